@@ -22,7 +22,7 @@ def main() -> int:
         return 0
 
     if "_ARGCOMPLETE" in os.environ:
-        adapters.completion.answer_shell()
+        adapters.parser.answer_shell()
     return adapters.process.run(lambda streams: adapters.cli.main(sys.argv[1:], streams=streams))
 
 

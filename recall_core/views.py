@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
     from recall_core.retrieve.plan import Plan
-    from recall_core.rql.complete import Completion, Vocabulary
-    from recall_core.rql.views import CandidateView
+    from recall_core.rql.complete import Vocabulary
     from recall_core.store.values import Sizes
 
 Leaves: TypeAlias = "Mapping[Signal, list[LeafView]]"
@@ -187,11 +186,11 @@ def _normalizer_echo(signal: Signal, plan: Plan, pool: Pool) -> shapes.Normalize
     return {**echo, **_ranks_echo(config)}
 
 
-def sparse_part(found: Answer, *, explain: bool) -> shapes.SparsePart:
-    """What sparse-document recall did: told when it did something, and to whoever asks why."""
-    if found.recall is None or not (explain or found.recall.given):
+def sparse_part(answer: Answer, *, explain: bool) -> shapes.SparsePart:
+    """Return what sparse-document recall did, if it did something or the caller asks why."""
+    if answer.recall is None or not (explain or answer.recall.given):
         return {}
-    config, report = found.plan.config, found.recall.report
+    config, report = answer.plan.config, answer.recall.report
     view: shapes.SparseView = {
         "injections": report.injections,
         "reason": report.reason,
@@ -357,19 +356,17 @@ def skip_view(skip: Skip) -> SkipView:
 def completion(text: str, cursor: int, vocabulary: Vocabulary) -> CompletionResponse:
     """What may stand at a cursor (code points) of a query that is being written."""
 
-    found = rql.complete.complete(text, cursor, vocabulary=vocabulary)
-    return {**OK, "candidates": [_candidate_view(each) for each in found], "warnings": []}
-
-
-def _candidate_view(completion: Completion) -> CandidateView:
-
-    return rql.views.CandidateView(
-        text=completion.text,
-        kind=completion.kind,
-        start=completion.start,
-        end=completion.end,
-        detail=completion.detail,
-    )
+    candidates = [
+        rql.views.CandidateView(
+            text=each.text,
+            kind=each.kind,
+            start=each.start,
+            end=each.end,
+            detail=each.detail,
+        )
+        for each in rql.complete.complete(text, cursor, vocabulary=vocabulary)
+    ]
+    return {**OK, "candidates": candidates, "warnings": []}
 
 
 def store_view(

@@ -15,9 +15,9 @@ def main() -> int:
     starting.begin()
 
     if "_ARGCOMPLETE" in os.environ:
-        adapters.completion.answer_shell(program.command_parser(operands=True))
+        adapters.parser.answer_shell(program.command_parser(operands=True))
     return adapters.process.run(
-        lambda streams: adapters.cli.guarded(lambda: program.run(sys.argv[1:], streams=streams), streams=streams)
+        lambda streams: adapters.cli.guard_run(lambda: program.run(sys.argv[1:], streams=streams), streams=streams)
     )
 
 

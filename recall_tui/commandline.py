@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from recall_core.adapters import parser
+from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import GLOBALS, Command
-from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.errors import UsageError
 from recall_tui.state.events import Ran
 
@@ -112,12 +112,12 @@ def _shared(words: Sequence[str]) -> str:
 
 def _candidates(words: list[str], last: str, themes: Sequence[str]) -> list[str]:
     if not words:
-        return [*(command.name for command in COMMANDS), *VERBS]
+        return [*BY_NAME, *VERBS]
     if words[0] in ("theme", "tab"):
         return list(themes) if words[0] == "theme" else ["close"]
     command = next((BY_NAME[word] for word in words if word in BY_NAME), None)
     if command is None:
-        return [command.name for command in COMMANDS]
+        return list(BY_NAME)
     flags = (*command.flags, *GLOBALS)
     asked = next((flag for flag in flags if flag.name == words[-1] and flag.metavar), None)
     if asked is not None:

@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Build or refresh the demo store; then the workbench in a terminal, a printed tour elsewhere. The exit code."""
     options = _options(argv)
     return process.run(
-        lambda streams: cli.guarded(lambda: _run(options.dir, options.source, streams), streams=streams)
+        lambda streams: cli.guard_run(lambda: _run(options.dir, options.source, streams), streams=streams)
     )
 
 

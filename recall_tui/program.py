@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from recall_core._version import __version__
-from recall_core.adapters import headless, parser
+from recall_core.adapters import cli, parser
 from recall_core.adapters.flags import VERSION, Flag
 from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError
@@ -40,7 +40,7 @@ examples:
 def run(argv: Sequence[str], *, streams: Streams) -> int:
     """Open the workbench, or run the command lines of --cmd. Raises UsageError; `no_terminal` without a terminal."""
     command_line = command_parser()
-    flags, extras = parser.known(command_line, argv)
+    flags, extras = parser.parse_known(command_line, argv)
     parser.refuse_flags(extras, FLAGS, prog="recall-tui")
     if len(extras) > (flags.store is None):
         raise UsageError("unexpected_argument", f"recall-tui does not take {extras[-1]!r}.", hint="recall-tui --help")
@@ -55,7 +55,7 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
     if flags.cmd and flags.serve:
         raise UsageError("conflicting_flags", "--cmd runs without a screen, --serve shows one.", hint="leave one out")
     if flags.cmd:
-        return headless.run_commands(flags.cmd, store=store, streams=streams)
+        return cli.run_commands(flags.cmd, store=store, streams=streams)
     if store in _IN_MEMORY:
         message = f"The workbench opens a store several times, and {store} would be another one each time."
         raise UsageError("bad_value", message, hint="recall-tui scratch.db")

@@ -5,26 +5,19 @@ from recall_core._lazy import attach
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from recall_core.adapters import (
+        care,
         cli,
         commands,
-        completion,
-        creating,
-        headless,
-        hits,
+        ledger,
+        mcp,
         options,
-        output,
         parser,
         process,
         progress,
-        receipts,
-        render,
-        roots,
-        rows,
-        streams,
-        tables,
-        tuning,
+        reading,
+        searching,
+        terminal,
         whynot,
-        width,
     )
 else:
     __getattr__ = attach(__name__)

@@ -1,24 +1,29 @@
-"""The `recall` command: parse, run one command, print its answer or its error, return the exit code."""
+"""The `recall` command: parse one line or several, run them, print answers and errors, return the exit code."""
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall_core import adapters
+from recall_core import adapters, paths, shell
 from recall_core._lazy import traceback
 from recall_core._version import __version__
-from recall_core.adapters import plain
+from recall_core.adapters import commands
+from recall_core.adapters.render import json_line
 from recall_core.adapters.streams import OutputLost, Streams, for_data
-from recall_core.errors import Interrupted, RecallError, RqlError, why_unread
+from recall_core.errors import Interrupted, RecallError, RqlError, UsageError, why_unread
 from recall_core.text import harmless
 from recall_core.views import failure
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from recall_core.adapters.flags import Command, Opener
-    from recall_core.adapters.plain import Request
+    from recall_core.api.recall import Recall
 
 
 def main(argv: Sequence[str], *, streams: Streams, opener: Opener | None = None) -> int:
@@ -27,11 +32,11 @@ def main(argv: Sequence[str], *, streams: Streams, opener: Opener | None = None)
     opener: how a command gets its store, by the --store value; by default each opens and closes its own.
     A BrokenPipeError is the caller's to handle: nobody reads stdout any more.
     """
-    return guarded(lambda: _run(argv, streams, opener), streams=streams, as_json=plain.wants_json(argv))
+    return guard_run(lambda: _run(argv, streams, opener), streams=streams, as_json=commands.asks_for_json(argv))
 
 
-def guarded(run: Callable[[], int], *, streams: Streams, as_json: bool = False) -> int:
-    """The exit code of `run`, with every failure told to the user instead of raised."""
+def guard_run(run: Callable[[], int], *, streams: Streams, as_json: bool = False) -> int:
+    """Return the exit code of `run`, with every failure told to the user instead of raised."""
     try:
         code = run()
         streams.stdout.flush()
@@ -48,14 +53,46 @@ def guarded(run: Callable[[], int], *, streams: Streams, as_json: bool = False) 
     return code
 
 
+def run_commands(
+    command_lines: Sequence[str],
+    *,
+    store: str | None,
+    streams: Streams,
+    opening: Callable[[str | None], AbstractContextManager[Recall]] | None = None,
+) -> int:
+    """Run the command lines in order, each as `recall` would; stop at the first that fails, with its exit code.
+
+    command_lines: each one, or @FILE with one a line (# starts a comment), which is no pipe; all are read before any
+    runs.
+    store: used where a line names none. A store that several lines use is opened once.
+    opening: how one is opened, by the --store value, and closed.
+    """
+    with ExitStack() as stack:
+        shared: dict[str | None, Recall] = {}
+
+        def opener(named: str | None) -> AbstractContextManager[Recall]:
+
+            where = named or store
+            if where not in shared:
+                shared[where] = stack.enter_context((opening or commands.open_store)(where))
+            return nullcontext(shared[where])
+
+        for argv in _command_lines(command_lines):
+            code = main(argv, streams=streams, opener=opener)
+            if code:
+                return code
+            if "init" in argv:  # a new store may now be nearer than the one that was found upward
+                stack.close()
+                shared.clear()
+    return 0
+
+
 def _io(error: OSError) -> str:
     return f"{error.filename}: {why_unread(error)}." if error.filename else f"{why_unread(error)}.".capitalize()
 
 
 def _run(argv: Sequence[str], streams: Streams, opener: Opener | None) -> int:
-    request = plain.parse(argv)
-    if request is None:
-        request = _parsed(argv)
+    request = commands.parse_plain(argv) or adapters.parser.parse(argv)
     if request.version:
         streams.stdout.write(f"recall {__version__}\n")
         return 0
@@ -65,17 +102,10 @@ def _run(argv: Sequence[str], streams: Streams, opener: Opener | None) -> int:
     if request.help:
         streams.stdout.write(_help(request.command))
         return 0
-
-    return adapters.commands.run(request, streams=streams, opener=opener)
-
-
-def _parsed(argv: Sequence[str]) -> Request:
-
-    return adapters.parser.parse(argv)
+    return commands.run(request, streams=streams, opener=opener)
 
 
 def _help(command: Command | None) -> str:
-
     if command is None:
         return adapters.parser.top_help(__version__)
     return adapters.parser.command_parser(command, operands=True).format_help()
@@ -101,10 +131,41 @@ def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
 
 
 def _is_answered(error: RecallError, streams: Streams) -> bool:
-    """Whether the error could be told on stdout."""
+    """Return True if the error could be told on stdout."""
 
     with suppress(OutputLost):
-        for_data(streams.stdout).write(adapters.render.json_line(failure(error)))
+        for_data(streams.stdout).write(json_line(failure(error)))
         streams.stdout.flush()
         return True
     return False
+
+
+def _command_lines(commands: Sequence[str]) -> list[list[str]]:
+    lines: list[str] = []
+    for command in commands:
+        lines += _read_lines(Path(command[1:])) if command.startswith("@") else [command]
+    return [argv for argv in map(_words, lines) if argv]
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        paths.expect_file(path)
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            "commands_unreadable", f"{path} cannot be read: {why_unread(error)}.", hint="--cmd @FILE"
+        ) from error
+
+
+def _words(line: str) -> list[str]:
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError as error:
+        raise UsageError(
+            "bad_value", f"{line!r} cannot be split into words: {error}.", hint="close the quote"
+        ) from error
+    if operator := shell.operator(line):
+        raise UsageError(
+            "bad_value", f"{operator} is for a shell, and this line is one command.", hint=f"as a word: '{operator}'"
+        )
+    return words[1:] if words[:1] == ["recall"] else words  # as a shell takes it

@@ -1,62 +1,195 @@
-"""What each command does: flags into options, one method of Recall, its Response onto the streams."""
+"""Every command by its name; a plain command line read without argparse; and a request carried out.
+
+Plain means: the command comes first, each flag is whole and given once, and nothing is wrong. Any other line is for
+`parser.parse`, which knows what is meant, or what to type instead. argparse takes much longer to import.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TextIO
 
-from recall_core import adapters, api, paths
-from recall_core.adapters import render
-from recall_core.adapters.flags import AS_ROWS, BY_MEANING
-from recall_core.adapters.options import ask_of, check_question, lists_paths, mode_of, pack_of
-from recall_core.adapters.output import replacing
-from recall_core.adapters.progress import follow
-from recall_core.adapters.rql import given_rql, read_rql
-from recall_core.adapters.streams import Streams, for_data, shown
-from recall_core.api.recall import Recall
-from recall_core.api.stores import NewStoreFields
-from recall_core.config import CUTTING
+from recall_core import adapters, api
+from recall_core.adapters.flags import GLOBALS, LARGEST, Request
+from recall_core.adapters.options import lists_paths, wants_json
+from recall_core.adapters.render import CAUTION, json_line
+from recall_core.adapters.streams import Streams, encode_for, for_data
 from recall_core.contract import response_of
 from recall_core.deadline import within
-from recall_core.errors import NO_STORE, RecallError, StoreError, UsageError, why_unread
-from recall_core.shell import AGAIN, Hint
-from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
-    from recall_core.adapters.flags import Command, Opener
-    from recall_core.adapters.plain import Request
-    from recall_core.adapters.rows import RowsWriter
-    from recall_core.contract.responses import AnyResponse, Response, StatsResponse
+    from recall_core.adapters.flags import Command, Flag, Opener
+    from recall_core.api.recall import Recall
+    from recall_core.contract.responses import Response
 
-SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
+FAMILIES = {
+    "init": "filling",
+    "add": "filling",
+    "rm": "filling",
+    "roots": "filling",
+    "sync": "filling",
+    "search": "searching",
+    "query": "searching",
+    "rql": "rql",
+    "context": "searching",
+    "replay": "reading",
+    "get": "reading",
+    "ls": "reading",
+    "explain": "ledger",
+    "whynot": "whynot",
+    "trace": "whynot",
+    "diff": "comparing",
+    "report": "report",
+    "eval": "judging",
+    "judge": "judging",
+    "tune": "tuning",
+    "mcp": "care",
+    "trust": "filling",
+    "embedders": "embedding",
+    "reembed": "embedding",
+    "rechunk": "embedding",
+    "warm": "embedding",
+    "stats": "care",
+    "doctor": "care",
+    "compact": "care",
+    "backup": "care",
+    "verify": "care",
+    "recover": "care",
+    "export": "filling",
+    "import": "filling",
+    "schema": "care",
+    "completion": "care",
+}
+"""The module of each command, in the order of the help. A cold command imports its own alone."""
+
+
+class _Commands(Mapping[str, "Command"]):
+    """Every command by its name, from its module when it is asked for."""
+
+    def __getitem__(self, name: str) -> Command:
+        commands: tuple[Command, ...] = getattr(adapters, FAMILIES[name]).COMMANDS
+        return next(command for command in commands if command.name == name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(FAMILIES)
+
+    def __len__(self) -> int:
+        return len(FAMILIES)
+
+
+BY_NAME = _Commands()
+
+
+class _NotPlainError(Exception):
+    """The line is for argparse."""
+
+
+def asks_for_json(argv: Sequence[str]) -> bool:
+    """True when --json stands among the flags, so that even a wrong command line can be answered in JSON."""
+    flags = argv[: list(argv).index("--")] if "--" in argv else argv
+    return "--json" in flags
+
+
+def parse_plain(argv: Sequence[str]) -> Request | None:
+    """The request in argv (without the program's name), as `parser.parse` gives it; None where that has to say."""
+    command = BY_NAME.get(argv[0]) if argv else None
+    if command is None:
+        return None
+    try:
+        words, given = _read(command, argv[1:])
+    except _NotPlainError:
+        return None
+    if not _fits(command, words) or given["help"]:
+        return None
+    return Request(command, words, SimpleNamespace(**given), given["store"], given["json"])
+
+
+def _read(command: Command, argv: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Return the words, and the value of each flag by its key."""
+    flags = {name: flag for flag in (*command.flags, *GLOBALS) for name in flag.names}
+    given: dict[str, Any] = {flag.key: None if flag.metavar else False for flag in flags.values()}
+    words: list[str] = []
+    rest = iter(argv)
+    for word in rest:
+        if any("\ud800" <= letter <= "\udfff" for letter in word):
+            raise _NotPlainError
+        if not word.startswith("-"):
+            words.append(word)
+            continue
+        name, equals, text = word.partition("=")
+        if name not in flags or (equals and not (flags[name].metavar and name.startswith("--"))):
+            raise _NotPlainError
+        _take(flags[name], given, text if equals else None, rest)
+    return tuple(words), given
+
+
+def _take(flag: Flag, given: dict[str, Any], text: str | None, rest: Iterator[str]) -> None:
+    """Keep a flag's value: what stands behind its `=`, else the next word."""
+    if not flag.metavar:
+        given[flag.key] = True
+        return
+    text = next(rest, "") if text is None else text
+    if not text or text.startswith("-") or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise _NotPlainError
+    value = _read_value(flag, text)
+    if flag.many:
+        given[flag.key] = [*(given[flag.key] or ()), value]
+    elif given[flag.key] is None:
+        given[flag.key] = value
+    else:
+        raise _NotPlainError
+
+
+def _read_value(flag: Flag, text: str) -> object:
+    if flag.is_seconds or (flag.choices and text not in flag.choices):
+        raise _NotPlainError
+    if flag.least is None:
+        return text
+    is_number = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST))
+    if not is_number or not flag.least <= int(text) <= LARGEST:
+        raise _NotPlainError
+    return int(text)
+
+
+def _fits(command: Command, words: Sequence[str]) -> bool:
+    """Return True if the words are as many, and such, as the command takes."""
+    operand = command.operand
+    if operand is None:
+        return not words
+    if len(words) < operand.least or (operand.most is not None and len(words) > operand.most):
+        return False
+    if operand.actions and words and words[0] not in operand.actions:
+        return False
+    return not operand.choices or all(word in operand.choices for word in words)
 
 
 def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> int:
     """Carry the request out and return its exit code. opener: see cli.main."""
-    _rows_writer(request)  # flags that contradict each other are told before anything is asked
+    command = _command(request)
+    command.in_rows(request)  # flags that contradict each other are told before anything is asked
     with ExitStack() as left_open:
         opened = opener or open_store
         if hasattr(request.flags, "timeout"):  # it asks, and may have made what is kept once its answer is out
             opened = _closing_late(opened, left_open)
         with within(getattr(request.flags, "timeout", None)):
-            answer = _command(request).run(request, streams, opened)
+            answer = command.run(request, streams, opened)
         if answer is None:
             return 0
         response = response_of(answer)
-        if _is_stdout_taken(request):
+        if command.takes_stdout(request.flags):
             streams = streams._replace(stdout=streams.stderr)
-        _emit(response, request, streams)
+        emit(response, request, streams)
         streams.stdout.flush()
     if lists_paths(request.flags) and not response["results"]:
         return 7
-    return _exit_code(response)
+    return command.exit_code(response)
 
 
 def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
-    """The opener, but what has vectors to keep is left open for others to close."""
+    """Return the opener, but what has vectors to keep is left open for others to close."""
 
     @contextmanager
     def until_closed(recall: Recall, own: ExitStack) -> Iterator[Recall]:
@@ -65,37 +198,16 @@ def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
             if recall.engine.has_vectors_to_keep:
                 left_open.enter_context(own.pop_all())
 
-    def opened(store: str | None) -> AbstractContextManager[Recall]:
+    def open_late(store: str | None) -> AbstractContextManager[Recall]:
         own = ExitStack()
         return until_closed(own.enter_context(opener(store)), own)
 
-    return opened
-
-
-def _is_stdout_taken(request: Request) -> bool:
-    """Whether the command has written its own content there, so that the response has to go elsewhere."""
-    name, flags = _command(request).name, vars(request.flags)
-    written = (flags["queries"], flags["qrels"]) if name == "judge" else (flags.get("html"), flags.get("md"))
-    return (name == "export" and flags["out"] in (None, "-")) or "-" in written
-
-
-def _exit_code(response: Response) -> int:
-    """0 for an answer, 6 where doctor found an error, 7 where a gate failed or the answer is no."""
-    if any(check["severity"] == "error" for check in response.get("checks", [])):
-        return 6
-    held = [condition["holds"] for condition in response.get("evaluation", {}).get("gate", [])]
-    held += [condition["holds"] for condition in response.get("fixtures", {}).get("gate", [])]
-    held += [condition["holds"] for condition in response.get("diff", {}).get("gate", [])]
-    held.append(response.get("whynot", {}).get("present", True))
-    held.append(response.get("replay", {}).get("identical", True))
-    if "tuning" in response:
-        held.append(not adapters.tuning.is_negative(response))
-    return 0 if all(held) else 7
+    return open_late
 
 
 def open_store(store: str | None) -> Recall:
-    """The store of --store, else of $RECALL_STORE, else of the nearest recall.toml upward."""
-    return Recall.open(store or os.environ.get("RECALL_STORE") or None)
+    """Return the store of --store, else of $RECALL_STORE, else of the nearest recall.toml upward."""
+    return api.recall.Recall.open(store or os.environ.get("RECALL_STORE") or None)
 
 
 def _command(request: Request) -> Command:
@@ -103,298 +215,51 @@ def _command(request: Request) -> Command:
     return request.command
 
 
-def _emit(response: Response, request: Request, streams: Streams) -> None:
-    command = _command(request)
-    if getattr(request.flags, "quiet", False):
+def emit(response: Response, request: Request, streams: Streams) -> None:
+    """Write the answer as the request wants it, and what there is to say beside it."""
+    command, flags, stdout = _command(request), request.flags, streams.stdout
+    if getattr(flags, "quiet", False):
         return
-    if _wants_json(request):
-        for_data(streams.stdout).write(render.json_line(response))
+    if wants_json(request):
+        for_data(stdout).write(json_line(response))
         return
-    if getattr(request.flags, "brackets", False):
-        response = adapters.hits.bracketed(response)
+    if getattr(flags, "brackets", False):
+        response = adapters.searching.put_in_brackets(response)
     for warning in response.get("warnings", []):
-        if warning.startswith(render.CAUTION):
+        if warning.startswith(CAUTION):
             streams.say(f"warning: {warning}")
             streams.stderr.flush()
-    if (in_rows := _rows_writer(request)) is not None:
-        in_rows(response, streams.stdout)
-    elif not (command.is_drawn and streams.stdout.isatty() and _drawn(response, request, streams.stdout)):
-        for piece in _pieces(command._replace(prints=command.printer(request.flags)), response, streams.stdout):
-            streams.stdout.write(shown(piece, streams.stdout, raw=getattr(request.flags, "raw", False)))
-    for line in render.talk(response, is_verbose=getattr(request.flags, "verbose", False)):
+    if (in_rows := command.in_rows(request)) is not None:
+        in_rows(response, stdout)
+    elif not (stdout.isatty() and draw(command, response, stdout, flags)):
+        for piece in _pieces(command, response, stdout, flags):
+            stdout.write(encode_for(piece, stdout, raw=getattr(flags, "raw", False)))
+    for line in talk(command, response, is_verbose=getattr(flags, "verbose", False)):
         streams.say_in_parts(line)
 
 
-def _rows_writer(request: Request) -> RowsWriter | None:
-    """What writes the rows for other programs, where a flag asks for it. Raises UsageError `conflicting_flags`."""
-    if not any(getattr(request.flags, flag.key, False) for flag in (*AS_ROWS, BY_MEANING)):
-        return None
+def draw(command: Command, response: Response, stdout: TextIO, flags: Any) -> bool:
+    """Draw the answer with Rich if it suits that; False leaves it to plain lines."""
+    if command.draws is None:
+        return False
+    console = adapters.terminal.console_on(stdout)
+    picture = command.draws(response, console, flags)
+    if picture is not None:
+        console.print(picture, soft_wrap=False)
+    return picture is not None
 
-    return adapters.rows.chosen(request)
 
-
-def _pieces(command: Command, response: Response, stdout: TextIO) -> Iterable[str]:
-    """What the command prints, in lines that a terminal is wide enough for."""
-    pieces = command.prints(response) if command.prints is not None else ()
+def _pieces(command: Command, response: Response, stdout: TextIO, flags: Any) -> Iterable[str]:
+    """Return what the command prints, in lines that a terminal is wide enough for."""
+    printer = command.printer(flags)
+    pieces = printer(response) if printer is not None else ()
     if command.is_text or not stdout.isatty():
         return pieces
+    width = adapters.terminal.width_of(stdout)
+    return (f"{line}\n" for piece in pieces for line in adapters.terminal.fit(piece.removesuffix("\n"), width))
 
-    width = adapters.width.width_of(stdout)
-    return (f"{line}\n" for piece in pieces for line in adapters.width.fitted(piece.removesuffix("\n"), width))
 
-
-def _wants_json(request: Request) -> bool:
-    return request.json or getattr(request.flags, "format", None) == "json"
-
-
-def _drawn(response: Response, request: Request, stdout: TextIO) -> bool:
-
-    return adapters.tables.draw(response, stdout, is_long=getattr(request.flags, "long", False))
-
-
-def schema(request: Request, streams: Streams, opener: Opener) -> None:
-    """The JSON Schema, as it is shipped."""
-    streams.stdout.write(SCHEMA.read_text(encoding="utf-8"))
-
-
-def completion_script(request: Request, streams: Streams, opener: Opener) -> None:
-    """The script of the shell that is named."""
-
-    streams.stdout.write(adapters.completion.script(request.words[0]))
-
-
-def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
-    """A new store in a folder."""
-    if request.store is not None:
-        raise UsageError("conflicting_flags", "init takes a folder, not --store.", hint=Hint("init", "DIR"))
-    folder = request.words[0] if request.words else "."
-    flags, mode = request.flags, mode_of(request.flags)
-    given = tuple(flags.set or ())
-
-    embedding = flags.embedding if flags.embedding is not None else adapters.creating.best_here(Path(folder), given)
-    options = NewStoreFields(embedding=embedding, settings=given)
-    return Recall.init(folder, **options if mode is None else {**options, "mode": mode})
-
-
-def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Files and folders into the store, watched."""
-
-    flags = request.flags
-    template = Root(
-        folder="",
-        globs=tuple(flags.glob or ()),
-        ignores=tuple(flags.ignore or ()),
-        parser=flags.parser or "auto",
-        encoding=flags.encoding or "",
-        tags=tuple(flags.tag or ()),
-        source=flags.source,
-        meta=adapters.options.read_metadata(flags.meta or ()),
-        hidden=flags.hidden,
-        gitignore=not flags.no_gitignore,
-        follow=flags.follow,
-    )
-    if flags.name is not None or "-" in request.words:
-        return follow(adapters.roots.add_stdin(recall, request, streams, template), streams=streams)
-    work = recall.add(request.words, template, mtime_only=flags.mtime_only, strict=flags.strict)
-    return follow(work, streams=streams)
-
-
-def remove(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Documents out of the store."""
-    return recall.remove(request.words, purge=request.flags.purge, dry_run=request.flags.dry_run)
-
-
-def trust(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """What recall.toml says that waits, accepted where that is wanted."""
-    flags, store = request.flags, _settings_of(request, opener)
-    if sum((flags.yes, flags.show, flags.forget)) > 1:
-        raise UsageError("conflicting_flags", "trust takes one of its flags.", hint=Hint("trust", show=True))
-    response = Recall.trust(store, accept=flags.yes, forget=flags.forget)
-    if flags.yes or flags.show or flags.forget or "trust" not in response or response["trust"]["accepted"]:
-        return response
-    if request.json or not (streams.stdin.isatty() and streams.stderr.isatty()):
-        message = f"{response['trust']['toml']} waits to be accepted, and there is no terminal to ask on."
-        raise UsageError("not_accepted", message, hint=Hint("trust", yes=True))
-    for line in render.trust(response_of(response)):
-        streams.say(line)
-    streams.stderr.write("Accept this from now on? [y/N] ")
-    streams.stderr.flush()
-    if streams.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("not_accepted", "Nothing was accepted.", hint=Hint("trust"))
-    return Recall.trust(store, accept=True)
-
-
-def _settings_of(request: Request, opener: Opener) -> str | None:
-    """The name of the store whose settings are meant; it is opened only where somebody else knows which it is."""
-    if opener is not open_store:
-        with suppress(RecallError), opener(request.store) as recall:
-            return str(recall.engine.found.toml.parent)
-    return request.store or os.environ.get("RECALL_STORE") or None
-
-
-def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """The remembered folders once, or again and again."""
-    if request.flags.watch:
-        reparse = request.flags.reparse
-        adapters.progress.watch(
-            recall, streams, lambda response: _emit(response_of(response), request, streams), reparse=reparse
-        )
-    return follow(recall.sync(reparse=request.flags.reparse), streams=streams)
-
-
-def search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Words, answered."""
-    return _kept(request, lambda: recall.search(" ".join(request.words), ask_of(request.flags)))
-
-
-def _kept(request: Request, ask: Callable[[], AnyResponse]) -> AnyResponse:
-    """The answer; its receipt in a file, where one is named."""
-    if request.flags.receipt is None:
-        return ask()
-
-    return adapters.receipts.kept(request.flags.receipt, ask)
-
-
-def query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """A query in RQL, answered."""
-    given = given_rql(request.flags.rql, request.words, "recall query")
-    return _kept(request, lambda: recall.query(read_rql(given, streams.stdin), ask_of(request.flags)))
-
-
-def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """The best chunks of words or of a query, packed."""
-    flags = request.flags
-    check_question(request)
-    ask, pack = ask_of(flags), pack_of(flags)
-    if pack.lean and not _wants_json(request):
-        raise UsageError("conflicting_flags", "--lean is for JSON.", hint=Hint(AGAIN, json=True))
-    if flags.rql is None:
-        return _kept(request, lambda: recall.context(" ".join(request.words), ask, pack))
-    return _kept(request, lambda: recall.context(None, ask, pack, rql=read_rql(flags.rql, streams.stdin)))
-
-
-def get(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """A text, byte for byte."""
-    return recall.get(request.words[0])
-
-
-def stats(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """The store at rest."""
-    return recall.stats(sizes=request.flags.sizes)
-
-
-def doctor(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Every check, and repairs where they are wanted."""
-    return recall.doctor(fix=request.flags.fix, dups=request.flags.dups)
-
-
-def compact(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """The disk space of removed documents, given back."""
-    return recall.compact()
-
-
-def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """A copy of the store, checked, watched."""
-
-    steps = api.write.backup(
-        recall.engine, Path(request.words[0]), force=request.flags.force, mode=mode_of(request.flags)
-    )
-    return follow(steps, streams=streams, name="copying", kept=lambda _: "no copy was written")
-
-
-def verify(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """Every check of a file."""
-    source = Path(request.words[0])
-    if not streams.may_wait:
-        _expect_file(source)
-    return Recall.verify(source)
-
-
-def recover(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """What is left of a damaged store."""
-    return Recall.recover(*request.words)
-
-
-def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Every document and chunk, on stdout or into a file that is whole or as it was."""
-    embeddings, mode, hint = not request.flags.no_embeddings, mode_of(request.flags), Hint("export", out="FILE")
-    if request.flags.out in (None, "-"):
-        if mode is not None:
-            raise UsageError("conflicting_flags", "--mode is that of a file.", hint=hint)
-        return recall.export(for_data(streams.stdout), embeddings=embeddings)
-    target = Path(request.flags.out)
-    with replacing(target, hint=hint, is_private=True, mode=mode, store=recall.store.path) as out:
-        response = recall.export(out, embeddings=embeddings)
-    if "transfer" in response:
-        response["transfer"]["path"] = str(target)
-    return response
-
-
-def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """An export, read from a file."""
-    flags, source = request.flags, Path(request.words[0])
-    if not streams.may_wait:
-        _expect_file(source)
-    return recall.import_(
-        source,
-        on_conflict=flags.on_conflict or "error",
-        embeddings=not flags.no_embeddings,
-        reembed=flags.reembed,
-        accept_roots=flags.accept_roots,
-    )
-
-
-def _expect_file(source: Path) -> None:
-    try:
-        paths.expect_file(source)
-    except OSError as error:
-        message = f"{source} cannot be read: {why_unread(error)}."
-        raise StoreError("import_unreadable", message, hint=f"ls -l {source}") from error
-
-
-def embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """Every embedder, under the settings of the store where there is one."""
-    probe = request.flags.probe
-    try:
-        with opener(request.store) as recall:
-            waits, in_use = recall.engine.usable != recall.config, recall.store.embedder()
-            return Recall.embedders(recall.config, in_use=in_use, probe=probe, waits=waits)
-    except StoreError as error:
-        if error.code not in NO_STORE or request.store is not None:
-            raise
-        return Recall.embedders(probe=probe)
-
-
-def reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Every vector anew, watched."""
-    work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
-    return follow(work, streams=streams, name="embedding", kept=_vectors_made)
-
-
-def rechunk(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """Every document cut anew, watched."""
-    named = {key: getattr(request.flags, key) for key in CUTTING if getattr(request.flags, key) is not None}
-    work = recall.rechunk(named, dry_run=request.flags.dry_run)
-    return follow(work, streams=streams, kept=_texts_known)
-
-
-def warm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
-    """What a reranker will read, embedded ahead, watched."""
-    flags = request.flags
-    work = recall.warm(
-        queries=None if flags.queries is None else Path(flags.queries),
-        everything=flags.all,
-        budget_s=flags.budget_s,
-        settings=tuple(flags.set or ()),
-    )
-    return follow(work, streams=streams, name="embedding", kept=lambda _: "what was embedded is kept")
-
-
-def _texts_known(last: Progress | None) -> str:
-    made = last.embedded if last else 0
-    return f"{made} texts were embedded and are kept, questions use the old chunks"
-
-
-def _vectors_made(last: Progress | None) -> str:
-    done, texts = (last.embedded + last.reused, last.chunks) if last else (0, 0)
-    return f"{done} of {texts} texts have their new vector, questions use the old ones"
+def talk(command: Command, response: Response, *, is_verbose: bool = False) -> Iterator[str]:
+    """Yield what goes to stderr beside the answer: figures, skips and warnings."""
+    yield from command.talks(response, is_verbose)
+    yield from (f"warning: {warning}" for warning in response.get("warnings", []) if not warning.startswith(CAUTION))

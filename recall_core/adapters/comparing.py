@@ -5,22 +5,45 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recall_core.adapters.flags import Opener
-from recall_core.adapters.options import ask_of, check_question
-from recall_core.adapters.plain import Request
+from recall_core import api
+from recall_core.adapters.flags import (
+    QUESTION,
+    RQL,
+    TIMEOUT,
+    WORDS,
+    Command,
+    Flag,
+    K,
+    Operand,
+    exit_by_gate,
+    in_lines,
+)
+from recall_core.adapters.options import ask_of, check_question, read_rql
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, counted, place, short
-from recall_core.adapters.rql import read_rql
-from recall_core.adapters.streams import Streams
-from recall_core.api.compare import DiffRequest
+from recall_core.adapters.render import clean, counted, place, short, talk_of_question
 from recall_core.config import named
-from recall_core.contract.explaining import MoveView, StandingView
-from recall_core.contract.responses import AnyResponse, Response
-from recall_core.contract.views import ResultView
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
+
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Opener, Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.compare import DiffRequest
+    from recall_core.contract.explaining import MoveView, StandingView
+    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.views import ResultView
+
+
+_COMPARED = tuple(
+    flag
+    for flag in QUESTION
+    if flag.name
+    in ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies", "--min-cosine", "--all-words", "--set")
+)
+
+_EXACT = tuple(flag for flag in QUESTION if flag.name == "--exact")
 
 
 def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
@@ -30,7 +53,7 @@ def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
         raise UsageError(
             "missing_argument", "There is nothing to compare with.", hint=Hint("diff", "WORDS", b="CONFIG")
         )
-    asked = _asked(request, streams)
+    asked = _question_of(request, streams)
     with ExitStack() as opened:
         if flags.a_store and flags.b_store:
             a, b = (opened.enter_context(opener(each)) for each in (flags.a_store, flags.b_store))
@@ -44,18 +67,18 @@ def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
         return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
-def _asked(request: Request, streams: Streams) -> DiffRequest:
+def _question_of(request: Request, streams: Streams) -> DiffRequest:
     flags = request.flags
     if flags.queries is None:
         check_question(request)
         is_rql = flags.rql is not None
         text = read_rql(flags.rql, streams.stdin) if is_rql else " ".join(request.words)
-        return DiffRequest(text, is_rql=is_rql, gate=flags.gate)
+        return api.compare.DiffRequest(text, is_rql=is_rql, gate=flags.gate)
     if request.words or flags.rql is not None:
         raise UsageError(
             "unexpected_argument", "Give either one question or --queries.", hint=Hint(AGAIN, queries="FILE")
         )
-    return DiffRequest(queries=Path(flags.queries), gate=flags.gate)
+    return api.compare.DiffRequest(queries=Path(flags.queries), gate=flags.gate)
 
 
 def lines(response: Response) -> Iterator[str]:
@@ -91,12 +114,12 @@ def _least(view: Mapping[str, Any], figure: str) -> str:
 
 
 def _side(view: Mapping[str, Any], side: str) -> str:
-    settings = [f"{key}={_typed(value)}" for key, value in named(view[side]["settings"]).items()]
+    settings = [f"{key}={_setting_text(value)}" for key, value in named(view[side]["settings"]).items()]
     store = [view[side]["store"]] if "store" in view[side] else []
     return clean("  ".join([*store, *settings])) or "as set"
 
 
-def _typed(value: object) -> str:
+def _setting_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, str) else f"{value}"
 
 
@@ -105,7 +128,7 @@ def _columns(moves: Sequence[MoveView], k: int) -> Iterator[str]:
     a = {move["a"]["rank"]: move for move in moves}
     b = {move["b"]["rank"]: move for move in moves}
     rows = [
-        (str(rank), _cell(a.get(rank), "a", _left), _cell(b.get(rank), "b", _right))
+        (str(rank), _cell(a.get(rank), "a", _left_note), _cell(b.get(rank), "b", _right_note))
         for rank in range(1, k + 1)
         if rank in a or rank in b
     ]
@@ -124,11 +147,11 @@ def _cell(move: MoveView | None, side: str, note: Callable[[MoveView], str]) -> 
     return f"{note(move):<7}{figure}{_place(move)}"
 
 
-def _left(move: MoveView) -> str:
+def _left_note(move: MoveView) -> str:
     return "gone" if move["kind"] == "gone" else ""
 
 
-def _right(move: MoveView) -> str:
+def _right_note(move: MoveView) -> str:
     before, after = move["a"]["rank"], move["b"]["rank"]
     if move["kind"] in ("new", "same") or before is None or after is None:
         return "new" if move["kind"] == "new" else ""
@@ -172,3 +195,34 @@ def _place(move: MoveView) -> str:
     if "chunk" in move:
         row["chunk"] = move["chunk"]
     return place(row)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "diff",
+        "Compare two rankings of the same question: two configurations, two stores, or both.",
+        run=diff,
+        prints=in_lines(lines),
+        operand=Operand("WORDS", WORDS + "; or give --rql or --queries", least=0, most=None),
+        flags=(
+            Flag("--a", "the first side: a recall.toml, or settings with commas", "CONFIG", many=True),
+            Flag("--b", "the second side", "CONFIG", many=True),
+            Flag("--a-store", "the first side's store, where it is another", "PATH"),
+            Flag("--b-store", "the second side's store", "PATH"),
+            RQL,
+            Flag("--queries", "ask these questions: JSON lines of {_id, text} (BEIR), or TSV", "FILE"),
+            K,
+            Flag("--gate", 'exit 7 unless these hold: "rbo>=.9,jaccard>=.8"', "CONDITIONS"),
+            *_COMPARED,
+            *_EXACT,
+            TIMEOUT,
+        ),
+        examples=(
+            "recall diff retries --b semantic_weight=0.5",
+            "recall diff --queries queries.jsonl --b other.toml --gate 'rbo>=.9,firsts_changed<=2'",
+            'recall diff "zero-downtime deploy" --b-store ../other/recall.db --json',
+        ),
+        talks=talk_of_question,
+        exit_code=lambda response: exit_by_gate(response["diff"].get("gate", [])),
+    ),
+)

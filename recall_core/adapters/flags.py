@@ -1,10 +1,9 @@
-"""What a command is made of: flags, operands, examples, what it does; and the flags that several commands share."""
+"""What a command is made of, the request that it gets, and the flags that several commands share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
 
 from recall_core.named import NamedTuple
 from recall_core.text import one_line
@@ -12,9 +11,11 @@ from recall_core.text import one_line
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from recall_core.adapters.plain import Request
+    from rich.console import Console, RenderableType
+
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
+    from recall_core.contract.judging import ConditionView, FixtureConditionView
     from recall_core.contract.responses import AnyResponse, Response
 
 LARGEST = 2**31 - 1
@@ -25,6 +26,12 @@ Verb: TypeAlias = "Callable[[Request, Streams, Opener], AnyResponse | None]"
 """What a command does; None where it wrote its answer itself."""
 Printer: TypeAlias = "Callable[[Response], Iterable[str]]"
 """An answer as it goes to stdout, in pieces that are written one after the other."""
+Drawer: TypeAlias = "Callable[[Response, Console, Any], RenderableType | None]"
+"""An answer as a terminal shows it, under these flags; None leaves it to the plain lines."""
+Talk: TypeAlias = "Callable[[Response, bool], Iterable[str]]"
+"""Lines for stderr beside the answer; True asks for each skip of its own, too, and for what changed nothing."""
+RowsWriter: TypeAlias = "Callable[[Response, TextIO], None]"
+"""Writes the rows of an answer for other programs."""
 
 
 class Flag(NamedTuple):
@@ -44,12 +51,12 @@ class Flag(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The short one first, where there is one."""
+        """Return the short one first, where there is one."""
         return (self.short, self.name) if self.short else (self.name,)
 
     @property
     def key(self) -> str:
-        """The name under which the parsed value is found."""
+        """Return the name under which the parsed value is found."""
         return self.name.lstrip("-").replace("-", "_")
 
 
@@ -65,8 +72,38 @@ class Operand(NamedTuple):
     """What the first word has to be one of; the others are free."""
 
 
+class Request(NamedTuple):
+    """One parsed command line. command: None when only help or the version was asked for."""
+
+    command: Command | None
+    words: tuple[str, ...]
+    """The operands, in order."""
+    flags: Any
+    """One attribute a flag, by its key; a flag that was not given is None, False or ()."""
+    store: str | None
+    json: bool
+    help: bool = False
+    version: bool = False
+
+
+def _no_talk(response: Response, is_verbose: bool) -> Iterable[str]:
+    return ()
+
+
+def _succeed(response: Response) -> int:
+    return 0
+
+
+def _never(flags: Any) -> bool:
+    return False
+
+
+def _never_in_rows(request: Request) -> RowsWriter | None:
+    return None
+
+
 class Command(NamedTuple):
-    """One command of `recall`: all there is of it, but for the method of Recall that it calls."""
+    """One command of `recall`, in one place: what it takes, what it does, how its answer is shown, its exit code."""
 
     name: str
     purpose: str
@@ -77,52 +114,49 @@ class Command(NamedTuple):
     flags: tuple[Flag, ...] = ()
     examples: tuple[str, ...] = ()
     note: str = ""
-    is_drawn: bool = True
-    """False where a terminal too gets what `prints` gives."""
     is_text: bool = False
     """What it prints is a text, whose lines are never broken to fit a terminal."""
     prints_all: Printer | None = None
-    """What stands for `prints` with --all or --long, where that flag asks for all that there is to say."""
+    """Used instead of `prints` with --all or --long."""
+    draws: Drawer | None = None
+    talks: Talk = _no_talk
+    exit_code: Callable[[Response], int] = _succeed
+    takes_stdout: Callable[[Any], bool] = _never
+    """Return True if the command writes its own content to stdout under these flags, so that the answer may not."""
+    in_rows: Callable[[Request], RowsWriter | None] = _never_in_rows
+    """Return what writes the rows if a flag asks for that. Raises UsageError `conflicting_flags`."""
 
     def printer(self, flags: Any) -> Printer | None:
-        """How it prints under these flags."""
+        """Return how it prints under these flags."""
         wants_all = getattr(flags, "all", False) or getattr(flags, "long", False)
         return self.prints_all if self.prints_all is not None and wants_all else self.prints
 
 
-def later(place: str) -> Callable[..., Any]:
-    """The function at `module:name` of the adapters, imported when it is first called: help has no need of it."""
-    module, _, name = place.partition(":")
-
-    def call(*given: object) -> Any:
-        return getattr(import_module(f"recall_core.adapters.{module}"), name)(*given)
-
-    return call
-
-
-def on_store(verb: Callable[[Recall, Request, Streams], AnyResponse] | str) -> Verb:
-    """What a command does that needs the store open. verb: a function, or its place as `later` takes it."""
-    of_store = later(verb) if isinstance(verb, str) else verb
+def on_store(call: Callable[[Recall, Request, Streams], AnyResponse]) -> Verb:
+    """Return a command that opens the store for the call."""
 
     def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
         with opener(request.store) as recall:
             if recall.store.upgrade:
                 streams.say(f"note: {recall.store.upgrade}.")
                 recall.store.upgrade = ""
-            return of_store(recall, request, streams)
+            return call(recall, request, streams)
 
     return run
 
 
-def in_lines(lines: Callable[[Response], Iterable[str]] | str) -> Printer:
-    """An answer line by line, whatever names stand in them. lines: a function, or its place as `later` takes it."""
-    lines_of = later(lines) if isinstance(lines, str) else lines
+def in_lines(lines: Callable[[Response], Iterable[str]]) -> Printer:
+    """Return a printer of an answer line by line, whatever names stand in it."""
 
     def prints(response: Response) -> Iterator[str]:
-
-        return (f"{one_line(line)}\n" for line in lines_of(response))
+        return (f"{one_line(line)}\n" for line in lines(response))
 
     return prints
+
+
+def exit_by_gate(conditions: Iterable[ConditionView | FixtureConditionView]) -> int:
+    """Return 0 if every condition of --gate holds, else 7."""
+    return 0 if all(condition["holds"] for condition in conditions) else 7
 
 
 GLOBALS = (
@@ -146,6 +180,7 @@ CHECKS = (
     Flag("--fresh", "sync the store with the disk first"),
     Flag("--strict-fresh", "fail with exit 3 when a returned file has changed"),
 )
+RAW = Flag("--raw", "on a terminal too, every byte as it is; else control characters are escaped there")
 TIMEOUT = Flag("--timeout", "give up with exit 1 when there is no answer after S seconds", "S", is_seconds=True)
 RECEIPT = Flag("--receipt", "write what replay needs to tell whether this answer is still the same", "FILE")
 EXPLAIN = Flag("--explain", "show how each score adds up")

@@ -1,34 +1,55 @@
-"""The commands that measure ranking, eval and judge: flags into options, answers into lines, runs into files."""
+"""Eval and judge: flags into options, the board in words and figures, runs and judgements into files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from recall_core.adapters import board
-from recall_core.adapters.output import replacing
-from recall_core.adapters.plain import Request
+from recall_core import adapters, api, evaluate
+from recall_core.adapters.flags import SET, TIMEOUT, Command, Flag, Operand, exit_by_gate, in_lines, on_store
 from recall_core.adapters.progress import follow
-from recall_core.adapters.streams import Streams, for_data
-from recall_core.api.recall import Ask, Recall
-from recall_core.contract.judging import CalibrationView, CeilingView, FixturesView, FixtureView, RateView
-from recall_core.contract.responses import AnyResponse, Response
+from recall_core.adapters.streams import Streams, for_data, replacing
 from recall_core.errors import UsageError
-from recall_core.evaluate.formats import QrelsFormat
-from recall_core.evaluate.measures import DEFAULT
-from recall_core.evaluate.options import DEPTH, MODES, EvalOptions, RunWriter, parse_modes
 from recall_core.shell import AGAIN, Hint
+from recall_core.text import one_line
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-MODE = "{mode}"
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+    from recall_core.adapters.flags import Request
+    from recall_core.api.recall import Ask, Recall
+    from recall_core.contract.judging import (
+        CalibrationView,
+        CeilingView,
+        ComparisonView,
+        EvaluationView,
+        FixturesView,
+        FixtureView,
+        IntervalView,
+        RateView,
+    )
+    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.evaluate.formats import QrelsFormat
+    from recall_core.evaluate.options import EvalOptions, RunWriter
 
 
-def evaluate(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+Rows = list[tuple[str, ...]]
+"""A head, then one row a line."""
+LEFT = {"mode", "measure", "unit", "verdict", "query", "text", "against", "condition", "gate"}
+"""Columns of words; the others are of figures."""
+MODE_PLACE = "{mode}"
+_UNBOUND = 10_000  # wider than any terminal
+
+
+def evaluate_ranking(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """`recall eval`. Raises Interrupted on Ctrl-C; nothing is written then."""
     if request.flags.fixtures is not None:
         return check_fixtures(recall, request.flags)
@@ -53,18 +74,18 @@ def judge(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 def _options(flags: Namespace) -> EvalOptions:
     modes = "hybrid" if flags.modes is None else flags.modes
-    return EvalOptions(
+    return evaluate.options.EvalOptions(
         queries=_path(flags.queries),
         qrels=_path(flags.qrels),
         modes=modes,
-        metrics=DEFAULT if flags.metrics is None else flags.metrics,
-        depth=DEPTH if flags.k is None else flags.k,
+        metrics=evaluate.measures.DEFAULT if flags.metrics is None else flags.metrics,
+        depth=evaluate.options.DEPTH if flags.k is None else flags.k,
         baseline=_path(flags.baseline),
         gate=flags.gate,
         per_query=flags.per_query,
         settings=tuple(flags.set or ()),
         unit=flags.unit,
-        write_run=None if flags.run is None else _run_writer(flags.run, parse_modes(modes)),
+        write_run=None if flags.run is None else _run_writer(flags.run, evaluate.options.parse_modes(modes)),
     )
 
 
@@ -74,13 +95,13 @@ def _path(text: str | None) -> Path | None:
 
 def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
     """Writes the run of each mode to its file, which appears when it is complete."""
-    if len(modes) > 1 and MODE not in pattern:
+    if len(modes) > 1 and MODE_PLACE not in pattern:
         raise UsageError(
-            "bad_value", f"--run needs {MODE} where several modes are measured.", hint="--run {mode}.run"
+            "bad_value", f"--run needs {MODE_PLACE} where several modes are measured.", hint="--run {mode}.run"
         )
 
     def write(mode: str, lines: Iterator[str]) -> str:
-        target = Path(pattern.replace(MODE, mode))
+        target = Path(pattern.replace(MODE_PLACE, mode))
         with replacing(target, hint=Hint("eval", run="FILE")) as out:
             out.writelines(lines)
         return str(target)
@@ -88,7 +109,7 @@ def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
     return write
 
 
-def _opened(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
+def _open_output(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
     if str(path) == "-":
         return nullcontext(for_data(streams.stdout))
     return replacing(path, hint=Hint("judge export", qrels="FILE"))
@@ -97,7 +118,7 @@ def _opened(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
 def _export(
     recall: Recall, queries: Path | None, qrels: Path | None, form: QrelsFormat, streams: Streams
 ) -> AnyResponse:
-    """Both files, or neither; `-` is stdout."""
+    """Write both files, or neither; `-` is stdout."""
     named = [path for path in (queries, qrels) if path is not None]
     if not named:
         raise UsageError(
@@ -109,7 +130,7 @@ def _export(
         )
     with ExitStack() as files:
         queries_out, qrels_out = (
-            None if path is None else files.enter_context(_opened(path, streams)) for path in (queries, qrels)
+            None if path is None else files.enter_context(_open_output(path, streams)) for path in (queries, qrels)
         )
         response = recall.judge_export(queries=queries_out, qrels=qrels_out, form=form)
     response["judged"]["paths"] = [str(path) for path in named]
@@ -130,18 +151,18 @@ def calibrate(recall: Recall, flags: Namespace) -> AnyResponse:
     return recall.calibrate_sparse(_ask(flags), queries=queries, qrels=qrels)
 
 
-def lines(response: Response) -> Iterator[str]:
-    """What eval answers: a board, verdicts on fixtures, or a ceiling."""
+def answer_lines(response: Response) -> Iterator[str]:
+    """Yield what eval answers: a board, verdicts on fixtures, or a ceiling."""
     if "fixtures" in response:
         yield from fixture_lines(response["fixtures"])
     if "calibration" in response:
         yield from calibration_lines(response["calibration"])
     if "evaluation" in response:
-        yield from board.lines(response["evaluation"])
+        yield from board_lines(response["evaluation"])
 
 
 def fixture_lines(view: FixturesView) -> Iterator[str]:
-    """The rates, the verdicts, then every fixture that did not pass or only just."""
+    """Yield the rates, the verdicts, then every fixture that did not pass or only just."""
     recall = view["sparse_recall"]
     rates = (
         ("forced", view["forced"]),
@@ -164,7 +185,7 @@ def fixture_lines(view: FixturesView) -> Iterator[str]:
 
 
 def calibration_lines(view: CalibrationView) -> Iterator[str]:
-    """What the set ceiling does, what the proposed one would do, and the line for recall.toml."""
+    """Yield what the set ceiling does, what the proposed one would do, and the line for recall.toml."""
     lists = f"{view['mostly_long']} of {view['queries']} are mostly of long documents"
     yield f"{'lists':<16}{lists}; the others are left as they are"
     for name, distances in (("relevant", view["relevant"]), ("nearest wrong", view["irrelevant"])):
@@ -194,10 +215,10 @@ def _refuse(flags: Namespace, own: str, others: tuple[str, ...]) -> None:
 
 
 def _ask(flags: Namespace) -> Ask:
-    modes = parse_modes("hybrid" if flags.modes is None else flags.modes)
+    modes = evaluate.options.parse_modes("hybrid" if flags.modes is None else flags.modes)
     if len(modes) > 1:
         raise UsageError("bad_value", "--modes: one mode at a time here.", hint=Hint(AGAIN, modes=modes[0]))
-    return Ask(k=flags.k, mode=MODES[modes[0]], settings=tuple(flags.set or ()))
+    return api.recall.Ask(k=flags.k, mode=evaluate.options.MODES[modes[0]], settings=tuple(flags.set or ()))
 
 
 def _fixture_line(result: FixtureView) -> str:
@@ -217,3 +238,295 @@ def _rate(view: RateView) -> str:
 def _ceiling(view: CeilingView) -> str:
     made = f"ceiling {view['ceiling']:g}: {view['injections']} injections, {view['relevant']} right"
     return f"{made}; precision {_rate(view['precision'])}, recall {_rate(view['recall'])}"
+
+
+def board_lines(view: EvaluationView) -> Iterator[str]:
+    """Yield the board line by line: every table, an empty line between."""
+    for number, rows in enumerate(board_tables(view)):
+        if number:
+            yield ""
+        yield from align(rows)
+    yield from run_lines(view)
+
+
+def run_lines(view: EvaluationView) -> Iterator[str]:
+    """Yield the files that --run wrote."""
+    yield from (f"wrote  {path}" for path in view.get("runs", []))
+
+
+def board_tables(view: EvaluationView) -> Iterator[Rows]:
+    """Yield the tables that have a row: modes, comparisons, regressions, single queries, the gate."""
+    yield _mode_rows(view)
+    if view["comparisons"]:
+        yield _comparison_rows(view["comparisons"])
+    fallen = _regression_rows(view["comparisons"])
+    if len(fallen) > 1:
+        yield fallen
+    if "per_query" in view:
+        yield _query_rows(view)
+    if "gate" in view:
+        yield _gate_rows(view)
+
+
+def align(rows: Rows) -> Iterator[str]:
+    """Yield the rows in columns, figures to the right; the last column is as wide as it likes."""
+    head = rows[0]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(head))]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if name in LEFT else cell.rjust(width)
+            for name, cell, width in zip(head, row, widths, strict=True)
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def talk_of_evaluation(response: Response, is_verbose: bool) -> Iterator[str]:
+    """Yield what was measured, on one line; nothing for verdicts on fixtures and for a ceiling."""
+    if "evaluation" not in response:
+        return
+    view = response["evaluation"]
+    passed_over = [
+        f"{count} {what}"
+        for count, what in (
+            (view["unjudged"], "without a judgement"),
+            (view["without_relevant"], "without a relevant document"),
+        )
+        if count
+    ]
+    left_out = f" ({', '.join(passed_over)} left out)" if passed_over else ""
+    yield (
+        f"{count_queries(view['queries'])}{left_out}, {view['judgements']} judgements, "
+        f"{view['depth']} hits deep, in {response['stats']['took_ms'] / 1000:.1f} s"
+    )
+
+
+def judged_lines(response: Response) -> Iterator[str]:
+    """Yield what judge did."""
+    view = response["judged"]
+    unknown = f", {view['unknown']} of them of no live document" if view["unknown"] else ""
+    judgements = f"{view['judgements']} judgement{'' if view['judgements'] == 1 else 's'}"
+    yield f"{count_queries(view['queries'])}, {judgements}{unknown}"
+    yield from (f"wrote  {path}" for path in view.get("paths", []))
+
+
+def count_queries(count: int) -> str:
+    """`1 query`, `2 queries`."""
+    return f"{count} {'query' if count == 1 else 'queries'}"
+
+
+def verdict_of(view: ComparisonView) -> str:
+    """`better (p=.012)`: significance in words, so that no colour has to be told from another."""
+    chance = "p<.001" if view["p"] < 0.001 else f"p={view['p']:.3f}".replace("0.", ".")
+    return f"{view['verdict']} ({chance})"
+
+
+def _mode_rows(view: EvaluationView) -> Rows:
+    rows: Rows = [("mode", "measure", "unit", "mean", "95 % interval", "judged", "could be")]
+    for mode in view["modes"]:
+        for measure in mode["measures"]:
+            judged, bounds = measure["judged"], measure["bounds"]
+            rows.append(
+                (
+                    mode["mode"],
+                    measure["measure"],
+                    view["unit"],
+                    f"{measure['mean']:.3f}",
+                    _between(measure["interval"]),
+                    "-" if judged is None else f"{judged:.0%}",
+                    "-" if bounds is None else _between(bounds),
+                )
+            )
+    return rows
+
+
+def _comparison_rows(views: Sequence[ComparisonView]) -> Rows:
+    rows: Rows = [("mode", "against", "measure", "difference", "95 % interval", "wins", "losses", "ties", "verdict")]
+    for view in views:
+        low, high = view["interval"]["low"], view["interval"]["high"]
+        rows.append(
+            (
+                view["mode"],
+                compared_with(view),
+                view["measure"],
+                _with_sign(view["difference"]),
+                f"{_with_sign(low)} to {_with_sign(high)}",
+                str(view["wins"]),
+                str(view["losses"]),
+                str(view["ties"]),
+                verdict_of(view),
+            )
+        )
+    return rows
+
+
+def compared_with(view: ComparisonView) -> str:
+    """Return what the mode is compared with."""
+    return f"baseline {view['against']}" if view["baseline"] else view["against"]
+
+
+def _regression_rows(views: Iterable[ComparisonView]) -> Rows:
+    """Return the queries that fell furthest against the baseline, by each mode's first measure."""
+    rows: Rows = [("mode", "measure", "query", "before", "after", "text")]
+    seen = set()
+    for view in views:
+        if not view["baseline"] or view["mode"] in seen:
+            continue
+        seen.add(view["mode"])
+        for each in view["regressions"]:
+            before, after = f"{each['before']:.3f}", f"{each['after']:.3f}"
+            rows.append((view["mode"], view["measure"], each["query"], before, after, _short_text(each["text"])))
+    return rows
+
+
+def _query_rows(view: EvaluationView) -> Rows:
+    measures = [measure["measure"] for measure in view["modes"][0]["measures"]]
+    rows: Rows = [("query", "mode", "relevant", *measures, "text")]
+    for each in view.get("per_query", []):
+        for mode, found in each["values"].items():
+            figures = [f"{found[measure]:.3f}" for measure in measures]
+            rows.append((each["query"], mode, str(each["relevant"]), *figures, _short_text(each["text"])))
+    return rows
+
+
+def _gate_rows(view: EvaluationView) -> Rows:
+    rows: Rows = [("gate", "condition", "value")]
+    for each in view.get("gate", []):
+        value = "-" if each["value"] is None else f"{each['value']:.6f}".rstrip("0").rstrip(".")
+        rows.append(("holds" if each["holds"] else "fails", each["condition"], value))
+    return rows
+
+
+def _with_sign(value: float) -> str:
+    """With its sign, unless it is too small to be shown."""
+    text = f"{value:+.3f}"
+    return text if float(text) else "0.000"
+
+
+def _between(view: IntervalView) -> str:
+    return f"{view['low']:.3f} to {view['high']:.3f}"
+
+
+def _short_text(text: str, width: int = 60) -> str:
+    """Return the first words on one line, without control characters."""
+    line = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def draw_board(response: Response, console: Console, flags: Any) -> RenderableType | None:
+    """Draw the tables of the board; None for verdicts on fixtures and for a ceiling."""
+    if "evaluation" not in response:
+        return None
+    view, terminal = response["evaluation"], adapters.terminal
+    return terminal.Group(
+        *(_draw_rows(rows, console) for rows in board_tables(view)), *map(terminal.cell, run_lines(view))
+    )
+
+
+def _draw_rows(rows: Rows, console: Console) -> RenderableType:
+    """Return one table of the evaluation board, or a few lines a row where the terminal is too narrow for it."""
+    table = _board_table(rows)
+    if (
+        adapters.terminal.Measurement.get(console, console.options.update(max_width=_UNBOUND), table).maximum
+        <= console.width
+    ):
+        return table
+    lines = (line for row in rows[1:] for line in _stack(rows[0], row, console.width))
+    return adapters.terminal.Group(adapters.terminal.Text(""), *lines)
+
+
+def _stack(head: tuple[str, ...], row: tuple[str, ...], width: int) -> Iterator[Text]:
+    """Yield what the row is of, and below it each figure behind its name."""
+    named = list(zip(head, map(one_line, row), strict=True))
+    words = [f"against {cell}" if name == "against" else cell for name, cell in takewhile(_is_of_words, named)]
+    figures = [f"{name} {cell}" for name, cell in named[len(words) :]]
+    style = "bold" if _is_telling(row) else ""
+    yield from (adapters.terminal.Text(line, style=style) for line in adapters.terminal.fit("  ".join(words), width))
+    yield from (adapters.terminal.Text(line) for line in adapters.terminal.join_with_dots(figures, width, indent=2))
+
+
+def _is_of_words(named: tuple[str, str]) -> bool:
+    return named[0] in LEFT
+
+
+def _is_telling(row: tuple[str, ...]) -> bool:
+    return any(cell == "fails" or cell.startswith(("better", "worse")) for cell in row)
+
+
+def _board_table(rows: Rows) -> Table:
+    """Return the rows as a table. A verdict is in words; its colour says nothing more."""
+    table = adapters.terminal.new_table()
+    for name in rows[0]:
+        table.add_column(name, justify="left" if name in LEFT else "right", overflow="fold")
+    for row in rows[1:]:
+        table.add_row(*map(adapters.terminal.cell, row), style="bold" if _is_telling(row) else "")
+    return table
+
+
+def exit_by_verdict(response: Response) -> int:
+    """Return 7 if a condition of --gate fails, else 0."""
+    if "fixtures" in response:
+        return exit_by_gate(response["fixtures"].get("gate", []))
+    return exit_by_gate(response["evaluation"].get("gate", [])) if "evaluation" in response else 0
+
+
+def exports_to_stdout(flags: Any) -> bool:
+    """Return True if judgements or queries go to stdout."""
+    return "-" in (flags.queries, flags.qrels)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "eval",
+        "Measure how good the ranking is, on queries whose relevant documents are known.",
+        run=on_store(evaluate_ranking),
+        prints=in_lines(answer_lines),
+        flags=(
+            Flag("--queries", "the queries: JSON lines of {_id, text} (BEIR), or TSV; else the store's", "FILE"),
+            Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
+            Flag("--fixtures", "facts that a context must hold, to tell retrieval from ingestion failures", "FILE"),
+            Flag("--modes", "signals to measure, with commas (hybrid): hybrid, bm25, vector", "LIST"),
+            Flag("--metrics", "measures, with commas: ndcg@10, map, mrr, p@5, recall@100", "LIST"),
+            Flag(
+                "--unit",
+                "what is measured; by default what the judgements are of",
+                "UNIT",
+                choices=("chunk", "doc"),
+            ),
+            Flag("--k", "hits of each query that are ranked and judged (100)", "N", least=1, short="-n"),
+            Flag("--baseline", "compare with an earlier --json answer, or with a TREC run", "FILE"),
+            Flag("--gate", 'exit 7 unless these hold: "ndcg@10>=.38,regressions=0"', "CONDITIONS"),
+            Flag("--run", "write the ranking of each mode as a TREC run file; {mode} is filled in", "FILE"),
+            Flag("--per-query", "show every query, not only the figures over all"),
+            Flag("--calibrate-sparse", "propose a sparse_distance_ceiling from the judged documents"),
+            SET,
+            TIMEOUT,
+        ),
+        examples=(
+            "recall eval --queries queries.jsonl --qrels qrels.tsv",
+            "recall eval --queries q.jsonl --qrels q.tsv --modes hybrid,bm25 --baseline before.json --json",
+            'recall eval --baseline before.json --gate "ndcg@10>=.38,regressions=0"',
+        ),
+        draws=draw_board,
+        talks=talk_of_evaluation,
+        exit_code=exit_by_verdict,
+    ),
+    Command(
+        "judge",
+        "Import judgements into the store, or export them.",
+        run=on_store(judge),
+        prints=in_lines(judged_lines),
+        operand=Operand("ACTION", "import or export", choices=("import", "export")),
+        flags=(
+            Flag("--queries", "import: the queries; export: write them here", "FILE"),
+            Flag("--qrels", "import: the judgements; export: write them here", "FILE"),
+            Flag(
+                "--format", "export: how judgements are written (beir)", "FORMAT", choices=("beir", "trec", "quepid")
+            ),
+        ),
+        examples=(
+            "recall judge import --queries queries.jsonl --qrels qrels.tsv",
+            "recall judge export --queries queries.jsonl --qrels qrels.txt --format trec",
+        ),
+        takes_stdout=exports_to_stdout,
+    ),
+)

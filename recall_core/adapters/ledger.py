@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from recall_core.adapters.hits import INDENT
-from recall_core.adapters.options import ask_of, check_question
-from recall_core.adapters.plain import Request
-from recall_core.adapters.render import DIGITS, clean, counted, short, weight_of
-from recall_core.adapters.rql import read_rql
-from recall_core.adapters.streams import Streams
-from recall_core.api.recall import Recall
-from recall_core.contract.ledger import (
-    ColumnsView,
-    LeafView,
-    LedgerView,
-    NeighbourView,
-    PartView,
-    StabilityView,
-    VersusView,
-)
-from recall_core.contract.responses import AnyResponse, Response
-from recall_core.contract.views import NormalizerEcho
+from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
+from recall_core.adapters.options import ask_of, check_question, read_rql
+from recall_core.adapters.render import DIGITS, INDENT, clean, counted, short, talk_of_question, weight_of
 from recall_core.text import behind_unit
+
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Recall
+    from recall_core.contract.ledger import (
+        ColumnsView,
+        LeafView,
+        LedgerView,
+        NeighbourView,
+        PartView,
+        StabilityView,
+        VersusView,
+    )
+    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.views import NormalizerEcho
+
 
 WIDTH = 20  # cells of the longest bar
 _TEXT = 60
@@ -36,6 +39,7 @@ _DECISIONS = {
     "order_by": "by ORDER BY",
     "recall": "by sparse-document recall",
 }
+
 _ABSENCES = {
     "not_in_pool": "no signal proposed it",
     "filtered": "the filter does not let it through",
@@ -56,12 +60,12 @@ def explain(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.explain(words, flags.chunk, ask_of(flags), versus=flags.vs, rql=rql)
 
 
-def _indented(text: str) -> Iterator[str]:
+def _indent(text: str) -> Iterator[str]:
     yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in text.split("\n"))
 
 
-def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indented) -> Iterator[str]:
-    """One ledger as a tree, or two, then what sets them apart, and how firm the list is.
+def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indent) -> Iterator[str]:
+    """Yield one ledger as a tree, or two, then what sets them apart, and how firm the list is.
 
     quoted: the lines of a passage.
     """
@@ -81,13 +85,13 @@ def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indented
 
 
 def leaf_lines(part: PartView) -> Iterator[str]:
-    """The leaves of a part in a list, one a line, without those that three decimals cannot show."""
-    for leaf in _shown(part):
+    """Yield the leaves of a part in a list, one a line, without those that three decimals cannot show."""
+    for leaf in _visible_leaves(part):
         yield f"    {leaf['points']:+.3f}  {leaf['kind']:<9} {_about(leaf)}"
 
 
 def scale(echo: NormalizerEcho) -> str:
-    """How raw values became stage values, in a few words."""
+    """Return how raw values became stage values, in a few words."""
     if "rrf_k" in echo:
         return f"weight / ({echo['rrf_k']:g} + rank)"
     if "bound" in echo:
@@ -139,12 +143,12 @@ def _bar(points: float, most: float) -> str:
     return (("-" if points < 0 else "#") * cells).ljust(WIDTH)
 
 
-def _shown(part: PartView) -> list[LeafView]:
+def _visible_leaves(part: PartView) -> list[LeafView]:
     return [leaf for leaf in part.get("leaves", []) if abs(leaf["points"]) >= _VISIBLE]
 
 
 def _about(leaf: LeafView) -> str:
-    text = _named(leaf["text"])
+    text = _leaf_text(leaf["text"])
     if leaf["kind"] != "term":
         return text
     floored = ", the least there is" if leaf.get("floored") else ""
@@ -155,8 +159,8 @@ def _about(leaf: LeafView) -> str:
     )
 
 
-def _named(text: str) -> str:
-    """A leaf's text; quoted where nothing of it would be seen."""
+def _leaf_text(text: str) -> str:
+    """Return a leaf's text; quoted where nothing of it would be seen."""
     return short(text, _TEXT) if text.strip() else repr(text)
 
 
@@ -182,7 +186,7 @@ def _versus(view: VersusView, first: str) -> Iterator[str]:
     most = max((abs(each["delta"]) for each in view["differences"]), default=0.0)
     for each in view["differences"]:
         figures = f"{each['points']:>+11.6f}{each['other_points']:>+11.6f}{each['delta']:>+11.6f}"
-        about = f"{each['signal']:<9} {each['kind']:<9} {_named(each['text'])}"
+        about = f"{each['signal']:<9} {each['kind']:<9} {_leaf_text(each['text'])}"
         yield f"{figures}  {_bar(each['delta'], most)}  {about}".rstrip()
     for total in view["subtotals"]:
         figures = f"{total['points']:>+11.6f}{total['other_points']:>+11.6f}{total['delta']:>+11.6f}"
@@ -199,3 +203,32 @@ def _stability(view: StabilityView) -> Iterator[str]:
     ):
         away = "never changes" if distance is None else f"changes within {distance:.4f}"
         yield f"{name:<9}stays from {kept['low']:.4f} to {kept['high']:.4f}, {away}"
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "explain",
+        "Show why a chunk, or the first hit, scores what it scores for a question, down to words.",
+        run=on_store(explain),
+        prints=in_lines(lines),
+        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        flags=(
+            Flag(
+                "--chunk",
+                "the chunk: its id (six digits do) or path:LINE (the first hit)",
+                "TARGET",
+            ),
+            Flag("--vs", "another chunk to compare it with, word by word", "TARGET"),
+            RQL,
+            K,
+            *(flag for flag in QUESTION if flag is not EXPLAIN),
+        ),
+        examples=(
+            'recall explain "zero-downtime deploy"',
+            'recall explain "zero-downtime deploy" --chunk docs/deploy.md:40',
+            "recall explain retries --chunk 3f2a9c --vs 81b04d",
+            "recall explain --rql @nightly.rql --chunk 3f2a9c --json",
+        ),
+        talks=talk_of_question,
+    ),
+)

@@ -1,22 +1,26 @@
-"""Flags and words of the commands that ask, as the options of a question and of its packing; metadata as typed."""
+"""Flags and words of the commands that ask, as a question, its options and its packing; metadata as typed."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
-from recall_core import ingest
-from recall_core.api.recall import Ask, Pack
-from recall_core.errors import UsageError
+from recall_core import api, ingest
+from recall_core.errors import UsageError, why_unread
 from recall_core.paths import PRIVATE
+from recall_core.shell import AGAIN, Hint
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from recall_core.adapters.plain import Request
+    from recall_core.adapters.flags import Request
+    from recall_core.api.recall import Ask, Pack
     from recall_core.types import MetaValue
 
+_MOST_RQL = 128 << 10
+"""Bytes read of a query, twice what one may have, so that an endless file is refused like a long one."""
 _WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies", "--min-cosine")
 
 
@@ -30,7 +34,7 @@ def ask_of(flags: Namespace) -> Ask:
     if lines_around and no_passages:
         message = "-C shows lines around passages, and --no-passages shows none."
         raise UsageError("conflicting_flags", message, hint="leave out -C")
-    return Ask(
+    return api.recall.Ask(
         k=getattr(flags, "k", None),
         mode="hybrid" if bm25 == vector else "lexical" if bm25 else "semantic",
         filter=getattr(flags, "filter", None),
@@ -54,7 +58,7 @@ def lists_paths(flags: Namespace) -> bool:
 
 
 def _settings(flags: Namespace) -> tuple[str, ...]:
-    """Those of --set, and after them those that have a flag of their own."""
+    """Return those of --set, and after them those that have a flag of their own."""
     own = {
         "no_sparse": "sparse_recall=false",
         "all_copies": "collapse=false",
@@ -68,9 +72,9 @@ def _settings(flags: Namespace) -> tuple[str, ...]:
 
 
 def pack_of(flags: Namespace) -> Pack:
-    """The options of a context."""
+    """Return the options of a context."""
     written = getattr(flags, "format", None)
-    return Pack(
+    return api.recall.Pack(
         budget_tokens=flags.budget_tokens,
         diversity=getattr(flags, "diversity", None),
         counter=getattr(flags, "counter", None),
@@ -100,8 +104,40 @@ def check_question(request: Request) -> None:
             )
 
 
+def given_rql(flag: str | None, words: Sequence[str], prog: str) -> str:
+    """Return the query as it was given, once: by --rql or by words."""
+    if flag is not None and words:
+        raise UsageError("unexpected_argument", "The query is given twice.", hint=f"{prog} --rql @FILE")
+    given = " ".join(words) if flag is None else flag
+    if flag is None and not words:
+        raise UsageError("missing_argument", f"{prog} needs a query.", hint=f"{prog} --rql @FILE")
+    return given
+
+
+def read_rql(given: str, stdin: TextIO) -> str:
+    """Return the query itself, from the command line, a file or stdin."""
+    if given == "-":
+        return stdin.read(_MOST_RQL).removeprefix("\ufeff")
+    if not given.startswith("@"):
+        return given
+    path = Path(given[1:])
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_RQL)
+        return data.decode("utf-8-sig", "strict" if len(data) < _MOST_RQL else "replace")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            "rql_unreadable", f"{path} cannot be read: {why_unread(error)}.", hint=Hint(AGAIN, rql="@FILE")
+        ) from error
+
+
+def wants_json(request: Request) -> bool:
+    """Return True if the answer is to be one line of JSON."""
+    return request.json or getattr(request.flags, "format", None) == "json"
+
+
 def mode_of(flags: Namespace) -> int | None:
-    """What --mode says, or None. Raises UsageError `bad_value`."""
+    """Return what --mode says, or None. Raises UsageError `bad_value`."""
     text: str | None = flags.mode
     if text is None:
         return None
@@ -113,7 +149,7 @@ def mode_of(flags: Namespace) -> int | None:
 
 
 def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
-    """Every `KEY=VALUE` as a key and a value; see `meant`.
+    """Return every `KEY=VALUE` as a key and a value; see `read_value`.
 
     Raises UsageError `bad_value`, also for a key that is given twice.
     """
@@ -125,8 +161,8 @@ def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
     return found
 
 
-def meant(text: str) -> MetaValue:
-    """A number, true, false, null or a text in double quotes, spelt as in JSON; any other text is itself.
+def read_value(text: str) -> MetaValue:
+    """Return a number, true, false, null or a text in double quotes, spelt as in JSON; any other text is itself.
 
     Raises ValueError for a number that JSON cannot hold: NaN, Infinity, more digits than Python reads.
     """
@@ -149,7 +185,7 @@ def _pair(pair: str) -> tuple[str, MetaValue]:
     if not (key and equals):
         raise UsageError("bad_value", f"--meta takes KEY=VALUE, not {pair!r}.", hint="--meta year=2024")
     try:
-        value = meant(text)
+        value = read_value(text)
         reason = ingest.metadata.why_unfit({key: value})
     except ValueError:
         reason = "no JSON holds this number"

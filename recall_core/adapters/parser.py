@@ -1,4 +1,4 @@
-"""A command line, understood: argv becomes a Request, or a UsageError that says what to type instead."""
+"""A command line, understood: argv becomes a Request, or a UsageError that says what to type instead; completion."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any, NoReturn
 
 from recall_core._lazy import difflib
-from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag
-from recall_core.adapters.menu import BY_NAME, COMMANDS
-from recall_core.adapters.plain import Request
+from recall_core.adapters.commands import BY_NAME
+from recall_core.adapters.flags import GLOBALS, LARGEST, VERSION, Command, Flag, Request
 from recall_core.errors import UsageError
 from recall_core.shell import quote
 
@@ -61,7 +60,7 @@ class _GivenOnce(argparse.Action):
 
 
 def parse(argv: Sequence[str]) -> Request:
-    """The request in argv (without the program's name); only the parser of the command asked for is built.
+    """Return the request in argv (without the program's name); only the parser of the command asked for is built.
 
     Global flags may stand before and after the command; words after a bare `--` are never flags.
     Raises UsageError `unknown_flag`, `unknown_command`, `missing_argument`, `unexpected_argument`, `bad_value`,
@@ -75,7 +74,7 @@ def parse(argv: Sequence[str]) -> Request:
     if VERSION.name in before:
         return _without_command(before, tail)
     command = BY_NAME.get(name) or _unknown_command(name)
-    flags, extras = known(command_parser(command), [*before, *rest])
+    flags, extras = parse_known(command_parser(command), [*before, *rest])
     prog = f"recall {command.name}"
     refuse_flags(extras, (*command.flags, *GLOBALS), prog=prog)
     words = (*extras, *tail)
@@ -127,8 +126,8 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
             )
 
 
-def known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
-    """The flags of argv and, in order, everything that is not one of them. Raises UsageError."""
+def parse_known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Return the flags of argv and, in order, everything that is not one of them. Raises UsageError."""
     try:
         return parser.parse_known_args(list(argv))
     except argparse.ArgumentError as error:
@@ -152,16 +151,16 @@ def refuse_flags(extras: Sequence[str], flags: Iterable[Flag], *, prog: str) -> 
 
 
 def nearest(typed: str, known: Sequence[str]) -> str | None:
-    """The known name that is most like the typed one, or None."""
+    """Return the known name that is most like the typed one, or None."""
 
     return next(iter(difflib.get_close_matches(typed, known, n=1)), None)
 
 
 def top_help(version: str) -> str:
-    """The help of `recall` itself."""
-    width = max(len(command.name) for command in COMMANDS) + 2
-    rows = [f"  {command.name:<{width}}{command.purpose}" for command in COMMANDS]
-    flags = [f"  {_flag_usage(flag):<14}{flag.doc}" for flag in (*GLOBALS, VERSION)]
+    """Return the help of `recall` itself."""
+    width = max(map(len, BY_NAME)) + 2
+    rows = [f"  {command.name:<{width}}{command.purpose}" for command in BY_NAME.values()]
+    flags = [f"  {f'{flag.name} {flag.metavar}'.rstrip():<14}{flag.doc}" for flag in (*GLOBALS, VERSION)]
     lines = [
         f"recall {version}: a local-first hybrid search database for documents, in one file",
         "",
@@ -191,7 +190,7 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _leading(head: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
-    """The flags before the command, the command, and what follows it."""
+    """Return the flags before the command, the command, and what follows it."""
     i = 0
     while i < len(head) and head[i].startswith("-"):
         i += 2 if head[i] == "--store" else 1
@@ -203,7 +202,7 @@ def _leading(head: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
 def _without_command(before: list[str], tail: list[str]) -> Request:
     parser = CommandParser(prog="recall")
     add_flags(parser, (*GLOBALS, VERSION))
-    flags, extras = known(parser, before)
+    flags, extras = parse_known(parser, before)
     refuse_flags(extras, (*GLOBALS, VERSION), prog="recall")
     if tail:
         _unknown_command(tail[0])
@@ -262,7 +261,7 @@ def _seconds(flag: Flag, text: str) -> float:
 
 
 def _once(name: str, before: str, after: str) -> str:
-    """What says both at once, where one value can; else the two to choose from."""
+    """Return what says both at once, where one value can; else the two to choose from."""
 
     if name in _JOINED and before and after:
         return f"{name} {quote(_JOINED[name].format(before, after))}"
@@ -292,10 +291,6 @@ def _flag_help(flag: Flag) -> str:
     return f"{flag.doc}{choices}{'; repeatable' if flag.many else ''}"
 
 
-def _flag_usage(flag: Flag) -> str:
-    return f"{flag.name} {flag.metavar}".rstrip()
-
-
 def _operand_usage(command: Command) -> str:
     operand = command.operand
     if operand is None:
@@ -307,3 +302,29 @@ def _operand_usage(command: Command) -> str:
 def _epilog(command: Command) -> list[str]:
     note = [command.note, ""] if command.note else []
     return [*note, "examples:", *(f"  {example}" for example in command.examples)]
+
+
+def script(shell: str) -> str:
+    """Return the text that teaches this shell to complete `recall` and `recall-tui`."""
+    from argcomplete.shell_integration import shellcode  # noqa: PLC0415 - only when a script is asked for
+
+    text = shellcode(["recall", "recall-tui"], shell=shell)
+    return text if text.endswith("\n") else text + "\n"
+
+
+def answer_shell(parser: argparse.ArgumentParser | None = None) -> None:
+    """Answer the completion request of a shell and exit. parser: of another program than `recall`."""
+    import argcomplete  # noqa: PLC0415 - only when a shell asks
+
+    argcomplete.autocomplete(parser or full_parser(), always_complete_options=False)
+
+
+def full_parser() -> argparse.ArgumentParser:
+    """Return every command and flag in one parser, as completion wants it."""
+    parser = argparse.ArgumentParser(prog="recall", add_help=False)
+    add_flags(parser, (*GLOBALS, VERSION))
+    commands = parser.add_subparsers(metavar="COMMAND")
+    for command in BY_NAME.values():
+        parent = command_parser(command, operands=True)
+        commands.add_parser(command.name, help=command.purpose, parents=[parent], add_help=False)
+    return parser

@@ -22,7 +22,7 @@ class Stopped(KeyboardInterrupt):
 
 
 def run(work: Callable[[Streams], int]) -> int:
-    """The exit code of a whole program; SIGTERM stops as cleanly as Ctrl-C, a closed pipe silently."""
+    """Return the exit code of a whole program; SIGTERM stops as cleanly as Ctrl-C, a closed pipe silently."""
     streams = standard()
     try:
         signal.signal(signal.SIGINT, _stop)

@@ -41,7 +41,7 @@ def follow(
             nonlocal said_at
             if clock() - said_at >= _SILENT_S:
                 said_at = clock()
-                streams.say(f"{called(event, name)} {counts(event, name)}")
+                streams.say(f"{name_stage(event, name)} {counts(event, name)}")
 
         return _drain(work, say, streams.is_ending, kept)
     from rich.console import Console  # noqa: PLC0415 - only a terminal pays for Rich
@@ -61,8 +61,8 @@ def follow(
 
         def show(event: Progress) -> None:
             total = 1.0 if event.files_total else None
-            told = called(event, name), counts(event, name)
-            bar.update(task, description=told[0], completed=share(event), total=total, counts=told[1])
+            told = name_stage(event, name), counts(event, name)
+            bar.update(task, description=told[0], completed=share_done(event), total=total, counts=told[1])
 
         return _drain(work, show, streams.is_ending, kept)
 
@@ -77,14 +77,14 @@ _OF_READING: Mapping[Stage, str] = {
 _UNITS: Mapping[Stage, str] = {"ask": "queries", "copy": "pages"}
 
 
-def called(event: Progress, name: WorkName) -> str:
-    """What is being done at this moment of the work of that name."""
+def name_stage(event: Progress, name: WorkName) -> str:
+    """Return what is being done at this moment of the work of that name."""
     if name == "embedding" and event.stage == "ask":
         return "asking"
     return _OF_READING.get(event.stage, name) if name == "reading" else name
 
 
-def share(event: Progress) -> float:
+def share_done(event: Progress) -> float:
     """How much of the work is done, from 0 to 1: files that are read, less their texts that wait to be embedded."""
     files = event.files_done / event.files_total if event.files_total else 0.0
     return files * (event.chunks - min(event.waiting, event.chunks)) / event.chunks if event.chunks else files

@@ -1,74 +1,43 @@
-"""`recall rql`: queries checked, formatted, explained and completed; and where any command's query comes from."""
+"""`recall rql`: queries checked, formatted, explained and completed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
-from recall_core import rql, views
-from recall_core.adapters.output import replacing
-from recall_core.adapters.render import clean, counted, weight_of
-from recall_core.api.recall import Ask, Recall
-from recall_core.errors import NO_STORE, StoreError, UsageError, why_unread
-from recall_core.shell import AGAIN, Hint
+from recall_core import api, rql, views
+from recall_core.adapters.flags import RQL, SET, TIMEOUT, Command, Flag, Operand
+from recall_core.adapters.options import given_rql, read_rql
+from recall_core.adapters.render import clean, counted, talk_of_question, weight_of
+from recall_core.adapters.streams import replacing
+from recall_core.errors import NO_STORE, StoreError, UsageError
+from recall_core.shell import Hint
 from recall_core.text import one_line
 
 if TYPE_CHECKING:
-    from recall_core.adapters.flags import Opener
-    from recall_core.adapters.plain import Request
+    from recall_core.adapters.flags import Opener, Request
     from recall_core.adapters.streams import Streams
     from recall_core.contract.responses import AnyResponse, Response, RqlResponse
     from recall_core.rql.views import FilterView
 
 
-_MOST = 128 << 10
-"""Bytes read of a query, twice what one may have, so that an endless file is refused like a long one."""
-
-
 def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """One action on one query. Only explain needs a store; complete uses one where there is one."""
+    """Check, format, explain or complete a query. Only explain needs a store; complete uses one if there is one."""
     action, *words = request.words
     _check_flags(action, request)
     source = given_rql(request.flags.rql, words, f"recall rql {action}")
     text = read_rql(source, streams.stdin)
     settings = tuple(request.flags.set or ())
     if action == "check":
-        return Recall.check_rql(text, settings)
+        return api.recall.Recall.check_rql(text, settings)
     if action == "format":
-        response = Recall.format_rql(text)
-        return _written(response, source, text) if request.flags.write else response
+        response = api.recall.Recall.format_rql(text)
+        return _write_back(response, source, text) if request.flags.write else response
     if action == "complete":
         return _complete(request, text, opener)
     with opener(request.store) as recall:
-        return recall.explain_rql(text, Ask(settings=settings))
-
-
-def given_rql(flag: str | None, words: Sequence[str], prog: str) -> str:
-    """The query as it was given, once: by --rql or by words."""
-    if flag is not None and words:
-        raise UsageError("unexpected_argument", "The query is given twice.", hint=f"{prog} --rql @FILE")
-    given = " ".join(words) if flag is None else flag
-    if flag is None and not words:
-        raise UsageError("missing_argument", f"{prog} needs a query.", hint=f"{prog} --rql @FILE")
-    return given
-
-
-def read_rql(given: str, stdin: TextIO) -> str:
-    """The query itself, from the command line, a file or stdin."""
-    if given == "-":
-        return stdin.read(_MOST).removeprefix("\ufeff")
-    if not given.startswith("@"):
-        return given
-    path = Path(given[1:])
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST)
-        return data.decode("utf-8-sig", "strict" if len(data) < _MOST else "replace")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            "rql_unreadable", f"{path} cannot be read: {why_unread(error)}.", hint=Hint(AGAIN, rql="@FILE")
-        ) from error
+        return recall.explain_rql(text, api.recall.Ask(settings=settings))
 
 
 def _check_flags(action: str, request: Request) -> None:
@@ -97,8 +66,8 @@ def _complete(request: Request, text: str, opener: Opener) -> AnyResponse:
         return recall.complete_rql(text, cursor)
 
 
-def _written(response: RqlResponse, source: str, text: str) -> RqlResponse:
-    """The formatted query in the place of its file, which is only touched when it changes."""
+def _write_back(response: RqlResponse, source: str, text: str) -> RqlResponse:
+    """Put the formatted query into its file, which is only touched when it changes."""
     if not source.startswith("@"):
         message = "--write needs a file to write to."
         raise UsageError("missing_argument", message, hint="recall rql format --write @FILE")
@@ -112,7 +81,7 @@ def _written(response: RqlResponse, source: str, text: str) -> RqlResponse:
 
 
 def pieces(response: Response) -> Iterator[str]:
-    """What check, format, explain or complete answers; a query stands as it is."""
+    """Yield what check, format, explain or complete answers; a query stands as it is."""
     yield from (f"{line}\n" for line in _lines(response))
 
 
@@ -122,13 +91,13 @@ def _lines(response: Response) -> Iterator[str]:
         changed = "formatted" if view.get("changed") else "unchanged"
         yield one_line(f"{changed}  {view['path']}") if "path" in view else view["text"]
     if "explained" in response:
-        yield from _explained(response)
+        yield from _plan_lines(response)
     for candidate in response.get("candidates", []):
         yield one_line(f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip())
 
 
-def _explained(response: Response) -> Iterator[str]:
-    """A query's plan: rows, filter, signals, order and steps, each with its name in front."""
+def _plan_lines(response: Response) -> Iterator[str]:
+    """Yield a query's plan: rows, filter, signals, order and steps, each with its name in front."""
     view, echo = response["explained"], response["query"]
     yield f"{'rows':<9}{view['passing']} of {counted(view['rows'], view['table'])} pass the filter"
     if "filter" in view:
@@ -143,10 +112,42 @@ def _explained(response: Response) -> Iterator[str]:
 
 
 def _filter(view: FilterView, *, depth: int) -> Iterator[str]:
-    """A filter's parts, one a line and indented by depth: the rows it leaves, how it is answered, its text."""
+    """Yield a filter's parts, one a line and indented by depth: the rows it leaves, how it is answered, its text."""
     how = view["kind"].upper()
     if "native" in view:
         how = "native" if view["native"] else "scanned"
     yield f"{'filter':<9}{view['rows']:>8}  {how:<9}{'  ' * depth}{clean(view['text'])}"
     for term in view.get("terms", []):
         yield from _filter(term, depth=depth + 1)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "rql",
+        "Help with writing RQL: check or format a query, explain what it does, complete it at a cursor.",
+        run=run,
+        prints=pieces,
+        operand=Operand(
+            "ACTION",
+            "check, format, explain or complete; then the query: text, @FILE, or - for stdin",
+            most=None,
+            actions=("check", "format", "explain", "complete"),
+        ),
+        flags=(
+            RQL,
+            Flag("--write", "format: put the result back into the file of @FILE"),
+            Flag("--cursor", "complete: the place in code points, by default the end of the text", "N", least=0),
+            SET,
+            TIMEOUT,
+        ),
+        examples=(
+            "recall rql check @nightly.rql",
+            "recall rql format --write @nightly.rql",
+            "recall rql explain \"SELECT doc.path FROM doc FILTER doc.tag = 'docs'\"",
+            "recall rql complete 'SELECT * FROM chunk FILTER doc.t' --json",
+        ),
+        note="check and format need no store; complete suggests the values of one where there is one.",
+        is_text=True,
+        talks=talk_of_question,
+    ),
+)

@@ -6,10 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, TextIO, cast
 
+import recall_core
 from recall_core import adapters
-from recall_core.errors import RecallError, why_unread
+from recall_core.errors import RecallError, StoreError, why_unread
 from recall_core.named import NamedTuple
 from recall_core.text import harmless, harmless_json, one_line
 
@@ -52,7 +55,7 @@ class Streams(NamedTuple):
             self.say(line)
             return
 
-        for part in adapters.width.joined(parts, adapters.width.width_of(self.stderr), indent=0):
+        for part in adapters.terminal.join_with_dots(parts, adapters.terminal.width_of(self.stderr), indent=0):
             self.say(part)
 
 
@@ -67,7 +70,7 @@ class Out:
 
     def write(self, text: str) -> int:
         """Write the text."""
-        with self._told():
+        with self._failures_lost():
             return self._stream.write(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -77,11 +80,11 @@ class Out:
 
     def flush(self) -> None:
         """Hand on what is buffered."""
-        with self._told():
+        with self._failures_lost():
             self._stream.flush()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _failures_lost(self) -> Iterator[None]:
         try:
             yield
         except BrokenPipeError:
@@ -97,7 +100,7 @@ def discard(stream: TextIO) -> None:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def shown(text: str, stream: TextIO, *, raw: bool = False) -> str:
+def encode_for(text: str, stream: TextIO, *, raw: bool = False) -> str:
     """The text as the stream takes it: its marks in ASCII where the encoding has no others; harmless on a terminal.
 
     raw: byte for byte on a terminal too.
@@ -134,19 +137,19 @@ class TerminalLines:
 
 
 def for_data(stream: TextIO) -> TextIO:
-    """The stream for lines of data: byte for byte, but on a terminal."""
+    """Return the stream for lines of data: byte for byte, but on a terminal."""
     return cast("TextIO", TerminalLines(stream)) if stream.isatty() else stream
 
 
 def standard() -> Streams:
-    """The process's own streams, in UTF-8 whatever the locale says.
+    """Return the process's own streams, in UTF-8 whatever the locale says.
 
     A lone surrogate (a file name that is not UTF-8) is written as `\\udcXX`, which JSON reads back as itself. In the
     place of one that was closed is one that fails as it would: no file that is opened later gets its number.
     """
-    sys.stdin = sys.stdin or _closed("r", os.O_WRONLY)
-    sys.stdout = sys.stdout or _closed("w", os.O_RDONLY)
-    sys.stderr = sys.stderr or _closed("w", os.O_WRONLY)  # talk that nobody wants is no failure
+    sys.stdin = sys.stdin or _open_failing("r", os.O_WRONLY)
+    sys.stdout = sys.stdout or _open_failing("w", os.O_RDONLY)
+    sys.stderr = sys.stderr or _open_failing("w", os.O_WRONLY)  # talk that nobody wants is no failure
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -155,5 +158,58 @@ def standard() -> Streams:
     return Streams(sys.stdin, cast("TextIO", Out(sys.stdout)), sys.stderr)
 
 
-def _closed(mode: str, access: int) -> TextIO:
+def _open_failing(mode: str, access: int) -> TextIO:
     return os.fdopen(os.open(os.devnull, access), mode, encoding="utf-8")  # type: ignore[return-value]
+
+
+@contextmanager
+def replacing(
+    target: Path, *, hint: str, is_private: bool = False, mode: int | None = None, store: str = ""
+) -> Iterator[TextIO]:
+    """Return a stream whose text takes the target's place when the block ends well; see `files.replacing`.
+
+    store: the path of the store that is copied, which remembers the target's folder meanwhile.
+    Raises RecallError `out_unwritable` with the hint.
+    """
+
+    try:
+        with (
+            recall_core.parts.remembering(store, target),
+            recall_core.files.replacing(target, mode=mode, is_private=is_private) as out,
+            TextIOWrapper(out, encoding="utf-8", newline="\n") as text,
+        ):
+            yield text
+    except OSError as error:
+        message = f"{target} cannot be written: {error.strerror}."
+        raise RecallError("out_unwritable", message, hint=hint) from error
+
+
+def expect_new(target: Path, *, hint: str) -> None:
+    """Raises RecallError `receipt_exists` where anything has that name."""
+    if os.path.lexists(target):
+        raise RecallError("receipt_exists", f"{target} exists already.", hint=hint)
+
+
+def write_new(target: Path, text: str, *, hint: str) -> None:
+    """Write a file that was not there, for its owner alone; whoever looks for it finds all of it or nothing.
+
+    Raises RecallError `receipt_exists`, `out_unwritable` with the hint.
+    """
+
+    try:
+        recall_core.files.write_new(target, text.encode())
+    except FileExistsError:
+        expect_new(target, hint=hint)
+        raise
+    except OSError as error:
+        message = f"{target} cannot be written: {why_unread(error)}."
+        raise RecallError("out_unwritable", message, hint=hint) from error
+
+
+def expect_source(source: Path) -> None:
+    """Raise StoreError `import_unreadable` unless it is a file that can be read to its end."""
+    try:
+        recall_core.paths.expect_file(source)
+    except OSError as error:
+        message = f"{source} cannot be read: {why_unread(error)}."
+        raise StoreError("import_unreadable", message, hint=f"ls -l {source}") from error

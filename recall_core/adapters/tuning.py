@@ -5,39 +5,40 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from recall_core.adapters.options import ask_of
-from recall_core.adapters.plain import Request
+from recall_core import evaluate
+from recall_core.adapters.flags import CHECKS, RQL, SET, TIMEOUT, WORDS, Command, Flag, Operand, in_lines, on_store
+from recall_core.adapters.options import ask_of, read_rql
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, counted, short
-from recall_core.adapters.rql import read_rql
-from recall_core.adapters.streams import Streams
-from recall_core.api.recall import Recall
+from recall_core.adapters.render import clean, counted, short, talk_of_question
 from recall_core.config import named
-from recall_core.contract.judging import (
-    BandView,
-    ChangeView,
-    CurveView,
-    JudgedTuningView,
-    PinnedView,
-    ShiftView,
-    SweepView,
-    TuningView,
-)
-from recall_core.contract.ledger import WeightIntervalView
-from recall_core.contract.responses import AnyResponse, Response
 from recall_core.errors import UsageError
-from recall_core.evaluate.questions import PLURAL
-from recall_core.evaluate.tune import TuneOptions
-from recall_core.evaluate.tune_question import PinTarget
 from recall_core.shell import Hint, Verbatim
 from recall_core.text import cited
+
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Recall
+    from recall_core.contract.judging import (
+        BandView,
+        ChangeView,
+        CurveView,
+        JudgedTuningView,
+        PinnedView,
+        ShiftView,
+        SweepView,
+        TuningView,
+    )
+    from recall_core.contract.ledger import WeightIntervalView
+    from recall_core.contract.responses import AnyResponse, Response
+
 
 COLUMNS = 64
 """Weights from 0 to 1 side by side in the chart."""
 SHOWN = 5
 """Winners, losers, combinations and parts of a plateau on a page; JSON has all of them."""
-
 _BARS = "▁▂▃▄▅▆▇█"
 _JUDGED_ONLY = ("--queries", "--qrels", "--metric", "--unit", "--grid", "--apply")
 _WORDS = Verbatim('"words"')
@@ -56,7 +57,7 @@ def tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
             "--apply writes what beats recall.toml as it is, so it does not go with --set.",
             hint="put the settings into recall.toml first",
         )
-    options = TuneOptions(
+    options = evaluate.tune.TuneOptions(
         queries=None if flags.queries is None else Path(flags.queries),
         qrels=None if flags.qrels is None else Path(flags.qrels),
         measure="ndcg@10" if flags.metric is None else flags.metric,
@@ -76,7 +77,7 @@ def is_negative(response: Response) -> bool:
 
 
 def lines(response: Response) -> Iterator[str]:
-    """The answer in figures, each with its name in front."""
+    """Yield the answer in figures, each with its name in front."""
     view = response["tuning"]
     if "judged" in view:
         yield from _judged_lines(view, view["judged"])
@@ -109,7 +110,10 @@ def _question(recall: Recall, request: Request, streams: Streams) -> AnyResponse
     flags = request.flags
     _refuse(flags, _JUDGED_ONLY, "does not go with a question", hint=Hint("tune", queries="FILE", qrels="FILE"))
     pins, nots = (tuple(given or ()) for given in (flags.pin, flags.pin_not))
-    wishes = (*(PinTarget("in", each) for each in pins), *(PinTarget("out", each) for each in nots))
+    wishes = (
+        *(evaluate.tune_question.PinTarget("in", each) for each in pins),
+        *(evaluate.tune_question.PinTarget("out", each) for each in nots),
+    )
     if wishes and flags.sweep:
         raise UsageError("conflicting_flags", "Give either --sweep or pins.", hint=Hint("tune", _WORDS, sweep=True))
     if flags.rql is not None:
@@ -137,9 +141,9 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
     if "curve" in view:
         yield from chart(view["curve"], plateau=view["plateau"], weight=tuning["weight"], name=view["measure"])
         yield ""
-    settings = f"  {_spelled(view['settings'])}" if view["settings"] else ""
+    settings = f"  {_write_settings(view['settings'])}" if view["settings"] else ""
     gain, interval = view["gain_interval"], view["best_weight_interval"]
-    yield f"{'measure':<12}{view['measure']} of {PLURAL[view['unit']]}"
+    yield f"{'measure':<12}{view['measure']} of {evaluate.questions.PLURAL[view['unit']]}"
     yield f"{'now':<12}{view['current']:.4f}  weight {tuning['weight']:g}"
     yield f"{'best':<12}{view['best']:.4f}  weight {_bands(view['best_weights'])}{settings}"
     yield f"{'plateau':<12}{_bands(view['plateau'])}"
@@ -158,18 +162,19 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
     if step is not None:
         low, high = step["gain_interval"]["low"], step["gain_interval"]["high"]
         told = f"{step['gain']:+.4f}  95 % {low:+.4f} to {high:+.4f}  p {step['p']:.3f}"
-        yield f"{'surer step':<12}{_spelled(step['settings'])}  {told}  {step['expected_gain']:+.4f} expected"
+        yield f"{'surer step':<12}{_write_settings(step['settings'])}  {told}  {step['expected_gain']:+.4f} expected"
     recommended = view["recommended"]
     if recommended is not None:
-        yield f"{'recommended':<12}{_spelled(recommended['settings'])}  {view['measure']} {recommended['mean']:.4f}"
+        settings = _write_settings(recommended["settings"])
+        yield f"{'recommended':<12}{settings}  {view['measure']} {recommended['mean']:.4f}"
     if "refused" in view:
         yield f"{'refused':<12}{view['refused']['reason']} ({view['refused']['code']})"
     if "applied" in view:
-        yield f"{'applied':<12}{_spelled(view['applied']['settings'])}  in {view['applied']['path']}"
+        yield f"{'applied':<12}{_write_settings(view['applied']['settings'])}  in {view['applied']['path']}"
 
 
 def _power_lines(view: JudgedTuningView) -> Iterator[str]:
-    """The least gain that could be seen, and how many more judged queries would settle what was."""
+    """Yield the least gain that could be seen, and how many more judged queries would settle what was."""
     power = view["power"]
     least = power["detectable"]
     if least is not None:
@@ -184,7 +189,7 @@ def _combination_lines(view: JudgedTuningView) -> Iterator[str]:
     tried = sorted(view["combinations"], key=lambda each: -each["best"]) if len(view["combinations"]) > 1 else []
     for place, each in enumerate(tried[:SHOWN]):
         name = "tried" if place == 0 else ""
-        yield f"{name:<12}{each['best']:.4f}  {each['gain']:+.4f}  {_spelled(each['settings']) or 'as set'}"
+        yield f"{name:<12}{each['best']:.4f}  {each['gain']:+.4f}  {_write_settings(each['settings']) or 'as set'}"
     yield from _more(len(tried))
 
 
@@ -248,7 +253,7 @@ def _distance(distance: float | None) -> str:
 
 
 def _bands(views: Sequence[BandView]) -> str:
-    """The widest bands, in ascending order."""
+    """Return the widest bands, in ascending order."""
     widest = sorted(views, key=lambda each: each["low"] - each["high"])[:SHOWN]
     found = ", ".join(f"{each['low']:.4f} to {each['high']:.4f}" for each in sorted(widest, key=lambda b: b["low"]))
     more = len(views) - len(widest)
@@ -264,7 +269,7 @@ def _intervals(views: Sequence[WeightIntervalView]) -> str:
     return " ".join(map(_interval, views)) or "none"
 
 
-def _spelled(settings: Mapping[str, str | float]) -> str:
+def _write_settings(settings: Mapping[str, str | float]) -> str:
     told = named(settings).items()
     return " ".join(f"{key}={f'{value:g}' if isinstance(value, float) else value}" for key, value in told)
 
@@ -272,3 +277,48 @@ def _spelled(settings: Mapping[str, str | float]) -> str:
 def _more(count: int) -> Iterator[str]:
     if count > SHOWN:
         yield f"{'':<12}and {count - SHOWN} more"
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "tune",
+        "Find the weights that rank judged queries best, or those that keep chosen chunks in an answer.",
+        run=on_store(tune),
+        prints=in_lines(lines),
+        operand=Operand("WORDS", WORDS + "; without one, judged queries decide", least=0, most=None),
+        flags=(
+            Flag("--sweep", "show every weight at which the rows change; of judged queries, the whole curve"),
+            Flag("--collapse", "count a text that several chunks hold once, as search does"),
+            Flag("--pin", "find the weights that put this chunk or document on top", "TARGET", many=True),
+            Flag("--pin-not", "find the weights that keep this chunk or document from there", "TARGET", many=True),
+            Flag("--k", "how many rows count as the top (10)", "N", least=1, short="-n"),
+            Flag("--queries", "the judged queries: JSON lines (BEIR), or TSV; else the store's", "FILE"),
+            Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
+            Flag(
+                "--metric", "what to improve: ndcg, map, mrr, p or recall, with a cutoff; ndcg@10 by default", "NAME"
+            ),
+            Flag(
+                "--unit",
+                "what is measured; by default what the judgements are of",
+                "UNIT",
+                choices=("chunk", "doc"),
+            ),
+            Flag("--grid", "also try these values of a ranking setting, with commas", "KEY=VALUES", many=True),
+            Flag("--apply", "write what is recommended into recall.toml"),
+            RQL,
+            Flag("--filter", "keep only what matches this filter expression", "EXPR"),
+            SET,
+            *CHECKS[:2],
+            TIMEOUT,
+        ),
+        examples=(
+            "recall tune --queries queries.jsonl --qrels qrels.tsv --sweep",
+            "recall tune --grid normalize=bound,max --grid fusion=weighted,rrf --grid rrf_k=10,60 --apply",
+            'recall tune "undo a deploy" --sweep',
+            'recall tune "undo a deploy" --pin notes/deploy.md --pin-not notes/office.md --k 3',
+        ),
+        note="exit 7 when nothing is recommended, or no weight keeps every pin.",
+        talks=talk_of_question,
+        exit_code=lambda response: 7 if is_negative(response) else 0,
+    ),
+)

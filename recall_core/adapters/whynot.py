@@ -4,38 +4,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from recall_core import shell
-from recall_core.adapters.options import ask_of, check_question, pack_of
-from recall_core.adapters.plain import Request
-from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, counted, weight_of
-from recall_core.adapters.rql import read_rql
-from recall_core.adapters.streams import Streams
-from recall_core.api.recall import Ask, Pack, Recall
+from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
+from recall_core.adapters.options import ask_of, check_question, pack_of, read_rql
+from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, counted, talk_of_question, weight_of
 from recall_core.config import NAMES
-from recall_core.contract.explaining import (
-    EvidenceView,
-    FixView,
-    PredicateView,
-    RivalView,
-    SoughtView,
-    StageView,
-    TraceView,
-    WhyNotView,
-)
-from recall_core.contract.ledger import PassageView
-from recall_core.contract.responses import AnyResponse, Response
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import behind_unit
 
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Ask, Pack, Recall
+    from recall_core.contract.explaining import (
+        EvidenceView,
+        FixView,
+        PredicateView,
+        RivalView,
+        SoughtView,
+        StageView,
+        TraceView,
+        WhyNotView,
+    )
+    from recall_core.contract.ledger import PassageView
+    from recall_core.contract.responses import AnyResponse, Response
+
+
+_ASKING = tuple(flag for flag in QUESTION if flag is not EXPLAIN and flag.name != "--strict-fresh")
+
+_PACKING = (
+    Flag("--budget-tokens", "explain the context of this many tokens instead of the list", "N", least=1),
+    Flag("--diversity", "at most N chunks of one document in that context, 0 for no cap", "N", least=0),
+    Flag(
+        "--counter",
+        "count its tokens with this counter: approx-2, approx:modern, whitespace, approx or hf:FILE",
+        "NAME",
+    ),
+)
+
 WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}
-
 _SETTING = re.compile(r"(?<= --set )\w+(?==)")
 _PLAINLY = {"weigh meaning": "semantic weight", "drop": "ask without"}
 """How a change begins in JSON, and how people read it."""
-
 _OF_WORDS = {"name": ", which is in its path, title or heading", "term": ", which tells its text apart"}
 """What is said of a word to add, by the kind of the fix."""
 
@@ -94,16 +108,8 @@ def trace(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return recall.trace(words, ask, pack, rql=rql)
 
 
-def lines(response: Response) -> Iterator[str]:
-    """Whichever of the two the response holds."""
-    if "whynot" in response:
-        yield from whynot_lines(response["whynot"])
-    if "trace" in response:
-        yield from trace_lines(response["trace"])
-
-
 def all_lines(response: Response) -> Iterator[str]:
-    """The same with every stage, the target's other chunks and the proof, as --all asks for them."""
+    """Yield the same with every stage, the target's other chunks and the proof, as --all asks for them."""
     view = response["whynot"]
     yield from account(view)
     if "chosen" in view["target"]:
@@ -121,7 +127,7 @@ def whynot_lines(view: WhyNotView) -> Iterator[str]:
 
 
 def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None) -> Iterator[str]:
-    """The verdict, the first stage that fails, and what brings the target in. asked: how a fix and its change
+    """Yield the verdict, the first stage that fails, and what brings the target in. asked: how a fix and its change
     are told to who types no commands."""
     target = view["target"]
     failing = _first_failing(view)
@@ -166,7 +172,7 @@ def _first_failing(view: WhyNotView) -> StageView | None:
 
 
 def _sentence(stage: StageView) -> str:
-    """What is behind a stage that fails, as somebody would say it who sees no other stage."""
+    """Return what is behind a stage that fails, as somebody would say it who sees no other stage."""
     held = stage.get("evidence", {})
     if stage["stage"] == "fusion" and "last_score" in held:
         return (
@@ -179,7 +185,7 @@ def _sentence(stage: StageView) -> str:
 
 
 def detail_of(stage: StageView) -> str:
-    """The sentence of a stage; of sparse-document recall that took no row, why."""
+    """Return the sentence of a stage; of sparse-document recall that took no row, why."""
     reason = stage.get("evidence", {}).get("reason")
     if stage["stage"] == "sparse" and stage["detail"].endswith(f"({reason})") and reason in NOT_RECALLED:
         return f"not applied: {NOT_RECALLED[reason]}"
@@ -187,7 +193,7 @@ def detail_of(stage: StageView) -> str:
 
 
 def change_of(fix: FixView) -> str:
-    """What a fix changes, with signals and settings by their names."""
+    """Return what a fix changes, with signals and settings by their names."""
     for key, words in _PLAINLY.items():
         if fix["change"].startswith(key):
             return fix["change"].replace(key, words, 1)
@@ -195,7 +201,7 @@ def change_of(fix: FixView) -> str:
 
 
 def command_of(fix: FixView) -> str:
-    """The command of a fix, with settings by the names that they have in recall.toml."""
+    """Return the command of a fix, with settings by the names that they have in recall.toml."""
     return _SETTING.sub(lambda found: NAMES.get(found[0], found[0]), fix["command"])
 
 
@@ -204,7 +210,7 @@ def _telling(fix: FixView) -> str:
 
 
 def _few_words(view: WhyNotView) -> Iterator[str]:
-    """How many words of the target were tried, where only a few are."""
+    """Yield how many words of the target were tried, where only a few are."""
     if "words" in view and "few_for" in view["words"] and view["words"]["tried"]:
         words, for_whom = view["words"], {"context": "a context", "match": "match=all"}[view["words"]["few_for"]]
         tried = (
@@ -231,7 +237,7 @@ def _left_out(view: WhyNotView) -> Iterator[str]:
 
 
 def _ladder(view: WhyNotView) -> Iterator[str]:
-    """The stages, one a line, with the first cross expanded."""
+    """Yield the stages, one a line, with the first cross expanded."""
     expanded = view["present"]
     for stage in view["stages"]:
         yield f"{_MARKS[stage['status']]} {stage['stage']:<10} {clean(detail_of(stage))}"
@@ -241,7 +247,7 @@ def _ladder(view: WhyNotView) -> Iterator[str]:
 
 
 def trace_lines(view: TraceView) -> Iterator[str]:
-    """One line a stage: rows in, rows out, milliseconds, and a bar; below the filter, its predicates."""
+    """Yield one line a stage: rows in, rows out, milliseconds, and a bar; below the filter, its predicates."""
     most = max((stage["rows_out"] for stage in view["stages"]), default=0)
     yield f"{'stage':<10}{'in':>9}{'out':>9}{'ms':>9}"
     for stage in view["stages"]:
@@ -337,3 +343,45 @@ def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:
         yield f"  {'':>27}  {'  ' * depth}{counted(view['missing'], 'row')} without a value"
     for term in view.get("terms", []):
         yield from _predicate(term, depth + 1)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "whynot",
+        "Say why a document, a line, a chunk or a text is not in an answer, and what would bring it in.",
+        run=on_store(whynot),
+        prints=in_lines(lambda response: whynot_lines(response["whynot"])),
+        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        flags=(
+            Flag("--target", 'what is missing: a path, path:LINE, an id, or "its text"', "TARGET"),
+            Flag("--no-fixes", "do not look for changes that would bring it in"),
+            Flag("--all", "show every stage, the target's other chunks and the proof as well"),
+            RQL,
+            K,
+            *_PACKING,
+            *_ASKING,
+        ),
+        examples=(
+            'recall whynot "how we handle retries" --target docs/retries.md',
+            "recall whynot retries --target docs/retries.md:120 --k 5 --bm25",
+            "recall whynot retries --target 'three times' --budget-tokens 800 --json",
+        ),
+        note="Exit 0 when the target is in the answer, 7 when it is not, 8 when nothing has that name.",
+        talks=talk_of_question,
+        prints_all=in_lines(all_lines),
+        exit_code=lambda response: 0 if response["whynot"]["present"] else 7,
+    ),
+    Command(
+        "trace",
+        "Show how many rows are left after each step from the store to an answer, and what each step took.",
+        run=on_store(trace),
+        prints=in_lines(lambda response: trace_lines(response["trace"])),
+        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        flags=(RQL, K, *_PACKING, *_ASKING),
+        examples=(
+            "recall trace retries --filter \"doc.tag = 'docs' AND doc.mtime >= '2024-01-01'\"",
+            'recall trace "how we handle retries" --budget-tokens 1200 --json',
+        ),
+        talks=talk_of_question,
+    ),
+)

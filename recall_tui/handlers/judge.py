@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from recall_core import evaluate, paths
-from recall_core.adapters.output import replacing
+from recall_core.adapters.streams import replacing
 from recall_core.errors import UsageError
 from recall_core.evaluate.judgements import Regrade
 from recall_core.types import Progress

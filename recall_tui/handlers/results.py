@@ -139,10 +139,10 @@ def export_rows(words: list[str], path: Path, recall: Recall, _say: Callable[[Pr
     request = adapters.parser.parse(words)
     rql, ask = getattr(request.flags, "rql", None), adapters.options.ask_of(request.flags)
     response = recall.search(" ".join(request.words), ask) if rql is None else recall.query(rql, ask)
-    with adapters.output.replacing(path, hint="E") as out:
+    with adapters.streams.replacing(path, hint="E") as out:
         if path.suffix.lower() == MARKDOWN:
             out.writelines(markdown(response))
-        elif (write_rows := adapters.rows.chosen(request)) is not None:
+        elif (write_rows := adapters.searching.choose_rows(request)) is not None:
             write_rows(response_of(response), out)
     count = len(response["results"])
     return f"Exported: {count:,} row{'s' * (count != 1)} to {path}"

@@ -89,7 +89,7 @@ def left_seconds(meter: Meter) -> float | None:
 def done_share(progress: Progress) -> float:
     """How much of the run is done, from 0 to 1."""
 
-    return adapters.progress.share(progress)
+    return adapters.progress.share_done(progress)
 
 
 def _reached(progress: Progress, indexed: int) -> Reached:

@@ -95,10 +95,8 @@ class CommandThread:
 
         stdout, stderr = Caught(), Caught()
         streams = adapters.streams.Streams(io.StringIO(), stdout, stderr, self._is_ending, may_wait=False)
-        code = adapters.cli.guarded(
-            lambda: adapters.headless.run_commands(
-                self._lines, store=self._store, streams=streams, opening=self._opened
-            ),
+        code = adapters.cli.guard_run(
+            lambda: adapters.cli.run_commands(self._lines, store=self._store, streams=streams, opening=self._opened),
             streams=streams,
         )
         if self._has_opened:

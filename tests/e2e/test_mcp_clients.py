@@ -17,7 +17,7 @@ import pytest
 
 pytest.importorskip("mcp")
 
-from recall_core.adapters.mcp import arguments
+from recall_core.adapters.mcp import tools
 from recall_core.adapters.mcp.tools import BY_NAME
 from recall_core.api.recall import Recall
 from recall_core.config import Config
@@ -165,7 +165,7 @@ def test_a_client_lists_and_calls_every_tool_and_leaves_no_process(
 
     assert sorted(done["schemas"]) == sorted(BY_NAME)
     for name, schema in done["schemas"].items():
-        own = arguments.schema(BY_NAME[name].takes)
+        own = tools.schema(BY_NAME[name].takes)
         if client.checks_types:  # a schema of a model of Pydantic, and LangChain leaves out Python's keywords
             assert set(schema["properties"]) == own["properties"].keys() - {"from"}, name
             continue

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall_core import Ask, Pack, Recall
-from recall_core.adapters import hits
+from recall_core.adapters import searching
 from recall_core.types import Root
 
 DOCUMENTATION = Path("/usr/share/doc")
@@ -34,7 +34,7 @@ def test_release_notes_show_the_line_that_says_it_as_the_page_does(tmp_path: Pat
     shutil.copytree(NOTES, tmp_path / "RelNotes")
     with filled(tmp_path) as recall:
         response = recall.search("sign commits", Ask(k=4))
-    shown = "".join(hits.lines(response))  # type: ignore[arg-type]
+    shown = "".join(searching.hit_lines(response))  # type: ignore[arg-type]
     page = CLI.read_text(encoding="utf-8").partition("`recall search 'sign commits'`")[2]
     rows = [re.sub(r"^[0-9.]+  ", "", row) for row in re.split(r"^(?=0\.)", page.split("```")[3].strip(), flags=re.M)]
 

@@ -178,8 +178,8 @@ def test_a_file_of_the_store_never_takes_the_place_of_a_closed_stream(home: Path
 IMPORTED = (
     ("recall_core", "recall_core.adapters.cli"),
     ("recall_core", "argparse"),
-    ("recall_core", "recall_core.adapters.menu"),
-    ("recall_tui", "recall_core.adapters.headless"),
+    ("recall_core", "recall_core.adapters.commands"),
+    ("recall_tui", "recall_core.adapters.cli"),
     ("recall_tui", "argparse"),
 )
 

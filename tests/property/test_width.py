@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from recall_core.adapters.width import fitted
+from recall_core.adapters.terminal import fit
 from recall_core.shell import Hint
 
 WIDTHS = st.sampled_from([40, 60, 80, 100, 120])
@@ -20,7 +20,7 @@ GAPS = st.sampled_from([" ", "  ", "     ", " · "])
 def test_no_line_is_wider_and_none_of_it_is_lost(words: list[str], gaps: list[str], indent: int, width: int) -> None:
     line = " " * indent + "".join(word + gaps[place % len(gaps)] for place, word in enumerate(words)).rstrip()
 
-    found = list(fitted(line, width))
+    found = list(fit(line, width))
 
     assert max(map(cell_len, found)) <= width
     assert "".join("".join(found).split()) == "".join(line.split())
@@ -39,7 +39,7 @@ def test_a_command_over_several_lines_is_the_same_command(
 ) -> None:
     command = Hint("search", words, set=tuple(settings))
 
-    found = list(fitted(label + command, width))
+    found = list(fit(label + command, width))
 
     assert max(map(cell_len, found)) <= width
     pasted = "\n".join([found[0].removeprefix(label), *found[1:]])

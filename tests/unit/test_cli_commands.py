@@ -11,7 +11,7 @@ from shutil import copytree
 
 import pytest
 
-from recall_core.adapters import cli, headless
+from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError
 
@@ -306,9 +306,7 @@ def test_a_failed_export_leaves_no_half_file(home: Path) -> None:
 def test_command_lines_share_one_store_and_keep_their_order(home: Path) -> None:
     streams = fresh_streams()
 
-    code = headless.run_commands(
-        ["add docs", "", "stats --json", "search 'retry' --k 1"], store=None, streams=streams
-    )
+    code = cli.run_commands(["add docs", "", "stats --json", "search 'retry' --k 1"], store=None, streams=streams)
 
     lines = streams.stdout.getvalue().splitlines()  # type: ignore[attr-defined]
     assert code == 0
@@ -323,7 +321,7 @@ def test_a_store_made_on_the_way_is_the_one_that_later_lines_use(home: Path, mon
     monkeypatch.chdir(inner)
     streams = fresh_streams()
 
-    headless.run_commands(["stats --json", "init --json", "stats --json"], store=None, streams=streams)
+    cli.run_commands(["stats --json", "init --json", "stats --json"], store=None, streams=streams)
 
     paths = [json.loads(line)["store"]["path"] for line in streams.stdout.getvalue().splitlines()]  # type: ignore[attr-defined]
     assert paths == [str(home / "recall.db"), str(inner / "recall.db"), str(inner / "recall.db")]
@@ -334,7 +332,7 @@ def test_an_invalid_command_line_is_refused_before_any_runs(home: Path) -> None:
         streams = fresh_streams()
 
         with pytest.raises(UsageError) as caught:
-            headless.run_commands(["stats", line], store=None, streams=streams)
+            cli.run_commands(["stats", line], store=None, streams=streams)
 
         assert caught.value.code == "bad_value", line
         assert streams.stdout.getvalue() == "", line  # type: ignore[attr-defined]
@@ -342,7 +340,7 @@ def test_an_invalid_command_line_is_refused_before_any_runs(home: Path) -> None:
 
 def test_a_missing_file_of_command_lines_is_refused(home: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        headless.run_commands(["@nowhere.txt"], store=None, streams=fresh_streams())
+        cli.run_commands(["@nowhere.txt"], store=None, streams=fresh_streams())
 
     assert caught.value.code == "commands_unreadable"
 
@@ -351,13 +349,13 @@ def test_a_pipe_of_command_lines_is_refused(home: Path) -> None:
     os.mkfifo(home / "pipe")
 
     with pytest.raises(UsageError, match="not a regular file"):
-        headless.run_commands(["@pipe"], store=None, streams=fresh_streams())
+        cli.run_commands(["@pipe"], store=None, streams=fresh_streams())
 
 
 def test_a_command_line_may_begin_with_the_name_of_the_program() -> None:
     streams = fresh_streams()
 
-    assert headless.run_commands(["recall --version", "--version"], store=None, streams=streams) == 0
+    assert cli.run_commands(["recall --version", "--version"], store=None, streams=streams) == 0
 
     first, second = streams.stdout.getvalue().splitlines()  # type: ignore[attr-defined]
     assert first == second

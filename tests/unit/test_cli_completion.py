@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import recall_core
-from recall_core.adapters import completion
+from recall_core.adapters import parser
 
 
 def answered(line: str, tmp_path: Path, program: str = "recall_core") -> list[str]:
@@ -30,7 +30,7 @@ def answered(line: str, tmp_path: Path, program: str = "recall_core") -> list[st
 
 def test_each_shell_gets_a_script_that_names_both_programs() -> None:
     for shell in ["bash", "zsh", "fish"]:
-        script = completion.script(shell)
+        script = parser.script(shell)
 
         assert re.search(r"\brecall\b(?!-)", script), shell
         assert "recall-tui" in script, shell

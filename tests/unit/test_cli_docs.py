@@ -8,8 +8,8 @@ from runpy import run_path
 
 import recall_core
 import recall_tui
+from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import GLOBALS, VERSION
-from recall_core.adapters.menu import COMMANDS
 from recall_core.contract.responses import schema
 from recall_core.explain.whynot.stages import STAGES
 from recall_core.ingest.parse import BUILT_IN, PLUG_INS
@@ -38,7 +38,7 @@ def codes_in_source(pattern: str) -> set[str]:
 
 
 def test_every_command_has_a_section_with_its_flags() -> None:
-    for command in COMMANDS:
+    for command in BY_NAME.values():
         text = section("cli.md", command.name)
 
         own = [flag.name for flag in command.flags if f"`{flag.name}" not in text]

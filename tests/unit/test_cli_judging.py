@@ -11,7 +11,8 @@ from shutil import copy2, copytree
 
 import pytest
 
-from recall_core.adapters import board, cli, tables
+from recall_core.adapters import cli, commands
+from recall_core.adapters.judging import board_tables, verdict_of
 from recall_core.adapters.streams import Streams
 from recall_core.contract import judging
 from recall_core.contract.judging import ComparisonView
@@ -265,17 +266,17 @@ def test_a_terminal_shows_the_same_facts_as_a_table(home: Path, monkeypatch: pyt
     response = json.loads(run(*EVAL, "--modes", "bm25,vector", "--gate", "mrr>.1", "--json")[1])
     stdout = Terminal()
 
-    assert tables.draw(response, stdout)
+    assert commands.draw(commands.BY_NAME["eval"], response, stdout, None)
 
     shown = " ".join(stdout.getvalue().split())
-    cells = [cell for rows in board.tables(response["evaluation"]) for row in rows for cell in row]
+    cells = [cell for rows in board_tables(response["evaluation"]) for row in rows for cell in row]
     assert len(cells) > 50
     assert [cell for cell in cells if cell not in shown] == []
 
 
 def test_significance_stands_in_words() -> None:
     def said(p: float, verdict: str) -> str:
-        return board.verdict(ComparisonView(p=p, verdict=verdict))  # type: ignore[typeddict-item]
+        return verdict_of(ComparisonView(p=p, verdict=verdict))  # type: ignore[typeddict-item]
 
     assert said(0.31, "no significant difference") == "no significant difference (p=.310)"
     assert said(0.0001, "better") == "better (p<.001)"

@@ -17,7 +17,7 @@ def failing(error: BaseException, *, as_json: bool = False) -> tuple[int, str, s
         raise error
 
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    code = cli.guarded(run, streams=streams, as_json=as_json)
+    code = cli.guard_run(run, streams=streams, as_json=as_json)
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 

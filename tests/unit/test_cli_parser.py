@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-from recall_core.adapters import menu
+from recall_core import adapters
+from recall_core.adapters.commands import BY_NAME, FAMILIES, asks_for_json
 from recall_core.adapters.flags import GLOBALS
-from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.adapters.parser import command_parser, parse, top_help
-from recall_core.adapters.plain import wants_json
 from recall_core.errors import UsageError
 
 
@@ -23,22 +20,16 @@ def refused(*argv: str) -> UsageError:
     return caught.value
 
 
-def places_in_rows() -> list[str]:
-    """`module:name` of everything that the command table imports later."""
-    rows = "".join(path.read_text(encoding="utf-8") for path in Path(menu.__file__).parent.glob("*.py"))
-    return re.findall(r'(?:later|on_store|in_lines)\("(.+?)"\)', rows)
-
-
 def shown_help(name: str) -> str:
     """The help of that command, with its lines joined."""
     return " ".join(command_parser(BY_NAME[name], operands=True).format_help().split())
 
 
-def test_every_function_that_the_menu_names_exists() -> None:
-    for place in places_in_rows():
-        module, name = place.split(":")
+def test_the_table_names_every_command_of_its_module() -> None:
+    rows = {module: getattr(adapters, module).COMMANDS for module in FAMILIES.values()}
 
-        assert callable(getattr(import_module(f"recall_core.adapters.{module}"), name)), place
+    assert {command.name: module for module, commands in rows.items() for command in commands} == FAMILIES
+    assert [command.name for command in BY_NAME.values()] == list(FAMILIES)
 
 
 def test_global_flags_stand_before_and_after_the_command() -> None:
@@ -63,7 +54,7 @@ def test_words_after_a_double_dash_are_never_flags() -> None:
 
     assert request.words == ("--json", "-x")
     assert not request.json
-    assert not wants_json(["search", "--", "--json"])
+    assert not asks_for_json(["search", "--", "--json"])
 
 
 def test_a_repeated_flag_keeps_every_value_in_order() -> None:
@@ -167,7 +158,7 @@ def test_help_wins_over_missing_operands() -> None:
 
 
 def test_help_teaches_purpose_flags_and_examples() -> None:
-    for command in COMMANDS:
+    for command in BY_NAME.values():
         text = command_parser(command, operands=True).format_help()
 
         assert command.purpose.split(".")[0][:40] in text, command.name
@@ -177,7 +168,7 @@ def test_help_teaches_purpose_flags_and_examples() -> None:
 
 
 def test_help_marks_repeatable_flags() -> None:
-    for command in COMMANDS:
+    for command in BY_NAME.values():
         text = shown_help(command.name)
 
         assert all((f"{flag.doc}; repeatable" in text) == flag.many for flag in command.flags), command.name
@@ -200,11 +191,11 @@ def test_the_top_help_lists_every_command() -> None:
     text = top_help("1.2.3")
 
     assert "1.2.3" in text
-    assert all(f"\n  {command.name} " in text for command in COMMANDS)
+    assert all(f"\n  {command.name} " in text for command in BY_NAME.values())
 
 
 def test_every_example_of_the_help_parses() -> None:
-    for command in COMMANDS:
+    for command in BY_NAME.values():
         for example in command.examples:
             line = re.split(r" [>|] |\)\"$", example.split("recall ", 1)[1])[0]
 
@@ -234,7 +225,7 @@ def test_a_flag_of_one_value_is_refused_the_second_time() -> None:
 
 
 def test_every_flag_but_those_that_repeat_is_refused_the_second_time() -> None:
-    for command in COMMANDS:
+    for command in BY_NAME.values():
         for flag in (*command.flags, *GLOBALS):
             if flag.metavar:
                 value = flag.choices[0] if flag.choices else "1"

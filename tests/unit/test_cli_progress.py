@@ -11,7 +11,7 @@ import pytest
 
 from recall_core import Recall
 from recall_core.adapters import cli
-from recall_core.adapters.progress import called, counts, follow, share, watch
+from recall_core.adapters.progress import counts, follow, name_stage, share_done, watch
 from recall_core.adapters.streams import Streams
 from recall_core.contract.responses import Response
 from recall_core.errors import Interrupted
@@ -91,7 +91,7 @@ def test_the_bar_names_and_counts_its_work() -> None:
     ]:
         event = moment(2)._replace(stage=stage, chunks=12, embedded=5, reused=4)
 
-        assert (called(event, name), counts(event, name)) == shown, (name, stage)
+        assert (name_stage(event, name), counts(event, name)) == shown, (name, stage)
 
 
 def test_a_bar_has_its_name_before_the_first_event() -> None:
@@ -115,7 +115,7 @@ def test_the_bar_subtracts_texts_that_wait_for_vectors() -> None:
     ]:
         event = moment(2)._replace(files_done=files_done, files_total=4, chunks=chunks, waiting=waiting)
 
-        assert share(event) == expected, (files_done, chunks, waiting)
+        assert share_done(event) == expected, (files_done, chunks, waiting)
 
 
 def test_an_interrupted_reembed_says_how_far_it_came() -> None:
@@ -138,7 +138,7 @@ def test_ctrl_c_ends_a_watch_with_130_and_a_sentence(tmp_path: Path, monkeypatch
         for is_ending in (False, True):  # between two syncs, and in the middle of one
             to = streams()._replace(is_ending=lambda is_ending=is_ending: is_ending)
 
-            assert cli.guarded(lambda to=to: watch(recall, to, stop), streams=to) == 130  # type: ignore[misc]
+            assert cli.guard_run(lambda to=to: watch(recall, to, stop), streams=to) == 130  # type: ignore[misc]
             assert to.stderr.getvalue() == "Stopped. All reported changes are saved.\n"  # type: ignore[attr-defined]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-from typing import Any, cast, get_args
+from collections.abc import Iterator
+from typing import Any, TextIO, cast, get_args
 
 import pytest
 
-from recall_core.adapters import hits, render, tables
+from recall_core.adapters import commands, filling, reading, render, searching
 from recall_core.contract.responses import Response
 from recall_core.contract.views import ResultView
 from recall_core.rank.sparse import Reason
@@ -33,29 +34,37 @@ def answer(*results: ResultView, **changes: Any) -> Response:
     return cast(Response, {**base, **changes})
 
 
+def talk(command: str, response: Response, *, is_verbose: bool = False) -> Iterator[str]:
+    return commands.talk(commands.BY_NAME[command], response, is_verbose=is_verbose)
+
+
+def draw(command: str, response: Response, stdout: TextIO) -> bool:
+    return commands.draw(commands.BY_NAME[command], response, stdout, None)
+
+
 def test_a_hit_is_one_line_with_score_place_heading_and_text() -> None:
-    assert render.hit_line(hit()) == "0.843  docs/a.md:10-24  Deploy  Roll out slowly."
+    assert searching.hit_line(hit()) == "0.843  docs/a.md:10-24  Deploy  Roll out slowly."
 
 
 def test_a_hit_shows_only_what_was_selected() -> None:
-    assert render.hit_line({"doc": {"path": "a.md"}}) == "a.md"
-    assert render.hit_line({"chunk": {"text": "only text"}}) == "only text"
-    assert render.hit_line({"score": 0.5, "chunk": {"id": "c" * 64}}) == "0.500  chunk.id=cccccccccccc"
+    assert searching.hit_line({"doc": {"path": "a.md"}}) == "a.md"
+    assert searching.hit_line({"chunk": {"text": "only text"}}) == "only text"
+    assert searching.hit_line({"score": 0.5, "chunk": {"id": "c" * 64}}) == "0.500  chunk.id=cccccccccccc"
 
 
 def test_a_stale_hit_says_so() -> None:
-    assert "docs/a.md:10-24 (modified)" in render.hit_line(hit(doc={"path": "docs/a.md", "state": "modified"}))
+    assert "docs/a.md:10-24 (modified)" in searching.hit_line(hit(doc={"path": "docs/a.md", "state": "modified"}))
 
 
 def test_control_characters_never_reach_the_terminal_from_a_hit() -> None:
-    line = render.hit_line(hit(chunk={"text": "red \x1b[31malert\x07\tnow\r\n"}))
+    line = searching.hit_line(hit(chunk={"text": "red \x1b[31malert\x07\tnow\r\n"}))
 
     assert line.isprintable()
     assert "red [31malert now" in line
 
 
 def test_a_long_text_is_cut_to_one_short_line() -> None:
-    line = render.snippet(hit(chunk={"text": "word " * 1000}))
+    line = searching.snippet(hit(chunk={"text": "word " * 1000}))
 
     assert len(line) == render.SNIPPET
     assert line.endswith("…")
@@ -66,7 +75,7 @@ def test_an_explained_hit_shows_one_line_a_part() -> None:
         {"signal": "lexical", "raw": 4.2, "value": 0.8, "weight": 0.9, "rank": 1, "points": 0.72},
         {"signal": "semantic", "raw": None, "value": 0.0, "weight": 0.1, "rank": None, "points": 0.0},
     ]
-    shown = list(hits.lines(answer(hit(explain={"parts": parts}))))
+    shown = list(searching.hit_lines(answer(hit(explain={"parts": parts}))))
 
     assert shown[1] == "  +0.720  lexical   value 0.800  weight 0.9  raw 4.200  rank #1\n"
     assert shown[2] == "  +0.000  semantic  value 0.000  weight 0.1  raw -  rank -\n"
@@ -80,11 +89,11 @@ def test_a_recalled_hit_is_marked_in_lines_and_tables() -> None:
     chosen: ResultView = {"doc": {"path": "a.md"}, "recall": recalled["recall"]}
     out = io.StringIO()
 
-    tables.draw(answer(recalled), out)
-    tables.draw(answer(chosen, {"doc": {"path": "b.md"}}), out)
+    draw("search", answer(recalled), out)
+    draw("search", answer(chosen, {"doc": {"path": "b.md"}}), out)
 
-    assert render.hit_line(recalled).endswith("Roll out slowly.  [recalled: distance 0.11]")
-    assert render.hit_line(chosen) == "a.md  [recalled: distance 0.11]"
+    assert searching.hit_line(recalled).endswith("Roll out slowly.  [recalled: distance 0.11]")
+    assert searching.hit_line(chosen) == "a.md  [recalled: distance 0.11]"
     assert out.getvalue().count("[recalled: distance 0.11]") == 2
 
 
@@ -92,10 +101,10 @@ def test_an_explained_recall_names_the_chunk_that_gave_way() -> None:
     displacing = hit(recall=RECALL, explain={"parts": []})
     free = hit(recall={"distance": 0.5}, explain={"parts": []})
 
-    assert list(render.ledger_lines(displacing)) == [
+    assert list(searching.ledger_lines(displacing)) == [
         "  recalled: a short document at distance 0.11, in the row of dddddddddddd"
     ]
-    assert list(render.ledger_lines(free)) == ["  recalled: a short document at distance 0.5, in a free row"]
+    assert list(searching.ledger_lines(free)) == ["  recalled: a short document at distance 0.5, in a free row"]
 
 
 SPARSE = {
@@ -116,19 +125,24 @@ def test_verbose_says_why_no_short_document_was_recalled() -> None:
     ]:
         response = answer(hit(), sparse={**SPARSE, **counts, "present": counts.get("within_ceiling", 0)})
 
-        assert list(render.talk(response)) == ["1 of 7 hits in 3 ms"], counts
-        assert list(render.talk(response, is_verbose=True)) == [
+        assert list(talk("search", response)) == ["1 of 7 hits in 3 ms"], counts
+        assert list(talk("search", response, is_verbose=True)) == [
             "1 of 7 hits in 3 ms",
             f"sparse     nothing recalled: {reason}",
         ], counts
-        assert len(list(hits.lines(response))) == 1, counts
+        assert len(list(searching.hit_lines(response))) == 1, counts
 
 
 def test_of_a_recall_that_happened_and_on_a_report_nothing_more_is_told() -> None:
     given = answer(hit(recall=RECALL), sparse={**SPARSE, "injections": 1, "reason": "injected"})
-    report = answer(hit(), sparse=SPARSE, report={})
+    context = {"used_tokens": 0, "budget_tokens": 9, "counter": "approx", "blocks": [], "candidates": 1}
+    report = answer(hit(), sparse=SPARSE, report={}, context=context)
 
-    assert list(render.talk(given, is_verbose=True)) == list(render.talk(report)) == ["1 of 7 hits in 3 ms"]
+    assert list(talk("search", given, is_verbose=True)) == ["1 of 7 hits in 3 ms"]
+    assert list(talk("report", report, is_verbose=True)) == [
+        "1 of 7 hits in 3 ms",
+        "0 of 9 tokens (approx), 0 blocks from 1 candidate",
+    ]
 
 
 def test_every_reason_to_recall_nothing_has_its_words() -> None:
@@ -138,18 +152,18 @@ def test_every_reason_to_recall_nothing_has_its_words() -> None:
 def test_figures_and_warnings_are_talk_and_not_data() -> None:
     response = answer(hit(), warnings=["W_STALE: docs/a.md has changed"], next_offset=1, query={"rql": "SELECT"})
 
-    assert list(render.talk(response)) == [
+    assert list(talk("search", response)) == [
         "1 of 7 hits in 3 ms, next page: OFFSET 1",
         "warning: W_STALE: docs/a.md has changed",
     ]
-    assert len(list(hits.lines(response))) == 1
+    assert len(list(searching.hit_lines(response))) == 1
 
 
 def test_the_one_line_says_how_many_rows_have_a_word_and_what_was_not_looked_for() -> None:
     figures = {"took_ms": 3.2, "total_hits": 1420, "word_hits": 31}
     response = answer(hit(), stats=figures, query={"text": "e.g. cats", "dropped": ["e.g."]})
 
-    (line,) = render.talk(response)
+    (line,) = talk("search", response)
 
     assert line == (
         "1 of 1,420 hits in 3 ms · 31 with a query term · not looked for: e.g. (--all-words looks for each)"
@@ -159,8 +173,8 @@ def test_the_one_line_says_how_many_rows_have_a_word_and_what_was_not_looked_for
 def test_no_hits_is_said_and_prints_nothing() -> None:
     response = answer(stats={"took_ms": 1.0, "total_hits": 0})
 
-    assert list(hits.lines(response)) == []
-    assert next(render.talk(response)).startswith("no hits")
+    assert list(searching.hit_lines(response)) == []
+    assert next(talk("search", response)).startswith("no hits")
 
 
 def test_skipped_files_are_talk_with_their_reason() -> None:
@@ -170,23 +184,23 @@ def test_skipped_files_are_talk_with_their_reason() -> None:
     }  # fmt: skip
     response = cast(Response, {"ok": True, "schema_version": "1", "ingest": ingest})
 
-    assert list(render.ingested(response)) == [
+    assert list(filling.ingested_lines(response)) == [
         "files: 1 added, 0 updated, 2 unchanged, 0 removed, 1 skipped; 3 documents, 1 chunk"
     ]
-    assert list(render.talk(response)) == ["skipped x.bin: a NUL byte (binary)"]
+    assert list(talk("add", response)) == ["skipped x.bin: a NUL byte (binary)"]
 
 
 def test_a_context_is_printed_as_it_is() -> None:
     view = {"text": "[1] a.md:1-2\n\x0bé\r\nend", "blocks": [], "candidates": 0}
     response = cast(Response, {"ok": True, "context": view})
 
-    assert "".join(render.context(response)) == view["text"] + "\n"
+    assert "".join(searching.packed_text(response)) == view["text"] + "\n"
 
 
 def test_a_found_text_is_printed_without_an_added_newline() -> None:
     response = cast(Response, {"ok": True, "found": {"kind": "lines", "text": "a\r\nb"}})
 
-    assert "".join(render.text(response)) == "a\r\nb"
+    assert "".join(reading.text(response)) == "a\r\nb"
 
 
 def test_json_is_one_compact_line_in_utf8_with_the_keys_as_built() -> None:
@@ -203,7 +217,7 @@ def test_json_refuses_nan() -> None:
 def test_a_table_holds_the_hits_and_never_reads_markup() -> None:
     out = io.StringIO()
 
-    drawn = tables.draw(answer(hit(chunk={"text": "[bold]not markup[/bold] [/]"})), out)
+    drawn = draw("search", answer(hit(chunk={"text": "[bold]not markup[/bold] [/]"})), out)
 
     assert drawn
     assert "0.843" in out.getvalue()
@@ -214,13 +228,13 @@ def test_a_table_holds_the_hits_and_never_reads_markup() -> None:
 def test_a_table_has_no_colour_without_a_terminal() -> None:
     out = io.StringIO()
 
-    tables.draw(answer(hit()), out)
+    draw("search", answer(hit()), out)
 
     assert "\x1b" not in out.getvalue()
 
 
 def test_an_answer_without_a_table_is_left_to_plain_lines() -> None:
-    assert not tables.draw(cast(Response, {"ok": True, "found": {"text": "x"}}), io.StringIO())
+    assert not draw("get", cast(Response, {"ok": True, "found": {"text": "x"}}), io.StringIO())
 
 
 def test_chosen_fields_are_shown_by_name() -> None:
@@ -230,4 +244,4 @@ def test_chosen_fields_are_shown_by_name() -> None:
         "chunk": {"tokens": 12, "text": "some\nwords"},
     }
 
-    assert render.hit_line(result) == "0.500  a.md  doc.tags=x, y  doc.meta.year=1958  chunk.tokens=12  some words"
+    assert searching.hit_line(result) == "0.500  a.md  doc.tags=x, y  doc.meta.year=1958  chunk.tokens=12  some words"

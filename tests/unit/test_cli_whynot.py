@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from recall_core.adapters import cli
-from recall_core.adapters.streams import Streams, shown
+from recall_core.adapters.streams import Streams, encode_for
 from recall_core.adapters.whynot import NOT_RECALLED, VERDICTS, detail_of, whynot_lines
 from recall_core.contract.explaining import FixView, StageView
 from recall_core.explain.whynot.fix import Change, by_effort
@@ -245,9 +245,9 @@ def test_the_same_question_is_traced_with_the_same_rows(folder: Path) -> None:
 
 def test_marks_are_ascii_where_the_stream_has_no_others() -> None:
     ascii_only = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
-    assert shown("✓ a ✗ b · c", ascii_only) == "+ a x b - c"
-    assert shown("✓ a", io.TextIOWrapper(io.BytesIO(), encoding="utf-8")) == "✓ a"
-    assert shown("✓ a", io.StringIO()) == "✓ a"
+    assert encode_for("✓ a ✗ b · c", ascii_only) == "+ a x b - c"
+    assert encode_for("✓ a", io.TextIOWrapper(io.BytesIO(), encoding="utf-8")) == "✓ a"
+    assert encode_for("✓ a", io.StringIO()) == "✓ a"
 
 
 def test_one_row_of_a_part_of_a_filter_passes(folder: Path) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from recall_core.adapters.render import compacted
+from recall_core.adapters.care import compacted_lines
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
 from recall_core.maintain.remove import compact
@@ -103,7 +103,7 @@ def test_a_file_that_grows_says_why(tmp_path: Path) -> None:
     assert first["reason"] == "it now has statistics of its indexes, which searches use"
     assert "reason" not in second
     grown = first["bytes_after"] - first["bytes_before"]
-    assert list(compacted({"ok": True, "compacted": first})) == [
+    assert list(compacted_lines({"ok": True, "compacted": first})) == [
         f"dropped 0 tombstones, {first['bytes_before']} -> {first['bytes_after']} bytes",
         f"the file is {grown} bytes larger: {first['reason']}",
     ]

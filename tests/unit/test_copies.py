@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from recall_core import Ask, Pack, Recall
-from recall_core.adapters import hits
+from recall_core.adapters import searching
 from recall_core.api.compare import DiffRequest
 from recall_core.api.engine import Engine, result_of
 from recall_core.config import Config
@@ -79,7 +79,7 @@ def test_a_text_stands_once_with_the_other_places_where_it_stands(recall: Recall
     assert (response["stats"]["total_hits"], response["stats"]["copies"]) == (14, 6)
     assert first["copies"]["count"] in (1, 5)
     assert "copies" not in response["results"][-1]
-    assert "+5 identical" in "\n".join(hits.lines(response))
+    assert "+5 identical" in "\n".join(searching.hit_lines(response))
 
 
 def test_with_all_copies_each_has_a_row(recall: Recall) -> None:

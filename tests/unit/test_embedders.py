@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tests.embedders
-from recall_core.adapters import render
+from recall_core.adapters import embedding
 from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.contract import response_of
@@ -66,7 +66,7 @@ def test_what_sends_text_off_the_machine_says_so() -> None:
 
 def test_a_server_that_was_not_asked_is_not_probed() -> None:
     found = listed(in_use="hash-1:512")
-    states = {name: render.embedder_row(view)[1] for name, view in found.items()}
+    states = {name: embedding.embedder_row(view)[1] for name, view in found.items()}
 
     assert states["ollama"] == states["llamacpp"] == "not probed"
     assert (states["hash"], states["counting"], states["openai"]) == ("in use", "available", "unavailable")
@@ -105,7 +105,7 @@ def test_probe_texts_are_of_a_hundred_words_and_all_different() -> None:
 
 
 def test_in_a_pipe_the_list_is_aligned_lines() -> None:
-    lines = list(render.embedders(response_of(Recall.embedders())))
+    lines = list(embedding.embedder_lines(response_of(Recall.embedders())))
 
     starts = {line.index("  ") for line in lines if line.startswith("sentence-transformers")}
     assert starts == {len("sentence-transformers")}

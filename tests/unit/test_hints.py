@@ -8,7 +8,7 @@ import pickle
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -16,8 +16,8 @@ from typing import NamedTuple
 import pytest
 
 import recall_core
+from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import GLOBALS, Command
-from recall_core.adapters.menu import BY_NAME, COMMANDS
 from recall_core.adapters.parser import parse
 from recall_core.errors import UsageError
 from recall_core.explain.whynot.question import Question, command
@@ -82,7 +82,7 @@ def written(node: ast.expr) -> object:
     return None
 
 
-def flags_of(commands: tuple[Command, ...]) -> set[str]:
+def flags_of(commands: Iterable[Command]) -> set[str]:
     return {each.name for command in commands for each in (*command.flags, *GLOBALS)}
 
 
@@ -117,7 +117,7 @@ def test_an_action_and_its_options_exist_on_the_command_line() -> None:
             assert call.options.keys() <= PIP, call
             continue
         verb, _, operand = action.partition(" ")
-        commands = COMMANDS if action in ("", AGAIN) else (BY_NAME[verb],)
+        commands = tuple(BY_NAME.values()) if action in ("", AGAIN) else (BY_NAME[verb],)
         for option, value in call.options.items():
             assert spelled(option, value) <= flags_of(commands), call
         if operand:
@@ -127,7 +127,7 @@ def test_an_action_and_its_options_exist_on_the_command_line() -> None:
 
 def test_a_flag_that_a_message_names_exists() -> None:
     for call in calls()["flag"]:
-        assert {flag(each) for each in call.actions} <= flags_of(COMMANDS), call
+        assert {flag(each) for each in call.actions} <= flags_of(BY_NAME.values()), call
 
 
 def test_a_hint_that_is_written_out_is_understood() -> None:
@@ -138,7 +138,7 @@ def test_a_hint_that_is_written_out_is_understood() -> None:
 def test_an_option_to_add_has_an_accepted_value() -> None:
     for hint in [each for each in whole_hints() if each.action == AGAIN]:
         name, *value = shlex.split(hint)
-        command = next(each for each in COMMANDS if name in flags_of((each,)))
+        command = next(each for each in BY_NAME.values() if name in flags_of((each,)))
 
         assert not misunderstood([command.name, name, *value]), hint
 

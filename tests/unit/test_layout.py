@@ -8,7 +8,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 import recall_core
-from recall_core.adapters.menu import BY_NAME
+from recall_core.adapters.commands import BY_NAME
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("recall_core", "recall_tui")

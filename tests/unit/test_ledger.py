@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 
-from recall_core.adapters import cli, hits, ledger
+from recall_core.adapters import cli, ledger, searching
 from recall_core.adapters.streams import Streams
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
@@ -114,7 +114,9 @@ def test_a_quoted_phrase_is_one_leaf_that_weighs_what_its_words_weigh_together(r
     assert leaf["idf"] == sum(term["idf"] for term in alone)
     assert "floored" not in leaf
     assert found["query"]["plan"]["signals"][0]["terms"][0]["words"] == 4
-    (line,) = [each for each in hits.lines(cast(Response, found)) if "backoff and" in each and "term" in each]
+    (line,) = [
+        each for each in searching.hit_lines(cast(Response, found)) if "backoff and" in each and "term" in each
+    ]
     assert f"phrase of 4 words, idf {leaf['idf']:.3f}  in 1 chunk " in line
     assert not [term for term in alone if "words" in term]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from recall_core.adapters import cli, tables
+from recall_core.adapters import cli, reading
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.errors import UsageError
@@ -278,7 +278,7 @@ def test_a_document_with_figures_is_a_line_of_80_columns(home: Path, monkeypatch
 
 
 def test_a_long_list_is_not_drawn(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_MOST_DRAWN", 3)
+    monkeypatch.setattr(reading, "_MOST_DRAWN", 3)
 
     assert run("ls", stdout=Terminal())[1] == run("ls")[1]
     assert run("ls", "-l", stdout=Terminal())[1] == run("ls", "-l")[1]

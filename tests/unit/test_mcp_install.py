@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.adapters import cli
+from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.mcp.install import CLIENTS, entry_for, line_for, place_of
-from recall_core.adapters.menu import BY_NAME
 from recall_core.adapters.streams import Streams
 from recall_core.errors import RecallError
 

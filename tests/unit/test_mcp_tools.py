@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("mcp")
 
-from recall_core.adapters.mcp import arguments
-from recall_core.adapters.mcp.arguments import MOST_LINES, schema
-from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, TOOLS, Limits, Told, resource
-from recall_core.adapters.mcp.views import fenced
+from recall_core.adapters.mcp import tools
+from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, MOST_LINES, TOOLS, Limits, Told, resource, schema
+from recall_core.adapters.mcp.views import fence_text
 from recall_core.api.recall import Recall
 from recall_core.api.serving.names import spelled
 from recall_core.errors import RecallError, UsageError
@@ -273,9 +272,9 @@ REQUIRED = {"search": {"query": "line"}, "memory_search": {"query": "line"}, "me
 def test_a_value_with_one_reading_is_taken_as_it_is_meant() -> None:
     for tool, meant, spellings in SPELLINGS:
         kind, required = BY_NAME[tool].takes, REQUIRED.get(tool, {"targets": ["log.txt"]})
-        wanted = arguments.read(kind, {**required, **meant})
+        wanted = tools.read(kind, {**required, **meant})
         for spelling in spellings:
-            assert arguments.read(kind, {**required, **spelling}) == wanted, (tool, spelling)
+            assert tools.read(kind, {**required, **spelling}) == wanted, (tool, spelling)
 
 
 def test_a_value_without_a_reading_is_refused_by_its_name() -> None:
@@ -296,7 +295,7 @@ def test_a_value_without_a_reading_is_refused_by_its_name() -> None:
     for tool, sent in unread:
         (name,) = sent
         with pytest.raises(UsageError) as caught:
-            arguments.read(BY_NAME[tool].takes, {**REQUIRED.get(tool, {}), **sent})
+            tools.read(BY_NAME[tool].takes, {**REQUIRED.get(tool, {}), **sent})
         assert caught.value.code == "bad_arguments", sent
         assert name in caught.value.message, (name, caught.value.message)
 
@@ -433,7 +432,7 @@ def test_no_document_passes_for_recalls_own_words(tmp_path: Path) -> None:
         context = told(forged, "context", query="deploy", budgetTokens=500)
         view = context.content["context"]
         assert view["used_tokens"] <= 500
-        assert all(f"\n{fenced(block['text'])}" in context.text for block in view["blocks"])
+        assert all(f"\n{fence_text(block['text'])}" in context.text for block in view["blocks"])
         assert max(len(fence) for fence in re.findall("`+", context.text)) == 5
         for each in forged.list()["documents"]:
             cited = spelled(each["path"])

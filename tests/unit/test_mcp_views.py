@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip("mcp")
 
-from recall_core.adapters.mcp.arguments import MOST_LINES
-from recall_core.adapters.mcp.views import AnswerPiece, as_json, fenced, fitting, joined, memory_text
+from recall_core.adapters.mcp.tools import MOST_LINES
+from recall_core.adapters.mcp.views import AnswerPiece, as_json, fence_text, fitting, join_pieces, memory_text
 
 PIECES = st.lists(
     st.builds(AnswerPiece, st.sampled_from(["", "hit 1", "a.md"]), st.text("ab\n", max_size=60)), max_size=6
@@ -27,7 +27,7 @@ def test_an_answer_has_no_more_characters_than_it_may_but_for_what_names_the_res
 ) -> None:
     whole = "\n".join(piece.text for piece in pieces)
 
-    told = joined(pieces, most)
+    told = join_pieces(pieces, most)
 
     if len(whole) <= most:
         assert told == whole
@@ -46,21 +46,21 @@ def test_what_is_left_out_is_named_by_its_parts() -> None:
         AnswerPiece("hit 3", "three"),
     ]
 
-    assert joined(pieces, 145) == "\n".join(piece.text for piece in pieces)
-    assert joined(pieces, 77) == f"3 hits.\none\ntwo\n{NOTE}the rest of hit 2, hit 3]"
-    assert joined(pieces, 62) == f"3 hits.\none\n{NOTE}hit 2, hit 3]"
+    assert join_pieces(pieces, 145) == "\n".join(piece.text for piece in pieces)
+    assert join_pieces(pieces, 77) == f"3 hits.\none\ntwo\n{NOTE}the rest of hit 2, hit 3]"
+    assert join_pieces(pieces, 62) == f"3 hits.\none\n{NOTE}hit 2, hit 3]"
 
 
 def test_many_that_are_left_out_are_counted() -> None:
     pieces = [AnswerPiece(f"n{number}.md", "x" * 10) for number in range(30)]
 
-    assert joined(pieces, 120).endswith("n2.md, n3.md, n4.md, n5.md, n6.md, n7.md, n8.md, n9.md and 20 more]")
+    assert join_pieces(pieces, 120).endswith("n2.md, n3.md, n4.md, n5.md, n6.md, n7.md, n8.md, n9.md and 20 more]")
 
 
 def test_a_long_text_of_one_line_is_cut_within_it() -> None:
     note = f"{NOTE}the rest of a.json]"
 
-    told = joined([AnswerPiece("", "**a.json**"), AnswerPiece("a.json", fenced("x" * 1_000))], 200)
+    told = join_pieces([AnswerPiece("", "**a.json**"), AnswerPiece("a.json", fence_text("x" * 1_000))], 200)
 
     assert re.fullmatch(rf"\*\*a\.json\*\*\n```\nx+\n```\n{re.escape(note)}", told)
     assert 190 <= len(told) <= 200
@@ -71,16 +71,18 @@ TEXTS = st.lists(st.sampled_from(["a", "`", "```", "\n", "````\n", "\n```\n", "~
 
 @given(text=TEXTS.map("".join), most=st.integers(0, 200))
 def test_no_text_ends_its_fence_and_every_fence_is_closed(text: str, most: int) -> None:
-    fence, *lines, end = fenced(text).split("\n")
+    fence, *lines, end = fence_text(text).split("\n")
     assert fence == end == "`" * len(fence)
     assert fence not in text
     assert "\n".join(lines) == text.removesuffix("\n")
 
     fitted = fitting(text, most)
     assert text.startswith(fitted)
-    assert len(fenced(fitted)) <= max(most, len(fenced("")))
+    assert len(fence_text(fitted)) <= max(most, len(fence_text("")))
 
-    said = joined([AnswerPiece("", "1 hit."), AnswerPiece("hit 1", f"1. **a.md**\n{fenced(text)}\nOurs.")], most)
+    said = join_pieces(
+        [AnswerPiece("", "1 hit."), AnswerPiece("hit 1", f"1. **a.md**\n{fence_text(text)}\nOurs.")], most
+    )
     assert said.split("\n").count(fence) in (0, 2)
 
 

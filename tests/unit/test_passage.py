@@ -11,7 +11,7 @@ from typing import Any, cast
 import apsw
 import pytest
 
-from recall_core.adapters import hits
+from recall_core.adapters import searching
 from recall_core.adapters.options import ask_of
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.responses import Response
@@ -247,7 +247,7 @@ def test_a_list_without_passages_has_the_same_rows(recall: Recall) -> None:
     for hit in whole["results"]:
         del hit["passage"]
     assert short["results"] == whole["results"]
-    lines = list(hits.lines(cast(Response, short)))
+    lines = list(searching.hit_lines(cast(Response, short)))
     assert len(lines) == len(short["results"])
     with pytest.raises(UsageError) as caught:
         ask_of(Namespace(C=2, no_passages=True, set=None))
@@ -298,7 +298,7 @@ def places(recall: Recall) -> dict[str, str | None]:
 def test_a_record_is_cited_by_its_line_in_the_file(records: Recall) -> None:
     with records:
         assert places(records) == {"notes.jsonl#a": "line 1", "notes.jsonl#b": "line 2"}
-        lines = list(hits.lines(cast(Response, records.search("birds fly", Ask(k=1)))))
+        lines = list(searching.hit_lines(cast(Response, records.search("birds fly", Ask(k=1)))))
 
     assert [line.split("  ")[1:] for line in lines[:1]] == [["On birds", "notes.jsonl:2\n"]]
     assert lines[1] == "       Birds fly.\n"
@@ -386,12 +386,12 @@ def test_what_matches_is_bracketed_on_request_and_lines_share_no_indentation() -
     }  # fmt: skip
     response = cast(Response, {"results": [result]})
 
-    assert list(hits.lines(response)) == [
+    assert list(searching.hit_lines(response)) == [
         "0.500  a .py:7\n",
         "       def sign(commit):\n",
         "           return key.sign(commit)\n",
     ]
-    assert list(hits.lines(hits.bracketed(response)))[1:] == [
+    assert list(searching.hit_lines(searching.put_in_brackets(response)))[1:] == [
         "       def [sign](commit):\n",
         "           return key.[sign(]commit)\n",
     ]
@@ -404,6 +404,6 @@ def test_a_passage_steers_no_terminal_in_a_pipe_either() -> None:
     }  # fmt: skip
     result = {"doc": {"path": "a", "title": ""}, "chunk": {"line_end": 2}, "passage": passage}
 
-    lines = list(hits.lines(cast(Response, {"results": [result]})))
+    lines = list(searching.hit_lines(cast(Response, {"results": [result]})))
 
     assert lines == ["a:1\n", "       red \\x1b[31m\\u2028 alert\n", "       now\n"]

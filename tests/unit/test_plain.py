@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from recall_core.adapters import parser, plain
-from recall_core.adapters.menu import COMMANDS
+from recall_core.adapters import parser
+from recall_core.adapters.commands import BY_NAME, parse_plain
 from recall_core.config import Config, render
 from recall_core.config.toml import plain as plain_toml
 from recall_core.errors import UsageError
@@ -24,7 +24,7 @@ NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 def lines() -> list[list[str]]:
     """Command lines of every command, most of them right, with each of its flags somewhere."""
     chance, found = Random(21), []
-    for command in COMMANDS:
+    for command in BY_NAME.values():
         flags = [*command.flags, *parser.GLOBALS]
         operand = command.operand
         known = () if operand is None else (*operand.choices, *operand.actions)
@@ -56,7 +56,7 @@ def meant(argv: list[str]) -> object:
 def test_a_plain_command_line_means_what_argparse_makes_of_it() -> None:
     read = 0
     for argv in lines():
-        request = plain.parse(argv)
+        request = parse_plain(argv)
         if request is not None:
             read += 1
             assert (*request._replace(flags=vars(request.flags)),) == meant(argv), argv
@@ -71,7 +71,7 @@ def test_what_is_asked_most_is_plain() -> None:
         "stats --json --store=x",
         "context deploy",
     ]:
-        assert plain.parse(line.split()) is not None, line
+        assert parse_plain(line.split()) is not None, line
 
 
 def test_a_recall_toml_as_it_is_written_is_read_as_tomllib_reads_it() -> None:

@@ -12,8 +12,7 @@ import pytest
 
 from recall_core import Recall, RecallError
 from recall_core.adapters import cli
-from recall_core.adapters.output import replacing
-from recall_core.adapters.streams import Streams
+from recall_core.adapters.streams import Streams, replacing
 from recall_core.files import make_private
 
 

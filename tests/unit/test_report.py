@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from recall_core.adapters import cli
-from recall_core.adapters.report.markup import tag, visible
-from recall_core.adapters.report.page import page
-from recall_core.adapters.report.writing import fenced, flat
+from recall_core.adapters.report import fence_text, flat
+from recall_core.adapters.report_page import page, tag, visible
 from recall_core.adapters.streams import Streams
 from tests.contracts import validator
 
@@ -172,7 +171,7 @@ def test_markdown_shows_texts_as_they_are(home: Path) -> None:
     assert "<script>" not in outside
     assert "fence | pipe" not in outside
     assert flat("a|b <i> `c`\nd") == r"a\|b \<i\> \`c\` d"
-    assert "".join(fenced("a\n````\nb")).startswith("`````text\n")
+    assert "".join(fence_text("a\n````\nb")).startswith("`````text\n")
 
 
 def test_a_query_may_be_reported_and_what_it_lacks_is_left_out(home: Path) -> None:

@@ -17,7 +17,7 @@ import apsw
 import pytest
 
 from recall_core import Ask, Recall
-from recall_core.adapters import cli, headless
+from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.engine import Engine
 from recall_core.config import Config
@@ -151,7 +151,7 @@ def test_an_upgrade_is_told_once_on_stderr_and_nowhere_else(old: Path) -> None:
 def test_an_upgrade_is_told_beside_json_and_once_to_several_command_lines(old: Path) -> None:
     lines = ["--json search balancer", "--json stats", "stats"]
 
-    code, out, err = told(*lines, runner=partial(headless.run_commands, store=str(old)))
+    code, out, err = told(*lines, runner=partial(cli.run_commands, store=str(old)))
 
     assert (code, err.count("note: ")) == (0, 1)
     assert [json.loads(line)["ok"] for line in out.splitlines()[:2]] == [True, True]

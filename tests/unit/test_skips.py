@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recall_core.adapters import cli
-from recall_core.adapters.roots import ingest_talk
+from recall_core.adapters.filling import talk_of_files
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.contract.store import IngestView
@@ -195,4 +195,4 @@ def test_a_group_is_counted_in_words() -> None:
         group = {"code": "x", "kind": kind, "files": files, "new": files, "first": ["a", "b", "c"]}
         view: IngestView = {"skipped": [], "skipped_by": [group]}  # type: ignore[typeddict-item]
 
-        assert next(ingest_talk(view, verbose=False)) == f"skipped {told} (--verbose names each)", told
+        assert next(talk_of_files(view, verbose=False)) == f"skipped {told} (--verbose names each)", told

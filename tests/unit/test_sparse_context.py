@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recall_core.adapters import render
+from recall_core.adapters.render import talk_of_context
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.types import Root
 from tests.contracts import validator
@@ -85,7 +85,7 @@ def test_a_list_of_short_documents_keeps_nothing(recall: Recall) -> None:
     assert (response["sparse"]["rows"], response["sparse"]["long_rows"]) == (1, 0)
     assert "reserved_tokens" not in response["context"]
     told = "sparse     nothing recalled: not_mostly_long (0 of 1 rows are of documents with more than 2 chunks)"
-    assert told in list(render.talk(response, is_verbose=True))
+    assert told in list(talk_of_context(response, True))
 
 
 def test_a_fact_that_no_long_document_crowds_out_is_said_to_be_blocked_so(recall: Recall, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_calibration_looks_at_lists_of_long_documents_alone(recall: Recall, tmp_
 
 def test_the_tokens_that_are_kept_are_said(recall: Recall) -> None:
     response: Any = context(recall, 300)
-    assert any("45 kept for what was recalled" in line for line in render.talk(response))
+    assert any("45 kept for what was recalled" in line for line in talk_of_context(response, False))
 
 
 def test_pinned_and_dropped_documents_reserve_no_budget(recall: Recall) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from recall_core.adapters.menu import COMMANDS
+from recall_core.adapters.commands import BY_NAME
 from recall_core.errors import UsageError
 from recall_tui.commandline import VERBS, Offered, Taken, Verb, completed, lines_of, question, verb, without_prompt
 from recall_tui.themes import NAMES
 
 
 def test_no_word_of_the_workbench_is_a_command_of_recall() -> None:
-    assert not VERBS.keys() & {command.name for command in COMMANDS}
+    assert not VERBS.keys() & {command.name for command in BY_NAME.values()}
 
 
 def test_a_line_is_for_the_workbench_or_for_recall() -> None:

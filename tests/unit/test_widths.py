@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_core.adapters.width import fitted
+from recall_core.adapters.terminal import fit
 
 WIDTHS = (60, 80, 100, 120) if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else (60, 100)
 STYLES = re.compile(r"\x1b\[[0-9;]*m")
@@ -155,7 +155,7 @@ def test_every_fix_that_a_terminal_shows_can_be_pasted(monkeypatch: pytest.Monke
         assert fixes, width
 
         for fix in fixes:
-            lines = list(fitted(f"fix   {fix['command']}", width))
+            lines = list(fit(f"fix   {fix['command']}", width))
             pasted = "\n".join([lines[0].removeprefix("fix   "), *lines[1:]])
 
             assert words_of_shell(pasted) == words_of_shell(fix["command"]), width

@@ -20,10 +20,9 @@ from recall_core.shell import install_extra
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from recall_core.adapters.flags import Opener
+    from recall_core.adapters.flags import Opener, Request
     from recall_core.adapters.mcp.http import Door
     from recall_core.adapters.mcp.server import RecallServer
-    from recall_core.adapters.plain import Request
     from recall_core.adapters.streams import Streams
 
 PORT = 8765

@@ -44,17 +44,17 @@ class Door(NamedTuple):
 
     @property
     def port(self) -> int:
-        """The port, which was free where 0 was asked for."""
+        """Return the port, which was free where 0 was asked for."""
         return int(self.listening.getsockname()[1])
 
     @property
     def address(self) -> str:
-        """What a client is given."""
+        """Return what a client is given."""
         return f"http://{HOST}:{self.port}{PATH}"
 
 
 def door(port: int, *, has_token: bool) -> Door:
-    """A port that is open on the loopback, and a token in a file that its owner alone reads.
+    """Return a port that is open on the loopback, and a token in a file that its owner alone reads.
 
     Raises RecallError `port_unavailable`, `token_unkept`; UsageError `bad_value`.
     """
@@ -97,7 +97,7 @@ async def serve(protocol: Server[Any], at: Door, ready: Callable[[], None]) -> N
         app = _Guarded(app, at.token)
     config = uvicorn.Config(
         app, log_level="critical", access_log=False, lifespan="on", timeout_graceful_shutdown=2,
-        http=limited(at.token), ws="none", server_header=False,
+        http=limit_protocol(at.token), ws="none", server_header=False,
     )  # fmt: skip
     running = _Running(config, ready)
     with closing(at.listening):
@@ -120,7 +120,7 @@ class _Running(uvicorn.Server):
         self._ready()
 
 
-def limited(token: str | None, header_seconds: float = HEADER_SECONDS) -> type[H11Protocol]:
+def limit_protocol(token: str | None, header_seconds: float = HEADER_SECONDS) -> type[H11Protocol]:
     """Return the protocol with our limits. token: None if none is required; every connection then counts."""
 
     class Limited(_LimitedProtocol):

@@ -29,12 +29,12 @@ _CALL, _CANCELLED = "tools/call", "notifications/cancelled"
 
 @asynccontextmanager
 async def streams() -> AsyncIterator[tuple[Any, Any]]:
-    """What the SDK's server reads and writes, until stdin ends or nobody reads stdout any more.
+    """Return what the SDK's server reads and writes, until stdin ends or nobody reads stdout any more.
 
     Whatever else the process and its children read is empty meanwhile, and what they print goes to stderr.
     Raises Interrupted once a signal has ended it.
     """
-    reading, writing = _taken(0, os.open(os.devnull, os.O_RDONLY)), _taken(1, os.dup(2))
+    reading, writing = _take_descriptor(0, os.open(os.devnull, os.O_RDONLY)), _take_descriptor(1, os.dup(2))
     with anyio.CancelScope() as scope, _signals(scope.cancel) as signals:
         _when_unread(writing, scope.cancel)
         async with stdio_server(cast(Any, _DescriptorLines(reading)), cast(Any, _DescriptorLines(writing))) as both:
@@ -156,8 +156,8 @@ class _DescriptorLines:
             left = left[os.write(self._descriptor, left) :]
 
 
-def _taken(descriptor: int, instead: int) -> int:
-    """What stands at a descriptor, at another one; at its own there is something else from now on."""
+def _take_descriptor(descriptor: int, instead: int) -> int:
+    """Return a copy of the descriptor, whose own number is that of another file from now on."""
     taken = os.dup(descriptor)
     os.dup2(instead, descriptor)
     os.close(instead)

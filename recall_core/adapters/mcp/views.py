@@ -47,11 +47,11 @@ class AnswerPiece(NamedTuple):
 
 def mcp(answer: Mapping[str, Any], names: CallerNames) -> list[AnswerPiece]:
     """The answer of any method that a tool calls, in pieces: the first says what it is, and never is left out."""
-    told = cast("Response", renamed(answer, names))
+    told = cast("Response", rename_in(answer, names))
     for key, pieces in _BY_CONTENT.items():
         if key in told:
             first, *others = pieces(told)
-            cautions, warnings = _warned(told)
+            cautions, warnings = _split_warnings(told)
             return [first._replace(text=cautions + first.text), *others, *warnings]
     raise AssertionError(f"no tool answers with {sorted(told)}")
 
@@ -61,7 +61,7 @@ def fence_of(text: str) -> str:
     return "`" * max(_FENCE, 1 + max(map(len, _TICKS.findall(text)), default=0))
 
 
-def fenced(text: str) -> str:
+def fence_text(text: str) -> str:
     """Return the text of a document between fences."""
     fence = fence_of(text)
     return "\n".join((fence, text.removesuffix("\n"), fence))
@@ -69,14 +69,14 @@ def fenced(text: str) -> str:
 
 def fitting(text: str, most: int) -> str:
     """Return the beginning of a text that fits with its fences into so many characters, if it can in whole lines."""
-    if len(fenced(text)) <= most:
+    if len(fence_text(text)) <= most:
         return text
-    count = bisect_right(range(len(text) + 1), most, key=lambda end: len(fenced(text[:end]))) - 1
+    count = bisect_right(range(len(text) + 1), most, key=lambda end: len(fence_text(text[:end]))) - 1
     head = text[: max(0, count)]
     return head[: head.rfind("\n") + 1] or head
 
 
-def joined(pieces: Sequence[AnswerPiece], most: int) -> str:
+def join_pieces(pieces: Sequence[AnswerPiece], most: int) -> str:
     """Return the pieces that fit into so many characters, in order, with the names of those that do not.
 
     The first that does not fit is cut at the end of a line, or within a long one, and its fence closed; every later
@@ -86,7 +86,7 @@ def joined(pieces: Sequence[AnswerPiece], most: int) -> str:
     room = most
     while len(whole) > most:
         kept, left = _cut(pieces, room)
-        whole = "\n".join([*kept, f"[left out, the answer is long: {_listed(left)}]"])
+        whole = "\n".join([*kept, f"[left out, the answer is long: {_list_names(left)}]"])
         if not kept:
             break
         room -= max(1, len(whole) - most)
@@ -118,7 +118,7 @@ def _beginning(text: str, room: int) -> str:
     return lines.removesuffix(fence).rstrip("\n") if lines.endswith(f"\n{fence}") else f"{lines}\n{fence}"
 
 
-def _listed(names: Sequence[str], most: int = 8) -> str:
+def _list_names(names: Sequence[str], most: int = 8) -> str:
     some = ", ".join(filter(None, names[:most]))
     return some if len(names) <= most else f"{some} and {len(names) - most} more"
 
@@ -129,8 +129,8 @@ def as_json(value: object) -> str:
 
 
 def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: bool) -> dict[str, Any]:
-    """The hits of a search in the words of OpenClaw's `memory_search`."""
-    told = renamed(answer, names)
+    """Return the hits of a search in the words of OpenClaw's `memory_search`."""
+    told = rename_in(answer, names)
     cautions = [each for each in told["warnings"] if each.startswith(CAUTION)]
     return {
         **({"warning": cautions[0]} if cautions else {}),
@@ -205,11 +205,11 @@ def _hit(rank: int, result: ResultView) -> str:
     chunk_id = f" · chunk {chunk['id'][:DIGITS]}" if "id" in chunk else ""
     shown = _excerpt(chunk, passage)
     cited = _citation(doc, unit, shown)
-    return f"\n{rank}. **{spelled(cited)}**{heading}{score}{_state(doc)}{chunk_id}\n{fenced(shown.text)}"
+    return f"\n{rank}. **{spelled(cited)}**{heading}{score}{_state(doc)}{chunk_id}\n{fence_text(shown.text)}"
 
 
 def _state(doc: Mapping[str, Any]) -> str:
-    """What happened to a document's file, where something has."""
+    """Return what happened to a document's file, where something has."""
     return f" · {_STATES[doc['state']]}" if "state" in doc else ""
 
 
@@ -224,7 +224,7 @@ class _ShownText(NamedTuple):
 
 
 def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _ShownText:
-    """The passage, and the lines below it in the chunk until there is enough to judge it by."""
+    """Return the passage, and the lines below it in the chunk until there is enough to judge it by."""
     if passage is None:
         lines = (chunk["line_start"], chunk["line_end"]) if "line_start" in chunk else None
         return _ShownText(_short(chunk["text"]), lines)
@@ -247,10 +247,10 @@ def _citation(doc: Mapping[str, Any], unit: Mapping[str, Any], shown: _ShownText
     """Return the path with the lines shown, or with the place of the unit: the passage, or a chunk without one."""
     if shown.lines is None:
         return str(doc["path"])
-    return _cited(doc["path"], *shown.lines, unit.get("place"))
+    return _cite(doc["path"], *shown.lines, unit.get("place"))
 
 
-def _cited(path: str, first: int, last: int, place: str | None = None) -> str:
+def _cite(path: str, first: int, last: int, place: str | None = None) -> str:
     return path + behind(path, first, last if last > first else None, place)
 
 
@@ -260,9 +260,9 @@ def _context(told: Response) -> Iterator[AnswerPiece]:
     about = f"{counted(len(blocks), 'block')}, {view['used_tokens']} of {view['budget_tokens']} tokens"
     yield AnswerPiece("", f"{about} ({view['counter']}). Digest {told['stats']['digest'][:DIGITS]}.")
     for block in blocks:
-        where = _cited(block["path"], block["line_start"], block["line_end"], block.get("place"))
+        where = _cite(block["path"], block["line_start"], block["line_end"], block.get("place"))
         cut = " (cut)" if block.get("truncated") else ""
-        text = fenced(block.get("text", ""))
+        text = fence_text(block.get("text", ""))
         yield AnswerPiece(f"block {block['n']}", f"\n[{block['n']}] {spelled(where)}{cut}\n{text}")
 
 
@@ -295,23 +295,23 @@ _WITHIN_A_LINE = frozenset(("path", "heading", "title", "text"))
 
 
 def _fix(fix: FixView, change: str) -> str:
-    """What to change, and the settings that do, for `set`."""
+    """Return what to change, and the settings that do, for `set`."""
     return f"{change} (set {', '.join(fix['settings'])})" if fix["settings"] else change
 
 
-def _found(told: Response) -> Iterator[AnswerPiece]:
+def _text_pieces(told: Response) -> Iterator[AnswerPiece]:
     view = told["found"]
     doc, chunk = view["doc"], view.get("chunk")
     where = doc["path"]
     if chunk is not None:
-        where = _cited(where, chunk["line_start"], chunk["line_end"], chunk.get("place"))
+        where = _cite(where, chunk["line_start"], chunk["line_end"], chunk.get("place"))
     elif "place" in view:
-        where = _cited(where, 1, 1, view["place"])
+        where = _cite(where, 1, 1, view["place"])
     elif "line_start" in view:
-        where = _cited(where, view["line_start"], view["line_end"])
+        where = _cite(where, view["line_start"], view["line_end"])
     yield AnswerPiece("", f"**{spelled(where)}**{_state(doc)}")
     if view["text"]:
-        yield AnswerPiece(spelled(where), fenced(view["text"]))
+        yield AnswerPiece(spelled(where), fence_text(view["text"]))
 
 
 def _documents(told: Response) -> Iterator[AnswerPiece]:
@@ -319,7 +319,7 @@ def _documents(told: Response) -> Iterator[AnswerPiece]:
     following = f"; go on with offset {told['next_offset']}" if "next_offset" in told else ""
     yield AnswerPiece("", f"{len(documents)} of {counted(told['total'], 'document')}{following}.")
     if documents:
-        yield AnswerPiece("paths", fenced("\n".join(spelled(each["path"]) for each in documents)))
+        yield AnswerPiece("paths", fence_text("\n".join(spelled(each["path"]) for each in documents)))
 
 
 def _store(told: Response) -> Iterator[AnswerPiece]:
@@ -331,8 +331,8 @@ def _store(told: Response) -> Iterator[AnswerPiece]:
     )
 
 
-def _warned(response: Response) -> tuple[str, list[AnswerPiece]]:
-    """The lines to read before the answer, and the other warnings."""
+def _split_warnings(response: Response) -> tuple[str, list[AnswerPiece]]:
+    """Return the lines to read before the answer, and the other warnings."""
     lines: dict[bool, list[str]] = {True: [], False: []}
     for each in response.get("warnings", ()):
         lines[each.startswith(CAUTION)].append(f"Warning: {spelled(each)}\n")
@@ -345,7 +345,7 @@ _BY_CONTENT: dict[str, Callable[[Response], Iterator[AnswerPiece]]] = {
     "context": _context,
     "explanation": _explanation,
     "whynot": _whynot,
-    "found": _found,
+    "found": _text_pieces,
     "documents": _documents,
     "store": _store,
 }
@@ -355,25 +355,25 @@ def _short(text: str) -> str:
     return text if len(text) <= SNIPPET_CHARS else text[: SNIPPET_CHARS - 2].rstrip() + " …"
 
 
-def named(value: Any, names: CallerNames) -> Any:
-    """The answer with every path as callers know it."""
+def as_callers_say(value: Any, names: CallerNames) -> Any:
+    """Return the answer with every path as callers know it."""
     if isinstance(value, dict):
         check()
         return {
-            key: names.shown(each) if key == "path" and isinstance(each, str) else named(each, names)
+            key: names.shown(each) if key == "path" and isinstance(each, str) else as_callers_say(each, names)
             for key, each in value.items()
         }
-    return [named(each, names) for each in value] if isinstance(value, list) else value
+    return [as_callers_say(each, names) for each in value] if isinstance(value, list) else value
 
 
-def renamed(answer: Mapping[str, Any], names: CallerNames) -> dict[str, Any]:
-    """The same, and what its warnings call documents."""
+def rename_in(answer: Mapping[str, Any], names: CallerNames) -> dict[str, Any]:
+    """Return the same, and what its warnings call documents."""
     shown = {path: names.shown(path) for path in _paths(answer)}
     others = sorted((path for path in shown if shown[path] != path), key=len, reverse=True)
     warnings = list(answer.get("warnings", ()))
     for path in others:
         warnings = [each.replace(path, shown[path]) for each in warnings]
-    return {**named(dict(answer), names), "warnings": warnings}
+    return {**as_callers_say(dict(answer), names), "warnings": warnings}
 
 
 def _paths(value: Any) -> Iterator[str]:

@@ -5,29 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from recall_core.adapters.options import ask_of, check_question, pack_of
-from recall_core.adapters.output import replacing
-from recall_core.adapters.plain import Request
-from recall_core.adapters.report.facts import account_facts, plan_facts, question
-from recall_core.adapters.report.markup import visible
-from recall_core.adapters.report.page import page, place
-from recall_core.adapters.rql import read_rql
-from recall_core.adapters.streams import Streams, shown
-from recall_core.api.recall import Recall
+from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
+from recall_core.adapters.options import ask_of, check_question, pack_of, read_rql
+from recall_core.adapters.render import talk_of_report
+from recall_core.adapters.report_page import account_facts, page, place, plan_facts, question, visible
+from recall_core.adapters.streams import Streams, encode_for, replacing
 from recall_core.contract import response_of
-from recall_core.contract.explaining import ReportView
-from recall_core.contract.responses import AnyResponse, Response
-from recall_core.contract.views import ResultView
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
+
+if TYPE_CHECKING:
+    from recall_core.adapters.flags import Request
+    from recall_core.api.recall import Recall
+    from recall_core.contract.explaining import ReportView
+    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.views import ResultView
+
 
 _SYNTAX = re.compile(r"([\\`*_\[\]#|<>~&$])")
 
 
 def markdown(response: Response) -> str:
-    """The file of a response to `report`, whose timings it leaves out."""
+    """Return the file of a response to `report`, whose timings it leaves out."""
     return "\n".join(_lines(response)) + "\n"
 
 
@@ -60,7 +61,7 @@ def _result(result: ResultView, number: int) -> Iterator[str]:
     text = result.get("chunk", {}).get("text", "")
     if text:
         yield ""
-        yield from fenced(text)
+        yield from fence_text(text)
 
 
 def _weights(view: ReportView, results: Sequence[ResultView]) -> Iterator[str]:
@@ -92,7 +93,7 @@ def _context(response: Response) -> Iterator[str]:
     yield f"\n## Context\n\n{used}.\n"
     yield from _table(("account", ""), account_facts(view))
     yield ""
-    yield from fenced(view["text"])
+    yield from fence_text(view["text"])
 
 
 def _table(head: tuple[str, str], rows: Iterator[tuple[str, str]] | Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -103,12 +104,12 @@ def _table(head: tuple[str, str], rows: Iterator[tuple[str, str]] | Sequence[tup
 
 
 def flat(text: str) -> str:
-    """Any text on one line that Markdown shows as it is."""
+    """Return any text on one line that Markdown shows as it is."""
     return _SYNTAX.sub(r"\\\1", " ".join(visible(text).split()))
 
 
-def fenced(text: str) -> Iterator[str]:
-    """Any text in a fence that it cannot close."""
+def fence_text(text: str) -> Iterator[str]:
+    """Yield any text in a fence that it cannot close."""
     text = visible(text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -141,15 +142,42 @@ def report(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 
 def lines(response: Response) -> Iterator[str]:
-    """Where the page was written."""
+    """Yield where the page was written."""
     view = response["report"]
     yield from (f"{kind:<10}{view[kind]}" for kind in ("html", "markdown") if view.get(kind, STDOUT) != STDOUT)
 
 
 def _write(text: str, target: str, streams: Streams) -> str:
     if target == STDOUT:
-        streams.stdout.write(shown(text, streams.stdout))
+        streams.stdout.write(encode_for(text, streams.stdout))
     else:
         with replacing(Path(target), hint=Hint("report", "WORDS", html="FILE")) as out:
             out.write(text)
     return target
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "report",
+        "Write a question's results, ledgers, rank lines and context on one page that needs nothing else.",
+        run=on_store(report),
+        prints=in_lines(lines),
+        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        flags=(
+            Flag("--html", "write an HTML page here; - for stdout", "FILE"),
+            Flag("--md", "write Markdown here; - for stdout", "FILE"),
+            RQL,
+            K,
+            Flag("--budget-tokens", "tokens the context may have", "N", least=1),
+            Flag("--pack", "fill the context by rank order, or by most value", "POLICY", choices=("rank", "optimal")),
+            *(flag for flag in QUESTION if flag is not EXPLAIN),
+        ),
+        examples=(
+            'recall report "zero-downtime deploy" --html report.html',
+            "recall report retries --k 5 --md - | less",
+        ),
+        note="With - the page is stdout's only content; with --json the answer then goes to stderr.",
+        talks=talk_of_report,
+        takes_stdout=lambda flags: STDOUT in (flags.html, flags.md),
+    ),
+)

@@ -1,4 +1,4 @@
-"""Lines within the width of a terminal: broken between columns or words, commands so that they can be pasted."""
+"""What is drawn on a terminal: pieces of tables, and lines within its width, commands so that they can be pasted."""
 
 from __future__ import annotations
 
@@ -6,12 +6,50 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from rich import box
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from recall_core.text import one_line
+
+__all__ = [
+    "Console",
+    "Group",
+    "Measurement",
+    "Padding",
+    "RenderableType",
+    "Table",
+    "Text",
+    "cell",
+    "console_on",
+    "fit",
+    "join_with_dots",
+    "new_table",
+    "width_of",
+]
 
 _COMMAND = re.compile(r"(?P<label>\s*(?:fix|[\w ,]+:)?\s*)(?P<line>(?:recall|pipx|uv|git|\S*/python[\w.]*) .+)")
 _LABEL = re.compile(r"\s*\S.*?\s{2,}(?=\S)")
 _DEEPEST = 3  # continuations begin in the first third of a line at the latest
+
+
+def console_on(stdout: TextIO) -> Console:
+    """Return what draws there; width, colour and NO_COLOR are Rich's to find out from the terminal."""
+    return Console(file=stdout, highlight=False, emoji=False)
+
+
+def new_table() -> Table:
+    """Return an empty table with a line below its head."""
+    return Table(box=box.SIMPLE_HEAD, pad_edge=False)
+
+
+def cell(text: str) -> Text:
+    """Return the text on one line, without what steers a terminal."""
+    return Text(one_line(text))
 
 
 def width_of(stream: TextIO) -> int:
@@ -19,17 +57,17 @@ def width_of(stream: TextIO) -> int:
     return Console(file=stream).width
 
 
-def fitted(line: str, width: int) -> Iterator[str]:
-    """The line in lines of at most so many cells; what follows the first stands below its second column."""
+def fit(line: str, width: int) -> Iterator[str]:
+    """Yield the line in lines of at most so many cells; what follows the first stands below its second column."""
     if cell_len(line) <= width:
         yield line
     elif command := _COMMAND.fullmatch(line):
         yield from _command(command["label"], command["line"], width)
     else:
-        yield from _folded(line, width)
+        yield from _fold_line(line, width)
 
 
-def joined(parts: Sequence[str], width: int, *, head: str = "", indent: int | None = None) -> Iterator[str]:
+def join_with_dots(parts: Sequence[str], width: int, *, head: str = "", indent: int | None = None) -> Iterator[str]:
     """The parts with a dot between, as many on a line as fit. indent: of the lines, by default the head's length."""
     blank = " " * min(len(head) if indent is None else indent, width // _DEEPEST)
     line = head or blank
@@ -40,10 +78,10 @@ def joined(parts: Sequence[str], width: int, *, head: str = "", indent: int | No
             line, is_empty = blank, True
         line += part if is_empty else f" · {part}"
         is_empty = False
-    yield from fitted(line, width)
+    yield from fit(line, width)
 
 
-def _folded(line: str, width: int) -> Iterator[str]:
+def _fold_line(line: str, width: int) -> Iterator[str]:
     indent = " " * _hang(line, width)
     rest = line
     while cell_len(rest) > width:
@@ -57,7 +95,7 @@ def _folded(line: str, width: int) -> Iterator[str]:
 
 
 def _hang(line: str, width: int) -> int:
-    """Where the second column begins, if the first is short; else where the text does."""
+    """Return where the second column begins, if the first is short; else where the text does."""
     most = width // _DEEPEST
     label = _LABEL.match(line)
     if label and len(label[0].rstrip()) < most:
@@ -76,7 +114,7 @@ def _break(text: str, width: int, *, least: int) -> int:
 
 
 def _within(text: str, width: int) -> int:
-    """How many characters fit into so many cells."""
+    """Return how many characters fit into so many cells."""
     cells = 0
     for place, mark in enumerate(text):
         cells += cell_len(mark)
@@ -86,7 +124,7 @@ def _within(text: str, width: int) -> int:
 
 
 def _command(label: str, line: str, width: int) -> Iterator[str]:
-    """A command over several lines, each but the last ending in a backslash: a shell reads it as it was."""
+    """Yield a command over several lines, each but the last ending in a backslash: a shell reads it as it was."""
     indent, now = " " * min(len(label), width // _DEEPEST), label
     for whole, is_last in _words(line):
         word = whole
@@ -103,7 +141,7 @@ def _command(label: str, line: str, width: int) -> Iterator[str]:
 
 
 def _words(line: str) -> Iterator[tuple[str, bool]]:
-    """The words as they are quoted, each with whether it is the last."""
+    """Yield the words as they are quoted, each with whether it is the last."""
     words, quoted, start = [], "", 0
     for place, mark in enumerate(line):
         if quoted:
@@ -118,7 +156,7 @@ def _words(line: str) -> Iterator[tuple[str, bool]]:
 
 
 def _cut(word: str, cells: int) -> tuple[str, str]:
-    """A word in two, which a shell puts together again; within single quotes both halves have their own."""
+    """Return a word in two, which a shell puts together again; within single quotes both halves have their own."""
     at = max(2, _within(word, cells - 1))
     quoted = ""
     for mark in word[:at]:

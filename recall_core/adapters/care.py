@@ -1,0 +1,277 @@
+"""The care of a store: figures, checks, repair, copies; and what serves other programs: mcp, schema, completion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recall_core import adapters, api
+from recall_core.adapters.flags import MODE, TIMEOUT, Command, Flag, Operand, in_lines, on_store
+from recall_core.adapters.options import mode_of
+from recall_core.adapters.progress import follow
+from recall_core.adapters.render import clean, counted
+from recall_core.adapters.streams import expect_source
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from recall_core.adapters.flags import Opener, Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Recall
+    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.views import LostView
+
+
+SCHEMA = Path(__file__).parent.parent / "schema" / "response.schema.json"
+_SEVERITY = {"ok": "green", "warning": "yellow", "error": "bold red"}
+_CLIENTS = ("claude-code", "claude-desktop", "codex", "cursor", "vscode", "zed", "opencode")
+
+
+def verify(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+    """Check a file."""
+    source = Path(request.words[0])
+    if not streams.may_wait:
+        expect_source(source)
+    return api.recall.Recall.verify(source)
+
+
+def verified_lines(response: Response) -> Iterator[str]:
+    """Yield what the file holds, and what was checked."""
+    view = response["verified"]
+    held = "damaged"
+    if "documents" in view and "chunks" in view:
+        named = f"digest {view['digest']}" if "digest" in view else f"sha256 {view.get('sha256', '')}"
+        held = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}  {named}"
+    yield f"{clean(view['path'])}: {view['kind']}, {held}"
+    yield from check_lines(response)
+
+
+def recovered_lines(response: Response) -> Iterator[str]:
+    """Yield what the new store holds, what is lost, and the checks that are not good."""
+    view = response["recovered"]
+    amount = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}"
+    without = f", {view['without_vector']} without a vector" if view["without_vector"] else ""
+    yield f"{clean(view['path'])}: {amount}{without}  digest {view['digest']}"
+    yield from lost_lines(view["lost"])
+    for check in response["checks"]:
+        if check["severity"] != "ok":
+            yield f"{check['severity']:<9}{check['code']:<24}{check['evidence']}  fix: {check['fix']}"
+
+
+def store_lines(response: Response) -> Iterator[str]:
+    """Yield the store's figures, one a line."""
+    yield from (f"{name:<16}{value}" for name, value in store_rows(response))
+
+
+def store_rows(response: Response) -> Iterator[tuple[str, str]]:
+    """Yield the store's figures as (name, value)."""
+    without_text = response.get("stats", {}).get("without_text")
+    for name, value in response["store"].items():
+        if isinstance(value, list):
+            yield from ((name.replace("_", " ").removesuffix("s"), clean(str(entry))) for entry in value)
+        elif isinstance(value, dict):
+            yield name.replace("_", " "), clean(", ".join(f"{key} {each}" for key, each in value.items()))
+        else:
+            yield name.replace("_", " "), clean(str(value))
+        if name == "documents" and without_text:
+            yield "without text", str(without_text)
+
+
+def draw_store(response: Response, console: Console, flags: Any) -> Table:
+    """Draw the figures, one a row."""
+    table = adapters.terminal.Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in store_rows(response):
+        table.add_row(adapters.terminal.Text(name), adapters.terminal.Text(value))
+    return table
+
+
+def check_lines(response: Response) -> Iterator[str]:
+    """Yield every check with what it saw and what mends it."""
+    for check in response["checks"]:
+        fix = f"  fix: {check['fix']}" if "fix" in check else ""
+        yield f"{check['severity']:<9}{check['code']:<24}{check['evidence']}{fix}"
+        yield from lost_lines(check.get("lost", []))
+
+
+def lost_lines(lost: Sequence[LostView]) -> Iterator[str]:
+    """Yield what mending could not bring back, one a line."""
+    for each in lost:
+        yield "  ".join(
+            [f"  lost {each['kind']}", *(clean(part) for part in (each["path"], each.get("place", "")) if part)]
+        )
+
+
+def draw_checks(response: Response, console: Console, flags: Any) -> Table:
+    """Draw the checks as a table."""
+    table = adapters.terminal.new_table()
+    for name in ("", "check", "evidence", "fix"):
+        table.add_column(name, overflow="fold")
+    for check in response["checks"]:
+        severity = adapters.terminal.Text(check["severity"], style=_SEVERITY[check["severity"]])
+        told = adapters.terminal.Text("\n").join(
+            map(adapters.terminal.cell, [check["evidence"], *lost_lines(check.get("lost", []))])
+        )
+        table.add_row(
+            severity, adapters.terminal.cell(check["code"]), told, adapters.terminal.cell(check.get("fix", ""))
+        )
+    return table
+
+
+def exit_by_checks(response: Response) -> int:
+    """Return 6 if a check found an error, else 0."""
+    return 6 if any(check["severity"] == "error" for check in response["checks"]) else 0
+
+
+def compacted_lines(response: Response) -> Iterator[str]:
+    """Yield what compact freed."""
+    freed = response["compacted"]
+    sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
+    signed = f", {counted(freed['signatures'], 'signature')}" if "signatures" in freed else ""
+    yield f"dropped {counted(freed['tombstones'], 'tombstone')}, {sizes}{signed}"
+    if "reason" in freed:
+        yield f"the file is {freed['bytes_after'] - freed['bytes_before']} bytes larger: {freed['reason']}"
+
+
+def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Copy the store and check the copy, with a bar."""
+
+    steps = api.write.backup(
+        recall.engine, Path(request.words[0]), force=request.flags.force, mode=mode_of(request.flags)
+    )
+    return follow(steps, streams=streams, name="copying", kept=lambda _: "no copy was written")
+
+
+def backup_lines(response: Response) -> Iterator[str]:
+    """Yield what was copied, and its digest."""
+    view = response["backup"]
+    amount = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}, {view['bytes']} bytes"
+    yield f"{clean(view['path'])}: {amount}  digest {view['digest']}"
+
+
+def schema(request: Request, streams: Streams, opener: Opener) -> None:
+    """Print the JSON Schema as it is shipped."""
+    streams.stdout.write(SCHEMA.read_text(encoding="utf-8"))
+
+
+def completion_script(request: Request, streams: Streams, opener: Opener) -> None:
+    """Print the completion script of a shell."""
+
+    streams.stdout.write(adapters.parser.script(request.words[0]))
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "mcp",
+        "Serve the store to agents over the Model Context Protocol, on stdin and stdout.",
+        # The server is imported when it runs.
+        run=lambda request, streams, opener: adapters.mcp.command.run(request, streams, opener),  # noqa: PLW0108
+        prints=None,
+        flags=(
+            Flag("--http", "serve on a port of this machine instead, for who has the token"),
+            Flag("--port", "with --http: the port (8765); 0 takes a free one", "N", least=0),
+            Flag("--no-token", "with --http: answer every user of this machine"),
+            Flag("--watch", "sync when files of added folders change, once they have rested"),
+            Flag("--on-boot", "sync as the server starts"),
+            Flag("--interval", "sync every so many seconds", "SECONDS", is_seconds=True),
+            Flag("--base", "the folder that paths are relative to (the store's)", "DIR"),
+            Flag("--tools", "offer these tools alone, with commas between them (all)", "NAMES"),
+            Flag("--structured", "also send each answer as structured content"),
+            Flag(
+                "--max-answer-chars",
+                "characters of an answer, beyond which it names what is left out",
+                "N",
+                least=1,
+            ),
+            Flag("--call-timeout", "how long a call may take (60)", "SECONDS", is_seconds=True),
+            Flag("--connections", "connections to the store (4)", "N", least=1),
+            Flag("--install", "print the entry for this client's configuration", "CLIENT", choices=_CLIENTS),
+        ),
+        examples=(
+            "recall mcp --install claude-code",
+            "recall mcp --install codex",
+            "recall mcp --watch",
+            "recall mcp --http --port 0",
+        ),
+        note="It only reads; with --watch, --on-boot or --interval it also brings added folders up to date.",
+    ),
+    Command(
+        "stats",
+        "Say what the store holds.",
+        run=on_store(lambda recall, request, streams: recall.stats(sizes=request.flags.sizes)),
+        prints=in_lines(store_lines),
+        flags=(Flag("--sizes", "also say what the file is made of; all of it is looked at"), TIMEOUT),
+        examples=("recall stats", "recall stats --sizes", "recall stats --json"),
+        draws=draw_store,
+    ),
+    Command(
+        "doctor",
+        "Check the store and say how to repair it; exit 6 when something is broken.",
+        run=on_store(lambda recall, request, streams: recall.doctor(fix=request.flags.fix, dups=request.flags.dups)),
+        prints=in_lines(check_lines),
+        flags=(
+            Flag("--fix", "mend what can be mended, after a backup"),
+            Flag("--dups", "also count chunks of different documents that say almost the same"),
+        ),
+        examples=("recall doctor", "recall doctor --fix", "recall doctor --dups"),
+        draws=draw_checks,
+        exit_code=exit_by_checks,
+    ),
+    Command(
+        "compact",
+        "Delete removed documents for good and free the disk space.",
+        run=on_store(lambda recall, request, streams: recall.compact()),
+        prints=in_lines(compacted_lines),
+        examples=("recall compact", "recall compact --json"),
+    ),
+    Command(
+        "backup",
+        "Copy the store into a file while it is in use, and check every byte of the copy.",
+        run=on_store(backup),
+        prints=in_lines(backup_lines),
+        operand=Operand("FILE", "the file to write; it appears only when it is whole"),
+        flags=(Flag("--force", "take the place of a file that is there"), MODE),
+        examples=("recall backup notes-2026-05.db", "recall backup /mnt/usb/notes.db --force"),
+    ),
+    Command(
+        "verify",
+        "Check a store, a backup or an export, without changing it; exit 6 when something is wrong.",
+        run=verify,
+        prints=in_lines(verified_lines),
+        operand=Operand("FILE", "a file that init, backup or export made"),
+        examples=("recall verify notes-2026-05.db", "recall verify export.jsonl --json"),
+        exit_code=exit_by_checks,
+    ),
+    Command(
+        "recover",
+        "Make a new store of what can be read of a damaged one; say what is lost.",
+        run=lambda request, streams, opener: api.recall.Recall.recover(*request.words),
+        prints=in_lines(recovered_lines),
+        operand=Operand(
+            "OLD NEW", "the damaged store, which is only read, and the file for the new one", least=2, most=2
+        ),
+        examples=("recall recover recall.db recovered.db",),
+        exit_code=exit_by_checks,
+    ),
+    Command(
+        "schema",
+        "Print the JSON Schema of every --json answer.",
+        run=schema,
+        prints=None,
+        examples=("recall schema > recall.schema.json",),
+    ),
+    Command(
+        "completion",
+        "Print the completion script of a shell.",
+        run=completion_script,
+        prints=None,
+        operand=Operand("SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish")),
+        examples=(
+            'eval "$(recall completion bash)"',
+            "recall completion fish > ~/.config/fish/completions/recall.fish",
+        ),
+    ),
+)

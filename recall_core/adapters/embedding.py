@@ -1,0 +1,236 @@
+"""Embedders and what they make: embedders, reembed, rechunk, warm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recall_core import adapters, api
+from recall_core.adapters.flags import Command, Flag, Operand, in_lines, on_store
+from recall_core.adapters.progress import follow
+from recall_core.adapters.render import counted
+from recall_core.config import CUTTING
+from recall_core.errors import NO_STORE, StoreError
+from recall_core.text import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.text import Text
+
+    from recall_core.adapters.flags import Opener, Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Recall
+    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.views import EmbedderView
+    from recall_core.types import Progress
+
+
+def embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+    """Return every embedder, under the settings of the store where there is one."""
+    probe = request.flags.probe
+    try:
+        with opener(request.store) as recall:
+            waits, in_use = recall.engine.usable != recall.config, recall.store.embedder()
+            return api.recall.Recall.embedders(recall.config, in_use=in_use, probe=probe, waits=waits)
+    except StoreError as error:
+        if error.code not in NO_STORE or request.store is not None:
+            raise
+        return api.recall.Recall.embedders(probe=probe)
+
+
+def embedder_lines(response: Response) -> Iterator[str]:
+    """Yield one line an embedder, in columns; what is unknown is a dash."""
+    rows = [embedder_row(view) for view in response["embedders"]]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def embedder_row(view: EmbedderView) -> tuple[str, ...]:
+    """name, state, dimension, max input, where, weight, pace, and what to know about it."""
+    usable = "available" if view.get("probed", True) else "not probed"
+    state = "in use" if view["in_use"] else usable if view["available"] else "unavailable"
+    pace = f"{view['texts_per_second']:g}/s" if "texts_per_second" in view else "-"
+    about = view["purpose"] + (f" ({view['reason']})" if view["reason"] else "")
+    figures = str(view.get("dimension", "-")), str(view.get("max_input", "-"))
+    return (
+        view["name"],
+        state,
+        *figures,
+        "network" if view["network"] else "this machine",
+        f"{view['vector_weight']:g}",
+        pace,
+        about,
+    )
+
+
+def draw_embedders(response: Response, console: Console, flags: Any) -> RenderableType:
+    """Draw each with its figures on a line, and below it what it is and what to know about it."""
+    return adapters.terminal.Group(
+        *(line for view in response["embedders"] for line in _draw_embedder(view, console.width))
+    )
+
+
+def _draw_embedder(view: EmbedderView, width: int) -> Iterator[Text]:
+    name, state, dimension, reads, where, weight, pace, _ = map(one_line, embedder_row(view))
+    figures = [where, f"weight {weight}"]
+    figures += [f"{dimension} components"] if dimension != "-" else []
+    figures += [f"reads {reads} tokens"] if reads != "-" else []
+    figures += [f"embeds {pace}"] if pace != "-" else []
+    style = "green" if view["in_use"] else "" if view["available"] else "dim"
+    head = f"{name:<22} {state:<11} "
+    yield from (
+        adapters.terminal.Text(line, style=style)
+        for line in adapters.terminal.join_with_dots(figures, width, head=head)
+    )
+    reason, installs, command = one_line(view["reason"]).partition("installed: ")
+    for told in (one_line(view["purpose"]), f"{reason}{installs.rstrip(': ')}"):
+        yield from (
+            adapters.terminal.Text(line, style="dim") for line in adapters.terminal.fit(f"    {told}", width) if told
+        )
+    if command:
+        yield from (
+            adapters.terminal.Text(line, style="dim") for line in adapters.terminal.fit(f"    {command}", width)
+        )
+
+
+def reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Make every vector again, with a bar."""
+    work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
+    return follow(work, streams=streams, name="embedding", kept=_vectors_made)
+
+
+def _vectors_made(last: Progress | None) -> str:
+    done, texts = (last.embedded + last.reused, last.chunks) if last else (0, 0)
+    return f"{done} of {texts} texts have their new vector, questions use the old ones"
+
+
+def reembedded_lines(response: Response) -> Iterator[str]:
+    """Yield the outcome of reembed on one line."""
+    view = response["reembedded"]
+    tokens = f"; {counted(view['tokens'], 'token')}" if "tokens" in view else ""
+    yield (
+        f"{view['previous']} -> {view['embedder']}  {counted(view['vectors'], 'vector')}: "
+        f"{counted(view['embedded'], 'text')} embedded, {view['reused']} from before{tokens}"
+    )
+
+
+def rechunk(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Cut every document again, with a bar."""
+    named = {key: getattr(request.flags, key) for key in CUTTING if getattr(request.flags, key) is not None}
+    work = recall.rechunk(named, dry_run=request.flags.dry_run)
+    return follow(work, streams=streams, kept=_texts_known)
+
+
+def _texts_known(last: Progress | None) -> str:
+    made = last.embedded if last else 0
+    return f"{made} texts were embedded and are kept, questions use the old chunks"
+
+
+def rechunked_lines(response: Response) -> Iterator[str]:
+    """Yield what texts are cut by, and what that comes to."""
+    view = response["rechunked"]
+    before, after = view["before"], view["after"]
+    limits = ("chunk_tokens", "overlap_tokens", "max_chunk_chars", "counter")
+    pairs = [(name, before[name], after[name]) for name in limits]  # type: ignore[literal-required]
+    yield ", ".join(f"{name} {old} -> {new}" if old != new else f"{name} {new}" for name, old, new in pairs)
+    if not view["documents"]:
+        sizes = f"{counted(after['chunks'], 'chunk')}, {after['tokens_per_chunk']:g} tokens each"
+        yield f"no document is cut otherwise: {sizes}"
+        return
+    sizes = f"{before['chunks']} -> {counted(after['chunks'], 'chunk')}"
+    tokens = f"{before['tokens_per_chunk']:g} -> {after['tokens_per_chunk']:g} tokens each"
+    to_embed = f"{counted(view['embedded'], 'text')} {'to embed' if view['dry_run'] else 'embedded'}"
+    spent = f"; {counted(view['tokens'], 'token')}" if "tokens" in view else ""
+    did = "would be cut" if view["dry_run"] else "cut"
+    yield (
+        f"{counted(view['documents'], 'document')} {did}: {sizes}, {tokens}; "
+        f"{to_embed}, {view['reused']} from before{spent}"
+    )
+
+
+def warm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Embed ahead what a reranker will read, with a bar."""
+    flags = request.flags
+    work = recall.warm(
+        queries=None if flags.queries is None else Path(flags.queries),
+        everything=flags.all,
+        budget_s=flags.budget_s,
+        settings=tuple(flags.set or ()),
+    )
+    return follow(work, streams=streams, name="embedding", kept=lambda _: "what was embedded is kept")
+
+
+def warmed_lines(response: Response) -> Iterator[str]:
+    """Yield the outcome of warm on one line."""
+    view = response["warmed"]
+    asked = f"{counted(view['questions'], 'question')} asked, " if view["questions"] else ""
+    left = f", {view['left']} left" if view["left"] else ""
+    yield (
+        f"{view['reranker']}: {asked}{counted(view['embedded'], 'text')} embedded{left}; "
+        f"{view['kept']} of {view['texts']} kept, {view['bytes'] / 1e6:.1f} MB"
+    )
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "embedders",
+        "List the embedders: which can be used here, why not the others, and what each is good for.",
+        run=embedders,
+        prints=in_lines(embedder_lines),
+        flags=(Flag("--probe", "also measure how many texts each available one embeds in a second"),),
+        examples=("recall embedders", "recall embedders --probe --json"),
+        draws=draw_embedders,
+    ),
+    Command(
+        "reembed",
+        "Re-embed all chunks with another embedder; searches use the old vectors until that is done.",
+        run=on_store(reembed),
+        prints=in_lines(reembedded_lines),
+        operand=Operand("NAME", "an embedder as recall embedders names it, or auto"),
+        flags=(Flag("--set", "write this setting into recall.toml too", "KEY=VALUE", many=True),),
+        examples=("recall reembed local", "recall reembed openai --set embedding_model=text-embedding-3-small"),
+        note="Interrupted, the same command goes on where it was.",
+    ),
+    Command(
+        "rechunk",
+        "Cut all documents into larger or smaller chunks; searches use the old ones until that is done.",
+        run=on_store(rechunk),
+        prints=in_lines(rechunked_lines),
+        flags=(
+            Flag("--chunk-tokens", "tokens a chunk aims at", "N", least=1),
+            Flag("--overlap-tokens", "tokens neighbouring chunks share", "N", least=0),
+            Flag("--max-chunk-chars", "characters no chunk exceeds", "N", least=1),
+            Flag(
+                "--counter",
+                "what counts the tokens: whitespace, approx, approx-2, approx:modern or hf:tokenizer.json",
+                "NAME",
+            ),
+            Flag("--dry-run", "only say how many chunks there would be, and how many texts to embed"),
+        ),
+        examples=(
+            "recall rechunk --chunk-tokens 200 --overlap-tokens 40 --dry-run",
+            "recall rechunk --chunk-tokens 200 --overlap-tokens 40",
+        ),
+        note="What no flag says is as in recall.toml. Interrupted, the same command goes on where it was.",
+    ),
+    Command(
+        "warm",
+        "Embed ahead what the reranker will read, so that no question has to wait for it.",
+        run=on_store(warm),
+        prints=in_lines(warmed_lines),
+        flags=(
+            Flag("--queries", "what these questions need: JSON lines of {_id, text} (BEIR), or TSV", "FILE"),
+            Flag("--all", "every text of the store, as far as rerank_mb has room"),
+            Flag("--budget-s", "end after S seconds with what is made by then", "S", is_seconds=True),
+            Flag("--set", "override a ranking setting for this run, such as rerank", "KEY=VALUE", many=True),
+        ),
+        examples=(
+            "recall warm --all",
+            "recall warm --queries queries.jsonl --set rerank=minilm",
+            "recall warm --all --budget-s 600 --json",
+        ),
+        note="Interrupted or out of time, the same command goes on where it was.",
+    ),
+)

@@ -1,0 +1,663 @@
+"""What goes into a store and out of it: init, add, rm, roots, sync, trust, export, import."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recall_core import adapters, api, embed, ingest, paths
+from recall_core.adapters.flags import MODE, Command, Flag, Operand, in_lines, on_store
+from recall_core.adapters.options import mode_of, read_metadata
+from recall_core.adapters.progress import follow
+from recall_core.adapters.render import clean, counted
+from recall_core.adapters.streams import expect_source, for_data, replacing
+from recall_core.config import FILE_NAME, Config, load
+from recall_core.contract import OK, response_of
+from recall_core.errors import RecallError, UsageError
+from recall_core.shell import Hint, join
+from recall_core.types import Progress, Root
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from recall_core.adapters.flags import Opener, Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Recall
+    from recall_core.api.write import RootFields
+    from recall_core.contract.responses import AnyResponse, IngestResponse, Response, RootsResponse, StatsResponse
+    from recall_core.contract.store import (
+        ForgottenView,
+        IngestView,
+        RootChangeView,
+        RootEditView,
+        RootsPart,
+        RootValue,
+        RootView,
+        SkipGroupView,
+        SkipView,
+    )
+
+
+_LOOKED_AT = 20_000  # files of a folder, by whose names it is told what they want
+_FEW = 3  # skipped files of which each is told with its reason
+_NOUNS = ("PDF", "archive", "book", "database", "document", "font", "image", "link", "name", "notebook", "record")
+_ADJECTIVES = ("broken", "damaged")  # before a noun
+_SWITCHES = ("hidden", "gitignore", "follow")
+_FIELDS = {"globs": "glob", "ignores": "ignore", "tags": "tag"}
+"""Fields whose flag has another name."""
+_VERBOSE = Flag("--verbose", "name every file that was skipped, and why, also those told before", short="-v")
+
+_RULES = (
+    Flag("--glob", "only files that match, relative to the folder", "PATTERN", many=True),
+    Flag("--ignore", "not these files", "PATTERN", many=True),
+    Flag("--tag", "a tag for every document", "TAG", many=True),
+    Flag("--source", "a label that says where the documents come from", "LABEL"),
+    Flag("--meta", "a value kept with every document", "KEY=VALUE", many=True),
+    Flag(
+        "--parser",
+        "what reads the files: auto (the default) goes by name and content, text takes each as it is",
+        "NAME",
+    ),
+    Flag("--encoding", "what texts are in that do not say it themselves, such as latin-1 (else UTF-8)", "NAME"),
+)
+"""What a folder is remembered with, besides switches."""
+
+
+def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
+    """Create a store in a folder."""
+    if request.store is not None:
+        raise UsageError("conflicting_flags", "init takes a folder, not --store.", hint=Hint("init", "DIR"))
+    folder = request.words[0] if request.words else "."
+    flags, mode = request.flags, mode_of(request.flags)
+    given = tuple(flags.set or ())
+
+    embedding = flags.embedding if flags.embedding is not None else choose_embedder(Path(folder), given)
+    options = api.stores.NewStoreFields(embedding=embedding, settings=given)
+    return api.recall.Recall.init(folder, **options if mode is None else {**options, "mode": mode})
+
+
+def choose_embedder(folder: Path, settings: tuple[str, ...]) -> str | None:
+    """`local` where it is installed and nobody said a word of the embedder; None leaves it to the settings."""
+    is_said = any(each.strip().startswith("embedding") for each in settings) or (folder / FILE_NAME).exists()
+    return None if is_said or embed.registry.kind("local").missing(Config()) is not None else "local"
+
+
+def created_lines(made: Response) -> Iterator[str]:
+    """Yield what init made, with which embedder and what that means, and what comes next."""
+    path = Path(made["store"]["path"])
+    config = load(path.parent / FILE_NAME)
+    store = None if path.parent == paths.known() else str(path)
+    yield f"{'made':<10}{path} and {FILE_NAME} beside it"
+    yield f"{'embedder':<10}{_embedder_text(config)}"
+    offer = "" if (better := _better_ranking(config, store)) is None else f"  for better ranking: {better}"
+    for line in _missing_parsers(path.parent):
+        yield f"{'wanted':<10}{line}"
+    yield f"{'next':<10}{Hint('add', 'PATH', store=store)}{offer}"
+
+
+def _missing_parsers(folder: Path) -> Iterator[str]:
+    """Yield what the files of a folder would be read with that is not installed, as far as the first of them tell."""
+    steps = islice(ingest.discover.walk(Root("."), folder, Config()), _LOOKED_AT)
+    for files, what, install in ingest.kinds.missing_packages(
+        step.path for step in steps if isinstance(step, ingest.discover.Found)
+    ):
+        yield f"{files:,} {what}{'s' * (files > 1)}: {install}"
+
+
+def _embedder_text(config: Config) -> str:
+    """Return the embedder, what its vectors match, and why it is not the better one."""
+    found = embed.registry.kind(config.embedding)
+    if found.name != "hash":
+        where = "; texts leave this machine" if found.sends_text(config) else ""
+        return f"{config.embedding}: {found.purpose}{where}"
+    reason = embed.registry.kind("local").missing(config)
+    return f"hash: {embed.registry.HASH_NOTE}" + ("" if reason is None else f"; {reason}")
+
+
+def _better_ranking(config: Config, store: str | None) -> Hint | None:
+    """What has a store ranked as well as its machine can without a model that reads every text; None where it is."""
+    if config.rerank or config.embedding not in ("hash", "local"):
+        return None
+    if any(embed.registry.kind(name).missing(config) is not None for name in ("local", "minilm")):
+        return None
+    return Hint("reembed", "local", set="rerank=minilm", store=store)
+
+
+def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Read files and folders into the store, with a bar."""
+
+    flags = request.flags
+    template = Root(
+        folder="",
+        globs=tuple(flags.glob or ()),
+        ignores=tuple(flags.ignore or ()),
+        parser=flags.parser or "auto",
+        encoding=flags.encoding or "",
+        tags=tuple(flags.tag or ()),
+        source=flags.source,
+        meta=read_metadata(flags.meta or ()),
+        hidden=flags.hidden,
+        gitignore=not flags.no_gitignore,
+        follow=flags.follow,
+    )
+    if flags.name is not None or "-" in request.words:
+        return follow(add_stdin(recall, request, streams, template), streams=streams)
+    work = recall.add(request.words, template, mtime_only=flags.mtime_only, strict=flags.strict)
+    return follow(work, streams=streams)
+
+
+def add_stdin(
+    recall: Recall, request: Request, streams: Streams, template: Root
+) -> Generator[Progress, None, IngestResponse]:
+    """Store what stdin holds as a document of the given name."""
+    flags, example = request.flags, Hint("add", "-", name="notes/today.md")
+    if request.words != ("-",):
+        message = "--name names what - brings, alone." if "-" not in request.words else "- is added alone."
+        raise UsageError("unexpected_argument", message, hint=example)
+    if flags.name is None:
+        raise UsageError("missing_argument", "What comes through stdin needs --name.", hint=example)
+    rules = template._replace(globs=(), ignores=(), hidden=False, gitignore=True, follow=False)
+    if template != rules or flags.mtime_only:
+        raise UsageError("conflicting_flags", "- is no folder: it takes labels and a parser.", hint=example)
+    if not streams.may_wait:
+        raise UsageError("bad_value", "There is no stdin here.", hint=Hint("add", "FILE"))
+    source = getattr(streams.stdin, "buffer", None)
+    most = recall.config.max_file_bytes + 1
+    content = streams.stdin.read().encode() if source is None else source.read(most)
+    return recall.add([flags.name], template, content=content)
+
+
+def ingested_lines(response: Response) -> Iterator[str]:
+    """Yield the outcome of add and sync on one line."""
+    view = response["ingest"]
+    counts = [(view["added"], "added"), (view["updated"], "updated")]
+    counts += [(view["unchanged"], "unchanged"), (view["removed"], "removed")]
+    outcome = "files: " + ", ".join(f"{count} {name}" for count, name in counts)
+    skipped = f", {len(view['skipped'])} skipped" if view["skipped"] else ""
+    tokens = f"; {counted(view['tokens'], 'token')} embedded" if "tokens" in view else ""
+    without = f", {view['without_text']} without text" if "without_text" in view else ""
+    documents = f"{counted(view['documents'], 'document')}{without}"
+    yield f"{outcome}{skipped}; {documents}, {counted(view['chunks'], 'chunk')}{tokens}"
+
+
+def removed_lines(response: Response) -> Iterator[str]:
+    """Yield what was, or would be, taken out."""
+    view = response["removed"]
+    did = "would remove" if view["dry_run"] else "removed"
+    yield f"{did} {counted(view['documents'], 'document')}{', purged' if view['purged'] else ''}"
+    yield from view["paths"]
+    yield from (f"backup  {path}" for path in view["backups"])
+    yield from (f"copy    {path}" for path in view.get("copies", []))
+
+
+def roots(recall: Recall, request: Request, streams: Streams) -> RootsResponse:
+    """List the roots after one is edited, or some are accepted or forgotten."""
+    action, *words = request.words or ("",)
+    flags, changes = request.flags, _changes_of(request.flags)
+    _check_flags(action, flags, changes)
+    if action == "accept" and not words:
+        raise UsageError("missing_argument", "Which root is to be accepted?", hint=Hint("roots", "accept", "N"))
+    if action and not words:
+        raise UsageError("missing_argument", f"Which root is meant by {action}?", hint=Hint("roots", action, "N"))
+    for number in words:
+        if not (number.isascii() and number.isdigit() and len(number) < 10):
+            raise UsageError("bad_value", f"{number} is not the number of a root.", hint=Hint("roots"))
+    numbers = tuple(map(int, words))
+    if action == "edit":
+        return _edit(recall, numbers, changes, request, streams)
+    if action == "forget":
+        return recall.roots(forget=numbers, rm=flags.rm)
+    return recall.roots(accept=numbers)
+
+
+def _changes_of(flags: Namespace) -> RootFields:
+    """Return what is to be changed; an empty value takes away what was there."""
+    changes: RootFields = {}
+    if flags.glob is not None:
+        changes["globs"] = tuple(filter(None, flags.glob))
+    if flags.ignore is not None:
+        changes["ignores"] = tuple(filter(None, flags.ignore))
+    if flags.tag is not None:
+        changes["tags"] = tuple(filter(None, flags.tag))
+    if flags.source is not None:
+        changes["source"] = flags.source or None
+    if flags.meta is not None:
+        changes["meta"] = read_metadata(tuple(filter(None, flags.meta)))
+    if flags.parser is not None:
+        changes["parser"] = flags.parser or "auto"
+    if flags.encoding is not None:
+        changes["encoding"] = flags.encoding
+    for name in _SWITCHES:
+        is_on, is_off = getattr(flags, name), getattr(flags, f"no_{name}")
+        if is_on and is_off:
+            hint = f"leave out --{name}, or --no-{name}"
+            raise UsageError("conflicting_flags", f"--{name} and --no-{name} exclude each other.", hint=hint)
+        if is_on or is_off:
+            changes[name] = is_on  # type: ignore[literal-required]
+    return changes
+
+
+def _check_flags(action: str, flags: Namespace, changes: RootFields) -> None:
+    """Raises UsageError `conflicting_flags` for a flag of another action."""
+    if action != "edit" and (changes or flags.sync):
+        field = next(iter(changes), "sync")
+        name = "sync" if flags.sync else _FIELDS.get(field, field)
+        message = f"--{name} goes with edit."
+        raise UsageError("conflicting_flags", message, hint=f"{Hint('roots', 'edit', 'N')} --{name}")
+    if action != "forget" and flags.rm:
+        hint = Hint("roots", "forget", "N", rm=True)
+        raise UsageError("conflicting_flags", "--rm goes with forget.", hint=hint)
+
+
+def _edit(
+    recall: Recall, numbers: Sequence[int], changes: RootFields, request: Request, streams: Streams
+) -> RootsResponse:
+    if len(numbers) > 1:
+        hint = Hint("roots", "edit", str(numbers[0]))
+        raise UsageError("unexpected_argument", "One root is edited at a time.", hint=hint)
+    if not changes:
+        hint = Hint("roots", "edit", str(numbers[0]), glob="**/*.md")
+        raise UsageError("missing_argument", "What is to be changed?", hint=hint)
+    answer = recall.roots(edit=numbers[0], changes=changes)
+    if not request.flags.sync:
+        return answer
+    synced = follow(recall.sync(), streams=streams)
+    done: RootsPart = {"edited": answer["edited"], "ingest": synced["ingest"]}
+    return {**OK, "roots": recall.roots()["roots"], **done, "warnings": synced["warnings"]}
+
+
+def root_answer_lines(response: Response) -> Iterator[str]:
+    """Yield what was done to the roots; else every root with its number, its rules, and what is left out of it."""
+    if "edited" in response:
+        yield from _edited_lines(response["edited"])
+    elif "forgotten" in response:
+        yield from _forgotten_lines(response["forgotten"])
+    else:
+        for root in response["roots"]:
+            yield from _root_lines(root)
+    if "ingest" in response:
+        yield from ingested_lines(response)
+
+
+def _root_lines(root: RootView, state: str = "") -> Iterator[str]:
+    rules = [*root["globs"], *(f"not {pattern}" for pattern in root["ignores"])]
+    state = state if root["active"] else "  waits: not synced until accepted"
+    told = "  ".join([root["folder"], *rules])
+    yield f"{root['number']:>3}  {clean(told)}  {counted(root['documents'], 'document')}{state}"
+    if others := _other_flags(root):
+        yield f"     {clean(others)}"
+    yield from (f"     left out  {clean(path)}" for path in root["left_out"])
+
+
+def _other_flags(root: RootView) -> str:
+    """Labels and switches of a root, as the flags that it was added with."""
+    words: list[str] = [] if root["parser"] == "auto" else ["--parser", root["parser"]]
+    words += ["--encoding", root["encoding"]] if "encoding" in root else []
+    words += [word for tag in root["tags"] for word in ("--tag", tag)]
+    words += ["--source", root["source"]] if "source" in root else []
+    words += [word for key, value in root["meta"].items() for word in ("--meta", f"{key}={_meta_text(value)}")]
+    words += ["--hidden"] if root["hidden"] else []
+    words += ["--follow"] if root["follow"] else []
+    words += [] if root["gitignore"] else ["--no-gitignore"]
+    return join(words)
+
+
+def _edited_lines(view: RootEditView) -> Iterator[str]:
+    yield f"{view['number']:>3}  {clean(view['folder'])}{'' if view['changes'] else '  is just so already'}"
+    for change in view["changes"]:
+        before, after = _value_text(change["before"]), _value_text(change["after"])
+        yield f"     {_FIELDS.get(change['field'], change['field'])}  {clean(before)} -> {clean(after)}"
+
+
+def _forgotten_lines(view: ForgottenView) -> Iterator[str]:
+    for root in view["roots"]:
+        yield f"{root['number']:>3}  {clean(root['folder'])}  is forgotten"
+    stay = f"{counted(view['kept'], 'document')} of {'it' if len(view['roots']) == 1 else 'them'} stay"
+    stay += "s" if view["kept"] == 1 else ""
+    if view["documents"]:
+        held = f"; {stay}, which another root holds" if view["kept"] else ""
+        yield f"     removed {counted(view['documents'], 'document')}{held}"
+    elif view["kept"]:
+        folders = [root["folder"] for root in view["roots"]]
+        yield f"     {stay} in the store ({Hint('rm', *folders)} takes out all that is there)"
+
+
+def talk_of_roots(response: Response, is_verbose: bool) -> Iterator[str]:
+    """Yield what a sync that came with the change says, and what to do next."""
+    if "ingest" in response:
+        yield from talk_of_files(response["ingest"], verbose=is_verbose)
+    yield from _next_step(response)
+
+
+def _next_step(response: Response) -> Iterator[str]:
+    """Yield what to do next, where there is anything."""
+    edited = response.get("edited")
+    if edited is not None and not edited["active"]:
+        yield f"it waits: {Hint('roots', 'accept', str(edited['number']))}, then {Hint('sync')}"
+    elif edited is not None and edited["changes"] and "ingest" not in response:
+        yield f"next: {Hint('sync')} applies it to {counted(edited['files'], 'file')} in the store, and to new ones"
+    elif not response["roots"] and "forgotten" not in response:
+        yield f"no folder was added; next: {Hint('add', 'DIR')}"
+
+
+def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Sync the added folders once, or with --watch after every change."""
+    if request.flags.watch:
+        reparse = request.flags.reparse
+        adapters.progress.watch(
+            recall,
+            streams,
+            lambda response: adapters.commands.emit(response_of(response), request, streams),
+            reparse=reparse,
+        )
+    return follow(recall.sync(reparse=request.flags.reparse), streams=streams)
+
+
+def talk_of_sync(response: Response, is_verbose: bool) -> Iterator[str]:
+    """Yield which roots were made or changed, and what was skipped."""
+    return talk_of_files(response["ingest"], verbose=is_verbose)
+
+
+def talk_of_files(view: IngestView, *, verbose: bool) -> Iterator[str]:
+    """Which roots an add made or changed, and what was skipped."""
+    yield from map(_root_change, view.get("roots", []))
+    skipped, groups = view["skipped"], [group for group in view.get("skipped_by", []) if group["new"]]
+    if verbose or "skipped_by" not in view:
+        yield from map(_skip_line, skipped)
+    elif sum(group["new"] for group in groups) <= _FEW:
+        new = {(group["code"], path) for group in groups for path in group["first"]}
+        yield from (_skip_line(skip) for skip in skipped if (skip["code"], skip["path"]) in new)
+    else:
+        told = " · ".join(f"{group['new']:,} {_label(group['kind'], group['new'])}" for group in groups)
+        yield f"skipped {told} (--verbose names each)"
+        yield from map(_group_line, groups)
+
+
+def _root_change(view: RootChangeView) -> str:
+    """Return one line of what became of a root."""
+    folder, number = clean(view["folder"]), view["number"]
+    others = f"{'roots' if len(view['others']) > 1 else 'root'} {', '.join(map(str, view['others']))}"
+    if view["change"] == "accepted":
+        return f"root {number}, {folder}, is synced from now on"
+    if view["change"] == "last":
+        return f"root {number}, {folder}, is the last added now, and decides about files of {others} too"
+    hint = Hint("roots", "edit", str(view["others"][-1]))
+    return f"root {number} is new: {folder} with other flags than {others}, which stays ({hint} … changes it instead)"
+
+
+def _skip_line(skip: SkipView) -> str:
+    return f"skipped {skip['path']}: {skip['reason']} ({skip['code']})"
+
+
+def _group_line(group: SkipGroupView) -> str:
+    """`  PDF: a.pdf, b.pdf, c.pdf and 12 more`."""
+    more = group["new"] - len(group["first"])
+    named = ", ".join(map(clean, group["first"]))
+    return f"  {group['kind']}: {named}{f' and {more:,} more' if more > 0 else ''}"
+
+
+def _label(kind: str, files: int) -> str:
+    """Return the kind as it is counted: `image (.png)` are images where they are several."""
+    first, space, rest = kind.partition(" ")
+    if first in _ADJECTIVES:
+        return f"{first} {_label(rest, files)}"
+    if files == 1 or first not in _NOUNS:
+        return kind
+    return f"{first}s{space}{rest}"
+
+
+def _value_text(value: RootValue) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{key}={_meta_text(each)}" for key, each in value.items()) or "none"
+    if isinstance(value, list):
+        return " ".join(value) or "none"
+    return "none" if value is None else _meta_text(value)
+
+
+def _meta_text(value: str | int | float | bool | None) -> str:
+    """Return a value as `--meta` reads it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)
+
+
+def trust(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+    """Show what recall.toml says that waits, and accept it if the user says so."""
+    flags, store = request.flags, _settings_of(request, opener)
+    if sum((flags.yes, flags.show, flags.forget)) > 1:
+        raise UsageError("conflicting_flags", "trust takes one of its flags.", hint=Hint("trust", show=True))
+    response = api.recall.Recall.trust(store, accept=flags.yes, forget=flags.forget)
+    if flags.yes or flags.show or flags.forget or "trust" not in response or response["trust"]["accepted"]:
+        return response
+    if request.json or not (streams.stdin.isatty() and streams.stderr.isatty()):
+        message = f"{response['trust']['toml']} waits to be accepted, and there is no terminal to ask on."
+        raise UsageError("not_accepted", message, hint=Hint("trust", yes=True))
+    for line in trust_lines(response_of(response)):
+        streams.say(line)
+    streams.stderr.write("Accept this from now on? [y/N] ")
+    streams.stderr.flush()
+    if streams.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("not_accepted", "Nothing was accepted.", hint=Hint("trust"))
+    return api.recall.Recall.trust(store, accept=True)
+
+
+def _settings_of(request: Request, opener: Opener) -> str | None:
+    """The name of the store whose settings are meant; it is opened only where somebody else knows which it is."""
+    if opener is not adapters.commands.open_store:
+        with suppress(RecallError), opener(request.store) as recall:
+            return str(recall.engine.found.toml.parent)
+    return request.store or os.environ.get("RECALL_STORE") or None
+
+
+def trust_lines(response: Response) -> Iterator[str]:
+    """Yield what waits, whether it is accepted, and the digest that says so elsewhere."""
+    view = response["trust"]
+    if "sha256" not in view:
+        yield f"{clean(view['toml'])} says nothing that has to be accepted"
+        return
+    yield f"{clean(view['toml'])} would"
+    yield from (f"  {clean(act)}" for act in view["acts"])
+    yield f"sha256  {view['sha256']}"
+    yield "accepted" + ("" if view["kept"] else " for this run") if view["accepted"] else "waits to be accepted"
+
+
+def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Write every document and chunk to stdout, or to a file that is whole or as it was."""
+    embeddings, mode, hint = not request.flags.no_embeddings, mode_of(request.flags), Hint("export", out="FILE")
+    if request.flags.out in (None, "-"):
+        if mode is not None:
+            raise UsageError("conflicting_flags", "--mode is that of a file.", hint=hint)
+        return recall.export(for_data(streams.stdout), embeddings=embeddings)
+    target = Path(request.flags.out)
+    with replacing(target, hint=hint, is_private=True, mode=mode, store=recall.store.path) as out:
+        response = recall.export(out, embeddings=embeddings)
+    if "transfer" in response:
+        response["transfer"]["path"] = str(target)
+    return response
+
+
+def transferred_lines(response: Response) -> Iterator[str]:
+    """Yield what was written or read, and its digest."""
+    moved = response["transfer"]
+    amount = f"{counted(moved['documents'], 'document')}, {counted(moved['chunks'], 'chunk')}"
+    if "unchanged" in moved:
+        amount = f"nothing to import: {counted(moved['unchanged'], 'document')} here already"
+    yield f"{amount}  sha256 {moved['sha256']}"
+
+
+def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Read an export from a file."""
+    flags, source = request.flags, Path(request.words[0])
+    if not streams.may_wait:
+        expect_source(source)
+    return recall.import_(
+        source,
+        on_conflict=flags.on_conflict or "error",
+        embeddings=not flags.no_embeddings,
+        reembed=flags.reembed,
+        accept_roots=flags.accept_roots,
+    )
+
+
+def import_lines(response: Response) -> Iterator[str]:
+    """Yield what an import read, and the roots that it accepted or left waiting."""
+    yield from transferred_lines(response)
+    for root in response["transfer"].get("accepted_roots", []):
+        yield from _root_lines(root, state="  accepted: synced from now on")
+    for root in response["transfer"].get("waiting_roots", []):
+        yield from _root_lines(root)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "init",
+        "Create recall.db and recall.toml in a folder.",
+        run=init,
+        prints=in_lines(created_lines),
+        operand=Operand("DIR", "the folder, by default this one", least=0),
+        flags=(
+            Flag("--embedding", "the embedder that makes the vectors (local if installed, else hash)", "NAME"),
+            Flag("--set", "write this setting into recall.toml", "KEY=VALUE", many=True),
+            MODE,
+        ),
+        examples=("recall init", "recall init ~/notes --set chunk_tokens=200"),
+    ),
+    Command(
+        "add",
+        "Read files and folders into the store; what did not change costs nothing.",
+        run=on_store(add),
+        prints=in_lines(ingested_lines),
+        operand=Operand("PATH", "a file, a folder that is remembered for sync, or - for stdin", most=None),
+        flags=(
+            *_RULES,
+            Flag("--hidden", "also read hidden files and folders"),
+            Flag("--follow", "follow symbolic links that lead out of the folder"),
+            Flag("--no-gitignore", "also read what .gitignore leaves out"),
+            Flag("--mtime-only", "trust size and time; do not hash files that look unchanged"),
+            Flag("--strict", "exit 1 when any file was skipped"),
+            Flag("--name", "of what - brings: the path that its document has, in the store's folder", "PATH"),
+            _VERBOSE,
+        ),
+        examples=(
+            "recall add docs --glob '**/*.md' --tag docs",
+            "recall add src tests --ignore '**/fixtures/**' --source repo",
+            "recall add paper.txt --meta year=2024",
+            "date | recall add - --name notes/today.md",
+        ),
+        talks=talk_of_sync,
+    ),
+    Command(
+        "rm",
+        "Remove documents from the store; the files on disk stay.",
+        run=on_store(
+            lambda recall, request, streams: recall.remove(
+                request.words, purge=request.flags.purge, dry_run=request.flags.dry_run
+            )
+        ),
+        prints=in_lines(removed_lines),
+        operand=Operand(
+            "TARGET", "a path, a folder, a glob in quotes, or a document id (six digits are enough)", most=None
+        ),
+        flags=(
+            Flag("--dry-run", "name the documents, and take none out"),
+            Flag("--purge", "leave no byte of their text in the store's files"),
+        ),
+        examples=("recall rm docs/old.md", "recall rm 'docs/**/*.md' --dry-run", "recall rm 3f2a9c --purge"),
+    ),
+    Command(
+        "roots",
+        "List what was added, by number, with its rules; change them, or forget what was added.",
+        run=on_store(roots),
+        prints=in_lines(root_answer_lines),
+        operand=Operand(
+            "ACTION",
+            "accept, edit or forget; then the number of the root, or numbers",
+            least=0,
+            most=None,
+            actions=("accept", "edit", "forget"),
+        ),
+        flags=(
+            *_RULES,
+            Flag("--hidden", "also read hidden files and folders"),
+            Flag("--no-hidden", "read none"),
+            Flag("--follow", "follow symbolic links that lead out of the folder"),
+            Flag("--no-follow", "follow none"),
+            Flag("--gitignore", "leave out what .gitignore does"),
+            Flag("--no-gitignore", "also read what .gitignore leaves out"),
+            Flag("--sync", "edit: sync at once"),
+            Flag("--rm", "forget: take out its documents too, but for those that another root holds"),
+            _VERBOSE,
+        ),
+        examples=(
+            "recall roots",
+            "recall roots edit 2 --glob '**/*.md' --tag docs --sync",
+            "recall roots forget 3 --rm",
+            "recall roots accept 2",
+        ),
+        note="Every flag of edit takes the place of what the root had; an empty value ('') takes it away.",
+        talks=talk_of_roots,
+    ),
+    Command(
+        "sync",
+        "Bring every added folder up to date: new, changed and vanished files.",
+        run=on_store(sync),
+        prints=in_lines(ingested_lines),
+        flags=(
+            Flag("--watch", "go on with every change, until Ctrl-C"),
+            Flag("--reparse", "read every file again, also those that did not change; no text is embedded anew"),
+            _VERBOSE,
+        ),
+        examples=("recall sync", "recall sync --watch", "recall sync --json"),
+        talks=talk_of_sync,
+    ),
+    Command(
+        "trust",
+        "Accept what the recall.toml here says that sends texts, loads code or reaches out of its folder.",
+        run=trust,
+        prints=in_lines(trust_lines),
+        flags=(
+            Flag("--show", "only say what it is, and its digest for RECALL_TRUST"),
+            Flag("--yes", "accept it without being asked"),
+            Flag("--forget", "accept it no longer"),
+        ),
+        examples=("recall trust", "recall trust --show", "recall trust --yes"),
+        note="Where nothing can be kept, RECALL_TRUST=SHA256 in the environment accepts it for one run.",
+    ),
+    Command(
+        "export",
+        "Write every document and chunk as JSON lines.",
+        run=on_store(export),
+        prints=in_lines(transferred_lines),
+        flags=(
+            Flag("--out", "write to this file instead of stdout", "FILE"),
+            Flag("--no-embeddings", "leave the vectors out"),
+            MODE,
+        ),
+        examples=("recall export --out backup.jsonl", "recall export --no-embeddings | gzip > backup.jsonl.gz"),
+        note="Without --out, or with --out -, stdout has the lines alone; with --json the report goes to stderr.",
+        takes_stdout=lambda flags: flags.out in (None, "-"),
+    ),
+    Command(
+        "import",
+        "Read an export into this store, all of it or nothing.",
+        run=on_store(import_),
+        prints=in_lines(import_lines),
+        operand=Operand("FILE", "a file that recall export wrote"),
+        flags=(
+            Flag(
+                "--on-conflict",
+                "when a document is already here (error)",
+                "ACTION",
+                choices=("error", "skip", "replace"),
+            ),
+            Flag("--no-embeddings", "do not read the vectors"),
+            Flag("--reembed", "make the vectors anew with this store's embedder"),
+            Flag("--accept-roots", "sync the folders that it names from now on; without it they wait"),
+        ),
+        examples=("recall import backup.jsonl", "recall import backup.jsonl --on-conflict skip"),
+    ),
+)

@@ -1,0 +1,239 @@
+"""Texts and documents as the store has them: get, ls; an answer held against its receipt: replay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from string import hexdigits
+from typing import TYPE_CHECKING, Any
+
+from recall_core import adapters
+from recall_core.adapters.flags import RAW, TIMEOUT, Command, Flag, Operand, in_lines, on_store
+from recall_core.adapters.render import DIGITS, counted
+from recall_core.adapters.streams import expect_new, write_new
+from recall_core.contract import response_of
+from recall_core.errors import UsageError
+from recall_core.shell import AGAIN, Hint
+from recall_core.text import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from recall_core.adapters.flags import Request
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Recall
+    from recall_core.contract.explaining import ReplayChangeView
+    from recall_core.contract.responses import AnyResponse, ListResponse, Response
+    from recall_core.contract.store import ListedView
+
+
+_AT_ONCE = 1_000  # lines in one piece
+_MOST_DRAWN = 1_000  # documents
+_BETWEEN, _EDGES, _LEAST_TITLE = 3, 2, 12  # columns of a terminal
+_TO_THE_MINUTE = 16  # characters of a time
+_HASH = 64  # hexadecimal digits
+_HINT = Hint(AGAIN, receipt="FILE")
+
+
+def get(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Return a text, byte for byte."""
+    return recall.get(request.words[0])
+
+
+def text(response: Response) -> Iterator[str]:
+    """Yield the text, byte for byte."""
+    yield response["found"]["text"]
+
+
+def ls(recall: Recall, request: Request, streams: Streams) -> ListResponse:
+    """Return the documents with such paths."""
+    flags, prefix = request.flags, "".join(request.words)
+    answer = recall.list(prefix, glob=flags.glob, limit=flags.k, offset=flags.offset or 0)
+    if not answer["total"] and not request.json:
+        streams.say(_say_why_empty(prefix, flags.glob))
+    return answer
+
+
+def path_lines(response: Response) -> Iterator[str]:
+    """Yield a path a line."""
+    return _join_in_pieces(one_line(view["path"]) for view in response["documents"])
+
+
+def long_rows(response: Response) -> Iterator[str]:
+    """Chunks, tokens and when it was changed, in columns; then path, title and source."""
+    return _join_in_pieces(map(_row, response["documents"]))
+
+
+def figures(view: ListedView) -> tuple[str, str, str, str]:
+    """chunks, tokens, when it was changed, source."""
+    changed = f"{view['mtime'][:19]}Z".replace("T", " ")
+    return str(view["chunks"]), str(view["tokens"]), changed, view.get("source", "")
+
+
+def talk_of_documents(response: Response, is_verbose: bool) -> Iterator[str]:
+    """Yield how many of the documents these are, and where the others begin."""
+    shown, total = len(response["documents"]), response["total"]
+    if total:
+        amount = counted(total, "document") if shown == total else f"{shown} of {counted(total, 'document')}"
+        more = f", next page: --offset {response['next_offset']}" if "next_offset" in response else ""
+        yield f"{amount} in {response['stats']['took_ms']:.0f} ms{more}"
+
+
+def _row(view: ListedView) -> str:
+    chunks, tokens, changed, source = figures(view)
+    told = (f"{chunks:>6}", f"{tokens:>8}", changed, *map(one_line, (view["path"], view["title"], source)))
+    return "  ".join(filter(None, told))
+
+
+def _join_in_pieces(lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines, many in a piece."""
+    while some := list(islice(lines, _AT_ONCE)):
+        yield "\n".join(some) + "\n"
+
+
+def _say_why_empty(prefix: str, glob: str | None) -> str:
+    begins = f"begins with {prefix}" if prefix else ""
+    matches = f"matches {glob}" if glob is not None else ""
+    if begins or matches:
+        return f"no document has a path that {' and '.join(filter(None, (begins, matches)))}"
+    return f"the store holds no document; next: {Hint('add', 'DIR')}"
+
+
+def draw_documents(response: Response, console: Console, flags: Any) -> Table | None:
+    """Draw the documents as a table; None if there are none, or so many that Rich would measure them for long."""
+    documents = response["documents"]
+    if not documents or len(documents) > _MOST_DRAWN:
+        return None
+    return _document_table(documents, console.width, is_long=flags.long)
+
+
+def _document_table(documents: list[ListedView], width: int, *, is_long: bool) -> Table | None:
+    """None for a long list: Rich measures every cell before it draws the first.
+
+    With figures a row is one line: titles are cut to the room that is left, or left out. Only a long path is broken.
+    """
+    if len(documents) > _MOST_DRAWN:
+        return None
+    table = adapters.terminal.new_table()
+    table.add_column("path", style="cyan", overflow="fold")
+    names: tuple[str, ...] = ("chunks", "tokens", "changed (UTC)", "source") if is_long else ()
+    names = names if any("source" in view for view in documents) else names[:3]
+    rows = [[adapters.terminal.cell(view["path"]), adapters.terminal.cell(view["title"])] for view in documents]
+    if is_long:
+        for row, view in zip(rows, documents, strict=True):
+            chunks, tokens, changed, source = figures(view)
+            row.extend(map(adapters.terminal.cell, (chunks, tokens, changed[:_TO_THE_MINUTE], source)))
+        widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+        taken = widths[0] + sum(max(len(name), own) for name, own in zip(names, widths[2:], strict=False))
+        room = width - taken - _BETWEEN * (len(names) + 1) - _EDGES
+        if room >= _LEAST_TITLE:
+            table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=room)
+        else:
+            rows = [[path, *figures] for path, _, *figures in rows]
+    else:
+        table.add_column("title", overflow="fold")
+    for name in names:
+        is_number = name in ("chunks", "tokens")
+        no_wrap = name != "source"
+        table.add_column(name, justify="right" if is_number else "left", no_wrap=no_wrap, overflow="fold")
+    for row in rows:
+        table.add_row(*row[: len(table.columns)])
+    return table
+
+
+def ask_with_receipt(name: str, ask: Callable[[], AnyResponse]) -> AnyResponse:
+    """The answer, with its receipt in the new file of that name; nothing is asked where there is one already."""
+    if name == "-":
+        raise UsageError("bad_value", "--receipt takes a file: stdout has the answer.", hint=_HINT)
+    expect_new(Path(name), hint=_HINT)
+    answer = ask()
+    receipt = response_of(answer)["receipt"]
+    write_new(Path(name), receipt.pop("text"), hint=_HINT)
+    receipt["path"] = name
+    return answer
+
+
+def replay(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """`recall replay FILE`."""
+    return recall.replay(Path(request.words[0]))
+
+
+def replay_lines(response: Response) -> Iterator[str]:
+    """Yield whether the answer is that of the receipt, and a line for each change."""
+    view = response["replay"]
+    said = "identical" if view["identical"] else "changed"
+    yield f"{said}  {counted(view['rows'], 'row')}  sha256 {view['sha256']}"
+    yield from (f"{change['kind']:<10}{_change_text(change)}" for change in view["changes"])
+
+
+def _change_text(change: ReplayChangeView) -> str:
+    """Return one change. Names come out of a file that anybody may have made."""
+    names = (change.get("what", ""), change.get("key", ""), change.get("path", ""), _short_hash(change.get("id", "")))
+    told = one_line("  ".join(filter(None, (*names, ", ".join(change.get("fields", []))))))
+    if "before" not in change or "after" not in change:
+        return told
+    return f"{told}  {_value_text(change['before'])} -> {_value_text(change['after'])}".strip()
+
+
+def _value_text(value: str | float | bool | None) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return one_line(_short_hash(value)) or '""' if isinstance(value, str) else repr(value)
+
+
+def _short_hash(text: str) -> str:
+    """Return an id or a hash as people read it; any other text as it is."""
+    return text[:DIGITS] if len(text) == _HASH and set(text) <= set(hexdigits) else text
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "replay",
+        "Run the query of a receipt again, and say whether the answer is the same.",
+        run=on_store(replay),
+        prints=in_lines(replay_lines),
+        operand=Operand("FILE", "a receipt that --receipt wrote"),
+        flags=(TIMEOUT,),
+        examples=(
+            "recall replay retries.json",
+            "recall replay retries.json --json",
+        ),
+        note="Exit 0 when the answer is identical, 7 with what was edited, deleted, relabelled or set otherwise.",
+        exit_code=lambda response: 0 if response["replay"]["identical"] else 7,
+    ),
+    Command(
+        "get",
+        "Print the text of a document, of a chunk or of some lines, byte for byte.",
+        run=on_store(get),
+        prints=text,
+        operand=Operand("TARGET", "a path, path:FIRST-LAST, or an id (six digits are enough)"),
+        flags=(RAW, TIMEOUT),
+        examples=("recall get docs/deploy.md", "recall get docs/deploy.md:10-24", "recall get 3f2a9c"),
+        is_text=True,
+    ),
+    Command(
+        "ls",
+        "List the documents of the store by path, one a line.",
+        run=on_store(ls),
+        prints=path_lines,
+        operand=Operand(
+            "PREFIX", "what the paths begin with, as recall prints them; a folder's name is all below it", least=0
+        ),
+        flags=(
+            Flag("--glob", "only paths that match; * and ? stay in one folder, ** goes through any", "PATTERN"),
+            Flag("--long", "also show chunks, tokens, when it was changed, and the title", short="-l"),
+            Flag("--k", "at most N documents (all)", "N", least=0, short="-n"),
+            Flag("--offset", "pass over the first N", "N", least=0),
+            TIMEOUT,
+        ),
+        examples=("recall ls", "recall ls notes/ --glob '**/*.md' -l", "recall ls src -n 100 --offset 200 --json"),
+        is_text=True,
+        draws=draw_documents,
+        talks=talk_of_documents,
+        prints_all=long_rows,
+    ),
+)

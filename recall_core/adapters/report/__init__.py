@@ -1,1 +1,0 @@
-"""A question on one page, as HTML or Markdown: drawn from the response alone."""

@@ -1,0 +1,551 @@
+"""One question as one HTML file: no script, nothing from elsewhere, the same bytes every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from recall_core.adapters.render import account_lines, counted, weight_of
+from recall_core.text import behind_unit, cited
+
+if TYPE_CHECKING:
+    from recall_core.contract.explaining import RankLineView, RankStepView
+    from recall_core.contract.ledger import PartView
+    from recall_core.contract.responses import Response
+    from recall_core.contract.views import ContextBlock, ContextView, ResultView
+
+_VOID = ("meta", "br", "hr", "circle", "line", "rect", "path")
+_TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+"""Characters that make a text look like another."""
+_PICTURES = {
+    **{code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"},
+    0x7F: 0x2421,
+    **dict.fromkeys((*range(0x80, 0xA0), *map(ord, _TURNS), 0xFFFE, 0xFFFF), 0xFFFD),
+    **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
+}
+"""Characters that a browser would obey or drop, as ones that it shows."""
+
+
+class Html(str):
+    """Markup that needs no more escaping."""
+
+    __slots__ = ()
+
+
+def visible(text: str) -> str:
+    """Return the text with control characters, half surrogate pairs and changes of direction made visible."""
+    return text.replace("\r\n", "\n").translate(_PICTURES)
+
+
+def html(text: str) -> Html:
+    """Return any text as markup: Html as it is, everything else escaped."""
+    return text if isinstance(text, Html) else Html(escape(visible(text), quote=True))
+
+
+def tag(name: str, /, *children: str, **attributes: str | float) -> Html:
+    """An element. An attribute's trailing underscore is dropped, others become hyphens; floats are kept short."""
+    told = "".join(f' {_attribute_name(key)}="{_attribute_value(value)}"' for key, value in attributes.items())
+    if name in _VOID:
+        return Html(f"<{name}{told}/>")
+    return Html(f"<{name}{told}>{join(*children)}</{name}>")
+
+
+def join(*children: str) -> Html:
+    """Several pieces as one."""
+    return Html("".join(map(html, children)))
+
+
+def _attribute_name(key: str) -> str:
+    return "viewBox" if key == "viewBox" else key.rstrip("_").replace("_", "-")
+
+
+def _attribute_value(value: str | float) -> str:
+    return escape(visible(value), quote=True) if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+SIGNAL_COLOURS = {"lexical": "#56b4e9", "semantic": "#e69f00", "rerank": "#009e73"}
+"""Okabe and Ito's colours, which people who see colours otherwise can tell apart too; the workbench has the same."""
+
+LINE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c6d31")
+LINE_DASHES = ("", "7 3", "2 3", "10 3 2 3")
+
+CSS = """
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #5b6470; --paper: #fbfbf9; --card: #ffffff;
+  --edge: #dcdfe3; --fill: #eef0f2; --lexical: #56b4e9; --semantic: #e69f00; --rerank: #009e73; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8ea; --soft: #9aa4af; --paper: #14171a; --card: #1c2024;
+  --edge: #343a41; --fill: #262b31; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
+main { max-width: 60rem; margin: 0 auto; padding: 2.2rem 1.2rem 4rem; }
+header p.kind { margin: 0; color: var(--soft); letter-spacing: .08em; text-transform: uppercase; font-size: .75rem; }
+h1 { margin: .2rem 0 .8rem; font-size: 1.9rem; line-height: 1.2; font-weight: 650; overflow-wrap: anywhere; }
+h2 { margin: 2.6rem 0 .8rem; font-size: 1.15rem; font-weight: 650; border-bottom: 1px solid var(--edge);
+  padding-bottom: .3rem; }
+p.note { color: var(--soft); margin: .3rem 0 .9rem; font-size: .9rem; }
+code, pre, .mono { font-family: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0 0; padding: .7rem .8rem;
+  background: var(--fill); border-radius: 6px; font-size: .82rem; line-height: 1.45; }
+ul.facts { list-style: none; margin: 0; padding: 0; display: flex; flex-wrap: wrap; gap: .35rem .45rem; }
+ul.facts li { background: var(--fill); border-radius: 5px; padding: .1rem .55rem; font-size: .84rem;
+  overflow-wrap: anywhere; }
+ul.facts b { font-weight: 500; color: var(--soft); margin-right: .35rem; }
+ul.plain { padding-left: 1.1rem; margin: .4rem 0; font-size: .9rem; }
+article { background: var(--card); border: 1px solid var(--edge); border-radius: 9px; padding: .85rem 1rem;
+  margin: 0 0 .8rem; }
+.head { display: flex; gap: .8rem; align-items: baseline; }
+.rank { font-variant-numeric: tabular-nums; color: var(--soft); min-width: 1.5rem; }
+.place { flex: 1; font-weight: 600; overflow-wrap: anywhere; }
+.score { font-variant-numeric: tabular-nums; font-weight: 650; }
+.heading { color: var(--soft); font-size: .88rem; margin-left: 2.3rem; overflow-wrap: anywhere; }
+.excerpt { margin: .45rem 0 .1rem 2.3rem; overflow-wrap: anywhere; }
+.bar { display: flex; height: .62rem; background: var(--fill); border-radius: 3px; overflow: hidden;
+  margin: .5rem 0 .2rem 2.3rem; }
+.lexical { background-color: var(--lexical); } .rerank { background-color: var(--rerank); }
+.semantic { background-color: var(--semantic); background-image: repeating-linear-gradient(45deg,
+  transparent 0 4px, rgba(0,0,0,.16) 4px 6px); }
+.rerank { background-image: radial-gradient(rgba(0,0,0,.25) 1px, transparent 1.4px); background-size: 5px 5px; }
+.key { display: inline-block; width: .75rem; height: .75rem; border-radius: 2px; margin-right: .4rem;
+  vertical-align: -1px; }
+details { margin: .35rem 0 0 2.3rem; } section > details { margin-left: 0; }
+summary { cursor: pointer; color: var(--soft); font-size: .86rem; }
+table { border-collapse: collapse; width: 100%; margin: .5rem 0 0; font-size: .86rem; }
+th, td { text-align: left; padding: .22rem .6rem .22rem 0; border-bottom: 1px solid var(--edge);
+  vertical-align: top; overflow-wrap: anywhere; }
+th { font-weight: 500; color: var(--soft); white-space: nowrap; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+tr.leaf td:first-child { padding-left: 1.4rem; color: var(--soft); }
+tr.sum td { font-weight: 650; border-bottom: 0; }
+svg { display: block; width: 100%; height: auto; }
+svg text { fill: var(--soft); font-size: 12px; font-variant-numeric: tabular-nums; }
+svg .grid { stroke: var(--edge); } svg .now { stroke: var(--ink); stroke-dasharray: 3 3; }
+svg .dot { fill: var(--card); stroke-width: 2.2; }
+svg text.mark { fill: var(--ink); font-size: 11px; font-weight: 650; }
+svg .block { stroke: var(--card); stroke-width: 1.5; } svg .free { fill: var(--fill); }
+ol.legend { list-style: none; padding: 0; margin: .6rem 0 0; columns: 2; column-gap: 2rem; font-size: .86rem; }
+ol.legend li { display: flex; gap: .5rem; align-items: center; break-inside: avoid; overflow-wrap: anywhere; }
+ol.legend b { min-width: 1.1rem; }
+ol.legend svg { width: 2.6rem; flex: none; }
+.funnel td.w { width: 45%; } .funnel .bar { margin: .35rem 0 0; }
+.funnel .fill { background: var(--lexical); }
+footer { margin-top: 3rem; color: var(--soft); font-size: .82rem; overflow-wrap: anywhere; }
+@media (max-width: 40rem) { ol.legend { columns: 1; } .heading, .excerpt, .bar, details { margin-left: 0; } }
+@media print { article { break-inside: avoid; } }
+""".strip()
+
+
+def question(response: Response) -> str:
+    """Return the words, or the query, that were asked."""
+    query = response.get("query")
+    return "" if query is None else query.get("rql", query.get("text", ""))
+
+
+def plan_facts(response: Response) -> Iterator[tuple[str, str]]:
+    """Everything that decided the order."""
+    query = response.get("query")
+    if query is None:
+        return
+    if "filters" in query:
+        yield "filter", query["filters"]
+    yield "rows", f"{query['limit']}" + (f" after {query['offset']}" if query["offset"] else "")
+    plan = query.get("plan")
+    if plan is None:
+        return
+    for name in ("mode", "fusion", "normalize"):
+        yield name, plan[name]
+    yield "weights", ", ".join(f"{name} {weight:g}" for name, weight in plan["weights"].items())
+    if "rrf_k" in plan:
+        yield "rrf k", f"{plan['rrf_k']:g}"
+    limits = (("min score", plan["min_score"]), ("min cosine", plan.get("min_cosine", 0)))
+    yield from ((name, f"{least:g}") for name, least in limits if least)
+    yield "index", plan["index"]
+    if "rerank" in plan:
+        yield (
+            "rerank",
+            f"{plan['rerank']['model']}, best {plan['rerank']['rows']}, weight {plan['rerank']['weight']:g}",
+        )
+    if "lexical_model" in plan:
+        yield "words scored by", plan["lexical_model"]["model"]
+    for signal in plan["signals"]:
+        if "bound" in signal:
+            yield "bm25 bound", f"{signal['bound']:.3f}"
+        for term in signal.get("terms", []):
+            yield f"“{term['text']}”", f"in {counted(term['df'], 'chunk')}, {weight_of(term)}"
+
+
+def account_facts(view: ContextView) -> Iterator[tuple[str, str]]:
+    """Yield the account of the context, as the command line tells it."""
+    if "account" in view:
+        yield from ((line[:11].rstrip(), line[11:]) for line in account_lines(view["account"]))
+
+
+CHART_WIDTH, LEFT, RIGHT, TOP, ROW = 860.0, 56.0, 30.0, 30.0, 27.0
+_BEND = 7.0  # half the width in which a line changes its rank
+_NEAR = 0.03  # marks at weights closer than this would cover each other
+_BLOCK_COLOURS = ("#3a86b8", "#0072b2")
+_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def rank_chart(lines: Sequence[RankLineView], *, weight: float, depth: int) -> Html:
+    """Every line's rank, 1 on top, from lexical only (left) to semantic only (right); a number marks each line."""
+    height = TOP + ROW * (depth - 1) + 44
+    drawn = [
+        *_axes(weight, depth),
+        *(_rank_path(line) for line in lines),
+        *(m for each in lines for m in _marks(each, weight)),
+    ]
+    return tag("svg", *drawn, viewBox=f"0 0 {CHART_WIDTH:g} {height:g}", role="img", aria_label="rank over weight")
+
+
+def sample(number: int) -> Html:
+    """Return a short stretch of a line, for the legend."""
+    stroke = tag("line", x1=2.0, y1=8.0, x2=42.0, y2=8.0, **_stroke(number))
+    return tag("svg", stroke, viewBox="0 0 44 16", aria_hidden="true")
+
+
+def token_gauge(view: ContextView) -> Html:
+    """Return the budget as a bar: a numbered stretch for each block, by length, and what is free."""
+    width, height = CHART_WIDTH, 34.0
+    used = min(1.0, view["used_tokens"] / view["budget_tokens"]) * width
+    letters = sum(len(block["text"]) for block in view["blocks"]) or 1
+    pieces = [tag("rect", x=0.0, y=4.0, width=width, height=22.0, rx=3.0, class_="free")]
+    start = 0.0
+    for block in view["blocks"]:
+        span = used * len(block["text"]) / letters
+        colour = _BLOCK_COLOURS[block["n"] % 2]
+        where = cited(block["path"], block["line_start"], block["line_end"], block.get("place"))
+        title = tag("title", f"{block['n']}  {where}")
+        pieces.append(
+            Html(tag("g", title, tag("rect", x=start, y=4.0, width=span, height=22.0, fill=colour, class_="block")))
+        )
+        if span > 16:
+            pieces.append(_svg_text(f"{block['n']}", start + span / 2, 19.5, anchor="middle", fill="#fff"))
+        start += span
+    return tag("svg", *pieces, viewBox=f"0 0 {width:g} {height:g}", role="img", aria_label="tokens of the context")
+
+
+def _axes(weight: float, depth: int) -> Iterator[Html]:
+    bottom = TOP + ROW * (depth - 1)
+    for rank in range(1, depth + 1):
+        yield tag(
+            "line", x1=LEFT, y1=_y_of(rank), x2=CHART_WIDTH - RIGHT, y2=_y_of(rank), class_="grid", stroke_width=0.5
+        )
+        yield _svg_text(f"#{rank}", LEFT - 18, _y_of(rank) + 4, anchor="end")
+    for tick in _TICKS:
+        yield _svg_text(f"{tick:g}", _x_of(tick), bottom + 24, anchor="middle")
+    yield _svg_text("lexical only", LEFT, bottom + 39, anchor="start")
+    yield _svg_text("semantic only", CHART_WIDTH - RIGHT, bottom + 39, anchor="end")
+    yield tag("line", x1=_x_of(weight), y1=TOP - 12, x2=_x_of(weight), y2=bottom + 10, class_="now")
+    anchor = "start" if weight < 0.05 else "end" if weight > 0.95 else "middle"
+    yield _svg_text(f"now {weight:.3g}", _x_of(weight), TOP - 17, anchor=anchor)
+
+
+def _rank_path(line: RankLineView) -> Html:
+    path = "".join(_stretch(steps) for steps in _stretches(line["steps"]))
+    return tag("path", d=path, fill="none", stroke_linejoin="round", **_stroke(line["result"]))
+
+
+def _stretches(steps: Sequence[RankStepView]) -> Iterator[list[RankStepView]]:
+    """Runs of steps that touch; between two runs the line is below the picture. Single weights are too thin."""
+    run: list[RankStepView] = []
+    for step in steps:
+        if step["high"] <= step["low"]:
+            continue
+        if run and run[-1]["high"] != step["low"]:
+            yield run
+            run = []
+        run.append(step)
+    if run:
+        yield run
+
+
+def _stretch(steps: Sequence[RankStepView]) -> str:
+    """Level at each rank, with a slope from one to the next."""
+    points = []
+    for place, step in enumerate(steps):
+        x1, x2 = _x_of(step["low"]), _x_of(step["high"])
+        bend = min(_BEND, (x2 - x1) / 2)
+        first, last = place == 0, place == len(steps) - 1
+        points += [
+            (x1 if first else x1 + bend, _y_of(step["rank"])),
+            (x2 if last else x2 - bend, _y_of(step["rank"])),
+        ]
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
+
+
+def _marks(line: RankLineView, weight: float) -> Iterator[Html]:
+    """Yield the line's number where the weight stands, and beside both ends of the scale."""
+    for at, is_now in ((0.0, False), (1.0, False), (weight, True)):
+        holding = [step for step in line["steps"] if step["low"] <= at <= step["high"]]
+        # A single weight has a step of its own where lines meet; it counts where the weight stands, and is not drawn.
+        holding.sort(key=lambda step: (step["high"] > step["low"]) == is_now)
+        if not holding or (not is_now and abs(at - weight) < _NEAR):
+            continue
+        rank = holding[0]["rank"]
+        yield tag("circle", cx=_x_of(at), cy=_y_of(rank), r=8.5, class_="dot", stroke=_colour(line["result"]))
+        yield _svg_text(f"{line['result'] + 1}", _x_of(at), _y_of(rank) + 4, anchor="middle", class_="mark")
+
+
+def _stroke(number: int) -> dict[str, str | float]:
+    dash = LINE_DASHES[number % len(LINE_DASHES)]
+    stroke: dict[str, str | float] = {"stroke": _colour(number), "stroke_width": 2.2}
+    return {**stroke, "stroke_dasharray": dash} if dash else stroke
+
+
+def _colour(number: int) -> str:
+    return LINE_COLOURS[number % len(LINE_COLOURS)]
+
+
+def _svg_text(text: str, x: float, y: float, *, anchor: str, **more: str) -> Html:
+    style = {"style": f"fill:{more.pop('fill')}"} if "fill" in more else {}
+    return tag("text", text, x=x, y=y, text_anchor=anchor, **style, **more)
+
+
+def _x_of(weight: float) -> float:
+    return LEFT + weight * (CHART_WIDTH - LEFT - RIGHT)
+
+
+def _y_of(rank: int) -> float:
+    return TOP + ROW * (rank - 1)
+
+
+EXCERPT = 260
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def page(response: Response) -> str:
+    """Return the page of a response to `report`, whose timings it leaves out."""
+    title = question(response)
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
+        tag("title", f"Recall: {title}"),
+        tag("style", Html(CSS)),
+    )
+    sections = (
+        _opening(title, response),
+        _results(response),
+        _lines(response),
+        _funnel(response),
+        _context(response),
+        _closing(response),
+    )
+    return f"<!DOCTYPE html>\n{tag('html', head, tag('body', tag('main', *sections)), lang='en')}\n"
+
+
+def _opening(title: str, response: Response) -> Html:
+    facts = [tag("li", tag("b", name), value) for name, value in plan_facts(response)]
+    warnings = [tag("li", warning) for warning in response.get("warnings", [])]
+    return tag(
+        "header",
+        tag("p", "Recall report", class_="kind"),
+        tag("h1", title or "(nothing asked)"),
+        tag("ul", *facts, class_="facts"),
+        tag("ul", *warnings, class_="plain") if warnings else Html(),
+    )
+
+
+def _results(response: Response) -> Html:
+    results = response.get("results", [])
+    total = response["stats"].get("total_hits", len(results))
+    offset = response.get("query", {}).get("offset", 0)
+    keys = [join(tag("span", class_=f"key {name}"), f"{name} ") for name in SIGNAL_COLOURS if _has(results, name)]
+    note = tag("p", f"{len(results)} of {total}. ", *keys, class_="note")
+    cards = (_result(result, number) for number, result in enumerate(results, start=offset + 1))
+    return tag("section", tag("h2", "Results"), note, *cards)
+
+
+def _has(results: Sequence[ResultView], signal: str) -> bool:
+    return any(part["signal"] == signal for result in results for part in _parts(result))
+
+
+def _parts(result: Mapping[str, Any]) -> Sequence[PartView]:
+    parts: Sequence[PartView] = result.get("explain", {}).get("parts", [])
+    return parts
+
+
+def _result(result: ResultView, number: int) -> Html:
+    score = f"{result['score']:.3f}" if "score" in result else ""
+    head = tag(
+        "div",
+        tag("span", f"{number}", class_="rank"),
+        tag("span", place(result), class_="place mono"),
+        tag("span", score, class_="score"),
+        class_="head",
+    )
+    chunk, passage = result.get("chunk", {}), result.get("passage")
+    text = chunk.get("text", "")
+    name = (passage or chunk).get("heading")
+    heading = tag("div", name, class_="heading") if name else Html()
+    excerpt = tag("div", _short(passage["text"] if passage else text), class_="excerpt") if text else Html()
+    whole = _fold(f"text, {chunk.get('tokens', 0)} tokens", tag("pre", text)) if text else Html()
+    return tag("article", head, heading, _score_bar(result), excerpt, _ledger(result, is_open=number == 1), whole)
+
+
+def place(result: Mapping[str, Any]) -> str:
+    """`path:first-last`, with what is to be known of it."""
+    doc, chunk = result.get("doc", {}), result.get("chunk", {})
+    path = str(doc.get("path") or chunk.get("id") or doc.get("id") or "")
+    lines, unit = "", result.get("passage", chunk)
+    if "line_start" in unit:
+        lines = behind_unit(path, unit)
+    notes = [str(doc["state"])] if "state" in doc else []
+    notes += ["recalled"] if result.get("recall_injected") else []
+    return path + lines + (f"  ({', '.join(notes)})" if notes else "")
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= EXCERPT else flat[: EXCERPT - 1] + "…"
+
+
+def _score_bar(result: ResultView) -> Html:
+    """Return each signal's points as a share of the whole scale, which ends at 1."""
+    pieces = [
+        tag("span", class_=part["signal"], style=f"width:{100 * max(0.0, part['points']):.2f}%")
+        for part in _parts(result)
+    ]
+    return tag("div", *pieces, class_="bar") if pieces else Html()
+
+
+def _ledger(result: ResultView, *, is_open: bool) -> Html:
+    """Return how the score adds up, down to its leaves."""
+    if not _parts(result):
+        return Html()
+    names = ("", "points", "value", "weight", "raw", "rank")
+    head = tag("tr", *(tag("th", name, class_="n" if name else "") for name in names))
+    rows = [row for part in _parts(result) for row in _part_rows(part)]
+    total = tag("tr", tag("td", "score"), _figure(f"{result.get('score', 0.0):.6f}"), *[tag("td")] * 4, class_="sum")
+    return _fold("how the score adds up", tag("table", head, *rows, total), is_open=is_open)
+
+
+def _part_rows(part: PartView) -> Iterator[Html]:
+    raw = "-" if part["raw"] is None else f"{part['raw']:.3f}"
+    rank = "-" if part["rank"] is None else f"#{part['rank']}"
+    figures = (f"{part['points']:+.6f}", f"{part['value']:.3f}", f"{part['weight']:g}", raw, rank)
+    name = tag("td", tag("span", class_=f"key {part['signal']}"), part["signal"])
+    yield tag("tr", name, *map(_figure, figures))
+    for leaf in part.get("leaves", []):
+        name = tag("td", tag("b", leaf["text"]), f"  {leaf['kind']}{_leaf_note(leaf)}")
+        yield tag("tr", name, _figure(f"{leaf['points']:+.6f}"), *[tag("td")] * 4, class_="leaf")
+
+
+def _leaf_note(leaf: Mapping[str, Any]) -> str:
+    """Return what is known of a leaf beside its points."""
+    told = [f"{name} {leaf[name]:.3g}" for name in ("idf", "df", "count") if name in leaf]
+    told += ["idf floored"] if leaf.get("floored") else []
+    told += [f"phrase of {leaf['words']} words"] if "words" in leaf else []
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _lines(response: Response) -> Html:
+    view = response.get("report", {})
+    lines = view.get("lines", [])
+    if not lines or "weight" not in view:
+        return Html()
+    results = response.get("results", [])
+    legend = [
+        tag("li", sample(line["result"]), tag("b", f"{line['result'] + 1}"), place(results[line["result"]]))
+        for line in lines
+    ]
+    return tag(
+        "section",
+        tag("h2", "Rank over the weight"),
+        tag("p", "Where each result would stand at every share of the semantic weight, exactly.", class_="note"),
+        rank_chart(lines, weight=view["weight"], depth=view["depth"]),
+        tag("ol", *legend, class_="legend"),
+    )
+
+
+def _funnel(response: Mapping[str, Any]) -> Html:
+    """From the store to the answer, where the response tells it."""
+    stages = response.get("trace", {}).get("stages", [])
+    if not stages:
+        return Html()
+    most = max(1, *(stage["rows_out"] for stage in stages))
+    rows = [
+        tag(
+            "tr",
+            tag("td", stage["stage"]),
+            _figure(f"{stage['rows_in']}"),
+            _figure(f"{stage['rows_out']}"),
+            tag("td", _fill(stage["rows_out"] / most), class_="w"),
+        )
+        for stage in stages
+    ]
+    head = tag("tr", tag("th", "stage"), tag("th", "in", class_="n"), tag("th", "out", class_="n"), tag("th"))
+    return tag("section", tag("h2", "Funnel"), tag("table", head, *rows, class_="funnel"))
+
+
+def _fill(share: float) -> Html:
+    return tag("div", tag("span", class_="fill", style=f"width:{100 * share:.2f}%"), class_="bar")
+
+
+def _context(response: Response) -> Html:
+    view = response.get("context")
+    if view is None:
+        return Html()
+    kept = f", {view['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in view else ""
+    used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({view['counter']}{kept}), "
+    note = tag("p", used + f"{len(view['blocks'])} blocks from {view['candidates']} candidates.", class_="note")
+    facts = [tag("tr", tag("th", name), tag("td", value)) for name, value in account_facts(view)]
+    table = tag("table", *facts) if facts else Html()
+    return tag(
+        "section",
+        tag("h2", "Context"),
+        note,
+        token_gauge(view),
+        _blocks(view),
+        table,
+        _omitted_list(view),
+        *_texts(view),
+    )
+
+
+def _blocks(view: ContextView) -> Html:
+    rows = [
+        tag(
+            "li",
+            tag("b", f"{each['n']}"),
+            cited(each["path"], each["line_start"], each["line_end"], each.get("place")) + _cut(each),
+        )
+        for each in view["blocks"]
+    ]
+    return tag("ol", *rows, class_="legend") if rows else Html()
+
+
+def _cut(block: ContextBlock) -> str:
+    return "  (cut)" if block["truncated"] else ""
+
+
+def _omitted_list(view: ContextView) -> Html:
+    rows = [
+        tag(
+            "li",
+            f"{each['reason']}: #{each['rank']} {each['path']}" + (f", {each['count']} in all" * (each["count"] > 1)),
+        )
+        for each in view["omitted"]
+    ]
+    return _fold(f"left out, {len(rows)} entries", tag("ul", *rows, class_="plain")) if rows else Html()
+
+
+def _texts(view: ContextView) -> Iterator[Html]:
+    if view["text"]:
+        yield _fold("the text, as a model reads it", tag("pre", view["text"]))
+
+
+def _closing(response: Response) -> Html:
+    stats = response["stats"]
+    told = [f"{name} {stats[name]}" for name in ("digest", "snapshot", "index") if stats.get(name)]
+    return tag("footer", tag("p", "  ·  ".join(["Made by Recall from one state of the store", *told]), class_="mono"))
+
+
+def _figure(text: str) -> Html:
+    return tag("td", text, class_="n")
+
+
+def _fold(title: str, inside: Html, *, is_open: bool = False) -> Html:
+    return tag("details", tag("summary", title), inside, **({"open": "open"} if is_open else {}))

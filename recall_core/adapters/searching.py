@@ -1,0 +1,514 @@
+"""Search, query, context: the commands that ask, their hits as lines, on a terminal and for other programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import StringIO
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from recall_core import adapters, rql
+from recall_core._lazy import csv
+from recall_core.adapters.flags import (
+    ALL_WORDS,
+    AS_ROWS,
+    BY_MEANING,
+    CHECKS,
+    EXPLAIN,
+    PASSAGE,
+    QUESTION,
+    RAW,
+    RECEIPT,
+    RQL,
+    SET,
+    TIMEOUT,
+    VERBOSE,
+    WORDS,
+    Command,
+    Flag,
+    K,
+    Operand,
+    on_store,
+)
+from recall_core.adapters.options import ask_of, check_question, given_rql, lists_paths, pack_of, read_rql, wants_json
+from recall_core.adapters.render import (
+    DIGITS,
+    INDENT,
+    SNIPPET,
+    clean,
+    json_line,
+    place,
+    short,
+    talk_of_context,
+    talk_of_hits,
+)
+from recall_core.adapters.streams import encode_for, for_data
+from recall_core.errors import UsageError
+from recall_core.shell import AGAIN, Hint
+from recall_core.text import cited, harmless, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+    from recall_core.adapters.flags import Request, RowsWriter
+    from recall_core.adapters.streams import Streams
+    from recall_core.api.recall import Recall
+    from recall_core.contract.ledger import PassageView
+    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.views import ResultView
+
+
+Line = list[tuple[str, bool]]
+"""A line in pieces, each with whether it matches the question."""
+_DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
+_PLAIN = ("score", "doc.path", "chunk.text")  # told from each other by how they look
+_ACCOUNT = Flag("--explain", "say what the context is worth, lacks and spends")
+_STATE = "yellow"
+_RECALLED = "magenta"
+_RECORD = re.compile(r"(.*?\.\w+)#.* line (\d+)", re.DOTALL)
+
+_CHUNKS = (
+    "score doc.path chunk.line_start chunk.line_end doc.title chunk.heading chunk.text chunk.offset chunk.id"
+    " chunk.place".split()
+)
+
+_DOCUMENTS = "score doc.path doc.title doc.tags doc.source doc.mtime doc.id".split()
+"""The columns where SELECT chose none."""
+
+
+def search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Answer words."""
+    return _ask_for_answer(request, lambda: recall.search(" ".join(request.words), ask_of(request.flags)))
+
+
+def query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Answer a query in RQL."""
+    given = given_rql(request.flags.rql, request.words, "recall query")
+    return _ask_for_answer(request, lambda: recall.query(read_rql(given, streams.stdin), ask_of(request.flags)))
+
+
+def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+    """Pack the best chunks of words or of a query."""
+    flags = request.flags
+    check_question(request)
+    ask, pack = ask_of(flags), pack_of(flags)
+    if pack.lean and not wants_json(request):
+        raise UsageError("conflicting_flags", "--lean is for JSON.", hint=Hint(AGAIN, json=True))
+    if flags.rql is None:
+        return _ask_for_answer(request, lambda: recall.context(" ".join(request.words), ask, pack))
+    return _ask_for_answer(request, lambda: recall.context(None, ask, pack, rql=read_rql(flags.rql, streams.stdin)))
+
+
+def _ask_for_answer(request: Request, ask: Callable[[], AnyResponse]) -> AnyResponse:
+    """Return the answer; its receipt in a file, where one is named."""
+    if request.flags.receipt is None:
+        return ask()
+
+    return adapters.reading.ask_with_receipt(request.flags.receipt, ask)
+
+
+def packed_text(response: Response) -> Iterator[str]:
+    """Yield the text of the context."""
+    yield response["context"]["text"] + "\n"
+
+
+def hit_lines(response: Response) -> Iterator[str]:
+    """Yield every hit with its passage and its ledger, the same in every terminal and on every run."""
+    for result in response["results"]:
+        yield one_line("  ".join(hit_header(result))) + "\n"
+        for line in passage_lines(result):
+            yield f"{' ' * INDENT}{harmless(''.join(text for text, _ in line))}".rstrip() + "\n"
+        yield from (f"{one_line(line)}\n" for line in ledger_lines(result))
+
+
+def has_passage(result: ResultView) -> bool:
+    """Return True if the hit is told by its passage: SELECT chose no other form."""
+    return "passage" in result and is_whole(result)
+
+
+def hit_header(result: ResultView) -> list[str]:
+    """`0.843`, `docs/a.md:12`, `Heading`; of a record its title first, and the line of the file that it stands on."""
+    if not has_passage(result):
+        return [hit_line(result)]
+    score = [f"{result['score']:.3f}"] if "score" in result else []
+    return [*score, *filter(None, [*passage_places(result), heading(result)]), *marks(result)]
+
+
+def passage_places(result: ResultView) -> list[str]:
+    """Return where the passage is: `path:line`; of a record `Title` and `file:line`."""
+    doc, passage = result.get("doc", {}), result["passage"]
+    path, place = doc.get("path", ""), passage.get("place")
+    state = f" ({doc['state']})" if "state" in doc else ""
+    record = _RECORD.fullmatch(f"{path} {place or ''}")
+    if record is None:
+        return [clean(cited(path, passage["line_start"], place=place)) + state]
+    return [clean(doc.get("title", "")), clean(f"{record[1]}:{record[2]}") + state]
+
+
+def hit_line(result: ResultView) -> str:
+    """`0.843  docs/a.md:10-24  heading  first words of the text`; of chosen fields, each with its name if need be."""
+    if not is_whole(result):
+        chosen = [value if name in _PLAIN else f"{name}={value}" for name, value in fields(result).items()]
+        return "  ".join([*chosen, *marks(result)])
+    parts = [f"{result['score']:.3f}"] if "score" in result else []
+    parts += [part for part in (place(result), heading(result), snippet(result)) if part]
+    return "  ".join([*parts, *marks(result)])
+
+
+def marks(result: ResultView) -> list[str]:
+    """`by meaning 0.412` where a hybrid answer has a hit without a query word, `[recalled: distance 0.11]` where
+    sparse-document recall gave the hit its row, `+5 identical` where others have its text."""
+    shown = [f"by meaning {result['cosine']:.3f}"] if "cosine" in result else []
+    shown += [f"[recalled: distance {result['recall']['distance']:g}]"] if "recall" in result else []
+    return [*shown, f"+{result['copies']['count']} identical"] if "copies" in result else shown
+
+
+def is_whole(result: ResultView) -> bool:
+    """False when SELECT chose among the fields: line numbers cannot be chosen, and of a document few choose all."""
+    return (
+        "line_end" in result.get("chunk", {})
+        or {"id", "hash", "mtime", "tags", "title"} <= result.get("doc", {}).keys()
+    )
+
+
+def fields(result: ResultView) -> dict[str, str]:
+    """Return the chosen fields by the names that a query gives them; of a text its passage, else its first words."""
+    found = {"score": f"{result['score']:.3f}"} if "score" in result else {}
+    for table in ("doc", "chunk"):
+        view = dict(cast(Mapping[str, Any], result.get(table, {})))
+        if table == "chunk" and "passage" in result:
+            view["text"] = result["passage"]["text"]
+        meta = view.pop("meta", {})
+        named = {f"{table}.{key}": value for key, value in view.items()}
+        named |= {f"{table}.meta.{key}": value for key, value in meta.items()}
+        found |= {name: _field_text(name, value) for name, value in named.items()}
+    return found
+
+
+def _field_text(name: str, value: Any) -> str:
+    if name == "chunk.text":
+        return short(value)
+    if name in _DIGESTS:
+        return str(value[:DIGITS])
+    return clean(", ".join(value) if isinstance(value, list) else str(value))
+
+
+def heading(result: ResultView) -> str:
+    """Return the heading of the passage, of the chunk if the hit has none, or ""."""
+    unit = result.get("passage", result.get("chunk", {}))
+    return clean(unit.get("heading", ""))
+
+
+def snippet(result: ResultView, width: int = SNIPPET) -> str:
+    """Return the first words of the chunk on one line."""
+    return short(result.get("chunk", {}).get("text", ""), width)
+
+
+def ledger_lines(result: ResultView) -> Iterator[str]:
+    """What its place rests on, how the score adds up, and what else gave it its row; none without an explanation."""
+    if summary := result.get("explain", {}).get("summary"):
+        yield f"  {clean(summary)}"
+    for part in result.get("explain", {}).get("parts", []):
+        raw = "-" if part["raw"] is None else f"{part['raw']:.3f}"
+        rank = "-" if part["rank"] is None else f"#{part['rank']}"
+        yield (
+            f"  {part['points']:+.3f}  {part['signal']:<9} value {part['value']:.3f}  "
+            f"weight {part['weight']:g}  raw {raw}  rank {rank}"
+        )
+        if "leaves" in part:
+            yield from adapters.ledger.leaf_lines(part)
+    if "explain" in result and "recall" in result:
+        displaced = result["recall"].get("displaced")
+        where = "a free row" if displaced is None else f"the row of {displaced[:DIGITS]}"
+        yield f"  recalled: a short document at distance {result['recall']['distance']:g}, in {where}"
+
+
+def put_in_brackets(response: Response) -> Response:
+    """Return the answer with what matches in [brackets], for who sees nothing in bold."""
+    results = [
+        cast("ResultView", {**result, "passage": _put_passage_in_brackets(result["passage"])})
+        if "passage" in result
+        else result
+        for result in response["results"]
+    ]
+    return cast("Response", {**response, "results": results})
+
+
+def _put_passage_in_brackets(passage: PassageView) -> PassageView:
+    marked = "".join(f"[{text}]" if matches else text for text, matches in _passage_pieces(passage["text"], passage))
+    return {**passage, "text": marked, "matches": []}
+
+
+def passage_lines(result: ResultView) -> Iterator[Line]:
+    """The passage, and the lines around it where those were asked for, without the indentation that all share."""
+    if not has_passage(result):
+        return
+    passage = result["passage"]
+    before = passage.get("before", _indentation(result))
+    pieces = [(before, False), *_passage_pieces(passage["text"], passage), (passage.get("after", ""), False)]
+    shown: list[Line] = [[]]
+    for text, matches in pieces:
+        first, *others = text.split("\n")
+        shown[-1].append((first, matches))
+        shown += [[(other, matches)] for other in others]
+    whole = ["".join(text for text, _ in line) for line in shown]
+    blanks = [text[: len(text) - len(text.lstrip())] for text in whole if text.strip()]
+    least = min(blanks, key=len, default="")
+    shared = len(least) if all(each.startswith(least) for each in blanks) else 0
+    yield from (_cut_line(line, shared) for line in shown)
+
+
+def _passage_pieces(text: str, passage: PassageView) -> Iterator[tuple[str, bool]]:
+    """Yield the text in pieces that match and pieces that do not; matches that overlap are one."""
+    end = 0
+    for first, last in _merge([(int(start), int(stop)) for start, stop, _ in passage["matches"]]):
+        yield text[end : first - passage["offset"]], False
+        end = last - passage["offset"]
+        yield text[first - passage["offset"] : end], True
+    yield text[end:], False
+
+
+def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _indentation(result: ResultView) -> str:
+    """Return what stands before the passage on its line, where that is nothing but blanks."""
+    chunk, passage = result.get("chunk", {}), result["passage"]
+    above = chunk.get("text", "")[: passage["offset"] - chunk.get("offset", 0)].rpartition("\n")[2]
+    return "" if above.strip() else above
+
+
+def _cut_line(line: Line, length: int) -> Line:
+    """Return the line without so many of its first characters."""
+    left: Line = []
+    for text, matches in line:
+        left.append((text[length:].rstrip("\r"), matches))
+        length = max(0, length - len(text))
+    return left
+
+
+def draw_hits(response: Response, console: Console, flags: Any) -> RenderableType | None:
+    """Draw hits with their passages, or the fields that SELECT chose as a table; None if there are none."""
+    results = response["results"]
+    if not results:
+        return None
+    return _draw_rows(results) if all(map(is_whole, results)) else _draw_fields(results)
+
+
+def _draw_rows(results: list[ResultView]) -> RenderableType:
+    return adapters.terminal.Group(*(part for result in results for part in _draw_hit(result)))
+
+
+def _draw_hit(result: ResultView) -> Iterator[RenderableType]:
+    """Its header, its passage with what matches in bold, its ledger."""
+    yield _draw_header(result)
+    for line in passage_lines(result) if has_passage(result) else [[(snippet(result, 160), False)]]:
+        shown = adapters.terminal.Text.assemble(
+            *((harmless(text), "bold" if matches else "") for text, matches in line)
+        )
+        yield adapters.terminal.Padding(shown, (0, 0, 0, INDENT))
+    yield from _draw_ledger(result)
+
+
+def _draw_header(result: ResultView) -> Text:
+    *title, where = passage_places(result) if has_passage(result) else [place(result)]
+    score = [(f"{result['score']:.3f}", "bold")] if "score" in result else []
+    place_style = _STATE if "state" in result.get("doc", {}) else "cyan"
+    parts = [*score, *((each, "bold") for each in title), (where, place_style)]
+    parts += [(heading(result), ""), *((mark, _RECALLED) for mark in marks(result))]
+    shown = [part for part in parts if part[0]]
+    return adapters.terminal.Text("  ").join(adapters.terminal.Text(text, style) for text, style in shown)
+
+
+def _draw_fields(results: list[ResultView]) -> Table:
+    rows = [fields(result) for result in results]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = adapters.terminal.new_table()
+    for name in names:
+        is_number = name in ("score", "chunk.offset", "chunk.tokens")
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    all_marks = [marks(result) for result in results]
+    if any(all_marks):
+        table.add_column("", style=_RECALLED)
+    for row, mark in zip(rows, all_marks, strict=True):
+        table.add_row(
+            *(adapters.terminal.Text(row.get(name, "")) for name in names), *map(adapters.terminal.Text, mark)
+        )
+    return table
+
+
+def _draw_ledger(result: ResultView) -> Iterator[Text]:
+    """Yield the ledger's lines, cut into two where they would break in the middle of a figure."""
+    for line in ledger_lines(result):
+        points, value, figures = line.partition(" value ") if line[2:3].strip() else (line, "", "")
+        yield adapters.terminal.Text(f"{points.rstrip()}\n    value {figures}" if value else line, style="dim")
+
+
+def choose_rows(request: Request) -> RowsWriter | None:
+    """What writes the rows, where a flag asks for one of these forms. Raises UsageError `conflicting_flags`."""
+    asked = [name for name in _FORMS if getattr(request.flags, name, False)]
+    if getattr(request.flags, "by_meaning", False) and not lists_paths(request.flags):
+        hint = "add -l, or leave out --by-meaning"
+        raise UsageError("conflicting_flags", "--by-meaning goes with -l or -q.", hint=hint)
+    if not asked:
+        return None
+    if asked == ["paths", "quiet"]:
+        asked = ["quiet"]
+    others = [name for name in ("json", "explain") if getattr(request.flags, name, False)]
+    conflict = [*asked, *(name for name in others if not (name == "explain" and asked == ["jsonl"]))]
+    if len(conflict) > 1:
+        message = f"--{conflict[0]} and --{conflict[1]} are two ways to write the same rows."
+        raise UsageError("conflicting_flags", message, hint=f"leave out --{conflict[1]}")
+    return _FORMS[asked[0]]
+
+
+def _write_paths(response: Response, stdout: TextIO) -> None:
+    """Each document once, where its best row stands."""
+
+    _expect_path(response)
+    for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
+        stdout.write(encode_for(f"{one_line(path)}\n", stdout))
+
+
+def _expect_path(response: Response) -> None:
+    if any("path" not in result.get("doc", {}) for result in response["results"]):
+        message = "--paths needs doc.path among what SELECT chooses."
+        raise UsageError("conflicting_flags", message, hint="SELECT doc.path, or leave out --paths")
+
+
+def _write_json_lines(response: Response, stdout: TextIO) -> None:
+    for_data(stdout).writelines(map(json_line, response["results"]))
+
+
+def _write_csv(response: Response, stdout: TextIO) -> None:
+    """The names, then a row each; a text has its line breaks, in quotes."""
+    names = _columns(response)
+    for row in (names, *([_cell(result, name) for name in names] for result in response["results"])):
+        line = StringIO()
+        csv.writer(line, lineterminator="\n").writerow(row)
+        stdout.write(encode_for(line.getvalue(), stdout))
+
+
+def _columns(response: Response) -> list[str]:
+    """Return what SELECT names; without one, what finds and shows a row."""
+    text = response["query"].get("rql")
+    if text is None:
+        return _CHUNKS
+
+    query, _ = rql.parser.parse_query(text)
+    if query.select is not None:
+        return list(rql.fields.selected(query))
+    names = _CHUNKS if query.table == "chunk" else _DOCUMENTS
+    return names if query.using else names[1:]
+
+
+def _cell(result: ResultView, name: str) -> str:
+    value: Any = result
+    for key in _keys_of(name):
+        value = value.get(key) if isinstance(value, dict) else None
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return repr(value)
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _keys_of(name: str) -> list[str]:
+    """Return the keys that lead to a value; a key of meta may have dots of its own."""
+    table, _, rest = name.partition(".")
+    key, _, of_meta = rest.partition(".")
+    return [step for step in (table, key, of_meta) if step]
+
+
+_FORMS: dict[str, RowsWriter] = {
+    "paths": _write_paths,
+    "quiet": lambda response, stdout: None,
+    "jsonl": _write_json_lines,
+    "csv": _write_csv,
+}
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        "search",
+        "Find the chunks that answer a question, best first.",
+        run=on_store(search),
+        prints=hit_lines,
+        operand=Operand("WORDS", WORDS, most=None),
+        flags=(K, *PASSAGE, *QUESTION, RECEIPT, *AS_ROWS, BY_MEANING, VERBOSE),
+        examples=(
+            'recall search "zero-downtime deploy" -n 5',
+            "recall search retries --filter \"doc.tag = 'docs'\" --explain",
+            "recall search '\"exact phrase\" other words' --bm25 --json",
+            "recall search retries -l | xargs ls -l",
+            "recall search retries -q && echo known",
+        ),
+        draws=draw_hits,
+        talks=talk_of_hits,
+        in_rows=choose_rows,
+    ),
+    Command(
+        "query",
+        "Answer a question in RQL, the query language.",
+        run=on_store(query),
+        prints=hit_lines,
+        operand=Operand("RQL", "the query: text, @FILE, or - for stdin; or give --rql", least=0, most=None),
+        flags=(RQL, *PASSAGE, ALL_WORDS, EXPLAIN, SET, *CHECKS, TIMEOUT, RECEIPT, *AS_ROWS, BY_MEANING, VERBOSE),
+        examples=(
+            "recall query \"SELECT doc.path, score FROM chunk USING lexical('retry') LIMIT 5\"",
+            "recall query --rql @nightly.rql --json",
+            "echo \"SELECT doc.path FROM doc FILTER doc.tag = 'docs'\" | recall query -",
+        ),
+        draws=draw_hits,
+        talks=talk_of_hits,
+        in_rows=choose_rows,
+    ),
+    Command(
+        "context",
+        "Pack the best chunks, with their sources, into a text that fits a token budget.",
+        run=on_store(context),
+        prints=packed_text,
+        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        flags=(
+            RQL,
+            Flag("--budget-tokens", "tokens the whole text may have", "N", least=1),
+            Flag("--k", "pack no more than the best N chunks (all)", "N", least=0, short="-n"),
+            Flag("--diversity", "most chunks of one document, 0 for no cap", "N", least=0),
+            Flag(
+                "--counter",
+                "count tokens with approx-2 (the default), approx:modern, whitespace, approx or hf:FILE",
+                "NAME",
+            ),
+            Flag(
+                "--format",
+                "how blocks are written (plain); json is --json",
+                "FORMAT",
+                choices=("plain", "markdown", "xml", "json"),
+            ),
+            Flag("--numbers", "begin every line of a block with its number"),
+            Flag("--lean", "in JSON leave out the texts of chunks and blocks, which stand in the context's own"),
+            Flag("--pack", "fill by rank order, or by most value", "POLICY", choices=("rank", "optimal")),
+            Flag("--pin", "pack this chunk first", "ID", many=True),
+            Flag("--drop", "leave this chunk out", "ID", many=True),
+            RAW,
+            *(_ACCOUNT if flag is EXPLAIN else flag for flag in QUESTION),
+            RECEIPT,
+            VERBOSE,
+        ),
+        examples=(
+            'recall context "how we handle retries" --budget-tokens 1200 --diversity 2',
+            "recall context retries --format markdown > context.md",
+            "recall context --rql \"SELECT * FROM chunk USING lexical('retry')\" --json",
+        ),
+        is_text=True,
+        talks=talk_of_context,
+    ),
+)
