@@ -106,7 +106,7 @@ def main(base: str, seed: str, fault: str) -> None:
     """Ask until there is no more input; at times through a connection that is new, and with all of it in memory."""
     rng = random.Random(seed)
     if fault:
-        Shared.kept = lambda shared, _: shared._kept  # type: ignore[method-assign]
+        Shared.find = lambda shared, _: shared._kept  # type: ignore[method-assign]
     used = _followed()
     while not _has_ended():
         with Recall.open(base) as recall:

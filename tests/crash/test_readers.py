@@ -111,7 +111,7 @@ def test_answers_from_the_memory_of_another_generation_do_not_pass_for_those_of_
             assert recall.engine.store.fill_memory()
             assert _wrong(recall, expected) == []
 
-            monkeypatch.setattr(Shared, "kept", lambda shared, _: shared._kept)
+            monkeypatch.setattr(Shared, "find", lambda shared, _: shared._kept)
             notes(base, FILES, version=2)
             assert command(base, "sync")[0] == 0
             assert _wrong(recall, expected) != []

@@ -51,7 +51,7 @@ CHAINS = st.lists(FILTERS, min_size=1, max_size=4).map(" AND ".join).map(parse_f
 @given(seed=st.integers(0, 3), where=CHAINS, table=st.sampled_from(["chunk", "doc"]))
 def test_counts_are_those_of_brute_force(seed: int, where: Expr, table: Table) -> None:
     store = made(seed)
-    counts = funnel.filter_counts(store, where, table=table)
+    counts = funnel.filter_counts(store.execute, where, table=table)
     total = everything(store, table)
 
     def left(terms: tuple[Expr, ...]) -> int:
@@ -101,10 +101,10 @@ def test_each_signal_is_told_with_as_many_rows_as_it_proposes(
 @examples(20)
 @given(seed=st.integers(0, 3), where=CHAINS)
 def test_one_statement_counts_what_many_do(seed: int, where: Expr) -> None:
-    at_once = funnel.filter_counts(made(seed), where, table="chunk")
+    at_once = funnel.filter_counts(made(seed).execute, where, table="chunk")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(funnel, "_MOST_COLUMNS", 0)
-        assert funnel.filter_counts(made(seed), where, table="chunk") == at_once
+        assert funnel.filter_counts(made(seed).execute, where, table="chunk") == at_once
 
 
 @examples(20)
