@@ -68,7 +68,6 @@ _INGEST = (
     "recall_core.ingest.parse.markdown",
     "recall_core.ingest.parse.text",
     "recall_core.ingest.parse.worker",
-    "recall_core.ingest.pipeline",
     "recall_core.ingest.targets",
     "recall_core.maintain.doctor",
     "recall_core.store.sqlite.neighbours",

@@ -166,7 +166,7 @@ for seed in range(60):
     text = "".join(draw.choices(PIECES, k=80))
     config = Config(chunk_tokens=12, overlap_tokens=4, max_chunk_chars=90)
     ruler = counter(draw.choice(["whitespace", "approx"]))
-    print(ascii(chunk(text, counter=ruler, config=config, marks=outlined(text, markdown=seed % 2 == 0))))
+    print(ascii(chunk(text, counter=ruler, config=config, marks=outline_marks(text, markdown=seed % 2 == 0))))
 """
 
 
