@@ -23,7 +23,8 @@ def main() -> int:
 
     if "_ARGCOMPLETE" in os.environ:
         adapters.parser.answer_shell()
-    return adapters.process.run(lambda streams: adapters.cli.main(sys.argv[1:], streams=streams))
+    cli = adapters.cli  # imported before `run` changes what Ctrl-C does
+    return adapters.process.run(lambda streams: cli.main(sys.argv[1:], streams=streams))
 
 
 if __name__ == "__main__":

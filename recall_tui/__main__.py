@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import sys
 
-from recall_core import adapters
 from recall_core.adapters import starting
-from recall_tui import program
 
 
 def main() -> int:
     """Run the process's command line and return its exit code."""
     starting.begin()
+    from recall_core.adapters import cli, process  # noqa: PLC0415 - Ctrl-C may come meanwhile
+    from recall_tui import program  # noqa: PLC0415 - as above
 
     if "_ARGCOMPLETE" in os.environ:
-        adapters.parser.answer_shell(program.command_parser(operands=True))
-    return adapters.process.run(
-        lambda streams: adapters.cli.guard_run(lambda: program.run(sys.argv[1:], streams=streams), streams=streams)
+        from recall_core.adapters import parser  # noqa: PLC0415 - only when a shell asks
+
+        parser.answer_shell(program.command_parser(operands=True))
+    return process.run(
+        lambda streams: cli.guard_run(lambda: program.run(sys.argv[1:], streams=streams), streams=streams)
     )
 
 

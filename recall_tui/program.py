@@ -12,7 +12,6 @@ from recall_core.adapters.streams import Streams
 from recall_core.errors import UsageError
 from recall_core.shell import install_extra
 from recall_tui import home
-from recall_tui.serve import serve
 
 PORT = 7322  # "RECA" on the keys of a telephone; no service that is common on developers' machines has it
 LAST_PORT = 65_535
@@ -87,7 +86,7 @@ def _serve(store: str | None, port: int | None, streams: Streams) -> int:
     if port > LAST_PORT:
         raise UsageError("bad_value", f"--port: there is no port {port}.", hint="recall-tui --serve --port 0")
     try:
-        pass
+        from recall_tui.serve import serve  # noqa: PLC0415 - aiohttp is not installed everywhere
     except ImportError as error:
         raise UsageError(
             "serve_unavailable",

@@ -231,8 +231,12 @@ class Recall:
 
     def export(self, out: TextIO, *, embeddings: bool = True) -> responses.TransferResponse:
         """Write the whole store as JSONL."""
-
-        return {**OK, "transfer": maintain.transfer.export(self.store, out, embeddings=embeddings), "warnings": []}
+        with self.store.guard.turn():  # the last line is written after the last statement
+            return {
+                **OK,
+                "transfer": maintain.transfer.export(self.store, out, embeddings=embeddings),
+                "warnings": [],
+            }
 
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
         """Copy the store into a file, checked before it gets its name. force: over a file that is there."""

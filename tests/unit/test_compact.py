@@ -14,7 +14,7 @@ from recall_core.adapters.care import compacted_lines
 from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError
 from recall_core.maintain.remove import compact
-from recall_core.store.sqlite import maintenance
+from recall_core.store.sqlite import copying
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
 from recall_core.types import LiteralQuery, NewChunk, NewDocument, NewFile, Phrase, Row, Span
 
@@ -128,7 +128,7 @@ def test_a_full_disk_is_noticed_before_anything_is_touched(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = shutil.disk_usage("/")._replace(free=100)
-    monkeypatch.setattr(maintenance.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(copying.shutil, "disk_usage", lambda _: usage)
 
     with pytest.raises(StoreError, match="100") as refused:
         compact(store)

@@ -16,8 +16,7 @@ from markdown_it import MarkdownIt
 from recall_core import Ask, Pack, Recall
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_tui.panes import context
-from recall_tui.panes.context import Look
+from recall_tui.panes.context import Look, listing
 from recall_tui.state.packing import Entry
 from recall_tui.widgets.draw import UNICODE
 
@@ -195,7 +194,7 @@ def test_the_workbench_indents_the_texts_below_the_heads_of_blocks(home: Path) -
     entries = tuple(Entry("block", at, block.chunk_ids) for at, block in enumerate(packed.blocks))
     tokens = (9,) * len(entries)
     look = Look(packed, tokens, entries, 0, (), (), "", True, False, None, is_settled=True, trouble="")
-    drawn = context(look, 100, UNICODE)
+    drawn = listing(look, 100, UNICODE)
     heads = [drawn.lines[start].plain for start in drawn.starts]
     assert len(heads) == len(packed.blocks) >= len(LINES)
     assert all(re.match(r".\s*\d+ ", head) and FORGED not in head.partition("›")[0] for head in heads)

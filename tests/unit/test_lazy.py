@@ -1,5 +1,6 @@
 """Modules that are imported when something of them is used."""
 
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -37,3 +38,17 @@ def test_a_library_keeps_what_was_read() -> None:
     library = _lazy._Lazy("json")
     assert library.dumps([1]) == "[1]"
     assert "dumps" in vars(library)
+
+
+def test_extras_that_are_not_installed_are_named() -> None:
+    script = (
+        "import sys; sys.modules |= dict.fromkeys(('aiohttp', 'httpx'))\n"
+        "from recall_core.embed.providers import wire\n"
+        "from recall_core.errors import RecallError\n"
+        "from recall_tui import program\n"
+        "for call, *given in ((wire._client, 'http://127.0.0.1:9', {}, 1.0), (program._serve, None, None, None)):\n"
+        "    try: call(*given)\n"
+        "    except RecallError as error: print(error.code)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["embedder_unavailable", "serve_unavailable"]

@@ -16,7 +16,7 @@ import pytest
 
 from recall_core import Recall
 from recall_core.errors import StoreCorrupt, StoreError
-from recall_core.store.sqlite import blocks
+from recall_core.store.sqlite import blocks, copying
 from recall_core.store.sqlite.schema import vector_checksum
 from recall_core.store.sqlite.store import SqliteStore
 from tests import damage
@@ -489,7 +489,7 @@ def test_without_room_nothing_is_mended_and_nothing_written(
     damage.spoil(path, damage.trees(path)["doc"])
     content, needed, usage = path.read_bytes(), 3 * path.stat().st_size, shutil.disk_usage(base)
     for free in (0, needed - 1):
-        monkeypatch.setattr(shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
+        monkeypatch.setattr(copying.shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
         for mend in (lambda: mended(base), lambda: Recall.recover(path, tmp_path / "new.db")):
             with pytest.raises(StoreError, match=f"needs {needed} free bytes .*there are {free}") as refused:
                 mend()
@@ -498,7 +498,7 @@ def test_without_room_nothing_is_mended_and_nothing_written(
             assert refused.value.details == {"needed_bytes": needed, "free_bytes": free}
     assert (path.read_bytes(), [each.name for each in tmp_path.iterdir()]) == (content, ["store"])
     assert not [*base.glob("*.bak-*")]
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=needed))
+    monkeypatch.setattr(copying.shutil, "disk_usage", lambda _: usage._replace(free=needed))
     assert errors(mended(base)) == set()
 
 

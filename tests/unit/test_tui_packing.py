@@ -10,9 +10,7 @@ from rich.cells import cell_len
 
 from recall_core.types import Block, Chunk, Document, Hit, Omission, Packed
 from recall_tui.actions.table import TABLE, Table
-from recall_tui.panes import context as listing
-from recall_tui.panes import context as sums
-from recall_tui.panes.context import DIM, Look, budget_line, flow, gauge_line, title, under_line
+from recall_tui.panes.context import DIM, Look, budget_line, flow, gauge_line, listing, sums, title, under_line
 from recall_tui.state import packing
 from recall_tui.state.events import Repacked
 from recall_tui.state.packing import Worth

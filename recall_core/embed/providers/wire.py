@@ -291,13 +291,11 @@ def _checked(url: str, key: ApiKey | None) -> str:
 
 def _client(url: str, headers: dict[str, str], timeout_seconds: float) -> httpx.Client:
     try:
-        pass
+        same_host = httpx.URL(url).host == urlsplit(url).hostname
     except ImportError as error:
         raise EmbedError(
             "embedder_unavailable", "The httpx package is not installed.", hint=install_extra("providers")
         ) from error
-    try:
-        same_host = httpx.URL(url).host == urlsplit(url).hostname
     except httpx.InvalidURL:
         same_host = False
     if not same_host:
