@@ -68,8 +68,8 @@ RATIOS = (FUNCTIONS, IMPORTER_SHARE)
 LISTED = (HELPER, PARTICIPLE, ANSWER)
 """Measures that are printed only."""
 
-LAZY = "attach(__name__)"
-"""A package that calls this imports its modules when they are used. It names them for type checkers only."""
+LAZY = "__getattr__ = attach("
+"""A package with this imports its modules when they are used. It names them for type checkers only."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

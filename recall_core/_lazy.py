@@ -43,10 +43,15 @@ __all__ = [
 ]
 
 
-def attach(package: str) -> Callable[[str], ModuleType]:
-    """Return a `__getattr__` that imports the modules of a package when they are first used (PEP 562)."""
+def attach(package: str, **homes: str) -> Callable[[str], object]:
+    """Return a `__getattr__` that imports the modules of a package when they are first used (PEP 562).
 
-    def load(name: str) -> ModuleType:
+    homes: the module below the package for each other name that the package offers.
+    """
+
+    def load(name: str) -> object:
+        if name in homes:
+            return getattr(import_module(f"{package}.{homes[name]}"), name)
         if not name.startswith("__"):
             try:
                 return import_module(f"{package}.{name}")

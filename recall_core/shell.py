@@ -69,7 +69,6 @@ class Hint(str):
 
 def install_extra(extra: str, **options: Option) -> Hint:
     """What installs the packages that stand behind an extra of the project."""
-
     return Hint(INSTALL, *recall_core.installing.requirements(extra), **options)
 
 

@@ -355,7 +355,6 @@ def skip_view(skip: Skip) -> SkipView:
 
 def completion(text: str, cursor: int, vocabulary: Vocabulary) -> CompletionResponse:
     """What may stand at a cursor (code points) of a query that is being written."""
-
     candidates = [
         rql.views.CandidateView(
             text=each.text,

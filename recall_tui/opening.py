@@ -43,7 +43,6 @@ class FirstStore(NamedTuple):
 
 def open_store(store: str | None) -> Recall:
     """The store of a --store value, or of the current folder."""
-
     return api.recall.Recall.open(store)
 
 
@@ -59,7 +58,6 @@ def create_store(store: str | None, choice: FirstStore) -> Recall:
 
     The database has that name also where a recall.toml is kept that calls it otherwise: it was asked for by name.
     """
-
     folder, name = spot(store)
     named: Settings = {"store_path": name} if name else {}
     api.recall.Recall.init(folder, embedding=choice.embedder, settings={**named, **choice.settings}, name=name)

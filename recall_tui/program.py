@@ -73,7 +73,6 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
 
 
 def _keys(streams: Streams) -> int:
-
     table, faults, shared = home.keymap.read(os.environ)
     for said in (*faults, *shared):
         streams.say(said)

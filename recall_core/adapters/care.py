@@ -138,7 +138,6 @@ def compacted_lines(response: Response) -> Iterator[str]:
 
 def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Copy the store and check the copy, with a bar."""
-
     steps = api.write.backup(
         recall.engine, Path(request.words[0]), force=request.flags.force, mode=mode_of(request.flags)
     )
@@ -159,7 +158,6 @@ def schema(request: Request, streams: Streams, opener: Opener) -> None:
 
 def completion_script(request: Request, streams: Streams, opener: Opener) -> None:
     """Print the completion script of a shell."""
-
     streams.stdout.write(adapters.parser.script(request.words[0]))
 
 

@@ -71,7 +71,6 @@ def run_commands(
         shared: dict[str | None, Recall] = {}
 
         def opener(named: str | None) -> AbstractContextManager[Recall]:
-
             where = named or store
             if where not in shared:
                 shared[where] = stack.enter_context((opening or commands.open_store)(where))
@@ -132,7 +131,6 @@ def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
 
 def _is_answered(error: RecallError, streams: Streams) -> bool:
     """Return True if the error could be told on stdout."""
-
     with suppress(OutputLost):
         for_data(streams.stdout).write(json_line(failure(error)))
         streams.stdout.flush()

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core import adapters, api, embed, ingest, paths
-from recall_core.adapters.flags import MODE, Command, Flag, Operand, in_lines, on_store
+from recall_core.adapters.flags import MODE, Command, Flag, Operand, in_lines, on_store, response_of
 from recall_core.adapters.options import mode_of, read_metadata
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted
 from recall_core.adapters.streams import expect_source, for_data, replacing
 from recall_core.config import FILE_NAME, Config, load
-from recall_core.contract import OK, response_of
+from recall_core.contract import OK
 from recall_core.errors import RecallError, UsageError
 from recall_core.shell import Hint, join
 from recall_core.types import Progress, Root
@@ -129,7 +129,6 @@ def _better_ranking(config: Config, store: str | None) -> Hint | None:
 
 def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     """Read files and folders into the store, with a bar."""
-
     flags = request.flags
     template = Root(
         folder="",

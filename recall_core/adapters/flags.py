@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
 
 from recall_core.named import NamedTuple
 from recall_core.text import one_line
@@ -217,3 +217,8 @@ AS_ROWS = (
     Flag("--csv", "each hit as a row of CSV, below a row of names"),
 )
 WORDS = 'the question; quote a "phrase" to keep its words together'
+
+
+def response_of(answer: AnyResponse) -> Response:
+    """Return an answer for code that looks at whichever keys it has."""
+    return cast("Response", answer)

@@ -180,7 +180,6 @@ def _refuse(name: str) -> None:
 
 
 def _pair(pair: str) -> tuple[str, MetaValue]:
-
     key, equals, text = pair.partition("=")
     if not (key and equals):
         raise UsageError("bad_value", f"--meta takes KEY=VALUE, not {pair!r}.", hint="--meta year=2024")

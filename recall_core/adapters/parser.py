@@ -152,7 +152,6 @@ def refuse_flags(extras: Sequence[str], flags: Iterable[Flag], *, prog: str) -> 
 
 def nearest(typed: str, known: Sequence[str]) -> str | None:
     """Return the known name that is most like the typed one, or None."""
-
     return next(iter(difflib.get_close_matches(typed, known, n=1)), None)
 
 
@@ -262,7 +261,6 @@ def _seconds(flag: Flag, text: str) -> float:
 
 def _once(name: str, before: str, after: str) -> str:
     """Return what says both at once, where one value can; else the two to choose from."""
-
     if name in _JOINED and before and after:
         return f"{name} {quote(_JOINED[name].format(before, after))}"
     return f"leave out {name} {quote(before)}, or {name} {quote(after)}"

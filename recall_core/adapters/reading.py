@@ -9,10 +9,9 @@ from string import hexdigits
 from typing import TYPE_CHECKING, Any
 
 from recall_core import adapters
-from recall_core.adapters.flags import RAW, TIMEOUT, Command, Flag, Operand, in_lines, on_store
+from recall_core.adapters.flags import RAW, TIMEOUT, Command, Flag, Operand, in_lines, on_store, response_of
 from recall_core.adapters.render import DIGITS, counted
 from recall_core.adapters.streams import expect_new, write_new
-from recall_core.contract import response_of
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import one_line

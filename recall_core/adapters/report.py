@@ -7,12 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
+from recall_core.adapters.flags import (
+    EXPLAIN,
+    QUESTION,
+    RQL,
+    WORDS,
+    Command,
+    Flag,
+    K,
+    Operand,
+    in_lines,
+    on_store,
+    response_of,
+)
 from recall_core.adapters.options import ask_of, check_question, pack_of, read_rql
 from recall_core.adapters.render import talk_of_report
 from recall_core.adapters.report_page import account_facts, page, place, plan_facts, question, visible
 from recall_core.adapters.streams import Streams, encode_for, replacing
-from recall_core.contract import response_of
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 

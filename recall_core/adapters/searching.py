@@ -373,7 +373,6 @@ def choose_rows(request: Request) -> RowsWriter | None:
 
 def _write_paths(response: Response, stdout: TextIO) -> None:
     """Each document once, where its best row stands."""
-
     _expect_path(response)
     for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
         stdout.write(encode_for(f"{one_line(path)}\n", stdout))

@@ -42,7 +42,6 @@ class Streams(NamedTuple):
 
     def say(self, line: str) -> None:
         """One line of talk, whatever names stand in it; where nobody takes it, it is left out."""
-
         try:
             self.stderr.write(one_line(line) + "\n")
         except OSError:
@@ -127,7 +126,6 @@ class TerminalLines:
 
     def write(self, text: str) -> int:
         """Write the text."""
-
         return self._stream.write(harmless_json(text))
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -171,7 +169,6 @@ def replacing(
     store: the path of the store that is copied, which remembers the target's folder meanwhile.
     Raises RecallError `out_unwritable` with the hint.
     """
-
     try:
         with (
             recall_core.parts.remembering(store, target),
@@ -195,7 +192,6 @@ def write_new(target: Path, text: str, *, hint: str) -> None:
 
     Raises RecallError `receipt_exists`, `out_unwritable` with the hint.
     """
-
     try:
         recall_core.files.write_new(target, text.encode())
     except FileExistsError:

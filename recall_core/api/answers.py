@@ -71,7 +71,6 @@ def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
 
 def query_checked(text: str, settings: GivenSettings = ()) -> RqlResponse:
     """A query that can be asked, in its canonical spelling. Raises RqlError."""
-
     plan = plan_rql(text, config=Config(), exact=False, settings=settings)
     assert plan.query is not None  # noqa: S101 - a plan of RQL has its tree
     return {**OK, "rql": {"text": rql.print.print_query(plan.query)}, "warnings": list(plan.warnings)}
@@ -79,13 +78,11 @@ def query_checked(text: str, settings: GivenSettings = ()) -> RqlResponse:
 
 def query_formatted(text: str) -> RqlResponse:
     """A query in its canonical spelling, below its comments. Raises RqlError."""
-
     return {**OK, "rql": {"text": rql.parser.format_query(text)}, "warnings": []}
 
 
 def query_completed(engine: Engine, text: str, cursor: int) -> CompletionResponse:
     """What may stand at a cursor of a query that is being written."""
-
     with engine.store.reading():
         return views.completion(text, cursor, engine.store.vocabulary(rql.complete.SUGGESTIONS))
 
@@ -100,7 +97,6 @@ def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ContextResponse:
 
 def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: str | None) -> ExplainResponse:
     """Explain why a chunk, or the first hit, scores what it scores, whatever its rank; compare it with another."""
-
     started = perf_counter()
     refresh(engine, ask)
     with engine.store.reading():
@@ -123,7 +119,6 @@ def swept(
     engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *, breaks: bool, collapse: bool
 ) -> SweepResponse:
     """One answer at every weight, or the weights that grant wishes. collapse: count copies of a text once."""
-
     if collapse and plan.table == "doc":
         message = f"{flag('collapse')} counts a chunk's text once; here the rows are documents."
         raise UsageError("collapse_of_documents", message, hint="FROM chunk")
@@ -261,7 +256,6 @@ def _passage_part(passage: PassageView | None) -> PassagePart:
 def _with_lines(
     passages: Sequence[PassageView | None], hits: Sequence[Hit], lines: int, store: Store
 ) -> list[PassageView | None]:
-
     texts = {hit.doc.id: store.text_of(hit.doc.id) for hit in hits}
     return [
         None if passage is None else retrieve.passage.with_lines(passage, texts[hit.doc.id], lines)
@@ -298,7 +292,6 @@ def _copies_part(hit: Hit) -> CopiesPart:
 
 
 def _account(found: Answer, made: Packed, on: Terms, engine: Engine) -> AccountPart:
-
     return {"account": retrieve.worth.account_view(made, found, on, engine.store, engine.cited)}
 
 

@@ -32,7 +32,6 @@ _CITED_ROWS = 8
 
 def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: list[Hit] | None = None) -> Packed:
     """The ranked list under a budget. found: as `packable` gives it. seen collects every hit whose text was read."""
-
     config, counting, pinned, dropped = terms(found, options, store)
     found, pinned = _led_by_pins(_with_pins(found, pinned, store), pinned, store)
     own = cite(found, injected(found, store)) if config.sparse_share else []
@@ -104,7 +103,6 @@ def _led_by_pins(found: Answer, pinned: frozenset[str], store: Store) -> tuple[A
 
 def terms(found: Answer, options: Pack, store: Store) -> Terms:
     """What the packing goes by: the settings, how tokens are counted, the chunks that are pinned and dropped."""
-
     config = _pack_config(found.plan.config, options)
     counting = counter(options.counter or config.pack_counter or _default(found.counter))
     return pack.policy.Terms(config, counting, _ids(options.pins, store), _ids(options.drops, store))
@@ -117,7 +115,6 @@ def _default(stored: str) -> str:
 
 def ranges(made: Packed, terms: Terms) -> list[tuple[int, int]]:
     """Where the text of each block is in the context."""
-
     sheet = pack.layout.layout(terms.config, terms.counter)
     return pack.layout.text_ranges(sheet, [pack.layout.draft(sheet, block) for block in made.blocks])
 

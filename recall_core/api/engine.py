@@ -94,7 +94,6 @@ class Engine:
 
     def once(self) -> Engine:
         """Another one of the same store, whose embedder reads a question once however often it is asked in a row."""
-
         return self.beside(embedder=embed.registry.Once(self.embedder))
 
     @property
@@ -219,7 +218,6 @@ class Engine:
 
         Only this call reads the store: waiting for the next answer keeps no thread out.
         """
-
         stop = stop or self._end_of_watch()
         return ingest.watch.changes(
             self.store.roots(), base=self.base, config=self.config, stop=stop, rest_ms=rest_ms
@@ -236,7 +234,6 @@ class Engine:
 
     def plan(self, text: str, ask: Ask = Ask()) -> Plan:
         """A question understood: RQL when it begins with SELECT, words otherwise."""
-
         return self.rql_plan(text, ask) if rql.parser.is_query(text) else self.words_plan(text, ask)
 
     def replan(self, plan: Plan, ask: Ask = Ask()) -> Plan:
@@ -271,13 +268,11 @@ class Engine:
 
     def leaves(self, answer: Answer, hits: Sequence[Hit]) -> list[Leaves]:
         """What the parts of these hits add up from, by signal. Where an embedder is a black box, words alone."""
-
         embedder = self.embedder if answer.plan.semantic is not None else None
         return explain.ledger.hit_leaves(answer, hits, store=self.store, embedder=embedder)
 
     def passages(self, answer: Answer, hits: Sequence[Hit]) -> list[PassageView | None]:
         """What each of these hits has to say to the question; None where nothing was asked of a signal."""
-
         pool, known = self._cited
         if pool is None or pool is not answer.pool:
             known = {}

@@ -120,7 +120,6 @@ class Recall:
 
     def under(self, given: Sequence[str]) -> Recall:
         """The same store under other ranking settings: recall.toml files, or `key=value,…`; later ones win."""
-
         return Recall(
             self.engine.beside(api.compare.configured(self.config, given, is_vouched=self.engine.found.is_vouched))
         )
@@ -150,7 +149,6 @@ class Recall:
 
     def replay(self, receipt: Path | str) -> responses.ReplayResponse:
         """The question of a receipt, by its file or its text, asked again; and what is another by now."""
-
         return api.report.replay(self.engine, receipt)
 
     def explain(
@@ -184,7 +182,6 @@ class Recall:
 
         pack: with a budget, the answer is a context. fixes: try changes to the question, and tell those that do.
         """
-
         ask, pack = asked_and_packed(ask, pack, fields)
         answers.refresh(self.engine, ask)
         return api.whynot.why_not(
@@ -201,14 +198,12 @@ class Recall:
         **fields: Unpack[QuestionFields],
     ) -> responses.TraceResponse:
         """How many rows are left after each step from the store to the answer, or to the context of a budget."""
-
         ask, pack = asked_and_packed(ask, pack, fields)
         answers.refresh(self.engine, ask)
         return api.whynot.trace(self.engine, api.whynot.question_of(words, ask, pack, rql=rql), ask)
 
     def get(self, target: str) -> responses.GetResponse:
         """A document, lines of it (`path:first-last`) or a chunk, verbatim as ingested."""
-
         with self.store.reading():
             return api.get.find(self.store, target, base=self.engine.base)
 
@@ -216,17 +211,14 @@ class Recall:
         self, prefix: str = "", *, glob: str | None = None, limit: int | None = None, offset: int = 0
     ) -> responses.ListResponse:
         """The live documents whose paths begin so and match a glob, by path; see `api.listing.listed`."""
-
         return api.get.listed(self.engine, prefix, glob, limit=limit, offset=offset)
 
     def stats(self, *, sizes: bool = False) -> responses.StatsResponse:
         """What the store holds. sizes: what its file is made of, too, which every page of it is looked at for."""
-
         return api.get.described(self.engine, sizes=sizes)
 
     def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
         """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
-
         return api.write.doctor(self.engine, fix=fix, dups=dups)
 
     def export(self, out: TextIO, *, embeddings: bool = True) -> responses.TransferResponse:
@@ -240,19 +232,16 @@ class Recall:
 
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
         """Copy the store into a file, checked before it gets its name. force: over a file that is there."""
-
         return result_of(api.write.backup(self.engine, Path(target), force=force))
 
     @staticmethod
     def verify(source: Path | str) -> responses.VerifyResponse:
         """Check a store's file, a backup or an export, of which nothing changes; no store is opened."""
-
         return api.write.verify(Path(source))
 
     @staticmethod
     def recover(old: Path | str, new: Path | str) -> responses.RecoverResponse:
         """Make a new store of what can be read of a damaged one, which is only read, and say what is lost."""
-
         return api.write.recover(Path(old), Path(new))
 
     @staticmethod
@@ -260,7 +249,6 @@ class Recall:
         config: Config = Config(), *, in_use: str | None = None, probe: bool = False, waits: bool = False
     ) -> responses.EmbeddersResponse:
         """Every kind of embedder under these settings; no store is needed. in_use: the identity of a store's own."""
-
         return {
             **OK,
             "embedders": maintain.embedders.embedders(config, in_use=in_use, probe=probe, waits=waits),
@@ -271,7 +259,6 @@ class Recall:
         self, other: Recall, request: DiffRequest, ask: Ask = Ask()
     ) -> Generator[Progress, None, responses.DiffResponse]:
         """What another store, or the same one under other settings, answers beside what this one answers."""
-
         steps = api.compare.beside(self.engine, other.engine, request, asked(ask, {}))
         return self.store.guard.steps(other.store.guard.steps(steps))
 
@@ -285,7 +272,6 @@ class Recall:
         **fields: Unpack[QuestionFields],
     ) -> responses.ReportResponse:
         """Everything about one question, for a page: results with their ledgers, the context, the rank lines."""
-
         ask, pack = asked_and_packed(ask, pack, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
         return api.report.report(self.engine, plan, ask, pack)
@@ -302,7 +288,6 @@ class Recall:
         self, text: str, ask: Ask | None = None, **fields: Unpack[AskFields]
     ) -> responses.ExplainedResponse:
         """What a query does: the effective plan, the filter with the rows each part leaves, SQLite's own steps."""
-
         return api.whynot.explain_query(self.engine, self.engine.rql_plan(text, ask := asked(ask, fields)), ask)
 
     def complete_rql(self, text: str, cursor: int) -> responses.CompletionResponse:
@@ -313,14 +298,12 @@ class Recall:
 
     def evaluate(self, options: EvalOptions) -> Generator[Progress, None, responses.EvaluationResponse]:
         """Measure the ranking on judged queries; documents are ranked by their best chunk."""
-
         return self.store.guard.steps(
             evaluate.run.evaluate(options, self.engine.once() if options.is_semantic else self.engine)
         )
 
     def tune(self, options: TuneOptions, ask: Ask = Ask()) -> Generator[Progress, None, responses.TuneResponse]:
         """The weights that judged queries speak for, written into recall.toml if that is asked for."""
-
         return self.store.guard.steps(evaluate.tune.tune(options, self.engine.once(), ask, toml=self.engine.toml))
 
     def sweep(
@@ -344,21 +327,18 @@ class Recall:
 
     def judge_import(self, *, queries: Path | None, qrels: Path | None) -> responses.JudgeResponse:
         """Read queries and judgements into the store, whole or not at all."""
-
         return evaluate.questions.import_(self.store, queries=queries, qrels=qrels)
 
     def judge_export(
         self, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat = "beir"
     ) -> responses.JudgeResponse:
         """Write the store's queries and judgements."""
-
         return evaluate.questions.export(self.store, queries=queries, qrels=qrels, form=form)
 
     def check_fixtures(
         self, fixtures: Path, ask: Ask = Ask(), *, baseline: Path | None = None, gate: str | None = None
     ) -> responses.FixturesResponse:
         """Whether contexts hold the facts of a file of fixtures. baseline: an earlier answer to them, as JSON."""
-
         with self.store.guard.turn():
             view, warnings = fixture.rates.check_file(fixtures, self.engine, ask, baseline=baseline, gate=gate)
         return {**OK, "fixtures": view, "warnings": [*self.engine.notes(), *warnings]}
@@ -367,7 +347,6 @@ class Recall:
         self, ask: Ask = Ask(), *, queries: Path | None = None, qrels: Path | None = None
     ) -> responses.CalibrationResponse:
         """A sparse_distance_ceiling proposed from judged queries: those of files, else those of the store."""
-
         view, warnings = evaluate.calibrate.calibrate_judged(self.engine, ask, queries=queries, qrels=qrels)
         return {**OK, "calibration": view, "warnings": [*self.engine.notes(), *warnings]}
 
@@ -382,48 +361,40 @@ class Recall:
     ) -> Generator[Progress, None, responses.IngestResponse]:
         """Ingest files and folders, as steps that say how far it is; `index` does it in one call. template: what
         holds for the files of each. how: see AddFields; strict, or the content of what is no file."""
-
         return self.store.guard.steps(api.write.add(self.engine, targets, template, **how))
 
     def sync(self, *, reparse: bool = False) -> Generator[Progress, None, responses.IngestResponse]:
         """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
-
         return self.store.guard.steps(api.write.sync(self.engine, reparse=reparse))
 
     def remove(
         self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False
     ) -> responses.RemoveResponse:
         """Take documents out, or name them. purge: so that no byte of their text, nor a judgement, is left."""
-
         return api.write.remove(self.engine, targets, purge=purge, dry_run=dry_run)
 
     def compact(self) -> responses.CompactResponse:
         """Drop tombstones and give their space back; keep the index of vectors that the settings want, or none."""
-
         return {**OK, "compacted": maintain.remove.compact(self.store, self.engine.config), "warnings": []}
 
     def reembed(
         self, name: str, settings: GivenSettings = ()
     ) -> Generator[Progress, None, responses.ReembedResponse]:
         """Make every vector anew with another embedder; recall.toml follows. settings: its own."""
-
         return self.store.guard.steps(api.write.reembed(self.engine, name, settings))
 
     def rechunk(
         self, settings: GivenSettings = (), *, dry_run: bool = False
     ) -> Generator[Progress, None, responses.RechunkResponse]:
         """Cut every document anew by these settings, some of `config.CUTTING`, or else recall.toml's; it follows."""
-
         return self.store.guard.steps(api.write.rechunk(self.engine, settings, dry_run=dry_run))
 
     def warm(self, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, responses.WarmResponse]:
         """Embed ahead what a reranker will read, of some questions or of every text, and keep it; see WarmFields."""
-
         return self.store.guard.steps(api.warm.warm(self.engine, **wanted))
 
     def roots(self, **wanted: Unpack[RootsFields]) -> responses.RootsResponse:
         """What was added, by number, with its rules; accepted, edited or forgotten before: see RootsFields."""
-
         return api.write.roots(self.engine, **wanted)
 
     trust = staticmethod(stores.trust)
@@ -431,7 +402,6 @@ class Recall:
 
     def import_(self, source: Path, **options: Unpack[ImportFields]) -> responses.TransferResponse:
         """Read an export into this store, whole or not at all."""
-
         return api.write.import_(self.engine, source, options)
 
     def _plan(self, words: str | None, rql: str | None, ask: Ask) -> Plan:

@@ -211,7 +211,6 @@ def trust(
 
     Raises ConfigError `trust_unkept`.
     """
-
     found = find(store, start=start).settings(is_vouched=False)
     if accept:
         found.keep()
@@ -231,7 +230,6 @@ def trust(
 
 def tokenizers() -> tuple[Words, Words]:
     """How a text becomes words, folded and stemmed, for those who have no store at hand."""
-
     return sqlite.lexical.fold_tokens, sqlite.lexical.stem_tokens
 
 

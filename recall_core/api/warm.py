@@ -132,7 +132,6 @@ class _WarmRun:
 
     def questions(self, queries: Path) -> Iterator[Progress]:
         """What these need: the texts that are read for each, and its own vector."""
-
         texts = evaluate.formats.read_queries(queries)
         self.left = len(texts)
         since = monotonic()

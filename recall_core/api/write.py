@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 def remove(engine: Engine, targets: Sequence[str], *, purge: bool, dry_run: bool) -> RemoveResponse:
     """Take documents out, or name them. purge: so that no byte of their text, nor a judgement, is left."""
-
     purging = partial(evaluate.judgements.forget, engine.store) if purge else None
     view = maintain.remove.remove(engine.store, targets, base=engine.base, purge=purging, dry_run=dry_run)
     return {**OK, "removed": view, "warnings": []}
@@ -67,7 +66,6 @@ def remove(engine: Engine, targets: Sequence[str], *, purge: bool, dry_run: bool
 
 def reembed(engine: Engine, name: str, settings: GivenSettings) -> Generator[Progress, None, ReembedResponse]:
     """Make every vector anew with another embedder; the settings follow."""
-
     done = yield from maintain.embedders.reembed(engine.store, name, settings, found=engine.found, toml=engine.toml)
     engine.take_over(done.found)
     return {**OK, "reembedded": done.view, "warnings": [*done.warnings, *engine.notes()]}
@@ -75,7 +73,6 @@ def reembed(engine: Engine, name: str, settings: GivenSettings) -> Generator[Pro
 
 def rechunk(engine: Engine, settings: GivenSettings, *, dry_run: bool) -> Generator[Progress, None, RechunkResponse]:
     """Cut every document anew; the settings follow."""
-
     found, toml = engine.found, engine.toml
     done = yield from maintain.rechunk.rechunk(
         engine.store, settings, found=found, toml=toml, own=lambda: engine.embedder, dry_run=dry_run
@@ -92,7 +89,6 @@ def backup(
     force: take the place of a file that is there. mode: of the copy, which else is for its owner alone.
     Until the last step the target is as it was.
     """
-
     kind = store_kind(store_url(engine.store.path).kind)
     view = yield from maintain.copies.backup(engine.store, target, kind=kind, force=force, mode=mode)
     return {**OK, "backup": view, "warnings": []}
@@ -100,14 +96,12 @@ def backup(
 
 def verify(source: Path) -> VerifyResponse:
     """Check a store's file, a backup or an export."""
-
     view, checks = maintain.copies.verify(source, store_kind("sqlite"))
     return {**OK, "verified": view, "checks": checks, "warnings": []}
 
 
 def doctor(engine: Engine, *, fix: bool, dups: bool) -> DoctorResponse:
     """Every check of the store, mended where that is wanted; an embedder that waits to be accepted is not asked."""
-
     with engine.store.guard.turn():  # a check that is refused would read as damage
         checks = maintain.doctor.doctor(
             engine.store,
@@ -123,7 +117,6 @@ def doctor(engine: Engine, *, fix: bool, dups: bool) -> DoctorResponse:
 
 def recover(old: Path, new: Path) -> RecoverResponse:
     """Make a new store of what can be read of a damaged one."""
-
     toml = paths.absolute(old).parent / FILE_NAME
     found = FoundSettings(load(toml), toml) if toml.is_file() else None
     config = found.config if found is not None and found.refusal(EMBEDDER) is None else None
@@ -428,7 +421,6 @@ class ImportFields(TypedDict, total=False):
 
 def import_(engine: Engine, source: Path, options: ImportFields) -> TransferResponse:
     """Read an export into the store."""
-
     before = engine.store.roots()
     view = maintain.transfer.import_(
         engine.store,

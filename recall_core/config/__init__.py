@@ -387,7 +387,6 @@ def _is_writable(key: str, value: str) -> bool:
 
 
 def _nearest(typed: str, known: Iterable[str]) -> str | None:
-
     return next(iter(difflib.get_close_matches(typed, known, n=1)), None)
 
 

@@ -7,22 +7,23 @@ has a type for what each command answers, and the other modules what those are m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypedDict
 
 from recall_core._lazy import attach
 
 if TYPE_CHECKING:
     from recall_core.contract import views
-    from recall_core.contract.responses import AnyResponse, Head, Response
 else:
     __getattr__ = attach(__name__)
 
 SCHEMA_VERSION = "1"
 
 
+class Head(TypedDict):
+    """What every answer begins with."""
+
+    ok: bool
+    schema_version: str
+
+
 OK: Head = {"ok": True, "schema_version": SCHEMA_VERSION}
-
-
-def response_of(answer: AnyResponse) -> Response:
-    """An answer for those who look at whatever it holds."""
-    return cast("Response", answer)

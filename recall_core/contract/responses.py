@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NotRequired, TypeAlias, TypedDict, get_args
 
 from recall_core._lazy import msgspec
-from recall_core.contract import views
+from recall_core.contract import Head, views
 from recall_core.contract.explaining import DiffView, ReceiptView, ReplayView, ReportView, TraceView, WhyNotView
 from recall_core.contract.judging import CalibrationView, EvaluationView, FixturesView, JudgedView, TuningView
 from recall_core.contract.ledger import ExplanationView
@@ -20,13 +20,6 @@ from recall_core.contract.store import (
 )
 from recall_core.contract.views import ContextView
 from recall_core.rql.views import CandidateView, ExplainedView, RqlView
-
-
-class Head(TypedDict):
-    """What every answer begins with."""
-
-    ok: bool
-    schema_version: str
 
 
 class SearchResponse(Head):
@@ -448,7 +441,6 @@ class Response(TypedDict):
 
 def schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of what commands answer: a Response, and one of those that it is made of."""
-
     references, components = msgspec.json.schema_components(
         (Response, *get_args(AnyResponse)), ref_template="#/$defs/{name}"
     )

@@ -79,7 +79,6 @@ class HashEmbedder:
         A word gives a `feature` share where the text holds it, or a word with grams in common, and a `collision`
         share where features that differ fell on one component: noise, which may be negative.
         """
-
         return word_shares(question, texts, self.dimension)
 
     def shares_of(
@@ -97,7 +96,6 @@ def embed_plain(texts: Sequence[str], dimension: int) -> list[Vector]:
 
 def embed_numpy(texts: Sequence[str], dimension: int) -> list[Vector]:
     """HashEmbedder.embed with NumPy; the same bytes as `embed_plain`."""
-
     return embed.hash_batch.embed(texts, dimension)
 
 

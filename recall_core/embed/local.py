@@ -93,7 +93,6 @@ class LocalEmbedder:
         A word is what tokens of letters and digits spell together. Words come in the order in which the text first
         names them; values have 12 decimals, so that they are the same on every machine.
         """
-
         weights, first, tokens = self._model
         table = np.frombuffer(weights, "<f2", offset=first).reshape(-1, DIMENSION)
         asked, *found = self._ids([question, *texts])
@@ -172,7 +171,6 @@ def embed_plain(ids: Sequence[int], weights: mmap.mmap, first: int) -> Vector:
 
 def embed_numpy(ids: Sequence[Sequence[int]], weights: mmap.mmap, first: int) -> list[Vector]:
     """`embed_plain` of many texts, with NumPy; the same bytes."""
-
     table = np.frombuffer(weights, "<f2", offset=first).reshape(-1, DIMENSION)
     return [unit(table[list(each)].astype(np.float64).sum(axis=0).tolist()) if each else b"" for each in ids]
 

@@ -80,7 +80,6 @@ def mapped_file(path: Path) -> mmap.mmap:
 
 def digest(content: mmap.mmap | bytes) -> str:
     """sha256, in hex."""
-
     return hashlib.sha256(content).hexdigest()
 
 

@@ -167,7 +167,6 @@ class OnnxEmbedder:
 
     def _pooled(self, outputs: Sequence[Any]) -> list[float]:
         """One vector from the model's outputs: from the one that has a row a token, else the one that is pooled."""
-
         rows = next((each for each in outputs if each.ndim == 3), None)
         if rows is None:
             pooled: list[float] = outputs[0][0].astype(np.float64).tolist()

@@ -183,7 +183,6 @@ def _built_in(name: str) -> EmbedderKind:
 
 def _plug_ins() -> list[EntryPoint]:
     """By name; a name that is built in cannot be taken."""
-
     return sorted(
         (point for point in metadata.entry_points(group=GROUP) if point.name not in KINDS), key=lambda p: p.name
     )
@@ -205,7 +204,6 @@ def _listed(point: EntryPoint) -> EmbedderKind:
 
 
 def _unknown(name: str) -> EmbedError:
-
     known = [*KINDS, AUTO, *(point.name for point in _plug_ins())]
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}"

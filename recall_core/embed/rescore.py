@@ -148,7 +148,6 @@ def _maker(bare: str, embedder: Embedder) -> VectorMaker:
 
 def check_reranker(name: str) -> None:
     """Raise EmbedError `unknown_reranker` where no embedder and no plug-in has that name; nothing is loaded."""
-
     bare = name.partition(":")[0]
     if bare in registry.KINDS or not metadata.entry_points(group=GROUP, name=bare):
         _kind(name)
@@ -165,7 +164,6 @@ def _kind(name: str) -> EmbedderKind:
 
 
 def _plug_in(name: str) -> Callable[[Config], Reranker] | None:
-
     for point in metadata.entry_points(group=GROUP, name=name):
         try:
             return cast(Callable[[Config], Reranker], point.load())

@@ -75,7 +75,6 @@ class FoundSettings(NamedTuple):
 
     def is_kept(self) -> bool:
         """Whether a person has accepted it for good."""
-
         acts = self.acts()
         is_known = bool(acts) and of_folder(self.folder) == digest(acts)
         return is_known and is_own(self.toml)
@@ -233,7 +232,6 @@ def _model_elsewhere(role: str, argument: str, folder: Path) -> Act | None:
 
 def _plug_ins() -> set[str]:
     """The names of those that are installed; none is loaded."""
-
     return {
         point.name for group in (registry.GROUP, embed.rescore.GROUP) for point in metadata.entry_points(group=group)
     }

@@ -199,7 +199,7 @@ def versus(answer: Answer, one: Standing, other: Standing, lines: Lines | None) 
 
 
 def _order(standing: Standing, scored: Scored) -> tuple[bool, int, float, int]:
-    """Return what is in the list comes first, by place; the rest by score and in natural order."""
+    """Return the sort key: rows of the list by place, then the others by score and in natural order."""
     return (standing.place is None, standing.place or 0, -scored.score, scored.position)
 
 

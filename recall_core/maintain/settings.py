@@ -20,7 +20,6 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
 
     Raises ConfigError `settings_unwritable`, with what to write by hand.
     """
-
     try:
         text = toml.read_bytes().decode() if toml.exists() else ""
         document = tomlkit.parse(text.removeprefix(_BOM))

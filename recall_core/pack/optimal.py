@@ -72,7 +72,6 @@ def _density(thing: Thing) -> float:
 
 def _chosen(things: Sequence[Thing], groups: Sequence[Sequence[int]], capacity: int, cap: int) -> tuple[int, ...]:
     """Layers are built from the last group to the first, so that walking back decides the earliest things first."""
-
     best = np.zeros(capacity + 1, np.int64)
     layers: list[_Layer] = []
     for members in reversed(groups):

@@ -91,7 +91,6 @@ def plain(found: Occurrences, rowids: Sequence[int], config: Config) -> list[flo
 
 def vectorised(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
     """`scores`, a phrase after the other. Equal operations in equal order give equal bits."""
-
     places = {rowid: place for place, rowid in enumerate(rowids)}
     lengths = np.array([found.lengths.get(rowid, (0, 0)) for rowid in rowids], dtype=np.float64).reshape(-1, 2)
     totals = np.zeros(len(rowids))

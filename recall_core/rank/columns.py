@@ -104,7 +104,6 @@ class Scores(Mapping[int, float]):
 
     def over(self, rowids: Integers) -> Floats:
         """The value of each of these rows, in their order; NaN where it has none."""
-
         if rowids is self.rowids:
             return self.values_array
         if not len(self.rowids):
@@ -119,7 +118,6 @@ class Scores(Mapping[int, float]):
 
 def scores_of(values: Mapping[int, float]) -> Scores:
     """Any mapping of rowids as arrays, in its own order."""
-
     if isinstance(values, Scores):
         return values
     rowids = np.fromiter(values.keys(), dtype=np.int64, count=len(values))
@@ -235,7 +233,6 @@ class RawColumn(Sequence["float | None"]):
 
     def count(self, value: Any) -> int:
         """As a tuple's."""
-
         return int(np.count_nonzero(np.isnan(self.array) if value is None else self.array == value))
 
 
@@ -341,7 +338,6 @@ def rounded(values: Floats, decimals: int) -> Floats:
     below 2 ** 30; what lies nearer than that to a half, and what is greater, goes through round() itself. A whole
     number over a power of ten is the float nearest to that decimal, which is what round() gives.
     """
-
     unit = 10.0**decimals
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = values * unit

@@ -169,7 +169,6 @@ class Copies:
 
 def _values_at(column: Sequence[float], positions: Sequence[int]) -> dict[int, float]:
     """The values at these positions; those that have to be worked out, together."""
-
     if isinstance(column, rank.estimates.OnDemand):
         column.prepare(sorted(positions))
     return {position: column[position] for position in positions}

@@ -86,7 +86,6 @@ def _reaching(scores: Sequence[float], least: float) -> int:
 
 def vectorised(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
     """`plain`, a column after the other. Equal operations in equal order give equal bits."""
-
     if not stages:
         return [], [], []
     arrays = _arrays(Same(stages), config.fusion)
@@ -165,7 +164,6 @@ def dropped_by_cosine(ranking: Ranking, config: Config) -> int:
 
 
 def _first_of_each(ranking: Ranking, keys: KeyColumns, order: Series[int]) -> Ranking:
-
     _, first = np.unique(keys.doc_rowids[order.array], return_index=True)
     first.sort()
     return ranking.reordered(Series(order.array[first]), kept=int((first < ranking.kept).sum()))
@@ -194,7 +192,6 @@ def _weights(stages: tuple[SignalStage, ...], config: Config) -> list[float]:
 @lru_cache(maxsize=_POOLS_KEPT)
 def _arrays(stages: Same[tuple[SignalStage, ...]], fusion: str) -> list[NDArray[np.float64]]:
     """What the weights meet: the values in millionths, or the ranks; what is absent ranks at infinity and gets 0."""
-
     if fusion == "rrf":
         return [_rank_array(stage.ranks) for stage in stages.value]
     columns = [stage.values.array if isinstance(stage.values, Series) else stage.values for stage in stages.value]
@@ -202,7 +199,6 @@ def _arrays(stages: Same[tuple[SignalStage, ...]], fusion: str) -> list[NDArray[
 
 
 def _rank_array(ranks: Sequence[int | None]) -> NDArray[np.float64]:
-
     if isinstance(ranks, RankColumn):
         return np.where(ranks.array == 0, inf, ranks.array)
     return np.array([inf if rank is None else rank for rank in ranks])

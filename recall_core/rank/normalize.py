@@ -66,7 +66,6 @@ def _shares(raw: Sequence[float | None], bound: float) -> Sequence[float]:
 
 
 def _share_column(raw: RawColumn, bound: float) -> Series[float]:
-
     if bound <= 0:
         return Series(np.zeros(len(raw)))
     with np.errstate(over="ignore"):
@@ -89,7 +88,6 @@ def _scaled(raw: Sequence[float | None], normalize: str) -> Sequence[float]:
 
 
 def _scaled_column(raw: RawColumn, low: float, width: float, flat: float) -> Series[float]:
-
     absent = np.isnan(raw.array)
     if width <= 0:
         return Series(np.where(absent, 0.0, flat))

@@ -266,7 +266,6 @@ def _near_rows(cosines: Sequence[float | None], depth: int) -> tuple[int, list[i
 
 def _near_column(cosines: RawColumn, depth: int) -> tuple[int, list[int]]:
     """`_near_rows` of an array: all that reach the value at the depth, still in natural order, sorted stably."""
-
     present = np.flatnonzero(~np.isnan(cosines.array))
     values = cosines.array[present]
     if depth < len(values):

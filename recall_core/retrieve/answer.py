@@ -436,7 +436,6 @@ def _read(found: Answer, keys: Sequence[Key], store: Store) -> list[Row]:
 
 def _by_keys(found: Answer, pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
     """The kept candidates in the order that ORDER BY names."""
-
     chosen = ranked[: ranked.kept]
     rows = _read(found, [pool.keys[each.position] for each in chosen], store)
     hits = [Hit(each.position, each.score, row.doc, row.chunk, ()) for each, row in zip(chosen, rows, strict=True)]

@@ -232,7 +232,6 @@ def _around(text: str, core: Span, unit: Span) -> Span:
 
 
 def _boundary(text: str, place: int) -> int:
-
     return pack.graphemes.floor_boundary(text, place)
 
 

@@ -113,14 +113,12 @@ def plan_rql(text: str, *, config: Config, exact: bool, settings: GivenSettings 
     settings: live ones, see `override`. A query's rows are reordered only where it, or one of these, says so:
     sparse_recall, rerank and collapse are off whatever the config says.
     """
-
     query, warnings = rql.parser.parse_query(text, strict=override(config, settings).strict)
     return plan_query(query, text, config=config, exact=exact, settings=settings)._replace(warnings=warnings)
 
 
 def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings: GivenSettings = ()) -> Plan:
     """The plan of a query that was read or made before, whose text this is. Raises RqlError at an option."""
-
     options = dict(query.options)
     exact = bool(options.pop("exact", False)) or exact
     options = {name: "" if name == "rerank" and value is False else value for name, value in options.items()}
@@ -186,7 +184,6 @@ def _expect_count(k: int | None) -> None:
 
 
 def _with_options(config: Config, options: Mapping[str, Any], text: str) -> Config:
-
     weights = [name for name in options if name in (*NAMES, *KEYS)]
     try:
         config = replace(config, options, where="OPTION")
@@ -219,6 +216,5 @@ def _check_sparse(query: Query) -> None:
 
 def _filter(text: str) -> tuple[Expr, str, tuple[str, ...]]:
     """A filter, its canonical spelling and its warnings."""
-
     where, warnings = rql.parser.parse_filter_with_warnings(text)
     return where, rql.print.print_filter(where), warnings

@@ -52,7 +52,6 @@ def literal(text: str, *, tokens: Tokens, match: str, stop_words: str = "english
 
 def lists_of(stop_words: str) -> str:
     """The lists that such a question drops words by, each by its name and version."""
-
     names = {
         "none": (),
         "english": (STOP_WORDS_NAME,),
@@ -94,7 +93,6 @@ def _read(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
 
 def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
     """The same, with what is known of words by what stands around them."""
-
     for piece in pieces(text, with_question_words=stop_words == "questions"):
         check()
         written = text[piece.start : piece.end]
@@ -132,10 +130,6 @@ def _is_kept(part: _PhraseGroup, most: int) -> bool:
 
 
 LEFTOVERS_NAME = "leftovers-1"
-
-ABBREVIATIONS = ("e.g.", "i.e.", "a.m.", "p.m.", "etc.", "viz.", "cf.", "et al.")
-"""Of which the index keeps letters alone, or words of no language that is searched for. The first letter may be
-capital; a last dot may be missing where another dot or a second word tells what is meant."""
 
 CLITICS = ("d", "m", "ll", "ve", "re")
 """What follows an apostrophe and is a verb; s and t are function words already."""

@@ -290,7 +290,6 @@ def nearest(store: Store, target: str) -> str | None:
 
 def _similar(name: str, others: Iterable[str], most: int, *, least: float = 0.6) -> list[str]:
     """Return the names that are most like a name, the nearest first."""
-
     return difflib.get_close_matches(name, list(others), n=most, cutoff=least)
 
 

@@ -38,7 +38,6 @@ _KINDS: tuple[tuple[str, MarkKind], ...] = (
 
 def document_passage(run: AnalysisRun, analysis: Analysis) -> DocumentPassage:
     """The document around the chunk with this id."""
-
     store, answer = run.recall.store, run.session.results.answer
     with store.reading():
         row = retrieve.targets.chunk(store, analysis.target, base=run.recall.engine.base)

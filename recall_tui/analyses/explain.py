@@ -38,7 +38,6 @@ def answer_of(session: Session) -> Answer:
 
 def ground(run: AnalysisRun) -> Ground:
     """What the explanations of the answer on the screen stand on, kept until there is another answer."""
-
     kept = run.kept.get(KEPT)
     if isinstance(kept, tuple) and kept[0] is run.session.results.answer:
         made = kept[1]
@@ -52,7 +51,6 @@ def ground(run: AnalysisRun) -> Ground:
 
 def context_question(session: Session) -> Question:
     """The question whose context is packed under the budget."""
-
     answer = session.results.answer
     assert answer is not None  # noqa: S101 - nothing is looked into before there is an answer
     plan = answer.plan
@@ -97,13 +95,11 @@ class PausingAsker:
 
 def asker_of(run: AnalysisRun, question: Question) -> PausingAsker:
     """What the question is asked anew of."""
-
     return PausingAsker(api.whynot.asker_of(run.recall.engine, question), run.checkpoint)
 
 
 def chunk_ledger(run: AnalysisRun, analysis: Analysis) -> Ledger:
     """The explanation of the chunk with this id in the answer on the screen."""
-
     recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
@@ -130,7 +126,6 @@ def _first_words(run: AnalysisRun, answer: Answer) -> Mapping[int, tuple[str, ..
 
 def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[int, tuple[str, ...]]:
     """The phrases of the question that the rows at these ranks hold; nothing where rows are no chunks."""
-
     pool, ranked = answer.pool, answer.ranked
     if pool is None or ranked is None or answer.plan.table == "doc":
         return {}
@@ -141,7 +136,6 @@ def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[in
 
 def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, tuple[str, ...]]) -> RowsAround:
     """What the row at a rank stands among. first: the phrases that the first rows hold, by rank."""
-
     words = {**words_by_rank(answer, {rank - 1, rank} - {0, *first}, store), **first}
     return RowsAround(
         chunks=store.info().chunks,
@@ -158,7 +152,6 @@ def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, 
 
 def two_chunks(run: AnalysisRun, analysis: Analysis) -> Comparison:
     """The explanation of the selected chunk beside the marked one."""
-
     recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
@@ -174,7 +167,6 @@ def two_chunks(run: AnalysisRun, analysis: Analysis) -> Comparison:
 
 def row_funnel(run: AnalysisRun, _analysis: Analysis) -> Funnel:
     """The funnel of the question on the screen, with the milliseconds that each step takes."""
-
     with run.recall.store.reading():
         question = context_question(run.session)
         return Funnel(explain.funnel.trace(asker_of(run, question), question).view)
@@ -182,7 +174,6 @@ def row_funnel(run: AnalysisRun, _analysis: Analysis) -> Funnel:
 
 def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
     """The account of the target in the list on the screen, or in its context where the list has it."""
-
     recall, session = run.recall, run.session
     with recall.store.reading():
         question = context_question(session)
@@ -227,7 +218,6 @@ _EFFORT = {
 
 def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
     """Where the target stands in the answer to the changed question."""
-
     if (chosen := view["target"].get("chosen")) is None:
         return ""
     row = retrieve.targets.chunk(asker.store, chosen["chunk_id"], base=asker.base)
@@ -242,7 +232,6 @@ def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
 
 def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
     """A fix as what the workbench has to change to ask the changed question."""
-
     texts = (before.rql, after.rql) if before.rql is not None else (before.words, after.words)
     text = texts[1] if texts[0] != texts[1] else None
     if after.exact and not before.exact:
@@ -277,7 +266,6 @@ def _settings(before: Question, after: Question) -> Tweaks:
 
 def _exact(question: Question) -> str | None:
     """The query with every row scored; words have no way to say so in the workbench."""
-
     query = question.query
     if query is None:
         return None
@@ -287,7 +275,6 @@ def _exact(question: Question) -> str | None:
 
 def _pinned(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
     """Pinning it to the context, where that was tried and does."""
-
     session, chosen = run.session, view["target"].get("chosen")
     if chosen is None or session.results.answer is None:
         return []
@@ -314,5 +301,4 @@ def _left(session: Session, pin: str) -> tuple[str, ...]:
 
 
 def _command(run: AnalysisRun, pin: str) -> str:
-
     return shell.in_store(f"{whynot.question.command(context_question(run.session))} --pin {pin[:12]}", run.store)

@@ -56,7 +56,6 @@ class MeasuredRun(NamedTuple):
 
 def judged_board(run: AnalysisRun, _analysis: Analysis) -> Board:
     """The board. Raises UsageError `no_judgements`, `eval_unavailable`."""
-
     store, saved, config = run.recall.store, run.recall.config, moved(run)
     with store.reading():
         asked = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
@@ -98,7 +97,6 @@ def rank(run: AnalysisRun, cache: BoardCache, text: str, settings: tuple[Config,
 
 def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit: Unit) -> Ranked:
     """The chunks for a text, or the documents by their best chunks, as `recall eval` ranks them."""
-
     key = text, evaluate.options.retrieval(config), unit
     answer = cache.answers.get(key)
     if answer is not None:
@@ -150,14 +148,12 @@ def _both(
 
 
 def _measured(asked: Questions, cache: BoardCache, config: Config) -> MeasuredRun:
-
     rankings = {query: cache.rankings[text, config, asked.unit] for query, text in asked.texts.items()}
     found = evaluate.measures.values(evaluate.measures.parse_measures(",".join(MEASURES)), asked.grades, rankings)
     return MeasuredRun({measure.name: each for measure, each in found.items()}, rankings)
 
 
 def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -> Board:
-
     now, before = _both(asked, cache, config, saved)
     lines = _lines(asked, now, before)
     shares = [line.judged for line in lines if line.judged is not None]
@@ -174,7 +170,6 @@ def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -
 
 def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
     """The means with their intervals; beside the saved settings, the paired differences too."""
-
     columns = [list(now.values[measure].values()) for measure in MEASURES]
     figures = [
         Figure(evaluate.figures.mean(column), *ends)
@@ -200,7 +195,6 @@ def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
 
 
 def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> list[QueryLine]:
-
     lines = []
     for query, text in asked.texts.items():
         grades, ranking = asked.grades[query], now.rankings[query]
@@ -220,7 +214,6 @@ def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> li
 
 def _missed(grades: Mapping[str, int], ranking: Ranked, asked: Questions) -> list[Missed]:
     """The relevant documents or chunks that are not in the top ten: the most relevant first, by rank, by path."""
-
     ranks = {name: rank for rank, name in enumerate(ranking, start=1)}
     cut = evaluate.options.DEPTH if len(ranking) >= evaluate.options.DEPTH else None
     missed = [
@@ -240,7 +233,6 @@ def _as_missed(name: str, grade: int, rank: int | None, cut: int | None, asked: 
 
 def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
     """The query with this id. Raises UsageError `no_judgements`, `eval_unavailable`."""
-
     store, settings = run.recall.store, (moved(run), run.recall.config)
     with store.reading():
         asked = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
@@ -253,7 +245,6 @@ def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
 
 def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
     """Every judged query with its judgements by path, each at the document that it is of at this moment."""
-
     store = run.recall.store
     with store.reading():
         texts = store.judged_queries()

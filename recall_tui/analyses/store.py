@@ -29,7 +29,6 @@ def store_overview(run: AnalysisRun, _analysis: Analysis) -> StoreOverview:
 
 def store_checks(run: AnalysisRun, analysis: Analysis) -> Health:
     """The check whose code the analysis names, as `recall doctor` makes it."""
-
     recall = run.recall
     engine = recall.engine
     check = maintain.doctor.check_one(
@@ -56,7 +55,6 @@ ROUGH = "whitespace"
 
 def context_worth(run: AnalysisRun, analysis: Analysis) -> Worth:
     """The account of the context as it was packed, with an estimate of the tokens that a model would count."""
-
     answer, packed, packing = run.session.results.answer, run.session.context.packed, run.session.context.packing
     assert answer is not None and packed is not None and packing is not None  # noqa: S101, PT018 - as was wanted
     answer = to_pack(answer, is_k_moved=run.session.weights.k is not None)

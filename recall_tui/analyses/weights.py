@@ -46,7 +46,6 @@ def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
 
 def _asked(run: AnalysisRun) -> Questions | None:
     """The judged queries of the store; None where there is none."""
-
     store = run.recall.store
     try:
         return evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
@@ -63,7 +62,6 @@ def _judged(asked: Questions, said: str) -> list[str]:
 
 def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, config: Config) -> Step:
     """One query's measure, worked out once while its store, its settings and its grades stay."""
-
     kept = cast(dict[object, "Step"], run.kept.setdefault("curve", {}))
     text, grades = asked.texts[query], asked.grades[query]
     digest = run.recall.store.info().digest
@@ -89,7 +87,6 @@ def _pool_on_screen(run: AnalysisRun) -> Pool:
 
 def _pool(run: AnalysisRun, text: str) -> Pool:
     """The candidates of a judged query, as `recall tune` finds them."""
-
     plan = run.recall.engine.words_plan(text, api.recall.Ask(settings=run.session.weights.tweaks))
     plain = plan.config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0, min_cosine=0.0)
     pool = run.recall.engine.answer(plan._replace(config=plain)).pool
@@ -99,7 +96,6 @@ def _pool(run: AnalysisRun, text: str) -> Pool:
 
 def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
     """The steps together, with what may be said of them whatever the present weight is."""
-
     whole = explain.curve.step_curve(steps)
     advice = explain.advice.advise(whole, exact_share(config))
     return Curve(
@@ -117,7 +113,6 @@ def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
 
 def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
     """Every weight at which each pinned chunk stands among the first rows, or does not, as its target asks."""
-
     answer, store = run.session.results.answer, run.recall.store
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
     lines, k = explain.lines.lines_of(answer.pool, current(run.session)), first_rows(run.session)
@@ -136,7 +131,6 @@ def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
 
 def saved_rows(run: AnalysisRun, _analysis: Analysis) -> SavedRows:
     """The first rows of the question as they are when nothing is moved."""
-
     shown, recall = run.session.results.answer, run.recall
     assert shown is not None  # noqa: S101 - only an answered question has rows
     k = WORDS_K if shown.plan.rql is None else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.app import SuspendNotSupported
 
 from recall_core import adapters, paths, retrieve
-from recall_core.contract import response_of
+from recall_core.adapters.flags import response_of
 from recall_core.errors import RecallError, UsageError, why_unread
 from recall_core.files import write
 from recall_core.shell import REST, Hint

@@ -294,7 +294,6 @@ def find_target_in(store: str | None, target: str) -> NamedTarget:
 
 def find_target(recall: Recall, target: str) -> NamedTarget:
     """What a target names. Raises RecallError, where that are two things too."""
-
     going = maintain.remove.find_removal(recall.store, [target], base=recall.engine.base)
     return NamedTarget(going.paths, bool(going.sources))
 

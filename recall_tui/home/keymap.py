@@ -54,7 +54,6 @@ def read(environ: Mapping[str, str]) -> Keymap:
 
 def applied(text: str, name: str = FILE) -> Keymap:
     """The table with the keys of a keymap's text. name: how the file is called in what is wrong with it."""
-
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -101,7 +100,6 @@ def _quoted(key: str) -> str:
 
 def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]]:
     """The keys that a line gives an action, and what is wrong with it."""
-
     known = [each.id for each in TABLE.actions]
     if action not in known:
         near = difflib.get_close_matches(action, known, n=1)

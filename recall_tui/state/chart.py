@@ -47,7 +47,6 @@ def chart_of(pool: Pool, config: Config, *, limit: int = DEPTH, texts: Sequence[
     limit: how many rows are listed; at most DEPTH are drawn. texts: the number of each candidate's text, where copies
     are listed once.
     """
-
     swept = explain.sweep.sweep(explain.lines.sweepable(pool, config), max(1, min(limit, DEPTH)), texts)
     return Chart(
         fusion=config.fusion,
@@ -74,7 +73,6 @@ def tops_over(chart: Chart, columns: int) -> list[tuple[int, ...]]:
 
 def stability_at(chart: Chart, weight: Fraction) -> Stability:
     """How far the weight is from changing the first ranks."""
-
     return explain.sweep.stability_of(chart.same_order, chart.same_members, weight)
 
 

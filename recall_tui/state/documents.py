@@ -79,7 +79,6 @@ def parent_of(path: str) -> str:
 
 def filter_of(line: TreeLine) -> str:
     """The expression that lets through what a line stands for: a tag, a path, or all paths that begin so."""
-
     match line.kind:
         case "tag":
             return f"doc.tag = {rql.print.print_value(line.path)}"
@@ -95,7 +94,6 @@ def filter_of(line: TreeLine) -> str:
 
 def _inside(session: Session, folder: str, depth: int) -> Iterator[TreeLine]:
     """What is in an open folder, with what is in those of its folders that are open; nothing before it is read."""
-
     known = result_of(session, folder_analysis(folder), store.values.FolderListing)
     if not isinstance(known, store.values.FolderListing):
         return

@@ -27,7 +27,6 @@ class Edit(NamedTuple):
 
 def has_option(key: str) -> bool:
     """True when a query can decide this setting itself."""
-
     return key in rql.options.OPTIONS
 
 
@@ -36,7 +35,6 @@ def with_options(text: str, query: Query, options: Mapping[str, Value], *, limit
 
     query: the tree of the text.
     """
-
     tokens = [token for token in rql.lexer.tokenize(text) if token.kind != "end" and token.text != ";"]
     clause = _clause(tokens, "OPTION")
     added = keyed(options)
@@ -69,7 +67,6 @@ def as_query(words: str, config: Config, *, limit: int, options: Mapping[str, Va
 
     options: settings that are moved; those that a query leaves out unless it says so are added to them.
     """
-
     said = {NAMES.get(key, key): value for key, value in options.items() if has_option(key)}
     if config.sparse_recall:
         said["sparse_recall"] = True
@@ -111,7 +108,6 @@ def _values(tokens: list[Token], clause: int | None, count: int) -> list[tuple[T
 
 def _spelled(options: Mapping[str, Value]) -> str:
     """`name value, name value`, as a query has them."""
-
     return rql.print.print_query(rql.ast.Query(table="chunk", options=tuple(options.items()))).partition(" OPTION ")[
         2
     ]

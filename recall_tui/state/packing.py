@@ -68,7 +68,6 @@ def digest(packed: Packed) -> str:
 @lru_cache(maxsize=2)
 def _digest(packed: Same[Packed]) -> str:
     """Kept: it stands in a title that is looked at on every change, and hashing waits for other threads."""
-
     return hashlib.sha256(printed(packed.value).encode("utf-8")).hexdigest()
 
 

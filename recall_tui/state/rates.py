@@ -88,7 +88,6 @@ def left_seconds(meter: Meter) -> float | None:
 
 def done_share(progress: Progress) -> float:
     """How much of the run is done, from 0 to 1."""
-
     return adapters.progress.share_done(progress)
 
 

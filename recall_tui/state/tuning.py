@@ -146,7 +146,6 @@ def first_rows(session: Session) -> int:
 
 def nearest_weight(session: Session) -> float | None:
     """The weight nearest to the present one that meets all targets; None where there is none, or none is known."""
-
     met, now = target_weights(session), exact_share(current(session))
     interval = explain.intervals.nearest(met.weights, now) if met else None
     return None if interval is None else explain.intervals.weight_inside(interval, now)

@@ -92,7 +92,6 @@ class CommandThread:
             self._post(Crashed(error))
 
     def _run(self) -> None:
-
         stdout, stderr = Caught(), Caught()
         streams = adapters.streams.Streams(io.StringIO(), stdout, stderr, self._is_ending, may_wait=False)
         code = adapters.cli.guard_run(

@@ -86,7 +86,6 @@ class Written(NamedTuple):
 
 def learned(recall: Recall, lookup: Lookup) -> Learned:
     """The keys or the values that begin so, the most frequent first."""
-
     vocabulary = recall.store.vocabulary(rql.complete.SUGGESTIONS)
     field, prefix = lookup
     known = vocabulary.keys(prefix) if field is None else vocabulary.values(field, prefix)
@@ -282,7 +281,6 @@ class QueryThread:
 
     def _written(self, recall: Recall) -> Written:
         """It is read anew only once something was committed."""
-
         changes = recall.store.changes()
         if changes == self._looked.changes:
             return self._looked

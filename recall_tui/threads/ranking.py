@@ -43,13 +43,11 @@ def weighed(recall: Recall, answer: Answer, plan: Plan) -> Answer:
 
 def understood(recall: Recall, request: QueryRequest) -> Plan:
     """The requested question under the saved settings."""
-
     return recall.engine.plan(request.text, api.recall.Ask(filter=request.filter or None))
 
 
 def moved(recall: Recall, plan: Plan, request: QueryRequest) -> Plan:
     """A question under the settings that are moved."""
-
     return recall.engine.replan(plan, api.recall.Ask(settings=request.settings, k=request.k))
 
 
@@ -87,13 +85,11 @@ def among(rows: Mapping[int, Hit], wanted: Iterable[int]) -> dict[int, Hit]:
 
 def rows_with_words(answer: Answer) -> int | None:
     """How many rows of the whole ranking hold a word of the question; None unless words and meaning were asked."""
-
     return retrieve.answer.rows_with_words(answer)
 
 
 def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, State]:
     """What happened to the files of these rows since they were read, by doc.id. Each file is looked at once."""
-
     documents = list(dict.fromkeys(hit.doc.id for hit in rows.values()))
     if unknown := [each for each in documents if each not in known]:
         found = retrieve.freshness.stale_documents(unknown, store=recall.store, base=recall.engine.base)
@@ -138,7 +134,6 @@ def before_of(answer: Answer, rows: Iterable[int], ranks: Mapping[int, int]) -> 
 
 def repacked(recall: Recall, answer: Answer, request: QueryRequest) -> Repacked:
     """The answer under the requested budget. A pin or a drop that is no candidate waits, and changes nothing."""
-
     budget_tokens, pins, drops = request.packing
     answer = to_pack(answer, is_k_moved=request.is_k_moved)
     waiting = _waiting(recall, answer, (*pins, *drops)) if pins or drops else ()
@@ -152,7 +147,6 @@ def repacked(recall: Recall, answer: Answer, request: QueryRequest) -> Repacked:
 
 def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tuple[Waiting, ...]:
     """Those of the chunks that are gone from the store, or may not be packed for this answer."""
-
     store = recall.store
     waiting = []
     with store.reading():
@@ -176,7 +170,6 @@ def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tupl
 
 def _scanned(recall: Recall, found: Answer, start: int, stop: int) -> set[int]:
     """The chunks of rows that have no scores; a row that is a document stands for its first chunk."""
-
     plan, store = found.plan, recall.store
     rows = retrieve.copies.listed(plan, store, start=start, stop=stop)
     if plan.table != "doc":

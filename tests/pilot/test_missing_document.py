@@ -87,7 +87,7 @@ async def test_a_missing_document_is_named_by_an_ending_or_literally(named_store
         assert bench.app.screen is screen
         assert screen.query_one("#target").border_subtitle == "Looking it up …"
         found = Paths(("docs/my-budget.md", "docs/notes/budget.md"), are_all=True)
-        stamp = next(iter(bench.session.analyses.values()))[0]
+        stamp = bench.session.analyses[Analysis("paths", "plan.md")][0]
         analyses = {**bench.session.analyses, Analysis("paths", "budget.md"): (stamp, found)}
         screen.show_session(bench.session._replace(analyses=analyses))
         await bench.until(lambda now: now.results.sought == "docs/notes/budget.md")

@@ -8,9 +8,9 @@ import pytest
 
 import tests.embedders
 from recall_core.adapters import embedding
+from recall_core.adapters.flags import response_of
 from recall_core.api.recall import Recall
 from recall_core.config import Config
-from recall_core.contract import response_of
 from recall_core.contract.views import EmbedderView
 from recall_core.maintain import embedders as module
 from tests.embedders import COUNTING, KEYED, WINDOWED

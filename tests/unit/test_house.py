@@ -77,7 +77,7 @@ def test_a_new_package_starts_with_its_own_row(tree: Path) -> None:
 def test_a_circle_through_a_lazy_package_is_seen(tmp_path: Path) -> None:
     folder = tmp_path / "recall_core/words"
     folder.mkdir(parents=True)
-    lazy = f"if TYPE_CHECKING:\n    from recall_core.words import fold, stem\nelse:\n    __getattr__ = {house.LAZY}\n"
+    lazy = f"if TYPE_CHECKING:\n    from recall_core.words import fold, stem\nelse:\n    {house.LAZY}__name__)\n"
     (folder / "__init__.py").write_text(lazy)
     (folder / "fold.py").write_text("from recall_core.words import stem\n")
     (folder / "stem.py").write_text("from recall_core import words\nA = 1\n")

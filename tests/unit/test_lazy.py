@@ -26,7 +26,7 @@ def test_an_unknown_name_is_an_attribute_error(module: ModuleType) -> None:
 
 def test_an_error_within_a_module_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "of_a_test").mkdir()
-    (tmp_path / "of_a_test/__init__.py").write_text(f"from recall_core._lazy import attach\n__getattr__ = {LAZY}\n")
+    (tmp_path / "of_a_test/__init__.py").write_text(f"from recall_core._lazy import attach\n{LAZY}__name__)\n")
     (tmp_path / "of_a_test/broken.py").write_text("import no_such_library\n")
     monkeypatch.syspath_prepend(tmp_path)
     package = import_module("of_a_test")

@@ -137,7 +137,7 @@ def _moves_right(distance: str) -> bool:
 
 
 def _glyph(name: str) -> str:
-    """The characters of a glyph by its name; "" where nobody knows."""
+    """Return the characters of a glyph by its name, "" if it is unknown."""
     if name in _GLYPHS:
         return _GLYPHS[name]
     if len(name) == 1:
@@ -151,7 +151,7 @@ def _glyph(name: str) -> str:
 
 
 def _code_point(number: int) -> str:
-    """The character of that number; "" for controls, halves of surrogate pairs, and what is no number of one."""
+    """Return the character of that number, "" for controls, surrogates and numbers that no character has."""
     if number < 32 or 0x7F <= number < 0xA0 or 0xD800 <= number < 0xE000 or number > 0x10FFFF:
         return ""
     return chr(number)

@@ -62,7 +62,6 @@ def _expect_serving(flags: Namespace) -> None:
 
 
 def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
-
     base = None if flags.base is None else str(absolute(Path(flags.base)))
     limits = mcp.tools.Limits(base=base)
     if flags.max_answer_chars is not None:

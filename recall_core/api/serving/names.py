@@ -140,10 +140,6 @@ class CallerNames:
         warnings = () if part else tuple(self._other_meaning(path, doc_id))
         return ServedTarget(doc_id + part, self._noted(path, doc_id), warnings)
 
-    def shown_of(self, doc_id: str) -> str:
-        """The path of a live document."""
-        return self._noted(self._path_of(doc_id), doc_id)
-
     def _path_of(self, doc_id: str) -> str:
         return next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values())).path
 

@@ -65,7 +65,6 @@ def means(matrix: NDArray[np.float64], sizes: Sequence[int]) -> list[Vector]:
 
 def unit(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """The rows scaled to length 1. Raises ValueError for a row of zeros, NaN or infinity, which has no direction."""
-
     if not np.isfinite(matrix).all():
         raise ValueError("a component is NaN or infinite")
     # By the largest component first: squares of extreme components leave the range of a float.
@@ -324,7 +323,6 @@ def _counted(rows: list[object], count: int) -> list[object]:
 
 def _matrix(rows: Sequence[object], dimension: int | None) -> NDArray[np.float64]:
     """The rows as numbers. Raises ValueError where one is no list of `dimension` numbers."""
-
     lists = [row for row in rows if isinstance(row, list)]
     if len(lists) != len(rows):
         raise ValueError("a vector is not a list")

@@ -212,7 +212,6 @@ class Wire:
 
     def _attempt(self, path: str, content: bytes) -> object:
         """The decoded answer, or a _Failure."""
-
         try:
             told = {"trace": self._connected}
             response = self._client.post(self._url + path, content=content, extensions=told)
@@ -226,7 +225,6 @@ class Wire:
         return decoded
 
     def _unanswered(self, error: httpx.RequestError) -> _Failure:
-
         if isinstance(error, httpx.TimeoutException):
             return _Failure(self._error("provider_timeout", "did not answer in time"), error, is_passing=True)
         if isinstance(error, httpx.DecodingError):
