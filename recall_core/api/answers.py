@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from recall_core import api, evaluate, explain, retrieve, rql, views
+from recall_core import api, evaluate, explain, maintain, retrieve, rql, views
+from recall_core._lazy import hashlib
+from recall_core._version import __version__
 from recall_core.api.context import context_view, packing, ranges, terms
-from recall_core.config import Config
+from recall_core.config import Config, settings_of
 from recall_core.contract import OK
 from recall_core.errors import SnapshotMismatch, StaleError, UsageError
 from recall_core.retrieve.answer import (
@@ -27,16 +31,14 @@ from recall_core.retrieve.plan import Plan, plan_rql
 from recall_core.rql.ast import And, Expr, Field, Like, Not, Or
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
-from recall_core.types import Hit, Packed, Row, Twins
 from recall_core.views import explain_view
 
 if TYPE_CHECKING:
     from recall_core.api.engine import Engine
     from recall_core.config import GivenSettings
-    from recall_core.contract.explaining import ReceiptPart
+    from recall_core.contract.explaining import ReceiptPart, ReceiptView
     from recall_core.contract.ledger import PassageView
     from recall_core.contract.responses import (
-        CompletionResponse,
         ContextResponse,
         ExplainResponse,
         RqlResponse,
@@ -45,28 +47,30 @@ if TYPE_CHECKING:
     )
     from recall_core.contract.views import (
         AccountPart,
+        ContextView,
         CopiesPart,
-        CopiesView,
         NextPart,
         PassagePart,
         PlaceView,
         ResultView,
         StatsView,
-        WordHitsPart,
     )
     from recall_core.evaluate.tune_question import PinTarget
-    from recall_core.pack.policy import Terms
+    from recall_core.maintain.receipts import Receipt, ReceiptContext, ReceiptPacking, ReceiptQuestion, ReceiptRow
     from recall_core.retrieve.asking import Ask, Pack
-    from recall_core.types import Document, Hit, Packed
+    from recall_core.types import Document, Hit, Packed, Row
 
 
-def listed(engine: Engine, plan: Plan, ask: Ask) -> SearchResponse:
-    """The page that the plan asks for."""
+@contextmanager
+def fresh_reading(engine: Engine, ask: Ask) -> Iterator[float]:
+    """Bring the store up to date if the question wants it, and read one state of it inside the block.
+
+    Yields perf_counter() of the moment at which the question came.
+    """
     started = perf_counter()
     refresh(engine, ask)
     with engine.store.reading():
-        found = answered(engine, plan, ask, is_read_on=not ask.documents_with_words)
-        return listing(engine, found, ask, started=started)
+        yield started
 
 
 def query_checked(text: str, settings: GivenSettings = ()) -> RqlResponse:
@@ -81,26 +85,11 @@ def query_formatted(text: str) -> RqlResponse:
     return {**OK, "rql": {"text": rql.parser.format_query(text)}, "warnings": []}
 
 
-def query_completed(engine: Engine, text: str, cursor: int) -> CompletionResponse:
-    """What may stand at a cursor of a query that is being written."""
-    with engine.store.reading():
-        return views.completion(text, cursor, engine.store.vocabulary(rql.complete.SUGGESTIONS))
-
-
-def packed(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ContextResponse:
-    """The ranked list packed under the budget."""
-    started = perf_counter()
-    refresh(engine, ask)
-    with engine.store.reading():
-        return context(engine, answered(engine, plan, ask, is_read_on=True), ask, pack, started=started)
-
-
 def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: str | None) -> ExplainResponse:
     """Explain why a chunk, or the first hit, scores what it scores, whatever its rank; compare it with another."""
-    started = perf_counter()
-    refresh(engine, ask)
-    with engine.store.reading():
-        answer = answered(engine, plan, ask)
+    with fresh_reading(engine, ask) as started:
+        answer = engine.answer(plan)
+        expect_snapshot(answer, ask)
         embedder = None if plan.semantic is None else engine.embedder
         targeted = (chunk,) if versus is None else (chunk, versus)
         rows = [explain.explanation.named_chunk(engine, answer, each) for each in targeted]
@@ -125,7 +114,8 @@ def swept(
     started = perf_counter()
     with engine.store.reading():
         copies = evaluate.options.with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
-        answer = answered(engine, plan._replace(config=plan.config._replace(collapse=collapse)), ask)
+        answer = engine.answer(plan._replace(config=plan.config._replace(collapse=collapse)))
+        expect_snapshot(answer, ask)
         tuning = evaluate.tune_question.tuning_view(answer, wishes, engine, breaks=breaks)
         return {
             **OK,
@@ -144,35 +134,35 @@ def refresh(engine: Engine, ask: Ask) -> None:
             pass
 
 
-def answered(engine: Engine, plan: Plan, ask: Ask, *, is_read_on: bool = False) -> Answer:
-    """The answer, if the store is still the one the caller has in mind. Raises SnapshotMismatch."""
-    return asserted(engine.answer(plan, is_read_on=is_read_on), ask)
-
-
-def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> SearchResponse:
-    """The page of an answer."""
+def listing(engine: Engine, answer: Answer, ask: Ask, *, started: float) -> SearchResponse:
+    """Return the page of an answer. Raises SnapshotMismatch, and StaleError if asked to."""
+    expect_snapshot(answer, ask)
     began = perf_counter()
-    listed = with_words_only(found) if ask.documents_with_words else found
-    shown = page(listed, engine.store)
-    states, stale = checked(_told(shown), ask, store=engine.store, base=engine.base)
-    found = _timed(found, "fetch", began)
+    store = engine.store
+    listed = with_words_only(answer) if ask.documents_with_words else answer
+    shown = page(listed, store)
+    states, stale = checked(_named_documents(shown), ask, store=store, base=engine.base)
+    answer = _timed(answer, "fetch", began)
     began = perf_counter()
-    leaves = engine.leaves(found, shown) if ask.explain else [None] * len(shown)
-    found = _timed(found, "explain", began) if ask.explain else found
+    leaves = engine.leaves(answer, shown) if ask.explain else [None] * len(shown)
+    answer = _timed(answer, "explain", began) if ask.explain else answer
     began = perf_counter()
-    has_passages = ask.passages and _shows_text(found.plan) and not ask.documents_with_words
-    passages = engine.passages(found, shown) if has_passages else [None] * len(shown)
+    plan = answer.plan
+    shows_text = plan.select is None or (plan.table == "chunk" and "chunk.text" in plan.select)
+    has_passages = ask.passages and plan.mode != "filter" and shows_text and not ask.documents_with_words
+    passages = engine.passages(answer, shown) if has_passages else [None] * len(shown)
     if ask.lines_around:
-        passages = _with_lines(passages, shown, ask.lines_around, engine.store)
-    found = _timed(found, "passages", began) if any(passages) else found
-    plan, held = found.plan, rows_with_words(found)
+        texts = {hit.doc.id: store.text_of(hit.doc.id) for hit in shown}
+        passages = [
+            passage and retrieve.passage.with_lines(passage, texts[hit.doc.id], ask.lines_around)
+            for passage, hit in zip(passages, shown, strict=True)
+        ]
+    answer = _timed(answer, "passages", began) if any(passages) else answer
     following = plan.offset + len(shown)
     is_paged = listed.recall is None or plan.rql is None  # sparse recall does not go with the OFFSET of a query
     has_more = shown and following < listed.total and is_paged
     next_part: NextPart = {"next_offset": following} if has_more else {}
-    receipt: ReceiptPart = {}
-    if ask.receipt:
-        receipt["receipt"] = api.receipts.receipt_of_rows(found, ask, engine.store)
+    receipt: ReceiptPart = {"receipt": receipt_of_rows(answer, ask, store)} if ask.receipt else {}
     results: list[ResultView] = [
         {
             **views.result_view(hit, plan, states, explain=ask.explain, leaves=each, passage=passage),
@@ -180,40 +170,38 @@ def listing(engine: Engine, found: Answer, ask: Ask, *, started: float) -> Searc
         }
         for hit, each, passage in zip(shown, leaves, passages, strict=True)
     ]
-    _add_sentences(results, shown, found, engine.store)
+    if ledgers := [(view["explain"], hit) for view, hit in zip(results, shown, strict=True) if "explain" in view]:
+        explain.in_words.add_sentences([view for view, _ in ledgers], [hit for _, hit in ledgers], answer, store)
     return {
         **OK,
-        "query": views.query_echo(plan, found.pool, limit=plan.limit),
+        "query": views.query_echo(plan, answer.pool, limit=plan.limit),
         "results": results,
-        **views.sparse_part(found, explain=ask.explain or ask.verbose),
-        "stats": {**stats_view(found, started), **_by_words(held)},
-        "warnings": [*engine.notes(), *listed.warnings, *_unmatched(found, held, engine.store), *stale],
+        **views.sparse_part(answer, explain=ask.explain or ask.verbose),
+        "stats": stats_view(answer, started, rows_with_words(answer)),
+        "warnings": [*engine.notes(), *listed.warnings, *_unmatched(answer, store), *stale],
         **next_part,
         **receipt,
     }
 
 
-def _add_sentences(results: Sequence[ResultView], shown: Sequence[Hit], found: Answer, store: Store) -> None:
-    """A sentence to each ledger, where there are any."""
-    explained = [(view["explain"], hit) for view, hit in zip(results, shown, strict=True) if "explain" in view]
-    if explained:
-        explain.in_words.add_sentences([view for view, _ in explained], [hit for _, hit in explained], found, store)
-
-
-def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: float) -> ContextResponse:
-    """The context of an answer."""
+def context(engine: Engine, answer: Answer, ask: Ask, options: Pack, *, started: float) -> ContextResponse:
+    """Return the context of an answer. Raises SnapshotMismatch, and StaleError if asked to."""
+    expect_snapshot(answer, ask)
     began = perf_counter()
     store = engine.store
-    found = packable(found, store)
+    answer = packable(answer, store)
     seen: list[Hit] = []
-    made = packing(found, options, store=store, cite=engine.cited, seen=seen)
-    start, stop = candidate_range(found)
-    hits = _with_twins({hit.chunk.id: hit for hit in seen if hit.chunk is not None}, made, found, store)
+    made = packing(answer, options, store=store, cite=engine.cited, seen=seen)
+    start, stop = candidate_range(answer)
+    hits = _with_twins({hit.chunk.id: hit for hit in seen if hit.chunk is not None}, made, answer, store)
     packed = [hits[each] for block in made.blocks for each in block.chunk_ids]
-    states, stale = checked(_told(packed), ask, store=store, base=engine.base)
-    found, held = _timed(found, "pack", began), rows_with_words(found)
-    on = terms(found, options, store)
-    view = context_view(made, hits, states, _account(found, made, on, engine) if ask.explain else {})
+    states, stale = checked(_named_documents(packed), ask, store=store, base=engine.base)
+    answer = _timed(answer, "pack", began)
+    on = terms(answer, options, store)
+    account: AccountPart = {}
+    if ask.explain:
+        account["account"] = retrieve.worth.account_view(made, answer, on, store, engine.cited)
+    view = context_view(made, hits, states, account)
     for block, place in zip(view["blocks"], ranges(made, on), strict=True):
         block["text_range"] = list(place)
     shown = [hits[chunk["id"]] for chunk in view["chunks"]]
@@ -221,124 +209,124 @@ def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: 
     view["chunks"] = [
         {
             **chunk,
-            **views.matched_part(hit, found.plan, is_pinned=chunk["id"] in on.pinned),
+            **views.matched_part(hit, answer.plan, is_pinned=chunk["id"] in on.pinned),
             **_passage_part(passage),
             **_copies_part(hit),
         }
-        for chunk, hit, passage in zip(view["chunks"], shown, engine.passages(found, shown), strict=True)
+        for chunk, hit, passage in zip(view["chunks"], shown, engine.passages(answer, shown), strict=True)
     ]
-    found = _timed(found, "passages", began) if shown else found
+    answer = _timed(answer, "passages", began) if shown else answer
     if ask.explain:
-        for chunk, hit, leaves in zip(view["chunks"], shown, engine.leaves(found, shown), strict=True):
+        for chunk, hit, leaves in zip(view["chunks"], shown, engine.leaves(answer, shown), strict=True):
             if hit.score is not None:
-                chunk["explain"] = explain_view(hit, found.plan, leaves)
+                chunk["explain"] = explain_view(hit, answer.plan, leaves)
     receipt: ReceiptPart = {}
     if ask.receipt:
-        receipt["receipt"] = api.receipts.receipt_of_context(found, ask, options, view, packed=hits, store=store)
+        receipt["receipt"] = receipt_of_context(answer, ask, options, view, packed=hits, store=store)
     if options.lean:
         for part in (*view["chunks"], *view["blocks"]):
             del part["text"]
     return {
         **OK,
-        "query": views.query_echo(found.plan, found.pool, limit=stop - start),
-        **views.sparse_part(found, explain=ask.explain or ask.verbose),
+        "query": views.query_echo(answer.plan, answer.pool, limit=stop - start),
+        **views.sparse_part(answer, explain=ask.explain or ask.verbose),
         "context": view,
-        "stats": {**stats_view(found, started), **_by_words(held)},
-        "warnings": [*engine.notes(), *found.warnings, *_unmatched(found, held, store), *made.warnings, *stale],
+        "stats": stats_view(answer, started, rows_with_words(answer)),
+        "warnings": [*engine.notes(), *answer.warnings, *_unmatched(answer, store), *made.warnings, *stale],
         **receipt,
     }
 
 
-def _passage_part(passage: PassageView | None) -> PassagePart:
-    return {} if passage is None else {"passage": passage}
-
-
-def _with_lines(
-    passages: Sequence[PassageView | None], hits: Sequence[Hit], lines: int, store: Store
-) -> list[PassageView | None]:
-    texts = {hit.doc.id: store.text_of(hit.doc.id) for hit in hits}
-    return [
-        None if passage is None else retrieve.passage.with_lines(passage, texts[hit.doc.id], lines)
-        for passage, hit in zip(passages, hits, strict=True)
-    ]
-
-
-def _shows_text(plan: Plan) -> bool:
-    """Whether a signal was asked, and the text of chunks is told."""
-    is_told = plan.select is None or (plan.table == "chunk" and "chunk.text" in plan.select)
-    return plan.mode != "filter" and is_told
-
-
-def _with_twins(hits: dict[str, Hit], made: Packed, found: Answer, store: Store) -> dict[str, Hit]:
-    if not found.plan.collapses or not (found.struck or found.known.texts):
-        return hits
-
-    return with_twins(hits, made, found, store)
-
-
-def _told(hits: Iterable[Hit]) -> Iterator[Document]:
-    """The documents of these hits, and of every other place of their texts that is told."""
+def _named_documents(hits: Iterable[Hit]) -> Iterator[Document]:
+    """Yield the documents of these hits, and of the other places of their texts that the answer names."""
     for hit in hits:
         yield hit.doc
         if hit.twins is not None:
             yield from (row.doc for row in hit.twins.first)
 
 
+def _passage_part(passage: PassageView | None) -> PassagePart:
+    return {} if passage is None else {"passage": passage}
+
+
+def _with_twins(hits: dict[str, Hit], made: Packed, answer: Answer, store: Store) -> dict[str, Hit]:
+    """Return the hits by the ids of their chunks, those that are packed with the other places of their texts."""
+    if not answer.plan.collapses or not (answer.struck or answer.known.texts):
+        return hits
+    read = {row.chunk.id: rowid for rowid, row in answer.rows.items()}
+    ids = [each for block in made.blocks for each in block.chunk_ids]
+    packed = {each: read[each] if each in read else store.rowid("chunk", each) for each in ids}
+    twins = twins_of(answer, list(packed.values()), store)
+    return {**hits, **{each: hits[each]._replace(twins=twins.get(rowid)) for each, rowid in packed.items()}}
+
+
 def _copies_part(hit: Hit) -> CopiesPart:
+    """Return how many other chunks have a hit's text, and the first places of these."""
     if hit.twins is None:
         return {}
-
-    return {"copies": copies_view(hit.twins)}
-
-
-def _account(found: Answer, made: Packed, on: Terms, engine: Engine) -> AccountPart:
-    return {"account": retrieve.worth.account_view(made, found, on, engine.store, engine.cited)}
+    return {"copies": {"count": hit.twins.number, "places": [_place_view(row) for row in hit.twins.first]}}
 
 
-def asserted(found: Answer, ask: Ask) -> Answer:
-    """The answer, if the store is still the one the caller has in mind. Raises SnapshotMismatch."""
-    if ask.snapshot is not None and not (len(ask.snapshot) >= 6 and found.digest.startswith(ask.snapshot)):
+def _place_view(row: Row) -> PlaceView:
+    chunk = row.chunk
+    view: PlaceView = {
+        "id": chunk.id,
+        "path": row.doc.path,
+        "offset": chunk.offset,
+        "line_start": chunk.line_start,
+        "line_end": chunk.line_end,
+    }
+    if chunk.place is not None:
+        view["place"] = chunk.place
+    return view
+
+
+def expect_snapshot(answer: Answer, ask: Ask) -> None:
+    """Raise SnapshotMismatch if the store is not the one that the caller has in mind."""
+    if ask.snapshot is not None and not (len(ask.snapshot) >= 6 and answer.digest.startswith(ask.snapshot)):
         raise SnapshotMismatch(
             "snapshot_mismatch",
-            f"The store's digest is {found.digest[:12]}, not {ask.snapshot[:12]}.",
-            hint=Hint(AGAIN, snapshot=found.digest[:12]),
-            details={"digest": found.digest},
+            f"The store's digest is {answer.digest[:12]}, not {ask.snapshot[:12]}.",
+            hint=Hint(AGAIN, snapshot=answer.digest[:12]),
+            details={"digest": answer.digest},
         )
-    return found
 
 
-def stats_view(found: Answer, started: float) -> StatsView:
-    """The figures of an answer. started: perf_counter() when the question came."""
+def stats_view(answer: Answer, started: float, word_hits: int | None = None) -> StatsView:
+    """Return the figures of an answer.
+
+    started: perf_counter() when the question came. word_hits: rows that have the words of the question.
+    """
     view: StatsView = {
         "took_ms": round((perf_counter() - started) * 1000, 3),
-        "total_hits": found.total + found.struck,
-        "snapshot": found.snapshot,
-        "exact": found.exact,
-        "index": found.pool.index_kind if found.pool else "none",
-        "digest": found.digest,
-        "timings": found.timings,
+        "total_hits": answer.total + answer.struck,
+        "snapshot": answer.snapshot,
+        "exact": answer.exact,
+        "index": answer.pool.index_kind if answer.pool else "none",
+        "digest": answer.digest,
+        "timings": answer.timings,
     }
-    if found.pool is not None and found.pool.shortlist is not None:
-        view["examined"] = len(found.pool.shortlist)
-    return {**view, "copies": found.struck} if found.struck else view
+    if answer.pool is not None and answer.pool.shortlist is not None:
+        view["examined"] = len(answer.pool.shortlist)
+    if answer.struck:
+        view["copies"] = answer.struck
+    if word_hits is not None:
+        view["word_hits"] = word_hits
+    return view
 
 
-def _by_words(held: int | None) -> WordHitsPart:
-    return {} if held is None else {"word_hits": held}
-
-
-def _unmatched(found: Answer, held: int | None, store: Store) -> Iterator[str]:
+def _unmatched(answer: Answer, store: Store) -> Iterator[str]:
     """Yield a warning if the filter leaves no row, or if meaning alone ranked the rows although words were asked."""
-    where = found.plan.where
-    if not found.total and where is not None:
-        count = partial(store.scan, table=found.plan.table, order=(), limit=0, offset=0)
+    where = answer.plan.where
+    if not answer.total and where is not None:
+        count = partial(store.scan, table=answer.plan.table, order=(), limit=0, offset=0)
         patterns: list[str] = []
         if not count(where)[0] and count(None)[0]:
             would_match = count(_in_any_folder(where, patterns))[0]
             hint = f"; did you mean GLOB {' and '.join(patterns)}?" if would_match else ""
             yield f"W_EMPTY_FILTER: nothing passes the filter{hint}"
-    if held == 0 and found.total:
-        least = "every word" if found.plan.config.match == "all" else "a word"
+    if answer.total and rows_with_words(answer) == 0:
+        least = "every word" if answer.plan.config.match == "all" else "a word"
         yield f"W_NO_MATCH: no row has {least} of the question; they are ranked by meaning alone"
 
 
@@ -377,34 +365,104 @@ def checked(
 _PAST: dict[State, str] = {"modified": "changed", "missing": "deleted or moved"}
 
 
-def _timed(found: Answer, stage: str, began: float) -> Answer:
+def _timed(answer: Answer, stage: str, began: float) -> Answer:
     spent = round((perf_counter() - began) * 1000, 3)
-    return found._replace(timings={**found.timings, stage: spent})
+    return answer._replace(timings={**answer.timings, stage: spent})
 
 
-def with_twins(hits: Mapping[str, Hit], made: Packed, found: Answer, store: Store) -> dict[str, Hit]:
-    """The hits by the ids of their chunks, those that are packed with the other places of their texts."""
-    read = {row.chunk.id: rowid for rowid, row in found.rows.items()}
-    ids = [each for block in made.blocks for each in block.chunk_ids]
-    packed = {each: read[each] if each in read else store.rowid("chunk", each) for each in ids}
-    twins = twins_of(found, list(packed.values()), store)
-    return {**hits, **{each: hits[each]._replace(twins=twins.get(rowid)) for each, rowid in packed.items()}}
+def receipt_of_rows(answer: Answer, ask: Ask, store: Store) -> ReceiptView:
+    """Return the receipt of the page that an answer shows."""
+    rows = [
+        _receipt_row(hit, None if hit.chunk is None else (hit.chunk.id, hit.chunk.offset, hit.chunk.end))
+        for hit in page(answer, store)
+    ]
+    return receipt_view(_receipt(answer, _question(answer.plan, ask), rows, store, config=answer.plan.config))
 
 
-def copies_view(twins: Twins) -> CopiesView:
-    """How many others have a hit's text, and the first places of these."""
-    return {"count": twins.number, "places": [_place_view(row) for row in twins.first]}
+def receipt_of_context(
+    answer: Answer, ask: Ask, pack: Pack, context: ContextView, *, packed: Mapping[str, Hit], store: Store
+) -> ReceiptView:
+    """Return the receipt of a context: of its chunks in the order of the text, each as far as it was packed.
+
+    answer: as `packable` gives it.  packed: by the id of the chunk.
+    """
+    rows = [
+        _receipt_row(packed[chunk["id"]], (chunk["id"], chunk["offset"], chunk["offset"] + len(chunk["text"])))
+        for chunk in context["chunks"]
+    ]
+    receipts = maintain.receipts
+    config, _, pinned, dropped = terms(answer, pack, store)
+    given = pack._replace(pins=tuple(sorted(pinned)), drops=tuple(sorted(dropped)))._asdict()
+    packing = receipts.ReceiptPacking(**{name: given[name] for name in receipts.ReceiptPacking.__struct_fields__})
+    digest = hashlib.sha256(context["text"].encode()).hexdigest()
+    made = receipts.ReceiptContext(digest, context["used_tokens"], context["counter"])
+    return receipt_view(
+        _receipt(answer, _question(answer.plan, ask, packing), rows, store, config=config, context=made)
+    )
 
 
-def _place_view(row: Row) -> PlaceView:
-    chunk = row.chunk
-    view: PlaceView = {
-        "id": chunk.id,
-        "path": row.doc.path,
-        "offset": chunk.offset,
-        "line_start": chunk.line_start,
-        "line_end": chunk.line_end,
-    }
-    if chunk.place is not None:
-        view["place"] = chunk.place
-    return view
+def _question(plan: Plan, ask: Ask, packing: ReceiptPacking | None = None) -> ReceiptQuestion:
+    """Return the question with its own settings as the plan has them: each was checked."""
+    own = settings_of(ask.settings, where=flag("set"))
+    return maintain.receipts.ReceiptQuestion(
+        text=plan.text,
+        is_rql=plan.rql is not None,
+        mode=ask.mode,  # type: ignore[arg-type]  # the plan was made of it
+        filter=ask.filter,
+        k=ask.k,
+        exact=ask.exact,
+        settings={key: getattr(plan.config, key) for key in sorted(own)},
+        packing=packing,
+    )
+
+
+def _receipt(
+    answer: Answer,
+    question: ReceiptQuestion,
+    rows: Sequence[ReceiptRow],
+    store: Store,
+    *,
+    config: Config,
+    context: ReceiptContext | None = None,
+) -> Receipt:
+    """Return the receipt of these rows. config: the settings that they were listed or packed under."""
+    receipts, plan = maintain.receipts, answer.plan
+    return receipts.Receipt(
+        recall_receipt=receipts.FORMAT,
+        version=__version__,
+        question=question,
+        plan=receipts.EffectivePlan(
+            mode=plan.mode,
+            table=plan.table,
+            filters=plan.filters,
+            limit=plan.limit,
+            offset=plan.offset,
+            index=answer.pool.index_kind if answer.pool else "none",
+        ),
+        settings=receipts.in_force(config, is_packed=context is not None, is_rql=question.is_rql),
+        store=receipts.ReceiptState(digest=answer.digest, embedder=store.embedder(), counter=answer.counter),
+        rows=tuple(rows),
+        total=answer.total + answer.struck,
+        context=context,
+    )
+
+
+def _receipt_row(hit: Hit, chunk: tuple[str, int, int] | None) -> ReceiptRow:
+    chunk_id, offset, end = chunk or (None, None, None)
+    return maintain.receipts.ReceiptRow(
+        rank=hit.rank,
+        score=hit.score,
+        path=hit.doc.path,
+        doc=hit.doc.id,
+        hash=hit.doc.hash,
+        labels=maintain.receipts.labels_of(hit.doc),
+        chunk=chunk_id,
+        offset=offset,
+        end=end,
+    )
+
+
+def receipt_view(receipt: Receipt) -> ReceiptView:
+    """Return a receipt as the contract has it: sealed, and named by its hash."""
+    text = maintain.receipts.seal(receipt)
+    return {"sha256": json.loads(text)["sha256"], "text": text}

@@ -94,10 +94,7 @@ class _Sides(NamedTuple):
     b: Asker
     ask: Ask
     is_rql: bool
-
-    @property
-    def k(self) -> int:
-        return rows_of(self.ask)
+    k: int
 
     def answers(self, text: str) -> tuple[Answer, Answer]:
         return self._answer(self.a, text), self._answer(self.b, text)
@@ -127,7 +124,7 @@ def compare(a: Asker, b: Asker, asked: DiffRequest, ask: Ask) -> Generator[Progr
     conditions = _conditions(asked.gate)
     texts = {"": asked.text or ""} if asked.queries is None else read_queries(asked.queries)
     question: QueryPart = {}
-    sides = _Sides(a, b, ask, asked.is_rql)
+    sides = _Sides(a, b, ask, asked.is_rql, rows_of(ask))
     with a.store.reading(), b.store.reading():
         shown = _side_view(a, b, ask), _side_view(b, a, ask)
         if asked.queries is None:

@@ -30,15 +30,15 @@ _CITED_ROWS = 8
 """Candidates whose passages are found at once: a context seldom has more blocks."""
 
 
-def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: list[Hit] | None = None) -> Packed:
-    """The ranked list under a budget. found: as `packable` gives it. seen collects every hit whose text was read."""
-    config, counting, pinned, dropped = terms(found, options, store)
-    found, pinned = _led_by_pins(_with_pins(found, pinned, store), pinned, store)
-    own = cite(found, injected(found, store)) if config.sparse_share else []
+def packing(answer: Answer, options: Pack, *, store: Store, cite: Citing, seen: list[Hit] | None = None) -> Packed:
+    """The ranked list under a budget. answer: as `packable` gives it. seen collects every hit whose text was read."""
+    config, counting, pinned, dropped = terms(answer, options, store)
+    answer, pinned = _led_by_pins(_with_pins(answer, pinned, store), pinned, store)
+    own = cite(answer, injected(answer, store)) if config.sparse_share else []
     looked_at = [] if seen is None else seen
     looked_at += own
-    alike, total = _alike(found, store, cite, looked_at)
-    stream: Iterable[Hit] = _cited(found, store, cite, looked_at)
+    alike, total = _alike(answer, store, cite, looked_at)
+    stream: Iterable[Hit] = _cited(answer, store, cite, looked_at)
     context = pack.policy.pack(
         stream,
         total=total,
@@ -50,27 +50,27 @@ def packing(found: Answer, options: Pack, *, store: Store, cite: Citing, seen: l
         injected=own,
         alike=alike,
     )
-    below = _below(found)
+    below = _below(answer)
     added = sum(each.chunks for each in below)
     return context._replace(candidates=context.candidates + added, omitted=(*context.omitted, *below))
 
 
-def _alike(found: Answer, store: Store, cite: Citing, looked_at: list[Hit]) -> tuple[Alike, int]:
+def _alike(answer: Answer, store: Store, cite: Citing, looked_at: list[Hit]) -> tuple[Alike, int]:
     """What the candidates stand for, and how many there are in all."""
-    if not found.struck:
-        start, stop = candidate_range(found)
+    if not answer.struck:
+        start, stop = candidate_range(answer)
         return pack.copies.ALONE, stop - start
 
-    alike = retrieve.alike.AlikeInAnswer(found, store, looked_at, cite)
+    alike = retrieve.alike.AlikeInAnswer(answer, store, looked_at, cite)
     return alike, alike.total()
 
 
-def _with_pins(found: Answer, pinned: frozenset[str], store: Store) -> Answer:
+def _with_pins(answer: Answer, pinned: frozenset[str], store: Store) -> Answer:
     """Return the answer with the pinned rows that min_cosine dropped, each where its score puts it."""
-    ranked, pool = found.ranked, found.pool
-    count = 0 if ranked is None else dropped_by_cosine(ranked, found.plan.config)
+    ranked, pool = answer.ranked, answer.pool
+    count = 0 if ranked is None else dropped_by_cosine(ranked, answer.plan.config)
     if ranked is None or pool is None or not (count and pinned):
-        return found
+        return answer
     start, stop = ranked.kept, ranked.kept + count
     wanted = frozenset(positions_of(pool.keys, [store.rowid("chunk", each) for each in pinned]).values())
     back = [position for position in ranked.order[start:stop] if position in wanted]
@@ -80,31 +80,31 @@ def _with_pins(found: Answer, pinned: frozenset[str], store: Store) -> Answer:
             next((at for at, each in enumerate(listed) if scores[each] < scores[position]), len(listed)), position
         )
     rest = [position for position in ranked.order[start:] if position not in wanted]
-    return found._replace(ranked=ranked.reordered([*listed, *rest], kept=len(listed)), total=len(listed))
+    return answer._replace(ranked=ranked.reordered([*listed, *rest], kept=len(listed)), total=len(listed))
 
 
-def _led_by_pins(found: Answer, pinned: frozenset[str], store: Store) -> tuple[Answer, frozenset[str]]:
+def _led_by_pins(answer: Answer, pinned: frozenset[str], store: Store) -> tuple[Answer, frozenset[str]]:
     """The answer where a pinned chunk stands for its text, at the rank that the text has, and the pins that stand."""
-    if found.copies is None or found.pool is None or found.ranked is None or not pinned:
-        return found, pinned
-    before = standing_for(found)
+    if answer.copies is None or answer.pool is None or answer.ranked is None or not pinned:
+        return answer, pinned
+    before = standing_for(answer)
     rowids = {store.rowid("chunk", each): each for each in pinned}
-    positions = positions_of(found.pool.keys, rowids)
+    positions = positions_of(answer.pool.keys, rowids)
     leading = [position for position in positions.values() if before.is_struck(position)]
     if not leading:
-        return found, pinned
+        return answer, pinned
     stay = [position for position in positions.values() if position not in leading]
     copies = before.led_by([*stay, *leading])
     led = {before.first(position): copies.first(position) for position in leading}
-    ranked = found.ranked.reordered([led.get(each, each) for each in found.ranked.order], kept=found.ranked.kept)
+    ranked = answer.ranked.reordered([led.get(each, each) for each in answer.ranked.order], kept=answer.ranked.kept)
     struck = {rowids[rowid] for rowid, position in positions.items() if copies.is_struck(position)}
-    return found._replace(copies=copies, ranked=ranked), pinned - struck
+    return answer._replace(copies=copies, ranked=ranked), pinned - struck
 
 
-def terms(found: Answer, options: Pack, store: Store) -> Terms:
+def terms(answer: Answer, options: Pack, store: Store) -> Terms:
     """What the packing goes by: the settings, how tokens are counted, the chunks that are pinned and dropped."""
-    config = _pack_config(found.plan.config, options)
-    counting = counter(options.counter or config.pack_counter or _default(found.counter))
+    config = _pack_config(answer.plan.config, options)
+    counting = counter(options.counter or config.pack_counter or _default(answer.counter))
     return pack.policy.Terms(config, counting, _ids(options.pins, store), _ids(options.drops, store))
 
 
@@ -160,22 +160,22 @@ def with_passage(hit: Hit, passage: PassageView | None, terms: Sequence[TermStat
     return hit._replace(passage=own)
 
 
-def _cited(found: Answer, store: Store, cite: Citing, seen: list[Hit]) -> Iterator[Hit]:
+def _cited(answer: Answer, store: Store, cite: Citing, seen: list[Hit]) -> Iterator[Hit]:
     """The candidates with their passages, a few at a time."""
-    stream = candidates(found, store)
-    while some := cite(found, [*islice(stream, _CITED_ROWS)]):
+    stream = candidates(answer, store)
+    while some := cite(answer, [*islice(stream, _CITED_ROWS)]):
         for hit in some:
             seen.append(hit)
             yield hit
 
 
-def _below(found: Answer) -> tuple[Omission, ...]:
+def _below(answer: Answer) -> tuple[Omission, ...]:
     """Return what min_cosine and then min_score keep out of a list that no limit cuts."""
-    ranked, pool = found.ranked, found.pool
-    if ranked is None or pool is None or found.plan.is_capped or len(ranked) <= ranked.kept:
+    ranked, pool = answer.ranked, answer.pool
+    if ranked is None or pool is None or answer.plan.is_capped or len(ranked) <= ranked.kept:
         return ()
     start, stop = ranked.kept, len(ranked)
-    distant = start + dropped_by_cosine(ranked, found.plan.config)
+    distant = start + dropped_by_cosine(ranked, answer.plan.config)
     parts: tuple[tuple[OmissionReason, int, int], ...] = (
         ("below_min_cosine", start, distant),
         ("below_min_score", distant, stop),

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from recall_core import api, embed, explain, ingest, retrieve, rql
-from recall_core.api import stores
+from recall_core import embed, explain, ingest, retrieve, rql
+from recall_core import store as stores
 from recall_core.api.context import packing, with_passage
-from recall_core.config import EMBEDDING, FILE_NAME, WATCH_REST_MS, Config, load, override
+from recall_core.api.stores import disagreements
+from recall_core.config import EMBEDDING, FILE_NAME, WATCH_REST_MS, Config, cut_as, load, override
 from recall_core.embed.registry import agrees, embedder_of
 from recall_core.embed.trust import AT_HOME, EMBEDDER, RERANKER, FoundSettings
-from recall_core.errors import ConfigError, EmbedError, RecallError, UsageError
+from recall_core.errors import ConfigError, EmbedError, RecallError, StoreError, UsageError
 from recall_core.ports import Embedder, Interruptible, Reranker
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve.answer import Answer
@@ -27,10 +28,10 @@ from recall_core.views import Leaves
 if TYPE_CHECKING:
     from threading import Event
 
-    from recall_core.api.kept import StoredVectors
     from recall_core.contract.ledger import PassageView
+    from recall_core.embed.rescore import VectorKey, VectorMaker
     from recall_core.ingest.watch import Stop
-
+    from recall_core.store.values import RerankVector
 
 Result = TypeVar("Result")
 
@@ -156,8 +157,8 @@ class Engine:
         """The reranker that these settings name; kept, because loading one takes time."""
         if config.rerank not in self._rerankers:
 
-            def keep(maker: embed.rescore.VectorMaker) -> api.kept.StoredVectors:
-                return self._kept.setdefault(config.rerank, api.kept.StoredVectors(self.store, maker))
+            def keep(maker: VectorMaker) -> StoredVectors:
+                return self._kept.setdefault(config.rerank, StoredVectors(self.store, maker))
 
             self.found.expect_reranker(config.rerank)
             reranker = embed.rescore.new_reranker(config.rerank, self.config, loaded=self._embedder, keep=keep)
@@ -172,7 +173,7 @@ class Engine:
     @property
     def has_vectors_to_keep(self) -> bool:
         """Whether `keep_vectors` has anything to do."""
-        return self.config.rerank_keep and any(kept.is_waiting for kept in self._kept.values())
+        return self.config.rerank_keep and any(kept.waiting for kept in self._kept.values())
 
     def keep_vectors(self) -> None:
         """Put what rerankers have made into the store, where that waits for nobody; the next question does, too."""
@@ -207,28 +208,18 @@ class Engine:
         if isinstance(embedder, Interruptible):
             embedder.interrupt()
 
-    def end(self) -> None:
-        """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""
-        self.store.guard.expect_own_process()
-        self.store.end()
-        self.interrupt()
-
     def changes(self, stop: Stop | None = None, *, rest_ms: int = WATCH_REST_MS) -> Iterator[tuple[str, ...]]:
         """The places below the remembered roots that changed, as they change; sync after each answer.
 
         Only this call reads the store: waiting for the next answer keeps no thread out.
         """
-        stop = stop or self._end_of_watch()
+        if stop is None:
+            from threading import Event  # noqa: PLC0415 - a search never needs it
+
+            stop = self._watched = Event()
         return ingest.watch.changes(
             self.store.roots(), base=self.base, config=self.config, stop=stop, rest_ms=rest_ms
         )
-
-    def _end_of_watch(self) -> Event:
-        """What ends the watch that begins, once it is interrupted."""
-        from threading import Event  # noqa: PLC0415 - a search never needs it
-
-        self._watched = Event()
-        return self._watched
 
     # A question in steps, for those who rank and pack the same pool again.
 
@@ -272,15 +263,18 @@ class Engine:
         return explain.ledger.hit_leaves(answer, hits, store=self.store, embedder=embedder)
 
     def passages(self, answer: Answer, hits: Sequence[Hit]) -> list[PassageView | None]:
-        """What each of these hits has to say to the question; None where nothing was asked of a signal."""
+        """Return the passage of each hit of an answer; None for one without a score, or without a text."""
         pool, known = self._cited
         if pool is None or pool is not answer.pool:
             known = {}
             self._cited = answer.pool, known
-        if new := [hit for hit in hits if hit.chunk is not None and hit.chunk.id not in known]:
+        scores = {hit.chunk.id: hit.score for hit in hits if hit.chunk is not None and hit.chunk.id not in known}
+        if scores:
+            rows = [row for row in answer.rows.values() if scores.get(row.chunk.id) is not None]
             embedder = self.embedder if answer.plan.semantic is not None else None
-            made = retrieve.passage.passages_of_hits(answer, new, store=self.store, embedder=embedder)
-            known.update((hit.chunk.id, each) for hit, each in zip(new, made, strict=True) if hit.chunk is not None)
+            made = retrieve.passage.passages(answer, rows, store=self.store, embedder=embedder)
+            known |= dict.fromkeys(scores)
+            known |= {row.chunk.id: each for row, each in zip(rows, made, strict=True)}
         return [None if hit.chunk is None else known[hit.chunk.id] for hit in hits]
 
     def cited(self, answer: Answer, hits: Sequence[Hit]) -> list[Hit]:
@@ -312,11 +306,12 @@ class Engine:
 
     def notes(self) -> tuple[str, ...]:
         """Where recall.toml and the store disagree."""
-        return stores.disagreements(self.config, self.usable, self.store.info())
+        return disagreements(self.config, self.usable, self.store.info())
 
     def store_config(self) -> Config:
         """The settings with those that the store was made with in place of what recall.toml says by now."""
-        return stores.stored_config(self.config, self.store.info())
+        info = self.store.info()
+        return cut_as(self.config, chunker=info.chunker, counter=info.counter)
 
     def _trusted(self, plan: Plan) -> Plan:
         """The plan, without a reranker that waits where questions go on all the same.
@@ -341,3 +336,66 @@ def _expect_own(asked: Config, own: Config) -> None:
 
 _NAMING = {"rerank": ("",), "pack_counter": ("", *ESTIMATES)}
 """Settings of a question that may name a file or a program, with the values that name none."""
+
+
+MEGABYTE = 1_000_000
+_MOST_WAITING = 4_096  # a few MB; what waits longer than that is made again some day
+
+
+class StoredVectors:
+    """Those of one maker in one store. Where it is the maker of the store's own vectors, these serve for texts."""
+
+    def __init__(self, store: Store, maker: VectorMaker) -> None:
+        self._store = store
+        self._maker = maker
+        self.waiting: dict[VectorKey, RerankVector] = {}
+        self.made = 0
+        """Texts that were embedded so far because the store has no vector of them."""
+
+    @property
+    def maker(self) -> str:
+        """As the store knows it."""
+        return self._maker.name
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is the maker of the store's own vectors at this moment."""
+        return self._maker.is_of(self._store.embedder())
+
+    def find(self, keys: Sequence[VectorKey]) -> dict[VectorKey, Vector]:
+        """Those that the store has."""
+        found: dict[VectorKey, Vector] = {}
+        for is_query in dict.fromkeys(key.is_query for key in keys):
+            hashes = [key.text_hash for key in keys if key.is_query == is_query]
+            own = self._store.cached_vectors(hashes) if self.is_own and not is_query else {}
+            left = [each for each in hashes if each not in own]
+            kept = self._store.reranked(self.maker, left, is_query=is_query) if left else {}
+            found |= {embed.rescore.VectorKey(each, is_query): vector for each, vector in (own | kept).items()}
+        return found
+
+    def leave(self, made: Mapping[VectorKey, Vector]) -> None:
+        """Let these wait, but for those that are no vectors."""
+        generation = self._store.generation()
+        self.made += sum(not key.is_query for key in made)
+        size = max(map(len, made.values()), default=0) // 4
+        bad = stores.values.find_flaws(list(made.values()), dimension=size) if size else {}
+        for place, (key, vector) in enumerate(made.items()):
+            if place not in bad:
+                self.waiting[key] = stores.values.RerankVector(*key, vector, generation)
+        for key in list(self.waiting)[: max(0, len(self.waiting) - _MOST_WAITING)]:
+            del self.waiting[key]
+
+    def keep(self, *, megabytes: int, may_wait: bool = False) -> None:
+        """Put those that wait into the store; they go on waiting where somebody else writes at this moment.
+
+        may_wait: for whoever does. Otherwise nothing is waited for, and nothing is said where the store takes none:
+        an answer is out by now, and what is not kept is made again.
+        """
+        made = list(self.waiting.values())
+        if may_wait:
+            self._store.keep_reranked(self.maker, made, most_bytes=megabytes * MEGABYTE, may_wait=True)
+            self.waiting.clear()
+            return
+        with suppress(StoreError):
+            if made and self._store.keep_reranked(self.maker, made, most_bytes=megabytes * MEGABYTE):
+                self.waiting.clear()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, TextIO, Unpack
 
-from recall_core import api, deadline, evaluate, maintain
+from recall_core import api, deadline, evaluate, maintain, rql, views
 from recall_core.api import answers, stores
 from recall_core.api.engine import Engine, result_of
 from recall_core.argument_types import checks_types
@@ -21,8 +22,7 @@ from recall_core.types import Progress, Root
 
 if TYPE_CHECKING:
     from recall_core.api.compare import DiffRequest
-    from recall_core.api.warm import WarmFields
-    from recall_core.api.write import AddFields, ImportFields, RootsFields
+    from recall_core.api.write import AddFields, ImportFields, RootsFields, WarmFields
     from recall_core.contract import responses
     from recall_core.evaluate.formats import QrelsFormat
     from recall_core.evaluate.options import EvalOptions
@@ -108,7 +108,9 @@ class Recall:
 
     def end(self) -> None:
         """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""
-        self.engine.end()
+        self.store.guard.expect_own_process()
+        self.store.end()
+        self.engine.interrupt()
 
     within = staticmethod(deadline.within)
     """`with Recall.within(2.5):` gives all that this thread asks in the block, of any Recall, so many seconds.
@@ -128,11 +130,17 @@ class Recall:
 
     def search(self, words: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """The best chunks for these words."""
-        return answers.listed(self.engine, self.engine.words_plan(words, ask := asked(ask, fields)), ask)
+        plan = self.engine.words_plan(words, ask := asked(ask, fields))
+        with answers.fresh_reading(self.engine, ask) as started:
+            answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
+            return answers.listing(self.engine, answer, ask, started=started)
 
     def query(self, rql: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """The rows of an RQL query."""
-        return answers.listed(self.engine, self.engine.rql_plan(rql, ask := asked(ask, fields)), ask)
+        plan = self.engine.rql_plan(rql, ask := asked(ask, fields))
+        with answers.fresh_reading(self.engine, ask) as started:
+            answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
+            return answers.listing(self.engine, answer, ask, started=started)
 
     def context(
         self,
@@ -145,7 +153,10 @@ class Recall:
     ) -> responses.ContextResponse:
         """The best chunks for these words, or the rows of an RQL query, packed under a token budget."""
         ask, pack = asked_and_packed(ask, pack, fields)
-        return answers.packed(self.engine, self._plan(words, rql, ask), ask, pack)
+        plan = self._plan(words, rql, ask)
+        with answers.fresh_reading(self.engine, ask) as started:
+            answer = self.engine.answer(plan, is_read_on=True)
+            return answers.context(self.engine, answer, ask, pack, started=started)
 
     def replay(self, receipt: Path | str) -> responses.ReplayResponse:
         """The question of a receipt, by its file or its text, asked again; and what is another by now."""
@@ -219,7 +230,18 @@ class Recall:
 
     def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
         """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
-        return api.write.doctor(self.engine, fix=fix, dups=dups)
+        engine = self.engine
+        with self.store.guard.turn():  # a check that is refused would read as damage
+            checks = maintain.doctor.doctor(
+                self.store,
+                engine.base,
+                config=engine.usable,  # an embedder that waits to be accepted is not asked
+                own=lambda: engine.embedder,
+                is_known=engine.usable == engine.config,
+                fix=fix,
+                dups=dups,
+            )
+        return {**OK, "checks": checks, "warnings": []}
 
     def export(self, out: TextIO, *, embeddings: bool = True) -> responses.TransferResponse:
         """Write the whole store as JSONL."""
@@ -237,7 +259,8 @@ class Recall:
     @staticmethod
     def verify(source: Path | str) -> responses.VerifyResponse:
         """Check a store's file, a backup or an export, of which nothing changes; no store is opened."""
-        return api.write.verify(Path(source))
+        view, checks = maintain.copies.verify(Path(source), stores.store_kind("sqlite"))
+        return {**OK, "verified": view, "checks": checks, "warnings": []}
 
     @staticmethod
     def recover(old: Path | str, new: Path | str) -> responses.RecoverResponse:
@@ -292,7 +315,8 @@ class Recall:
 
     def complete_rql(self, text: str, cursor: int) -> responses.CompletionResponse:
         """What may stand at a cursor (code points) of a query that is being written."""
-        return answers.query_completed(self.engine, text, cursor)
+        with self.store.reading():
+            return views.completion(text, cursor, self.store.vocabulary(rql.complete.SUGGESTIONS))
 
     # Commands that measure.
 
@@ -371,7 +395,9 @@ class Recall:
         self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False
     ) -> responses.RemoveResponse:
         """Take documents out, or name them. purge: so that no byte of their text, nor a judgement, is left."""
-        return api.write.remove(self.engine, targets, purge=purge, dry_run=dry_run)
+        purging = partial(evaluate.judgements.forget, self.store) if purge else None
+        view = maintain.remove.remove(self.store, targets, base=self.engine.base, purge=purging, dry_run=dry_run)
+        return {**OK, "removed": view, "warnings": []}
 
     def compact(self) -> responses.CompactResponse:
         """Drop tombstones and give their space back; keep the index of vectors that the settings want, or none."""
@@ -391,7 +417,7 @@ class Recall:
 
     def warm(self, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, responses.WarmResponse]:
         """Embed ahead what a reranker will read, of some questions or of every text, and keep it; see WarmFields."""
-        return self.store.guard.steps(api.warm.warm(self.engine, **wanted))
+        return self.store.guard.steps(api.write.warm(self.engine, **wanted))
 
     def roots(self, **wanted: Unpack[RootsFields]) -> responses.RootsResponse:
         """What was added, by number, with its rules; accepted, edited or forgotten before: see RootsFields."""

@@ -8,8 +8,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from recall_core.api import answers
+from recall_core.api.answers import receipt_view
 from recall_core.api.engine import Engine
-from recall_core.api.receipts import receipt_view
 from recall_core.api.whynot import question_of, trace
 from recall_core.contract import OK
 from recall_core.contract.explaining import RankLineView, RankStepView, ReplayView, ReportView
@@ -43,15 +43,13 @@ def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ReportResponse:
 
     The context takes the whole list, whatever k says; of a query with a LIMIT, what that leaves.
     """
-    started = perf_counter()
-    answers.refresh(engine, ask)
-    with engine.store.reading():
-        found = answers.answered(engine, plan, ask)
+    with answers.fresh_reading(engine, ask) as started:
+        answer = engine.answer(plan)
         question = with_trees(question_of(plan.text, ask, Pack(), rql=plan.rql), plan)
         traced = trace(engine, question, ask)
         ask = ask._replace(explain=True)
-        listed = answers.listing(engine, found, ask, started=started)
-        whole = found._replace(plan=found.plan._replace(is_capped=plan.rql is not None and found.plan.is_capped))
+        listed = answers.listing(engine, answer, ask, started=started)
+        whole = answer._replace(plan=answer.plan._replace(is_capped=plan.rql is not None and answer.plan.is_capped))
         packed = answers.context(engine, whole, ask, pack, started=started)
     sparse: SparsePart = {"sparse": listed["sparse"]} if "sparse" in listed else {}
     return {
@@ -61,23 +59,23 @@ def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ReportResponse:
         **sparse,
         "context": packed["context"],
         "trace": traced["trace"],
-        "report": report_view(found),
+        "report": report_view(answer),
         "stats": listed["stats"],
         "warnings": list(dict.fromkeys([*listed["warnings"], *packed["warnings"]])),
     }
 
 
-def report_view(found: Answer) -> ReportView:
+def report_view(answer: Answer) -> ReportView:
     """The rank of each of the best rows at every share of the semantic weight, where the weights made the order."""
-    pool, ranked, plan = found.pool, found.ranked, found.plan
+    pool, ranked, plan = answer.pool, answer.ranked, answer.plan
     if pool is None or ranked is None or not (pool.lexical and pool.semantic):
         return ReportView()
     if plan.table == "doc" or plan.order or plan.config.rerank:
         return ReportView()
-    shown = ranked[plan.offset : min(found.total, plan.offset + min(plan.limit, MOST_LINES))]
+    shown = ranked[plan.offset : min(answer.total, plan.offset + min(plan.limit, MOST_LINES))]
     depth = min(max(RANKS, plan.offset + len(shown)), len(pool.keys))
     lines = lines_of(pool, plan.config)
-    texts = None if found.copies is None else found.copies.text_numbers
+    texts = None if answer.copies is None else answer.copies.text_numbers
     views = _line_views(shown, lines, depth, texts)
     return ReportView(weight=float(weight_of(plan.config)), depth=depth, lines=views)
 
@@ -107,14 +105,17 @@ def replay(engine: Engine, given: Path | str) -> ReplayResponse:
     question = before.question
     ask = Ask(question.k, question.mode, question.filter, question.settings, exact=question.exact, receipt=True)
     plan = engine.rql_plan(question.text, ask) if question.is_rql else engine.words_plan(question.text, ask)
+    started = perf_counter()
     with engine.store.reading():
         counters = (engine.store.info().counter, engine.config.pack_counter)
         receipts.expect_harmless(question, plan.config, set_rerank=engine.config.rerank, counters=counters)
+        answer = engine.answer(plan, is_read_on=True)
         response: SearchResponse | ContextResponse
         if question.packing is None:
-            response = answers.listed(engine, plan, ask)
+            response = answers.listing(engine, answer, ask, started=started)
         else:
-            response = answers.packed(engine, plan, ask, _pack(question.packing, engine.store))
+            pack = _pack(question.packing, engine.store)
+            response = answers.context(engine, answer, ask, pack, started=started)
         after = receipts.read_receipt(response["receipt"]["text"].encode())
         changes = list(receipts.changes(before, after, engine.store))
     view = ReplayView(

@@ -400,11 +400,6 @@ def _resolved(config: Config) -> tuple[Config, tuple[str, ...]]:
     return config, tuple(f"W_AUTO: {reason}" for reason in reasons)
 
 
-def stored_config(config: Config, info: StoreInfo) -> Config:
-    """The settings with those that the store was made with in place of what recall.toml says by now."""
-    return cut_as(config, chunker=info.chunker, counter=info.counter)
-
-
 def disagreements(config: Config, usable: Config, info: StoreInfo) -> tuple[str, ...]:
     """Where recall.toml and the store disagree: the store wins, and says so.
 
@@ -427,7 +422,7 @@ def disagreements(config: Config, usable: Config, info: StoreInfo) -> tuple[str,
 
 def _rechunk(config: Config, info: StoreInfo) -> Hint:
     """What has the store cut its texts as recall.toml says."""
-    stored = stored_config(config, info)
+    stored = cut_as(config, chunker=info.chunker, counter=info.counter)
     wanted = {key: getattr(config, key) for key in CUTTING if getattr(config, key) != getattr(stored, key)}
     return Hint("rechunk", **wanted)
 

@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import cast
 
 from recall_core import views
-from recall_core.api.answers import asserted, stats_view
+from recall_core.api.answers import expect_snapshot, stats_view
 from recall_core.api.engine import Engine
 from recall_core.contract import OK
 from recall_core.contract.explaining import WhyNotView
@@ -51,25 +51,26 @@ def why_not(engine: Engine, question: Question, target: str, ask: Ask, *, fixes:
     with engine.store.reading():
         started = perf_counter()
         done = explained(asker_of(engine, question), question, target, fixes=fixes)
-        found = asserted(done.answer, ask)
-        add_passage(done.view, engine, found)
+        answer = done.answer
+        expect_snapshot(answer, ask)
+        add_passage(done.view, engine, answer)
         return {
             **OK,
-            "query": views.query_echo(found.plan, found.pool, limit=found.plan.limit),
+            "query": views.query_echo(answer.plan, answer.pool, limit=answer.plan.limit),
             "whynot": done.view,
-            "stats": stats_view(found, started),
-            "warnings": [*engine.notes(), *found.warnings],
+            "stats": stats_view(answer, started),
+            "warnings": [*engine.notes(), *answer.warnings],
         }
 
 
-def add_passage(view: WhyNotView, engine: Engine, found: Answer) -> None:
+def add_passage(view: WhyNotView, engine: Engine, answer: Answer) -> None:
     """What the chunk that is missed has to say to the question, where there is one and a signal was asked."""
-    if "chosen" not in view["target"] or found.pool is None:
+    if "chosen" not in view["target"] or answer.pool is None:
         return
     chosen = view["target"]["chosen"]
     rows = engine.store.fetch([engine.store.rowid("chunk", chosen["chunk_id"])])
-    embedder = None if found.plan.semantic is None else engine.embedder
-    for passage in passages(found, rows, store=engine.store, embedder=embedder):
+    embedder = None if answer.plan.semantic is None else engine.embedder
+    for passage in passages(answer, rows, store=engine.store, embedder=embedder):
         chosen["passage"] = passage
 
 
@@ -78,13 +79,14 @@ def trace(engine: Engine, question: Question, ask: Ask) -> TraceResponse:
     with engine.store.reading():
         started = perf_counter()
         done = traced(asker_of(engine, question), question)
-        found = asserted(done.answer, ask)
+        answer = done.answer
+        expect_snapshot(answer, ask)
         return {
             **OK,
-            "query": views.query_echo(found.plan, found.pool, limit=found.plan.limit),
+            "query": views.query_echo(answer.plan, answer.pool, limit=answer.plan.limit),
             "trace": done.view,
-            "stats": stats_view(found, started),
-            "warnings": [*engine.notes(), *found.warnings],
+            "stats": stats_view(answer, started),
+            "warnings": [*engine.notes(), *answer.warnings],
         }
 
 
@@ -92,7 +94,8 @@ def explain_query(engine: Engine, plan: Plan, ask: Ask) -> ExplainedResponse:
     """What a query does."""
     started = perf_counter()
     with engine.store.reading():
-        answer = asserted(engine.answer(plan), ask)
+        answer = engine.answer(plan)
+        expect_snapshot(answer, ask)
         return {
             **OK,
             "query": views.query_echo(plan, answer.pool, limit=plan.limit),

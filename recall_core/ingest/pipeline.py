@@ -55,8 +55,7 @@ from recall_core.ingest.vectors import (
 from recall_core.paths import typed
 from recall_core.ports import Embedder
 from recall_core.shell import Hint, flag
-from recall_core.store.port import Store
-from recall_core.store.writing import Writer
+from recall_core.store.port import Store, Writer
 from recall_core.text import counter, nfc
 from recall_core.types import Fingerprint, NewDocument, NewFile, Progress, Root, Skip, Stage, is_granted
 

@@ -4,6 +4,16 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.maintain import copies, doctor, embedders, rechunk, remove, settings, transfer, vector_index
+    from recall_core.maintain import (
+        copies,
+        doctor,
+        embedders,
+        receipts,
+        rechunk,
+        remove,
+        settings,
+        transfer,
+        vector_index,
+    )
 else:
     __getattr__ = attach(__name__)

@@ -28,8 +28,8 @@ from recall_core.config.toml import written
 from recall_core.contract.store import CutView, RechunkView
 from recall_core.embed.trust import FoundSettings
 from recall_core.errors import UsageError
-from recall_core.ingest.outline import outline_marks
 from recall_core.ingest.parse import is_markdown
+from recall_core.ingest.parse.text import outline_marks
 from recall_core.ingest.reader import PIECES, chunks_of, parser_in_settings, settings_by, settings_of_pieces
 from recall_core.ingest.vectors import Pace, TextVector, check_embedder, embed_in_calls, missing_texts, tokens_of
 from recall_core.maintain.settings import settle

@@ -21,9 +21,8 @@ from recall_core.ports import Embedder
 from recall_core.rql.ast import Compare, Field
 from recall_core.shell import Hint, flag
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
-from recall_core.store.port import Store
+from recall_core.store.port import Store, Writer
 from recall_core.store.values import KnownRoot, find_flaws
-from recall_core.store.writing import Writer
 from recall_core.text import chunk_id, document_id, embedded_hash, nfc, spaced, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span, Vector
 

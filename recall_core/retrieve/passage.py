@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
     from recall_core.retrieve.answer import Answer
     from recall_core.store.port import Instance, Store
-    from recall_core.types import Chunk, Hit, Row, TermStat
+    from recall_core.types import Chunk, Row, TermStat
 
 LONGEST = 240
 """Code points of a passage: three lines of a terminal."""
@@ -83,16 +83,6 @@ def _in_its_unit(passage: PassageView, row: Row, store: Store) -> PassageView:
     if place is not None:
         passage["place"] = place
     return passage
-
-
-def passages_of_hits(
-    found: Answer, hits: Sequence[Hit], *, store: Store, embedder: Embedder | None
-) -> list[PassageView | None]:
-    """The passage of each hit of this answer; None for one without a score, or without a text."""
-    wanted = {hit.chunk.id for hit in hits if hit.score is not None and hit.chunk is not None}
-    rows = {row.chunk.id: row for row in found.rows.values() if row.chunk.id in wanted}
-    made = dict(zip(rows, passages(found, list(rows.values()), store=store, embedder=embedder), strict=True))
-    return [None if hit.chunk is None else made.get(hit.chunk.id) for hit in hits]
 
 
 def with_lines(passage: PassageView, text: str, lines: int) -> PassageView:

@@ -20,7 +20,7 @@ from mcp.types import TextContent
 from recall_core.adapters.mcp.server import RecallServer, ServerSettings
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
-from recall_core.api.serving.pool import SECONDS, ConnectionPool, StoreSettings
+from recall_core.api.serving import SECONDS, ConnectionPool, StoreSettings
 from tests.pdfs import pdf
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ from benchmarks.speed.lab import has
 from recall_core import deadline
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
-from recall_core.api.serving.pool import Asked, ConnectionPool, StoreSettings
+from recall_core.api.serving import Asked, ConnectionPool, StoreSettings
 from recall_core.errors import Interrupted, RecallError, TimedOut
 from recall_core.retrieve.plan import LONGEST_QUESTION
 from tests.parity_stores import filled

@@ -17,7 +17,7 @@ import pytest
 from benchmarks.serving import Client, text_of
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
-from recall_core.api.serving.pool import ConnectionPool, StoreSettings
+from recall_core.api.serving import ConnectionPool, StoreSettings
 from recall_core.errors import Busy, RecallError
 from tests.serving_writer import RESTLESS, WORDS, History, commit, filled, started
 

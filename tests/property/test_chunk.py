@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.outline import outline_marks
+from recall_core.ingest.parse.text import outline_marks
 from recall_core.marks import Mark, Outline
 from recall_core.text import Counter, counter
 from recall_core.types import Span
@@ -156,7 +156,7 @@ SPANS = """
 import random
 from recall_core.config import Config
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.outline import outline_marks
+from recall_core.ingest.parse.text import outline_marks
 from recall_core.marks import Mark, Outline
 from recall_core.text import counter
 from tests.property.test_chunk import PIECES

@@ -88,7 +88,7 @@ def test_all_vectors_come_by_rowid_whatever_places_were_taken_again() -> None:
     remove(store, 2, 11, 17)
     add(store, range(30, 34))
 
-    rowids, components = blocks.everything(store.execute)
+    rowids, components = blocks.join(blocks.scan(store.execute))
     assert rowids == list(held(store))
     assert components == b"".join(map(vector, held(store).values()))
     assert list(store.cosines(vector(1), where=None)) == list(held(store))

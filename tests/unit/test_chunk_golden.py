@@ -9,7 +9,7 @@ from typing import Any
 
 from recall_core.config import CHUNKER_VERSION, Config, chunker_identity
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.outline import outline_marks
+from recall_core.ingest.parse.text import outline_marks
 from recall_core.text import counter
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "chunks.json").read_text(encoding="utf-8"))

@@ -445,7 +445,7 @@ def test_a_text_without_a_feature_has_no_vector_behind_it_either(recall: Recall,
 
 
 PLUG_IN = """
-from recall_core.ingest.outline import markdown_marks
+from recall_core.ingest.parse.text import markdown_marks
 from recall_core.ports import ParsedDocument
 
 class Notes:

@@ -2,7 +2,7 @@
 
 from recall_core.config import Config, chunker_identity
 from recall_core.ingest.chunk import chunk
-from recall_core.ingest.outline import outline_marks
+from recall_core.ingest.parse.text import outline_marks
 from recall_core.text import Counter, counter
 from recall_core.types import Span
 

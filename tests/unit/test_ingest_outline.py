@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from recall_core.ingest import outline
+from recall_core.ingest.parse import text as outline
 
 
 def titles(text: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 from recall_core.adapters.mcp import http, server, stdio
 from recall_core.adapters.mcp.tools import BY_NAME, Limits
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import CallerNames
+from recall_core.api.serving import CallerNames
 from recall_core.deadline import check, within
 from recall_core.errors import ConfigError, TimedOut, UnknownTarget, UsageError
 

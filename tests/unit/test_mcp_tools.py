@@ -19,7 +19,7 @@ from recall_core.adapters.mcp import tools
 from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, MOST_LINES, TOOLS, Limits, Told, resource, schema
 from recall_core.adapters.mcp.views import fence_text
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import spelled
+from recall_core.api.serving import spelled
 from recall_core.errors import RecallError, UsageError
 from recall_core.types import Root
 from tests.mcp_client import filled

@@ -17,7 +17,7 @@ import pytest
 from recall_core.errors import StoreCorrupt
 from recall_core.retrieve.query import literal
 from recall_core.rql.parser import parse_filter
-from recall_core.store.sqlite.connect import state_of
+from recall_core.store.sqlite.connect import STATE, state_of
 from recall_core.store.sqlite.memory import matrix, snapshot
 from recall_core.store.sqlite.memory import words as arithmetic
 from recall_core.store.sqlite.memory.rows import PIECE_ROWS
@@ -315,7 +315,7 @@ def test_a_store_in_memory_is_read_with_the_second_question() -> None:
 
 def test_the_state_is_of_the_generation_and_the_content(path: str) -> None:
     with opened(path) as store, store.reading():
-        generation, digest, _ = state_of(store.execute)
+        generation, digest, _ = state_of(store.execute(STATE))
         assert (generation, len(digest)) == (store.generation(), 64)
 
 

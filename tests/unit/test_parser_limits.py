@@ -14,8 +14,7 @@ from queue import Queue
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_core.api.serving.following import Follower, Following
-from recall_core.api.serving.pool import StoreSettings
+from recall_core.api.serving import Follower, Following, StoreSettings
 from recall_core.config import Config
 from recall_core.errors import IngestError
 from recall_core.ingest import watch

@@ -15,7 +15,7 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_core.api import receipts as made
+from recall_core.api import answers as made
 from recall_core.api.recall import Recall
 from recall_core.errors import RecallError, UsageError
 from recall_core.maintain.receipts import read_receipt, seal_of

@@ -11,10 +11,9 @@ from threading import Event, Thread
 import apsw
 import pytest
 
+from recall_core.api import serving
 from recall_core.api.recall import Recall
-from recall_core.api.serving import following
-from recall_core.api.serving.following import Follower, Following
-from recall_core.api.serving.pool import ConnectionPool, StoreSettings
+from recall_core.api.serving import ConnectionPool, Follower, Following, StoreSettings
 from recall_core.contract.responses import IngestResponse
 from recall_core.ingest import watch
 from recall_core.types import Progress, Root
@@ -27,8 +26,8 @@ SECONDS = 60.0
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look up often, rest shortly, and try again soon."""
     monkeypatch.setattr(watch, "_LOOK_MS", 20)
-    monkeypatch.setattr(following, "REST_MS", 50)
-    monkeypatch.setattr(following, "_AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr(serving, "REST_MS", 50)
+    monkeypatch.setattr(serving, "_AGAIN_SECONDS", 0.02)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import CallerNames, meant, spelled
+from recall_core.api.serving import CallerNames, meant, spelled
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.types import Root
 

@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_core.api.serving.pool import Asked, ConnectionPool, StoreSettings
+from recall_core.api.serving import Asked, ConnectionPool, StoreSettings
 from recall_core.deadline import check
 from recall_core.errors import Busy, Interrupted, RecallError, TimedOut, UsageError
 from recall_core.types import Root

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core.adapters import mcp
-from recall_core.api.serving.following import Follower, Following
-from recall_core.api.serving.pool import CONNECTIONS, SECONDS, ConnectionPool, StoreSettings
+from recall_core.api.serving import CONNECTIONS, SECONDS, ConnectionPool, Follower, Following, StoreSettings
 from recall_core.api.stores import find
 from recall_core.errors import EmbedError, UsageError
 from recall_core.paths import absolute

@@ -18,13 +18,12 @@ from recall_core.adapters.mcp.tools import BY_NAME, MEMORY_TOOLS, TOOLS, Limits,
 from recall_core.adapters.mcp.views import as_json
 from recall_core.adapters.render import DIGITS, counted
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import CallerNames, spelled
-from recall_core.api.serving.pool import SECONDS, ConnectionPool
+from recall_core.api.serving import SECONDS, CallerNames, ConnectionPool, spelled
 from recall_core.errors import RecallError
 from recall_core.shell import AGAIN, INSTALL, REST, Hint
 
 if TYPE_CHECKING:
-    from recall_core.api.serving.names import CallerNames
+    from recall_core.api.serving import CallerNames
 
 FOLDERS = 12
 """How many folders are named to a client."""

@@ -13,7 +13,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from recall_core.adapters.mcp import views
 from recall_core.api.recall import Recall
-from recall_core.api.serving.names import CallerNames, ServedTarget
+from recall_core.api.serving import CallerNames, ServedTarget
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.targets import lines_in

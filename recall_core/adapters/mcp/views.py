@@ -3,7 +3,7 @@
 Texts of documents are between fences that are longer than any in them, and names are spelled so that they end and
 imitate nothing: all the rest is Recall's own.
 Everything in them is taken from the answer, which `fields = all` gives whole. Only paths may look otherwise: callers
-know documents by the names of `api.serving.names`.
+know documents by the names of `api.serving`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from recall_core.adapters import ledger, whynot
 from recall_core.adapters.render import CAUTION, DIGITS, counted
-from recall_core.api.serving.names import spelled
+from recall_core.api.serving import spelled
 from recall_core.deadline import check
 from recall_core.text import behind
 
 if TYPE_CHECKING:
-    from recall_core.api.serving.names import CallerNames
+    from recall_core.api.serving import CallerNames
     from recall_core.contract.explaining import FixView
     from recall_core.contract.responses import Response
     from recall_core.contract.views import ResultView, TextView

@@ -89,7 +89,7 @@ def are_here(execute: Execute) -> bool:
 
 def scan(execute: Execute) -> Iterator[tuple[list[int], list[Vector]]]:
     """The chunks of some blocks and what holds their vectors one behind the other, a piece after the other: most
-    blocks are whole, and only of the others each vector is taken for itself. Raises ValueError, as `everything`."""
+    blocks are whole, and only of the others each vector is taken for itself. Raises ValueError, as `join`."""
     last = 0
     while some := execute(_SOME, (last,)):
         last = some[-1][0]
@@ -126,12 +126,15 @@ def _slice(content: bytes, places: Iterable[int]) -> list[Vector]:
     return [content[start : start + size] for start in starts]
 
 
-def everything(execute: Execute) -> tuple[list[int], bytes]:
-    """The chunks, ascending, and their vectors, one behind the other. Raises ValueError where lengths differ."""
+def join(pieces: Iterable[tuple[list[int], list[Vector]]]) -> tuple[list[int], bytes]:
+    """Return the chunks of these pieces, ascending, and their vectors, one behind the other.
+
+    pieces: as `scan` gives them. Raises ValueError if lengths differ.
+    """
     rowids: list[int] = []
     found: list[Vector] = []
     size = 0
-    for some, parts in scan(execute):
+    for some, parts in pieces:
         rowids += some
         found += parts
         size = size or sum(map(len, parts)) // len(some)

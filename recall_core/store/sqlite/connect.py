@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import apsw
@@ -21,7 +21,6 @@ from recall_core.shell import INSTALL, Hint
 from recall_core.store import sqlite
 from recall_core.store.sqlite import postings, schema
 from recall_core.store.sqlite.compile import FUNCTIONS
-from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, PAGE_SIZE, SCHEMA_VERSION, at_once, migrate
 
 MEMORY = ":memory:"
@@ -444,10 +443,16 @@ FileId: TypeAlias = tuple[int, int]
 """Device and inode."""
 
 
-def state_of(execute: Execute) -> State:
-    """Return the state that a connection sees."""
-    kept: dict[str, str] = dict(execute("SELECT key, value FROM meta WHERE key IN ('generation', 'digest_sum')"))
-    return int(kept["generation"]), str(kept["digest_sum"]), int(execute("PRAGMA schema_version")[0][0])
+STATE = """
+SELECT key, value FROM meta WHERE key IN ('generation', 'digest_sum')
+UNION ALL SELECT 'schema_version', schema_version FROM pragma_schema_version
+"""
+
+
+def state_of(rows: Sequence[tuple[Any, ...]]) -> State:
+    """Return the state that a connection sees, from the rows of STATE."""
+    found: dict[str, Any] = dict(rows)
+    return int(found["generation"]), str(found["digest_sum"]), int(found["schema_version"])
 
 
 def file_at(path: str) -> FileId | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 import apsw
@@ -69,7 +69,10 @@ def stems_of(query: LiteralQuery) -> list[Stems] | None:
 def phrase_stat(execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
     """Return the weight of a phrase that df of so many rows hold."""
     check()
-    of_words = [df] if len(phrase.tokens) == 1 else [frequency(execute, (each,)) for each in phrase.tokens]
+    of_words = [df]
+    if len(phrase.tokens) > 1:
+        found = frequencies(execute, [(each,) for each in phrase.tokens])
+        of_words = [found[each,] for each in phrase.tokens]
     return TermStat(phrase.text, df, phrase_idf(df, of_words, rows), len(of_words))
 
 
@@ -126,10 +129,18 @@ def frequencies(
     """
     stems = {tokens: stem_tokens(tokens[0]) for tokens in phrases if len(tokens) == 1}
     words = {tokens: found[0] for tokens, found in stems.items() if len(found) == 1}
-    held = (of_stems or partial(stem_frequencies, execute))(words.values()) if words else {}
-    return {
-        tokens: held.get(words[tokens], 0) if tokens in words else _frequency(execute, tokens) for tokens in phrases
-    }
+    held: dict[str, int] = {}
+    if words:
+        stems_asked = json.dumps(sorted(set(words.values())))
+        held = of_stems(words.values()) if of_stems else dict(execute(_FREQUENCIES, (stems_asked,)))
+    counted: dict[tuple[str, ...], int] = {}
+    for tokens in phrases:
+        if tokens in words:
+            counted[tokens] = held.get(words[tokens], 0)
+        else:
+            sql = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"
+            counted[tokens] = int(execute(sql, (quote(tokens),))[0][0])
+    return counted
 
 
 def stem_frequencies(execute: Execute, stems: Iterable[str]) -> dict[str, int]:
@@ -138,15 +149,6 @@ def stem_frequencies(execute: Execute, stems: Iterable[str]) -> dict[str, int]:
 
 
 _FREQUENCIES = "SELECT term, doc FROM chunk_vocab WHERE term IN (SELECT value FROM json_each(?))"
-
-
-def frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
-    """Return how many rows hold the phrase."""
-    return frequencies(execute, [tokens])[tokens]
-
-
-def _frequency(execute: Execute, tokens: tuple[str, ...]) -> int:
-    return int(execute("SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?", (quote(tokens),))[0][0])
 
 
 def raw_frequencies(execute: Execute, query: RawQuery) -> list[tuple[str, int]]:

@@ -18,6 +18,7 @@ from recall_core.store.one_thread import ThreadGuard
 from recall_core.store.sqlite import memory
 from recall_core.store.sqlite.connect import (
     MEMORY,
+    STATE,
     State,
     busy_timeout_ms,
     file_at,
@@ -214,7 +215,7 @@ class OpenStore:
             is_written = self.db.txn_state() == apsw.SQLITE_TXN_WRITE
             if is_new and self._memory is None and self.memory_mb and not is_written:
                 with making_sense(self.path):
-                    state = state_of(self.execute)
+                    state = state_of(self.execute(STATE))
                 where = self._file or id(self)
                 is_again, _asked_last[where] = _asked_last.get(where) == state, state
                 if is_again:
@@ -286,7 +287,7 @@ class OpenStore:
     def state(self) -> State:
         """Return another one once anything that a question may see is another; see `state_of`."""
         with making_sense(self.path):
-            return state_of(self.execute)
+            return state_of(self.execute(STATE))
 
     def interrupt(self) -> None:
         """Abort the statement that runs in another thread, or none where there is none, or no connection any more."""

@@ -203,10 +203,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
                 return memory.cosines(vector, among)
         with making_sense(self.path):
             if where is None and rowids is None:
-                has_blocks = blocks.are_here(self.execute)
-                rows = blocks.everything(self.execute) if has_blocks else None
-                every = vectors.rows_of(self.execute(_VECTORS)) if rows is None else vectors.Rows(*rows)
-                return vectors.cosines(vector, every)
+                if blocks.are_here(self.execute):
+                    pieces = list(blocks.scan(self.execute))
+                    return vectors.cosines(vector, vectors.Rows(*blocks.join(pieces)))
+                return vectors.cosines(vector, vectors.rows_of(self.execute(_VECTORS)))
             condition, parameters = records.condition_of(where, rowids)
             return vectors.cosines(vector, vectors.rows_of(self.execute(f"{_VECTORS_WHERE} {condition}", parameters)))
 

@@ -17,7 +17,7 @@ import apsw
 from recall_core._lazy import np
 from recall_core.errors import RecallError
 from recall_core.store.sqlite import blocks, copies, lexical, lsh, records
-from recall_core.store.sqlite.connect import FileId, State, connect, file_at, state_of
+from recall_core.store.sqlite.connect import STATE, FileId, State, connect, file_at, state_of
 from recall_core.store.sqlite.memory.matrix import Matrix, Nearby
 from recall_core.store.sqlite.memory.rows import KEYS, SIZES, LiveRows, pieces_of
 from recall_core.store.sqlite.memory.words import Postings, TermFrequencies, WordSearch, is_that_of_fts5
@@ -294,7 +294,7 @@ class Shared:
 
                 db.pragma("query_only", True)
                 db.execute("BEGIN")
-                state = state_of(execute)
+                state = state_of(execute(STATE))
                 if file_at(self._path) == self._file:
                     found = self._in_pieces(SnapshotReader(db, execute, state, megabytes * MEGABYTE))
         except (apsw.Error, RecallError, MemoryError, ValueError, TypeError, LookupError, OverflowError):

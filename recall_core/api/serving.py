@@ -1,0 +1,630 @@
+"""One store for many callers at once: a pool of connections, names that callers may use, and following changes."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from pathlib import Path
+from threading import Condition, Event, Lock, Thread
+from time import monotonic
+from typing import Any, Generic, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
+
+from recall_core.api.engine import result_of
+from recall_core.api.get import at_place
+from recall_core.api.recall import Recall
+from recall_core.contract.responses import IngestResponse
+from recall_core.deadline import Cancel, Deadline, check, expected, until
+from recall_core.errors import Busy, Interrupted, RecallError, StoreError, UnknownTarget, UsageError
+from recall_core.ports import Embedder
+from recall_core.retrieve import targets
+from recall_core.shell import Hint, Verbatim
+from recall_core.store.port import Store
+from recall_core.text import nfc, one_line
+from recall_core.types import Root
+
+_SIGNS = re.compile(r"[\\`]|\*(?=\*)|(?<=\*)\*|(?<!\S)·|·(?!\S)|\[(?=\d+\])")
+"""What ends or imitates a citation in an answer: bold, code, the sign between fields, the number of a block."""
+_BLANKS = re.compile(r"^ | (?=$)|(?<= ) ")
+_SPELLED = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[ntr]|[^\w\s])")
+_LEAST_OF_ID = 4
+_ID = re.compile(rf"[0-9a-f]{{{_LEAST_OF_ID},64}}")
+_PART = re.compile(
+    r"(?P<path>.+?)(?P<part>(?::[0-9]{1,18}(?:-[0-9]{1,18})?|#[a-z]+=[0-9]{1,18}(?:-[0-9]{1,18})?))", re.DOTALL
+)
+_SOME = 1_000
+_SHOWN = 3
+_SIMILAR = 0.75
+_REST = "outside"
+"""The label of documents that no folder was added for."""
+
+
+def spelled(name: str) -> str:
+    """Return a name for the text of an answer, on one line, where it can neither end nor imitate a citation.
+
+    `CallerNames.find` reads it. Controls and signs of our own are escaped by a backslash, and so are backslashes.
+    """
+    if name.isprintable() and not (_SIGNS.search(name) or _BLANKS.search(name)):
+        return name
+    shown = _BLANKS.sub(r"\\x20", _SIGNS.sub(r"\\\g<0>", name))
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in shown)
+
+
+def meant(name: str) -> str:
+    """Return the name that is spelled so in answers, or the name itself if no answer spells one so."""
+    if "\\" not in name:
+        return name
+    plain = _SPELLED.sub(_unescaped, name)
+    return plain if spelled(plain) == name else name
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    sign = found[1]
+    return found[0].encode().decode("unicode_escape") if sign[0].isalnum() and sign.isascii() else sign
+
+
+class ServedTarget(NamedTuple):
+    """What a caller's name means. target: for the methods of Recall, always by an id. path: as callers know it.
+
+    warnings: of what else the name means, for the answer, with documents as the store has them.
+    """
+
+    target: str
+    path: str | None
+    warnings: tuple[str, ...] = ()
+
+
+class _LabelledFolder(NamedTuple):
+    """A folder on disk, and what stands for it, with a slash at its end, before the names of what is below."""
+
+    folder: str
+    label: str
+
+
+_known: WeakKeyDictionary[Store, tuple[tuple[str, int], tuple[_LabelledFolder, ...]]] = WeakKeyDictionary()
+"""What lies elsewhere, by store: for which base and generation, and the places."""
+
+
+class CallerNames:
+    """The names of one store's documents for callers.
+
+    base: the folder that paths are relative to; what lies elsewhere begins with the name of the folder that was
+    added, `wiki/a.md`, and where two have the same name, or one is that of a folder below the base, with `wiki-2/`.
+    """
+
+    def __init__(self, recall: Recall, base: str | None = None) -> None:
+        self._store: Store = recall.store
+        self._home = os.path.abspath(recall.engine.base)  # noqa: PTH100 - links stay as they are
+        self._base = self._home if base is None else os.path.abspath(base)  # noqa: PTH100
+        self._is_home = self._base == self._home
+        self._places: tuple[_LabelledFolder, ...] | None = None
+        self._renamed: dict[str, str] = {}
+
+    def shown(self, path: str) -> str:
+        """A document's path as callers know it."""
+        check()
+        if self._is_home and not path.startswith("/"):
+            return path
+        whole = self._whole(path)
+        if whole.startswith(_below(self._base)):
+            return whole[len(_below(self._base)) :]
+        return next(
+            each.label + whole[len(each.folder) :] for each in self._elsewhere() if whole.startswith(each.folder)
+        )
+
+    def find(self, name: str) -> ServedTarget:
+        """The document, lines of it, place in it or chunk of that name, as an answer spells it or as it is.
+
+        A whole path comes first, then an id or the beginning of one, then the end of a path that no other has.
+        Raises UsageError `bad_path` for what is no name here, `ambiguous_path`, `ambiguous_id`; UnknownTarget with
+        the nearest name.
+        """
+        for path in dict.fromkeys((meant(name), name)):
+            for whole, part in _readings(self._expect_name(path)):
+                found = self._document(whole)
+                if found is not None:
+                    return self._served(found, part)
+        path = self._expect_name(name)
+        for whole, part in _readings(path):
+            if _ID.fullmatch(whole) and (one := targets.by_id(self._store, whole)) is not None:
+                return ServedTarget(one[1] + part, None)
+        for whole, part in _readings(path):
+            if (ending := self._ending(whole, part)) is not None:
+                return self._served(ending, part)
+        raise self._unknown(name)
+
+    def _served(self, doc_id: str, part: str) -> ServedTarget:
+        path = self._path_of(doc_id)
+        warnings = () if part else tuple(self._other_meaning(path, doc_id))
+        return ServedTarget(doc_id + part, self._noted(path, doc_id), warnings)
+
+    def _path_of(self, doc_id: str) -> str:
+        return next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values())).path
+
+    def _noted(self, path: str, doc_id: str) -> str:
+        """The path as callers know it, which errors call the document from now on."""
+        shown = self.shown(path)
+        self._renamed |= {path: shown, doc_id: shown}
+        return shown
+
+    def _other_meaning(self, path: str, doc_id: str) -> Iterator[str]:
+        """A warning for the path of a document that is a place in another too, with a name for what lies there."""
+        named = targets.PART.fullmatch(path)
+        other = named and at_place(self._store, [named["path"]], named, base=Path(self._home))
+        if other and not doc_id.startswith(other):
+            yield f"W_AMBIGUOUS_PATH: {path} is a place in another document too: get {other}"
+
+    def stored(self, name: str) -> Iterator[str]:
+        """What the store may call a path, or the beginning of one, that a caller gave."""
+        yield self._of_store(_below(self._base) + name)
+        for place in self._elsewhere():
+            if f"{name}/".startswith(place.label):
+                yield self._of_store(place.folder + name[len(place.label) :])
+
+    def stored_as(self, name: str) -> str:
+        """The beginning of a path, or a pattern of paths, that a caller gave, as the store has it."""
+        *_, found = self.stored(meant(name))
+        return found
+
+    def folders(self) -> dict[str, int]:
+        """What is right in the folder that paths are relative to, folders first and with a slash at the end, and how
+        many documents each holds; at most a thousand, and of folders only those that have some."""
+        listing = self._store.folder("" if self._is_home else self._of_store(_below(self._base)), _SOME)
+        found = {entry.name: entry.documents for entry in listing.entries if entry.name != "/"}
+        above = _below(self._base)
+        if not self._is_home and self._home.startswith(above):  # the store has what is below its own folder apart
+            own = self._store.folder("", _SOME).entries
+            name = self._home[len(above) :].partition("/")[0] + "/"
+            found = {name: found.get(name, 0) + sum(each.documents for each in own if each.name != "/"), **found}
+        return {name: documents for name, documents in found.items() if documents}
+
+    def labels(self) -> list[str]:
+        """What paths begin with that lie in folders which were added elsewhere."""
+        return [place.label for place in self._elsewhere() if place.folder != "/"]
+
+    def _expect_name(self, name: str) -> str:
+        path = nfc(name.removeprefix("./"))
+        is_odd = path.startswith(("~", "\\"))
+        if (
+            not path
+            or "\0" in path
+            or path.startswith("/")
+            or ".." in path.split("/")
+            or (is_odd and not self._has(path))
+        ):
+            hint = "paths look as in an answer, such as notes/a.md"
+            raise UsageError("bad_path", f"{name!r} is no path in this store.", hint=hint)
+        return path
+
+    def _has(self, name: str) -> bool:
+        return any(self._document(whole) for whole, _ in _readings(name))
+
+    def _document(self, name: str) -> str | None:
+        found = (self._store.document_at(path) for path in self.stored(name))
+        return next((each for each in found if each is not None), None)
+
+    def _ending(self, name: str, part: str) -> str | None:
+        """The id of the only document whose path ends so, in whole parts. Raises `ambiguous_path`, with `part`."""
+        paths = sorted(path for path in self._store.paths_with((name,), _SOME) if path.endswith(f"/{name}"))
+        if len(paths) > 1:
+            some = " or ".join(self.shown(path) + part for path in paths[:_SHOWN]) + (
+                " …" if len(paths) > _SHOWN else ""
+            )
+            raise UsageError("ambiguous_path", f"{len(paths)} paths end with {name}.", hint=some)
+        return self._store.document_at(paths[0]) if paths else None
+
+    def _unknown(self, name: str) -> UnknownTarget:
+        near = self._near(name)
+        message = f"The store holds nothing named {name}."
+        if not near:
+            return UnknownTarget("unknown_target", message, hint="list the documents, or search for words")
+        hint = f"did you mean {near[0]}?"
+        return UnknownTarget("unknown_target", message, hint=hint, details={"near": near})
+
+    def _near(self, name: str) -> list[str]:
+        """Paths like it, the likest first: of the same folder, or with a like name in any."""
+        folder, _, _ = name.rpartition("/")
+        beside = [path for each in self.stored(folder) for path in self._store.paths_below(each)] if folder else []
+        elsewhere = targets.nearest(self._store, name)
+        shown = {self.shown(path): path for path in (*beside[:_SOME], *([elsewhere] if elsewhere else ()))}
+        return get_close_matches(name, shown, n=_SHOWN, cutoff=_SIMILAR) or list(
+            map(self.shown, filter(None, [elsewhere]))
+        )
+
+    def renamed(self, error: RecallError) -> RecallError:
+        """The error with documents that were asked for by the names that callers know."""
+        error.message = self._with_names(error.message)
+        if isinstance(error.hint, Hint):
+            words = (word if isinstance(word, Verbatim) else self._with_names(word) for word in error.hint.words)
+            error.hint = error.hint.about(words)
+        elif error.hint is not None:
+            error.hint = self._with_names(error.hint)
+        return error
+
+    def _with_names(self, text: str) -> str:
+        for stored, shown in self._renamed.items():
+            text = text.replace(stored, shown)
+        return text
+
+    def _elsewhere(self) -> tuple[_LabelledFolder, ...]:
+        """The places that are not below the base, the longest first, and last where all the rest is."""
+        if self._places is None:
+            state = (self._base, self._store.info().generation)
+            known = _known.get(self._store)
+            if known is None or known[0] != state:
+                known = _known[self._store] = (state, self._found_elsewhere())
+            self._places = known[1]
+        return self._places
+
+    def _found_elsewhere(self) -> tuple[_LabelledFolder, ...]:
+        folders = dict.fromkeys(map(self._folder_of, self._store.roots()))
+        outside = [each for each in folders if not _below(each).startswith(_below(self._base))]
+        taken = {name.rstrip("/") for name in self.folders()}
+        places = []
+        for whole in (*outside, "/"):
+            label = next(each for each in _numbered(posixpath.basename(whole) or _REST) if each not in taken)
+            taken.add(label)
+            places.append(_LabelledFolder(_below(whole), f"{label}/"))
+        return tuple(sorted(places, key=lambda place: (-len(place.folder), place.folder)))
+
+    def _folder_of(self, root: Root) -> str:
+        """The folder that was added, or that of a file that was added by itself."""
+        whole = posixpath.normpath(self._whole(root.folder))
+        is_file = self._store.document_at(self._of_store(whole)) is not None
+        return posixpath.dirname(whole) if is_file else whole
+
+    def _whole(self, path: str) -> str:
+        """A path of the store from the root."""
+        return path if path.startswith("/") else _below(self._home) + path
+
+    def _of_store(self, whole: str) -> str:
+        """A path from the root as the store has it."""
+        home = _below(self._home)
+        return nfc(whole[len(home) :] if whole.startswith(home) else whole)
+
+
+def _readings(name: str) -> Iterator[tuple[str, str]]:
+    """Return all of a name as a path; then paths with lines, another place, or the name of a part behind them."""
+    yield name, ""
+    parted = _PART.fullmatch(name)
+    if parted:
+        yield parted["path"], parted["part"]
+    yield from ((name[:i], name[i:]) for i in reversed(targets.part_signs(name)))
+
+
+def _below(folder: str) -> str:
+    return folder.rstrip("/") + "/"
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name}-{number}"
+        number += 1
+
+
+Result = TypeVar("Result")
+Work = Callable[[Recall], Result]
+"""What is done for a caller, by a connection that nobody else uses meanwhile."""
+
+CONNECTIONS = 4
+QUEUE = 64
+SHARE, LEAST_SHARE = 4, 8
+"""One session may have a quarter of the queue, and at least so many places if there are more."""
+SECONDS = 60.0
+"""How long a question may take, the time in the queue included."""
+_USUAL_SECONDS = 0.05
+"""What a question takes, before any was answered."""
+_NEWEST_SHARE = 0.1
+"""Of the time of a question in the mean of those before it."""
+
+
+class Asked(Generic[Result]):
+    """A question in the queue, or being answered. `result` waits for it; `cancel` ends it, wherever it is."""
+
+    def __init__(self, work: Work[Result], seconds: float, session: object = None) -> None:
+        self.session = session
+        self.future: Future[Result] = Future()
+        self._cancel = Cancel()
+        self._work = work
+        self._deadline = Deadline(expected(seconds), monotonic, None, self._cancel)
+
+    def cancel(self) -> None:
+        """From any thread, as often as one likes: the answer is Interrupted, unless it is there already."""
+        self._cancel.set()
+        self.future.cancel()
+
+    def result(self) -> Result:
+        """The answer, once it is there. Raises what the work raised; Interrupted where it was cancelled."""
+        try:
+            return self.future.result()
+        except CancelledError:
+            raise Interrupted("interrupted", "The question was cancelled.", hint="ask it again") from None
+
+    def answer(self, recall: Callable[[], Recall]) -> None:
+        """Do the work, and leave its result, whatever that is; nothing where nobody waits any more."""
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            with until(self._deadline):
+                check()  # its time may have gone by in the queue
+                done = self._work(recall())
+        except BaseException as error:  # noqa: BLE001 - whoever asked gets it
+            self.future.set_exception(error)
+        else:
+            self.future.set_result(done)
+
+
+class StoreSettings(NamedTuple):
+    """Which store is served, as `Recall.open` takes it."""
+
+    store: str | None = None
+    start: Path | None = None
+    trust: bool = False
+
+
+class ConnectionPool:
+    """Connections to one store, each with a thread of its own; questions wait in one queue, the oldest first.
+
+    What is kept in memory of a state of the store is the same for all of them, and so is the embedder's model. A
+    connection is opened with its first question, and opened anew where the store's file or its recall.toml is another
+    by then. A store that is not there, or cannot be opened, is looked for again with each question.
+    """
+
+    def __init__(self, settings: StoreSettings, *, connections: int = CONNECTIONS, queue: int = QUEUE) -> None:
+        self.settings = settings
+        self._most = queue
+        self._most_of_session = min(queue, max(LEAST_SHARE, queue // SHARE))
+        self._queue: deque[Asked[Any]] = deque()
+        self._changed = Condition()
+        self._running: set[Asked[Any]] = set()
+        self._is_closed = False
+        self._mean_seconds = _USUAL_SECONDS
+        self._models = _Models()
+        self._threads = [
+            Thread(target=self._serve, name=f"recall-serving-{number}", daemon=True) for number in range(connections)
+        ]
+        self._is_started = False
+
+    def ask(self, work: Work[Result], *, seconds: float = SECONDS, session: object = None) -> Asked[Result]:
+        """Put a question into the queue. session: whose it is, None for no one's.
+
+        Raises Busy if the queue is full, or the session's share of it; UsageError `closed` after `close`.
+        """
+        asked = Asked(work, seconds, session)
+        with self._changed:
+            if self._is_closed:
+                raise UsageError(
+                    "closed", "This server is closing; it takes no more questions.", hint="start it again"
+                )
+            own = [each for each in self._queue if session is not None and each.session == session]
+            if len(self._queue) >= self._most or len(own) >= self._most_of_session:
+                self._queue = deque(each for each in self._queue if not each.future.cancelled())
+                own = [each for each in own if not each.future.cancelled()]
+            if len(self._queue) >= self._most or len(own) >= self._most_of_session:
+                raise self._busy(len(own) if len(self._queue) < self._most else None)
+            if not self._is_started:
+                self._is_started = True
+                for thread in self._threads:
+                    thread.start()
+            self._queue.append(asked)
+            self._changed.notify()
+        return asked
+
+    def close(self) -> None:
+        """Take no more questions, end those that run, and let go of the store."""
+        with self._changed:
+            self._is_closed = True
+            left = [*self._queue, *self._running]
+            self._changed.notify_all()
+        for asked in left:
+            asked.cancel()
+        for thread in self._threads if self._is_started else ():
+            thread.join()
+
+    def _busy(self, own: int | None) -> Busy:
+        """Return the error for a full queue. own: questions of the session, if only its share is full."""
+        seconds = round(max(0.1, self._mean_seconds * len(self._queue) / len(self._threads)), 1)
+        of_session = "" if own is None else " of this session"
+        message = f"{len(self._queue) if own is None else own} questions{of_session} are waiting already."
+        hint = f"ask again in {seconds:g} s"
+        return Busy("busy", message, hint=hint, details={"retry_after_seconds": seconds})
+
+    def _serve(self) -> None:
+        """The life of one connection."""
+        connection = _Connection(self.settings, self._models)
+        try:
+            while (asked := self._next()) is not None:
+                started = monotonic()
+                asked.answer(connection.recall)
+                self._ended(asked, monotonic() - started)
+        finally:
+            connection.close()
+
+    def _next(self) -> Asked[Any] | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._is_closed)
+            if not self._queue:
+                return None
+            asked = self._queue.popleft()
+            self._running.add(asked)
+            return asked
+
+    def _ended(self, asked: Asked[Any], seconds: float) -> None:
+        with self._changed:
+            self._running.discard(asked)
+            self._mean_seconds += _NEWEST_SHARE * (seconds - self._mean_seconds)
+
+
+class _Models:
+    """The embedders that connections share, by identity: Recall's own, which many threads may ask at once."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: dict[str, Embedder] = {}
+
+    def give(self, recall: Recall) -> None:
+        """Have it use the one that another connection has loaded already, or others use its own from now on."""
+        with self._lock, suppress(RecallError):  # a question by words needs none, any other is told
+            identity = recall.store.embedder()
+            kept = self._kept.get(identity)
+            if kept is not None:
+                recall.engine.use_embedder(kept)
+                return
+            made = recall.engine.embedder
+            if type(made).__module__.startswith("recall_core."):
+                self._kept = {identity: made}
+
+
+class _Connection:
+    """One thread's Recall, opened when it is needed and again when what it was opened by has changed."""
+
+    def __init__(self, settings: StoreSettings, models: _Models) -> None:
+        self._settings = settings
+        self._models = models
+        self._recall: Recall | None = None
+        self._toml: tuple[int, int, int] | None = None
+
+    def recall(self) -> Recall:
+        """An open store. Raises what opening it raises."""
+        if self._recall is not None and self._is_outdated(self._recall):
+            self.close()
+        if self._recall is None:
+            opened = Recall.open(self._settings.store, start=self._settings.start, trust=self._settings.trust)
+            self._toml = _stamp(opened.engine.found.toml)
+            opened.engine.is_for_others = True
+            self._models.give(opened)
+            self._recall = opened
+        return self._recall
+
+    def close(self) -> None:
+        """Let go of the store, if it is open."""
+        if self._recall is not None:
+            with suppress(StoreError):  # what it held is another's by now
+                self._recall.close()
+            self._recall = None
+
+    def _is_outdated(self, recall: Recall) -> bool:
+        return recall.store.is_replaced() or _stamp(recall.engine.found.toml) != self._toml
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    """What tells a file's content from an earlier one; None where it is not there."""
+    try:
+        status = os.stat(file)  # noqa: PTH116 - asked before every question
+    except (OSError, ValueError):
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+REST_MS = 1_500
+_AGAIN_SECONDS = 5.0
+"""After a failure."""
+
+
+class Following(NamedTuple):
+    """When a served store is synced. on_boot: once, as it starts. interval: every so many seconds, 0 for never."""
+
+    watch: bool = False
+    on_boot: bool = False
+    interval: float = 0.0
+
+
+class Follower:
+    """Threads that sync a store, each with a connection of its own; questions are answered meanwhile.
+
+    say: is told what each sync changed, and why one failed; the next one is tried all the same.
+    """
+
+    def __init__(self, settings: StoreSettings, following: Following, say: Callable[[str], None]) -> None:
+        self._settings = settings
+        self._following = following
+        self._say = say
+        self._stop = Event()
+        self._writing = Lock()
+        self._open: set[Recall] = set()
+        self._threads: list[Thread] = []
+
+    def start(self) -> None:
+        """Begin."""
+        works = []
+        if self._following.watch:
+            works.append(self._watch)
+        if self._following.interval:
+            works.append(self._every)
+        if self._following.on_boot and not self._following.watch:  # a watch begins with a sync
+            works.append(self._once)
+        self._threads = [
+            Thread(target=work, name=f"recall-{work.__name__.strip('_')}", daemon=True) for work in works
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """End, what is being written included; what was committed stays."""
+        self._stop.set()
+        for recall in tuple(self._open):
+            recall.end()
+        for thread in self._threads:
+            thread.join()
+
+    def _once(self) -> None:
+        with self._trying(), self._recall() as recall:
+            self._sync(recall)
+
+    def _every(self) -> None:
+        while not self._stop.wait(self._following.interval):
+            self._once()
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            with self._trying(), self._recall() as recall:
+                for _ in recall.changes(self._stop, rest_ms=REST_MS):
+                    if self._stop.is_set():
+                        break
+                    self._sync(recall)
+            self._stop.wait(_AGAIN_SECONDS)  # the store was replaced, or a folder is gone
+
+    def _sync(self, recall: Recall) -> None:
+        with self._writing:
+            told = _told(result_of(recall.sync()))
+        if told:
+            self._say(told)
+
+    @contextmanager
+    def _trying(self) -> Iterator[None]:
+        try:
+            yield
+        except Interrupted:
+            self._stop.set()
+        except RecallError as error:
+            self._say(f"sync failed: {error.message}")
+
+    @contextmanager
+    def _recall(self) -> Iterator[Recall]:
+        with Recall.open(self._settings.store, start=self._settings.start, trust=self._settings.trust) as recall:
+            self._open.add(recall)
+            if self._stop.is_set():  # nobody ends it who did not see it open
+                recall.end()
+            try:
+                yield recall
+            finally:
+                self._open.discard(recall)
+
+
+def _told(response: IngestResponse) -> str:
+    """Return what a sync changed, and which files its parsers gave up; "" for nothing."""
+    view = response["ingest"]
+    counts = {name: view[name] for name in ("added", "updated", "removed")}
+    slow = [one_line(skip["path"]) for skip in view["skipped"] if skip["code"] == "parser_timeout"]
+    return ", ".join(
+        [f"{count} {name}" for name, count in counts.items() if count]
+        + [f"{path} skipped (parser_timeout)" for path in slow]
+    )
