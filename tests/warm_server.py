@@ -70,7 +70,6 @@ _INGEST = (
     "recall_core.ingest.parse.worker",
     "recall_core.ingest.targets",
     "recall_core.maintain.doctor",
-    "recall_core.store.sqlite.neighbours",
     "rich.console",
     "rich.progress",
 )

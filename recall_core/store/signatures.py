@@ -77,9 +77,4 @@ def _planes(signing: Signing, dimension: int) -> tuple[bytes, ...]:
         b"".join(sha256(f"ann_lsh {signing.seed} {bit} {part}".encode()).digest() for part in parts)
         for bit in range(signing.bits)
     ]
-    return tuple(_without(plane, unused) for plane in whole)
-
-
-def _without(plane: bytes, unused: int) -> bytes:
-    """Without the bytes at its end that stand for no component."""
-    return plane[: len(plane) - unused // 8]
+    return tuple(plane[: len(plane) - unused // 8] for plane in whole)

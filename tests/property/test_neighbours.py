@@ -10,8 +10,7 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_core.store.sqlite import neighbours
-from recall_core.store.sqlite.neighbours import in_order, near_pairs
+from recall_core.store.sqlite import maintenance
 from recall_core.store.sqlite.store import create_store
 from recall_core.types import Vector
 from tests.builders import EMBEDDER, new_file, put
@@ -45,7 +44,7 @@ def test_near_pairs_are_those_of_brute_force(files: list[tuple[list[float], int]
         chunks = tuple(c._replace(vector=unit(angle)) for c, angle in zip(document.chunks, angles, strict=True))
         put(store, made._replace(documents=(document._replace(hash=f"{content:064}", chunks=chunks),)))
         vectors += [(content, unit(angle)) for angle in angles]
-    rowids = in_order(store)
+    rowids = store.in_order()
     expected = [
         (rowids[i], rowids[j], cosine(one, other))
         for i, (content, one) in enumerate(vectors)
@@ -53,8 +52,8 @@ def test_near_pairs_are_those_of_brute_force(files: list[tuple[list[float], int]
         if i < j and content != other_content and cosine(one, other) >= LEAST
     ]
 
-    with patch.object(neighbours, "_ROWS", rows), patch.object(neighbours, "_COLUMNS", columns):
-        near = near_pairs(store, least=LEAST, shown=4)
+    with patch.object(maintenance, "_PAIR_ROWS", rows), patch.object(maintenance, "_PAIR_COLUMNS", columns):
+        near = store.near_pairs(least=LEAST, shown=4)
 
     assert near.pairs == len(expected)
     assert list(near.first) == expected[:4]

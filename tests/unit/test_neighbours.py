@@ -7,8 +7,7 @@ from math import sqrt
 
 import pytest
 
-from recall_core.store.sqlite import neighbours
-from recall_core.store.sqlite.neighbours import bests, in_order, near_pairs
+from recall_core.store.sqlite import maintenance
 from recall_core.store.sqlite.store import SqliteStore
 from recall_core.types import NewFile, Vector
 from tests.builders import memory_store, new_file, put
@@ -38,7 +37,7 @@ def test_a_pair_at_the_limit_is_near() -> None:
     for cosine, pairs in [(1.0, 1), (0.9500004, 1), (0.95, 1), (0.9499, 0), (0.949999, 0)]:
         store = stored(a=[at(1.0)], b=[at(cosine)])
 
-        assert near_pairs(store, least=0.95, shown=3).pairs == pairs, (cosine, pairs)
+        assert store.near_pairs(least=0.95, shown=3).pairs == pairs, (cosine, pairs)
 
 
 def test_chunks_of_one_document_are_no_pair_nor_those_of_two_with_the_same_content() -> None:
@@ -47,15 +46,15 @@ def test_chunks_of_one_document_are_no_pair_nor_those_of_two_with_the_same_conte
     original = store.execute("SELECT hash FROM doc")[0][0]
     put(store, with_vectors("copy", [at(1.0)])._replace(documents=(content._replace(hash=original),)))
 
-    assert near_pairs(store, least=0.95, shown=3) == (0, ())
+    assert store.near_pairs(least=0.95, shown=3) == (0, ())
 
 
 def test_pairs_are_named_by_path_and_offset_and_only_the_first_of_them() -> None:
     store = stored(c=[at(1.0)], a=[at(0.1), at(0.96)], b=[at(1.0)])
 
-    near = near_pairs(store, least=0.95, shown=2)
+    near = store.near_pairs(least=0.95, shown=2)
 
-    named = {row.rowid: (row.doc.path, row.chunk.offset > 0) for row in store.fetch([*in_order(store)])}
+    named = {row.rowid: (row.doc.path, row.chunk.offset > 0) for row in store.fetch([*store.in_order()])}
     assert near.pairs == 3
     assert [(named[one], named[other], cosine) for one, other, cosine in near.first] == [
         (("a", True), ("b", False), 0.96),
@@ -65,13 +64,13 @@ def test_pairs_are_named_by_path_and_offset_and_only_the_first_of_them() -> None
 
 def test_the_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     store = stored(**{f"f{number}": [at(1.0 - number % 3 / 10)] for number in range(20)})
-    whole = near_pairs(store, least=0.95, shown=50)
+    whole = store.near_pairs(least=0.95, shown=50)
 
-    monkeypatch.setattr(neighbours, "_ROWS", 6)
-    monkeypatch.setattr(neighbours, "_COLUMNS", 4)
+    monkeypatch.setattr(maintenance, "_PAIR_ROWS", 6)
+    monkeypatch.setattr(maintenance, "_PAIR_COLUMNS", 4)
 
-    assert near_pairs(store, least=0.95, shown=50) == whole
-    assert near_pairs(store, least=0.95, shown=5) == (whole.pairs, whole.first[:5])
+    assert store.near_pairs(least=0.95, shown=50) == whole
+    assert store.near_pairs(least=0.95, shown=5) == (whole.pairs, whole.first[:5])
 
 
 def test_what_is_gone_or_cannot_be_a_vector_is_passed_over() -> None:
@@ -83,21 +82,21 @@ def test_what_is_gone_or_cannot_be_a_vector_is_passed_over() -> None:
     store.db.execute("UPDATE vec SET embedding = zeroblob(8) WHERE chunk = 2")
     store.db.pragma("query_only", True)
 
-    assert near_pairs(store, least=0.95, shown=3) == (1, ((3, 4, 1.0),))
-    assert bests(store, {2: at(1.0), 3: at(0.5)}) == {3: (0.5, 0.5)}
+    assert store.near_pairs(least=0.95, shown=3) == (1, ((3, 4, 1.0),))
+    assert store.bests({2: at(1.0), 3: at(0.5)}) == {3: (0.5, 0.5)}
 
 
 def test_an_empty_store_has_no_pair_and_no_best() -> None:
     store = memory_store()
 
-    assert near_pairs(store, least=0.95, shown=3) == (0, ())
-    assert bests(store, {}) == {}
+    assert store.near_pairs(least=0.95, shown=3) == (0, ())
+    assert store.bests({}) == {}
 
 
 def test_the_best_is_that_of_any_chunk_and_stands_beside_the_own() -> None:
     store = stored(a=[at(0.2)], b=[at(1.0)])
 
-    assert bests(store, {1: at(1.0)}) == {1: (0.2, 1.0)}
+    assert store.bests({1: at(1.0)}) == {1: (0.2, 1.0)}
     assert store.vectors([2, 9]) == {2: at(1.0)}
 
 
@@ -105,4 +104,4 @@ def test_chunks_stand_by_path_and_offset() -> None:
     store = memory_store()
     put(store, new_file("b", ["one ", "two"]), new_file("a", ["three"]))
 
-    assert [row.chunk.text for row in store.fetch([*in_order(store)])] == ["three", "one ", "two"]
+    assert [row.chunk.text for row in store.fetch([*store.in_order()])] == ["three", "one ", "two"]

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         lexical,
         lock,
         lsh,
-        neighbours,
         rebuild,
         reranked,
         sums,

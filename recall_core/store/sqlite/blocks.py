@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recall_core.types import Vector
+
+if TYPE_CHECKING:
+    import apsw
 
 BITS = 4
 """The place of a vector is its block's number with so many bits behind it."""
@@ -22,8 +25,18 @@ BITS = 4
 IN_BLOCK = 1 << BITS
 
 Execute = Callable[..., list[tuple[Any, ...]]]
-ExecuteMany = Callable[[str, Iterable[Sequence[Any]]], None]
+ExecuteMany = Callable[[str, Iterable[Sequence[Any]]], object]
 """One statement for each of these rows of parameters: `OpenStore.execute_many`."""
+
+
+def execute_on(db: apsw.Connection) -> Execute:
+    """Return the function that executes a statement on a connection and returns every row."""
+
+    def execute(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return db.execute(sql, parameters).fetchall()
+
+    return execute
+
 
 NewVector = tuple[int, Vector, int, int]
 """Chunk rowid, vector, windows, checksum."""

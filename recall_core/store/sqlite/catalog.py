@@ -179,15 +179,13 @@ class SqliteCatalog(OpenStore):
     def generation(self) -> int:
         """Return how many transactions have changed what is stored."""
         with making_sense(self.path):
-            return int(self._meta("generation"))
+            rows = self.execute("SELECT value FROM meta WHERE key = 'generation'")
+            return int(records.text_of(rows[0][0]))
 
     def embedder(self) -> str:
         """Return the identity of the embedder that made the vectors."""
-        return self._meta("embedder")
-
-    def _meta(self, key: str) -> str:
         with making_sense(self.path):
-            return records.text_of(self.execute("SELECT value FROM meta WHERE key = ?", (key,))[0][0])
+            return records.text_of(self.execute("SELECT value FROM meta WHERE key = 'embedder'")[0][0])
 
     def totals(self) -> Totals:
         """Return what the live chunks come to; kept, as what `info` says."""
@@ -243,15 +241,16 @@ class SqliteCatalog(OpenStore):
             (json.dumps(list(doc_ids)),),
         )
         with making_sense(self.path):
-            return {row[0]: self._as_settled(records.file_of(row[1:])) for row in rows}
+            found = {row[0]: records.file_of(row[1:]) for row in rows}
+        for doc_id, file in found.items():
+            settled = self._settled.get(file.path)
+            if settled is not None and settled.hash == file.hash:
+                found[doc_id] = settled
+        return found
 
     def settle(self, file: Fingerprint, stamp: Stamp) -> None:
         """Keep in mind that a file with this status still has the bytes that were read."""
         self._settled[file.path] = file._replace(**stamp._asdict())
-
-    def _as_settled(self, file: Fingerprint) -> Fingerprint:
-        settled = self._settled.get(file.path)
-        return file if settled is None or settled.hash != file.hash else settled
 
     @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:

@@ -162,7 +162,7 @@ def texts(store: SqliteCatalog) -> Finding:
             count += 1
             unverified += kept is None
             is_titled = _is_titled(title, own_title) or (not title and _is_title(text, offset, own_title))
-            if not (is_titled and _is_text(text, kept) and is_metadata(meta)):
+            if not (is_titled and (kept is None or sha256(text).digest() == kept) and is_metadata(meta)):
                 wrong[path] = None
     for rows in blocks(store, _READINGS):
         wrong |= {path: None for path, read_by, marks, kept in rows if not _is_reading(read_by, marks, kept)}
@@ -179,10 +179,6 @@ def _is_reading(read_by: bytes, marks: bytes, kept: bytes) -> bool:
         return reading_hash(read_by.decode(), marks.decode()) == kept
     except UnicodeDecodeError:
         return False
-
-
-def _is_text(text: bytes, kept: bytes | None) -> bool:
-    return kept is None or sha256(text).digest() == kept
 
 
 def _misnamed(store: SqliteCatalog) -> Iterator[str]:

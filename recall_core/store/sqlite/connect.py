@@ -70,9 +70,9 @@ def _alone(path: str) -> Iterator[bool]:
             os.close(folder)
 
 
-def discard(path: str) -> None:
+def discard(where: str) -> None:
     """Take a store's files away, as far as they are there."""
-    real = os.path.realpath(path)
+    real = os.path.realpath(where)
     for name in (real, *(f"{real}-{kind}" for kind in ("wal", "shm", "journal"))):
         with suppress(OSError):
             Path(name).unlink()
@@ -366,7 +366,7 @@ class making_sense:  # noqa: N801 - as above
 
 def damage_error(path: str, how: str) -> StoreCorrupt:
     """Return the error of a file whose content is not what was stored."""
-    return StoreCorrupt("store_corrupt", f"{path} is damaged: {how}", hint=_examine(path))
+    return StoreCorrupt("store_corrupt", f"{path} is damaged: {how}", hint=Hint("doctor", store=path))
 
 
 def _meaning(error: apsw.Error, path: str) -> RecallError:
@@ -380,11 +380,7 @@ def _meaning(error: apsw.Error, path: str) -> RecallError:
     for kinds, kind, code, sentence, hint in _MEANINGS:
         if isinstance(error, kinds):
             return kind(code, sentence.format(path=path, error=error), hint=hint(path))
-    return StoreError("store_failed", f"{path}: {error}", hint=_examine(path))
-
-
-def _examine(path: str) -> Hint:
-    return Hint("doctor", store=path)
+    return StoreError("store_failed", f"{path}: {error}", hint=Hint("doctor", store=path))
 
 
 def _of_folder(command: str) -> Callable[[str], str]:
@@ -398,7 +394,13 @@ _Kinds: TypeAlias = type[apsw.Error] | tuple[type[apsw.Error], ...]
 
 _MEANINGS: tuple[tuple[_Kinds, type[RecallError], str, str, Callable[[str], str]], ...] = (
     (apsw.InterruptError, Interrupted, "interrupted", "The query was interrupted.", lambda _: "run it again"),
-    (apsw.CorruptError, StoreCorrupt, "store_corrupt", "{path} is damaged: {error}", _examine),
+    (
+        apsw.CorruptError,
+        StoreCorrupt,
+        "store_corrupt",
+        "{path} is damaged: {error}",
+        lambda path: Hint("doctor", store=path),
+    ),
     (apsw.NotADBError, StoreCorrupt, "not_a_store", "{path} is not a Recall store.", _way_out),
     (
         apsw.IOError,

@@ -59,15 +59,6 @@ SELECT EXISTS (SELECT chunk, hash FROM chunk_copy EXCEPT {_REPEATED})
 _ALL = "SELECT chunk, hash FROM chunk_copy"
 _AMONG = f"{_ALL} WHERE chunk IN (SELECT value FROM json_each(?))"
 _AMONG_CHUNKS = "SELECT rowid, hash FROM chunk WHERE hash IS NOT NULL AND rowid IN (SELECT value FROM json_each(?))"
-_TWINS = """
-SELECT own.chunk, twin.rowid FROM chunk_copy own JOIN chunk twin ON twin.hash = own.hash AND twin.deleted = 0
-WHERE own.chunk IN (SELECT value FROM json_each(?)) ORDER BY own.chunk, twin.rowid
-"""
-_TWINS_OF_CHUNKS = """
-SELECT own.rowid, twin.rowid FROM chunk own JOIN chunk twin ON twin.hash = own.hash AND twin.deleted = 0
-WHERE own.rowid IN (SELECT value FROM json_each(?)) ORDER BY own.rowid, twin.rowid
-"""
-
 _FEW = 1_000  # chunks that are looked up one by one; of more, all copies are read
 
 
@@ -92,14 +83,6 @@ def numbers(execute: Execute, rowids: Sequence[int] | None) -> dict[int, int]:
 def are_any(execute: Execute) -> bool:
     """Whether any text stands more than once."""
     return bool(execute(f"{_ALL if are_kept(execute) else _REPEATED} LIMIT 1"))
-
-
-def twins(execute: Execute, rowids: Sequence[int]) -> dict[int, list[int]]:
-    """chunk rowid to the live chunks with its text, itself among them, by rowid; none of a text that stands once."""
-    found: dict[int, list[int]] = {}
-    for own, twin in execute(_TWINS if are_kept(execute) else _TWINS_OF_CHUNKS, (json.dumps(list(rowids)),)):
-        found.setdefault(own, []).append(twin)
-    return {own: listed for own, listed in found.items() if len(listed) > 1}
 
 
 def are_wrong(execute: Execute) -> bool:

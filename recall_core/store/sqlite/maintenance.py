@@ -1,17 +1,20 @@
-"""The care of a store, in SQL: what is computed again, what leaves no trace, and vectors of another embedder.
+"""The care of a store, in SQL: what is computed again, what leaves no trace, near duplicates, and other vectors.
 
-Those are kept beside the ones in use until all of them take over at once.
+Vectors of another embedder are kept next to the ones in use until all of them take over at once. Those of rerankers
+are a cache, see `reranked`.
 """
 
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import recall_core
 from recall_core import store
+from recall_core._lazy import np
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.store import sqlite
 from recall_core.store.sqlite import blocks, census, copies
@@ -19,11 +22,17 @@ from recall_core.store.sqlite.catalog import SqliteCatalog
 from recall_core.store.sqlite.connect import MEMORY, making_sense
 from recall_core.store.sqlite.records import text_of
 from recall_core.store.sqlite.schema import PURGED, TOLD_SKIPS, vector_checksum
+from recall_core.store.sqlite.vectors import cosines, rows_of
 from recall_core.text import embedded_text
 from recall_core.types import Vector
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from recall_core.store.values import Finding, NearPairs, ReembedTarget, RerankVector, Signing, StoreCheck
+
+    Matrix = NDArray[np.float32]
 
 _EMBED_BATCH = 256
 
@@ -59,6 +68,31 @@ WHERE c.deleted = 0 AND c.rowid > ? AND length(n.embedding) > 0 ORDER BY c.rowid
 
 _PUT_NEXT = "INSERT OR REPLACE INTO vec_next(text_hash, embedding, windows, checksum) VALUES(?, ?, ?, ?)"
 
+_IS_LIVE = "SELECT 1 FROM chunk WHERE text_hash = ? AND deleted = 0 LIMIT 1"
+
+_RERANKED = """
+SELECT count(DISTINCT c.text_hash) FROM chunk c JOIN vec_rerank r ON r.text_hash = c.text_hash
+WHERE c.deleted = 0 AND r.maker = ? AND r.is_query = 0
+"""
+
+_TO_RERANK = """
+SELECT c.text_hash, d.path, d.title, c.text FROM chunk c JOIN doc d ON d.rowid = c.doc
+WHERE c.deleted = 0 AND c.text_hash > ?1
+  AND NOT EXISTS (SELECT 1 FROM vec_rerank WHERE maker = ?2 AND is_query = 0 AND text_hash = c.text_hash)
+GROUP BY c.text_hash ORDER BY c.text_hash LIMIT ?3
+"""
+
+_PAIR_ROWS = 4_096  # with a block of columns 16 MiB of products, however large the store is
+_PAIR_COLUMNS = 1_024
+_HALF_UNIT = 1e-6  # more than rounding to six decimals moves a cosine
+_LIVE = "FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE d.deleted = 0 AND c.deleted = 0"
+_VECTORS = "SELECT v.chunk, v.embedding FROM vec v JOIN chunk c ON c.rowid = v.chunk WHERE c.deleted = 0"
+_IN_ORDER = f"""
+SELECT c.rowid, dense_rank() OVER (ORDER BY d.hash) {_LIVE} AND c.rowid IN (SELECT chunk FROM vec)
+ORDER BY d.path, c.offset
+"""
+_NAMED = "SELECT v.embedding FROM json_each(?) j JOIN vec v ON v.chunk = j.value ORDER BY j.key"
+
 _KEYS = ("next_embedder", "next_dimension", "next_command")
 
 
@@ -80,17 +114,15 @@ class SqliteMaintenance(SqliteCatalog):
 
         folder = Path(self.path).absolute().parent
         sqlite.copying.expect_room(self.path, folder, copies=sqlite.copying.MENDING_COPIES, doing="Mending")
-        path = f"{self.path}.bak-{self._name_of_now()}"
+        try:
+            name = str(self.generation())
+        except (StoreCorrupt, ValueError, IndexError):
+            name = "damaged"
+        path = f"{self.path}.bak-{name}"
         self.fold()
         with self.without_writers():
             sqlite.copying.copy_whole(self.path, path)
         return path
-
-    def _name_of_now(self) -> str:
-        try:
-            return str(self.generation())
-        except (StoreCorrupt, ValueError, IndexError):
-            return "damaged"
 
     def copy(self, target: str) -> Iterator[tuple[int, int]]:
         """Copy the store of one moment into a new file, beside readers and writers; (pages done, of all)."""
@@ -173,7 +205,10 @@ class SqliteMaintenance(SqliteCatalog):
         """
         self._has_purged = True
         self._drop_tombstones()
-        if not self._rewritten():
+        with self.unlock():
+            self.execute("VACUUM")
+            busy, _, _ = self.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0]
+        if busy:
             return False
         self._remove_parts(is_thorough=True)
         if self.pending_purge() is not None:
@@ -181,12 +216,6 @@ class SqliteMaintenance(SqliteCatalog):
                 self.execute("PRAGMA secure_delete = ON")
                 self.execute("DELETE FROM meta WHERE key = 'purge'")
         return True
-
-    def _rewritten(self) -> bool:
-        with self.unlock():
-            self.execute("VACUUM")
-            busy, _, _ = self.execute("PRAGMA wal_checkpoint(TRUNCATE)")[0]
-        return bool(busy == 0)
 
     def end_unfinished(self) -> None:
         """Remove what killed processes left of copies, and go on with a purge that was begun.
@@ -222,35 +251,83 @@ class SqliteMaintenance(SqliteCatalog):
             self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
         return gone
 
-    def in_order(self) -> Sequence[int]:
-        """The rowids of all live chunks in natural order."""
-        return sqlite.neighbours.in_order(self)
+    def in_order(self) -> array[int]:
+        """Return the rowids of all live chunks in natural order."""
+        found = sqlite.check.blocks(self, f"SELECT c.rowid {_LIVE} ORDER BY d.path, c.offset")
+        return array("q", [rowid for rows in found for (rowid,) in rows])
 
     def bests(self, asked: Mapping[int, Vector]) -> dict[int, tuple[float, float]]:
-        """chunk rowid to the cosine of the vector asked with the chunk's own, and its highest with any live chunk."""
-        return sqlite.neighbours.bests(self, asked)
+        """chunk rowid to the cosine of the vector asked with the chunk's own, and its highest with any live chunk.
+
+        The stored vectors are gone through once.
+        """
+        dimension = self.info().dimension
+        own: dict[int, float] = {}
+        best = dict.fromkeys(asked, -1.0)
+        for found in sqlite.check.blocks(self, _VECTORS):
+            wrong = store.values.find_flaws([vector for _, vector in found], dimension=dimension)
+            rows = rows_of([row for place, row in enumerate(found) if row[1] and place not in wrong])
+            for rowid, vector in asked.items() if rows.rowids else ():
+                near = cosines(vector, rows)
+                best[rowid] = max(best[rowid], *near.values())
+                if rowid in near:
+                    own[rowid] = near[rowid]
+        return {rowid: (cosine, best[rowid]) for rowid, cosine in own.items()}
 
     def near_pairs(self, *, least: float, shown: int) -> NearPairs:
-        """The pairs of live chunks in documents of different content whose cosine is at least `least`."""
-        return sqlite.neighbours.near_pairs(self, least=least, shown=shown)
+        """Return the pairs of live chunks in documents of different content whose cosine is at least `least`.
+
+        Float32 products decide only what their rounding cannot change. A vector that cannot be one is passed over.
+        Time grows with the square of the chunks, memory only with their rowids.
+        """
+        with self.reading():
+            search = _PairSearch(self, least, shown)
+            for top in range(0, len(search.rowids), _PAIR_ROWS):
+                search.take(top)
+        first = ((search.rowids[one], search.rowids[other], cosine) for one, other, cosine in search.first)
+        return store.values.NearPairs(search.count, tuple(first))
 
     def keep_reranked(
         self, maker: str, made: Sequence[RerankVector], *, most_bytes: int, may_wait: bool = False
     ) -> bool:
-        """Keep vectors that a reranker made; False where that would have to wait, or cannot be."""
-        return sqlite.reranked.keep(self, maker, made, most_bytes=most_bytes, may_wait=may_wait)
+        """Keep vectors that a reranker made; return False if that would have to wait, or cannot be.
+
+        Those that may be kept are of texts that are there, and of questions since which nobody has written: what was
+        purged meanwhile never comes back, nor what a question quoted of it.
+        """
+        with self.writing_now(may_wait=may_wait) as is_begun:
+            if not is_begun:
+                return False
+            generation, total = self.generation(), self.reranked_bytes()
+            for text_hash, is_query, vector, asked_at in made:
+                if asked_at == generation if is_query else self.execute(_IS_LIVE, (text_hash,)):
+                    last = self.execute("SELECT max(rowid) FROM vec_rerank")[0][0] or 0
+                    row = maker, is_query, text_hash, vector, vector_checksum(vector, 1)
+                    put = self.execute(sqlite.reranked.PUT, row)
+                    if put and put[0][0] > last:
+                        total += len(vector) + sqlite.reranked.ROW_BYTES
+            while total > most_bytes and (oldest := self.execute(sqlite.reranked.OLDEST)):
+                for rowid, size in oldest:
+                    self.execute("DELETE FROM vec_rerank WHERE rowid = ?", (rowid,))
+                    total -= size
+                    if total <= most_bytes:
+                        break
+            sqlite.reranked.note(self.execute, total)
+        return True
 
     def reranked_bytes(self) -> int:
-        """What those that are kept take."""
-        return sqlite.reranked.total_bytes(self.execute)
+        """Return the bytes that those which are kept take, as they are counted here."""
+        rows = self.execute("SELECT value FROM meta WHERE key = ?", (sqlite.reranked.TOTAL,))
+        return int(rows[0][0]) if rows else 0
 
     def texts_reranked(self, maker: str) -> int:
-        """How many distinct texts of live chunks have one of this maker."""
-        return sqlite.reranked.texts_made(self.execute, maker)
+        """Return how many distinct texts of live chunks have one of this maker."""
+        return int(self.execute(_RERANKED, (maker,))[0][0])
 
     def texts_to_rerank(self, maker: str, *, after: bytes, limit: int) -> dict[bytes, str]:
         """text_hash to text of live chunks that have none, by text_hash from behind `after`."""
-        return sqlite.reranked.texts_left(self.execute, maker, after=after, limit=limit)
+        rows = self.execute(_TO_RERANK, (after, maker, limit))
+        return {bytes(text_hash): embedded_text(*parts) for text_hash, *parts in rows}
 
     def reembed_target(self) -> ReembedTarget | None:
         """The reembed that was begun and did not end, or None."""
@@ -330,3 +407,65 @@ class SqliteMaintenance(SqliteCatalog):
     def _clear(self) -> None:
         self.execute("DELETE FROM vec_next")
         self.execute("DELETE FROM meta WHERE key IN (?, ?, ?)", _KEYS)
+
+
+class _PairSearch:
+    """One search for pairs: the chunks in natural order, and what was found so far."""
+
+    def __init__(self, store: SqliteCatalog, least: float, shown: int) -> None:
+        self.store, self.least, self.shown = store, least, shown
+        self.rowids, contents = _sound_chunks(store)
+        self.contents = np.array(contents, dtype=np.int64)
+        # What rounding may do to a sum of so many products of unit vectors, twice over.
+        self.margin = store.info().dimension * float(np.finfo(np.float32).eps) + _HALF_UNIT
+        self.count = 0
+        self.first: list[tuple[int, int, float]] = []
+        """As `Pair`, with places in natural order instead of rowids."""
+
+    def take(self, top: int) -> None:
+        """Hold the block of rows that begins there against itself and all that come after it."""
+        rows = self._matrix(top, _PAIR_ROWS)
+        for left in range(top, len(self.rowids), _PAIR_COLUMNS):
+            self._compare(rows, self._matrix(left, _PAIR_COLUMNS), top, left)
+
+    def _matrix(self, start: int, count: int) -> Matrix:
+        named = json.dumps(self.rowids[start : start + count].tolist())
+        found = self.store.execute(_NAMED, (named,))
+        return np.frombuffer(b"".join([vector for (vector,) in found]), dtype="<f4").reshape(len(found), -1)
+
+    def _compare(self, rows: Matrix, columns: Matrix, top: int, left: int) -> None:
+        products = rows @ columns.T
+        near = products >= self.least - self.margin
+        near &= self.contents[top : top + len(rows), None] != self.contents[left : left + len(columns)]
+        if left < top + len(rows):  # of two chunks the row is the one that comes first
+            near &= np.arange(top, top + len(rows))[:, None] < np.arange(left, left + len(columns))
+        if not near.any():
+            return
+        sure = near & (products >= self.least + self.margin)
+        settled = [
+            (row, column)
+            for row, column in np.argwhere(near & ~sure).tolist()
+            if _cosine(rows[row], columns[column]) >= self.least
+        ]
+        self.count += int(np.count_nonzero(sure)) + len(settled)
+        if len(self.first) < self.shown or self.first[-1][0] >= top:
+            firsts = [divmod(place, len(columns)) for place in np.flatnonzero(sure)[: self.shown].tolist()]
+            found = sorted([*firsts, *settled])[: self.shown]
+            self.first += [(top + row, left + column, _cosine(rows[row], columns[column])) for row, column in found]
+            self.first = sorted(self.first)[: self.shown]
+
+
+def _sound_chunks(store: SqliteCatalog) -> tuple[array[int], array[int]]:
+    """Rowid, and number of their document's content, of the live chunks whose vector can be one, in natural order."""
+    bad = frozenset(sqlite.check.bad_vectors(store))
+    rowids, contents = array("q"), array("q")
+    for rows in sqlite.check.blocks(store, _IN_ORDER):
+        for rowid, content in rows:
+            if rowid not in bad:
+                rowids.append(rowid)
+                contents.append(content)
+    return rowids, contents
+
+
+def _cosine(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    return cosines(one.tobytes(), rows_of([(0, other.tobytes())]))[0]

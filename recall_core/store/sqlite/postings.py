@@ -82,7 +82,11 @@ def occurrences(
         wanted = None if rowids is None else frozenset(rowids)
         counts = {}
         for tokens in dfs:
-            counts[tokens] = _everywhere(execute, tokens)
+            stems = [stem for token in tokens for stem in stem_tokens(token)]
+            if len(stems) == 1:  # a single word has its postings; FTS5 puts together those of several
+                counts[tokens] = {row: (title, body) for row, title, body in execute(_WORD, (stems[0],))}
+            else:
+                counts[tokens] = phrase_counts(execute, tokens)
             if wanted is not None:
                 counts[tokens] = {rowid: found for rowid, found in counts[tokens].items() if rowid in wanted}
     return Occurrences(
@@ -119,14 +123,6 @@ def _in_rows(
             if title or body:
                 counts[tokens][rowid] = (title, body)
     return counts
-
-
-def _everywhere(execute: Execute, tokens: tuple[str, ...]) -> Counts:
-    """One phrase in every row that holds it. A single word has its postings; FTS5 puts together those of several."""
-    stems = [stem for token in tokens for stem in stem_tokens(token)]
-    if len(stems) == 1:
-        return {rowid: (title, body) for rowid, title, body in execute(_WORD, (stems[0],))}
-    return phrase_counts(execute, tokens)
 
 
 def phrase_counts(execute: Execute, tokens: tuple[str, ...]) -> Counts:
@@ -246,19 +242,16 @@ class Phrased:
         Those of the words alone rank equally by either weight; so with these rows beside k that FTS5 proposes the
         k best of all are there, unless more than k rows hold a phrase.
         """
+        matches = [self._match]  # a row that matches all of a query holds each of its phrases
+        if self._query.match == "any":
+            dfs = frequencies(self._execute, [each.tokens for each in self._query.long_phrases])
+            matches = [quote(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
         found: dict[int, float] = {}
-        for match in self._rarest_first():
+        for match in matches:
             for rowid, raw in scores(self._execute, match, where=where, k=k, title_weight=title_weight).items():
                 if len(found) < k:
                     found.setdefault(rowid, raw)
         return found
-
-    def _rarest_first(self) -> list[str]:
-        """Expressions in FTS5's words. A row that matches all of a query holds each of its phrases."""
-        if self._query.match == "all":
-            return [self._match]
-        dfs = frequencies(self._execute, [each.tokens for each in self._query.long_phrases])
-        return [quote(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
 
     def _score(self, rowids: Sequence[int], title_weight: float) -> dict[int, float]:
         found = occurrences(self._execute, self._query, rowids)
@@ -406,7 +399,9 @@ def instances(
         numbers: dict[Stems, int] = {}
         for number, each in enumerate(stems):
             numbers.setdefault(each, number)
-        matching = _matching(execute, query, rows) if query.match == "all" else {row.rowid for row in rows}
+        matching = {row.rowid for row in rows}
+        if query.match == "all":
+            matching = {row for (row,) in execute(_HOLDING, (expression(query), json.dumps(sorted(matching))))}
         return [_in_tokens(row, numbers) if row.rowid in matching else () for row in rows]
     found = _asked_for(execute, query, terms, rows)
     return [_in_row(row, sorted(found.get(row.rowid, ()))) for row in rows]
@@ -466,12 +461,6 @@ def _in_row(row: Row, places: Sequence[_Place]) -> tuple[Instance, ...]:
             own = [place for place in held if place[1] + place[2] <= len(read[1])]  # names stand behind the title
             found += _span(text, own, *read)
     return tuple(found)
-
-
-def _matching(execute: Execute, query: LiteralQuery, rows: Sequence[Row]) -> set[int]:
-    """Return the rowids of those that hold every phrase."""
-    rowids = json.dumps([row.rowid for row in rows])
-    return {rowid for (rowid,) in execute(_HOLDING, (expression(query), rowids))}
 
 
 def _in_tokens(row: Row, phrases: Mapping[Stems, int]) -> tuple[Instance, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -184,7 +184,8 @@ def _prove(db: apsw.Connection) -> None:
 
     A text is held against the hash of what was embedded of it; one that does not agree stays without a hash.
     """
-    db.create_scalar_function("vector_checksum", _checksum, 2, deterministic=True)
+    checksum: Any = vector_checksum  # SQLite passes what the statement gives
+    db.create_scalar_function("vector_checksum", checksum, 2, deterministic=True)
     db.create_scalar_function("verified_hash", _verified_hash, 4, deterministic=True)
     db.execute(_PROOF)
 
@@ -203,10 +204,6 @@ CREATE TABLE vec_rerank(
 
 
 """Vectors that rerankers made of texts and of questions, in the order in which they came."""
-
-
-def _checksum(*row: Any) -> int:
-    return vector_checksum(*row)
 
 
 def own_hash(text: str) -> bytes:
@@ -245,19 +242,13 @@ WHERE chunk > ? AND chunk IN (SELECT rowid FROM chunk) ORDER BY chunk LIMIT 1024
 
 def _gather_vectors(db: apsw.Connection) -> None:
     """Sixteen vectors a row instead of one: see `blocks`."""
-
-    def execute(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return db.execute(sql, parameters).fetchall()
-
-    def execute_many(sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        db.executemany(sql, rows)
-
+    execute = blocks.execute_on(db)
     db.execute("DROP TRIGGER chunk_tombstone; DROP INDEX vec_windowed; ALTER TABLE vec RENAME TO vec_row;")
     db.execute(blocks.SCHEMA + _TOMBSTONE)
     last = 0
     while rows := execute(_OWN_ROWS, (last,)):
         last = rows[-1][0]
-        blocks.put(execute, execute_many, rows)
+        blocks.put(execute, db.executemany, rows)
     db.execute("DROP TABLE vec_row")
 
 

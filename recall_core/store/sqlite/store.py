@@ -13,7 +13,7 @@ from recall_core import store
 from recall_core.errors import StoreCorrupt, StoreError
 from recall_core.paths import PRIVATE
 from recall_core.rank.bm25 import idf
-from recall_core.rql.ast import Expr, OrderKey, Predicate
+from recall_core.rql.ast import Expr, OrderKey
 from recall_core.shell import Hint
 from recall_core.store import sqlite
 from recall_core.store.sqlite import blocks, census, copies, lexical, postings, records, vectors
@@ -40,6 +40,14 @@ _FEW_ROWS = 3
 _TERMS_BEGINNING = """
 SELECT term, doc FROM chunk_vocab WHERE term BETWEEN ?1 AND ?1 || char(1114111) AND length(term) BETWEEN ?2 AND ?3
 """
+_TWINS = """
+SELECT own.chunk, twin.rowid FROM chunk_copy own JOIN chunk twin ON twin.hash = own.hash AND twin.deleted = 0
+WHERE own.chunk IN (SELECT value FROM json_each(?)) ORDER BY own.chunk, twin.rowid
+"""
+_TWINS_OF_CHUNKS = """
+SELECT own.rowid, twin.rowid FROM chunk own JOIN chunk twin ON twin.hash = own.hash AND twin.deleted = 0
+WHERE own.rowid IN (SELECT value FROM json_each(?)) ORDER BY own.rowid, twin.rowid
+"""
 _VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER BY chunk"
 
 
@@ -54,13 +62,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         self._words: tuple[Snapshot, LiteralQuery, WordSearch | None] | None = None
         """The words of the question that was asked last."""
 
-    def tokens(self, text: str) -> tuple[str, ...]:
-        """Return the text as the index folds it, before stemming."""
-        return lexical.fold_tokens(text)
-
-    def stems(self, text: str) -> tuple[str, ...]:
-        """Return the text as the index holds it."""
-        return lexical.stem_tokens(text)
+    tokens = staticmethod(lexical.fold_tokens)
+    stems = staticmethod(lexical.stem_tokens)
+    is_native = staticmethod(is_native)
 
     def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
         """For each text the half-open ranges of code points that a phrase matches, in order and merged."""
@@ -77,7 +81,10 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         if is_searched and (memory := self._words_in_memory(query)) is not None:
             return memory.terms
         with making_sense(self.path):
-            rows = int(self._meta("chunks")) if self._info_read is None else self._info_read.chunks
+            if self._info_read is None:
+                rows = int(records.text_of(self.execute("SELECT value FROM meta WHERE key = 'chunks'")[0][0]))
+            else:
+                rows = self._info_read.chunks
         if isinstance(query, RawQuery):
             counted = lexical.raw_frequencies(self.execute, query)
             return tuple(TermStat(text, df, idf(df, rows)) for text, df in counted)
@@ -308,7 +315,11 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def twins(self, rowids: Sequence[int]) -> dict[int, list[int]]:
         """chunk rowid to the live chunks with its very text, itself among them, by rowid; none of one alone."""
-        return copies.twins(self.execute, rowids)
+        sql = _TWINS if copies.are_kept(self.execute) else _TWINS_OF_CHUNKS
+        found: dict[int, list[int]] = {}
+        for own, twin in self.execute(sql, (json.dumps(list(rowids)),)):
+            found.setdefault(own, []).append(twin)
+        return {own: listed for own, listed in found.items() if len(listed) > 1}
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
         """Return chunks with their documents, in the order asked for."""
@@ -322,15 +333,14 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def reranked(self, maker: str, hashes: Sequence[bytes], *, is_query: bool) -> dict[bytes, Vector]:
         """text_hash to vector of those that this reranker made and that are kept; a damaged one is not."""
-        return sqlite.reranked.find(self.execute, maker, hashes, is_query=is_query)
+        asked = maker, is_query, json.dumps([each.hex() for each in hashes])
+        rows = self.execute(sqlite.reranked.FIND, asked)
+        is_as_kept = sqlite.reranked.is_as_kept
+        return {bytes(key): bytes(vector) for key, vector, checksum in rows if is_as_kept(vector, checksum)}
 
     def is_indexed(self, rowid: int) -> bool:
         """Return True if the full-text index holds a chunk."""
         return bool(self.execute("SELECT 1 FROM chunk_fts_docsize WHERE id = ?", (rowid,)))
-
-    def is_native(self, predicate: Predicate) -> bool:
-        """Return True if SQLite compares a column or a tag by itself."""
-        return is_native(predicate)
 
     def filter_counts(self, where: Expr, *, table: Table) -> FilterCounts:
         """Return what every part of a filter lets through."""
@@ -357,7 +367,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
 
 def create_store(
-    path: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
+    where: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
 ) -> SqliteStore:
     """Return a new, empty store, or no file at all; `:memory:` keeps it off the disk."""
     settings = {
@@ -369,18 +379,18 @@ def create_store(
         "digest_sum": "0" * 64,
         **census.none(),
     }
-    return SqliteStore(create(path, settings, mode=mode), path, writable=True)
+    return SqliteStore(create(where, settings, mode=mode), where, writable=True)
 
 
-def open_store(path: str) -> SqliteStore:
+def open_store(where: str) -> SqliteStore:
     """Return an existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
     try:
-        db, writable, upgrade = connect(path)
+        db, writable, upgrade = connect(where)
     except StoreCorrupt as error:
-        if error.code == "store_corrupt" or _was_store(path):  # doctor could not open it either
-            raise StoreCorrupt(error.code, error.message, hint=Hint("recover", path, "NEW")) from error
+        if error.code == "store_corrupt" or _was_store(where):  # doctor could not open it either
+            raise StoreCorrupt(error.code, error.message, hint=Hint("recover", where, "NEW")) from error
         raise
-    return SqliteStore(db, path, writable=writable, upgrade=upgrade)
+    return SqliteStore(db, where, writable=writable, upgrade=upgrade)
 
 
 def _was_store(path: str) -> bool:
@@ -395,21 +405,9 @@ class SqliteKind:
 
     name = "sqlite"
 
-    def open(self, where: str) -> Store:
-        """Return an existing store."""
-        return open_store(where)
-
-    def create(
-        self, where: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
-    ) -> Store:
-        """Return a new, empty store, or no file at all."""
-        return create_store(
-            where, embedder=embedder, dimension=dimension, counter=counter, chunker=chunker, mode=mode
-        )
-
-    def discard(self, where: str) -> None:
-        """Take a store's files away, as far as they are there."""
-        discard(where)
+    open = staticmethod(open_store)
+    create = staticmethod(create_store)
+    discard = staticmethod(discard)
 
     @contextmanager
     def aside(self, where: str) -> Iterator[Store]:

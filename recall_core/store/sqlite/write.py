@@ -301,18 +301,15 @@ class SqliteWriter:
         self._last_chunk += 1
         vector, windows = chunk.vector, chunk.windows
         if vector is None:
-            vector, windows = self._found_vector(chunk.text_hash)
+            if waiting := self._inserts.made.get(chunk.text_hash):
+                vector, windows = waiting
+            elif rows := self._execute(_FIND_VECTOR, (chunk.text_hash,)):
+                vector, windows = bytes(rows[0][0]), int(rows[0][1])
+            else:
+                raise EmbedError("vector_missing", "A chunk came without a vector and none is stored for its text.")
         if vector:
             self._tally.add_vector(windows)
         self._inserts.add(chunk, vector, windows, rowid=self._last_chunk, doc=doc_rowid, doc_id=doc_id, title=title)
-
-    def _found_vector(self, text_hash: bytes) -> tuple[bytes, int]:
-        if waiting := self._inserts.vector_of(text_hash):
-            return waiting
-        rows = self._execute(_FIND_VECTOR, (text_hash,))
-        if not rows:
-            raise EmbedError("vector_missing", "A chunk came without a vector and none is stored for its text.")
-        return bytes(rows[0][0]), int(rows[0][1])
 
     def _tombstone_rows(self, rowids: Iterable[int]) -> int:
         gone = 0
@@ -414,7 +411,8 @@ class Inserts:
         self._chunks: list[tuple[Any, ...]] = []
         self._vectors: list[blocks.NewVector] = []
         self._texts: list[tuple[int, str, str]] = []
-        self._made: dict[bytes, tuple[Vector, int]] = {}
+        self.made: dict[bytes, tuple[Vector, int]] = {}
+        """The vectors that wait, with their windows, by the hash of their text."""
 
     def add(
         self, chunk: NewChunk, vector: Vector, windows: int, *, rowid: int, doc: int, doc_id: str, title: str
@@ -443,13 +441,9 @@ class Inserts:
         self._texts.append((rowid, title, chunk.text if chunk.search_text is None else chunk.search_text))
         if vector:
             self._vectors.append((rowid, vector, windows, vector_checksum(vector, windows)))
-            self._made[chunk.text_hash] = vector, windows
+            self.made[chunk.text_hash] = vector, windows
         if len(self._chunks) >= _WAITING_ROWS:
             self.put()
-
-    def vector_of(self, text_hash: bytes) -> tuple[Vector, int] | None:
-        """Return the vector, with its windows, of a text among those that wait."""
-        return self._made.get(text_hash)
 
     def put(self) -> None:
         """Everything that waits into the tables."""
@@ -458,6 +452,6 @@ class Inserts:
         self._execute_many(_CHUNK, self._chunks)
         if self._vectors:
             blocks.put(self._execute, self._execute_many, self._vectors)
-            self._execute_many(_USED, [(text_hash,) for text_hash in self._made])
+            self._execute_many(_USED, [(text_hash,) for text_hash in self.made])
         self._execute_many(_FULL_TEXT, self._texts)
-        self._chunks, self._vectors, self._texts, self._made = [], [], [], {}
+        self._chunks, self._vectors, self._texts, self.made = [], [], [], {}

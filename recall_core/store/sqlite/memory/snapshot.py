@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from os import register_at_fork
@@ -288,10 +288,7 @@ class Shared:
         state: State | None = None
         try:
             with closing(connect(self._path).db) as db:
-
-                def execute(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-                    return db.execute(sql, parameters).fetchall()
-
+                execute = blocks.execute_on(db)
                 db.pragma("query_only", True)
                 db.execute("BEGIN")
                 state = state_of(execute(STATE))
@@ -316,10 +313,10 @@ class Shared:
                     self._kept = reading.found or self._kept
                 if is_over or not self._users:
                     return reading.found
-                self._changed.wait_for(self._is_quiet, timeout=_YIELDING * (perf_counter() - started))
-
-    def _is_quiet(self) -> bool:
-        return not self._asking or bool(self._waiting) or not self._users
+                self._changed.wait_for(
+                    lambda: not self._asking or self._waiting or not self._users,
+                    timeout=_YIELDING * (perf_counter() - started),
+                )
 
 
 class Lease:

@@ -20,6 +20,7 @@ from recall_core.config import BM25_K1, Config
 from recall_core.deadline import check
 from recall_core.rank import bm25
 from recall_core.rank.bm25 import idf, phrase_idf
+from recall_core.store.sqlite.blocks import execute_on
 from recall_core.store.sqlite.lexical import Stems
 from recall_core.store.sqlite.memory.matrix import kth_best, places_at_least
 from recall_core.store.sqlite.memory.rows import SIZES, LiveRows
@@ -316,23 +317,24 @@ class Postings:
                 self._kept.move_to_end(stems)
                 return self._kept[stems]
         check()
-        found = self._word(stems[0], execute) if len(stems) == 1 else self._phrase(tokens, execute)
+        if len(stems) == 1:
+            found = self._word(stems[0], execute)
+        else:
+            counts = phrase_counts(execute, tokens)
+            pairs = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
+            found = self._posting(np.array(list(counts), dtype=np.int64), pairs[:, 0], pairs[:, 1])
         with self._lock:
-            self._keep(stems, found)
+            if stems not in self._kept:
+                self._kept[stems] = found
+                self.nbytes += found.nbytes
+                while self.nbytes > self._room and len(self._kept) > 1:
+                    self.nbytes -= self._kept.popitem(last=False)[1].nbytes
         return found
 
     @property
     def is_half_full(self) -> bool:
         """Return True if what is read ahead leaves as much room for what is asked for."""
         return 2 * self.nbytes >= self._room
-
-    def _keep(self, stems: Stems, found: Posting) -> None:
-        if stems in self._kept:
-            return
-        self._kept[stems] = found
-        self.nbytes += found.nbytes
-        while self.nbytes > self._room and len(self._kept) > 1:
-            self.nbytes -= self._kept.popitem(last=False)[1].nbytes
 
     def _word(self, stem: str, execute: Execute) -> Posting:
         joined = execute(_OCCURRENCES, (stem,))[0][0]
@@ -342,11 +344,6 @@ class Postings:
         times = np.diff(first, append=len(rowids))
         body = np.add.reduceat(is_body, first) if len(first) else times
         return self._posting(rowids[first], times - body, body)
-
-    def _phrase(self, tokens: tuple[str, ...], execute: Execute) -> Posting:
-        counts = phrase_counts(execute, tokens)
-        pairs = np.array(list(counts.values()), dtype=np.int64).reshape(-1, 2)
-        return self._posting(np.array(list(counts), dtype=np.int64), pairs[:, 0], pairs[:, 1])
 
     def _posting(self, rowids: Integers, title: Integers, body: Integers) -> Posting:
         places = self._rows.places(rowids)
@@ -438,9 +435,7 @@ def is_that_of_fts5() -> bool:
         title, body = (" ".join(random.choices(_WORDS, k=random.randint(1, most))) for most in (5, 60))
         db.execute("INSERT INTO chunk_fts(title, body) VALUES(?, ?)", (title, body))
 
-    def execute(sql: str, parameters: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
-        return db.execute(sql, parameters).fetchall()
-
+    execute = execute_on(db)
     rows = LiveRows()
     for _ in rows.read(db.execute(_KEYS), db.execute(SIZES)):
         pass
