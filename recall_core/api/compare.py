@@ -132,7 +132,11 @@ def compare(a: Asker, b: Asker, asked: DiffRequest, ask: Ask) -> Generator[Progr
         else:
             view, warnings = yield from _many(sides, texts, shown)
     if conditions:
-        view["gate"] = [_held(condition, view) for condition in conditions]
+        figures: dict[str, Any] = {"rbo_min": view["rbo"], "jaccard_min": view["jaccard"], **view}
+        view["gate"] = []
+        for each in conditions:
+            value = float(figures[each.figure])  # of one question, the least is its own
+            view["gate"].append(ConditionView(condition=each.text, value=value, holds=each.holds(value)))
     took_ms = round((perf_counter() - started) * 1000, 3)
     return {**OK, **question, "diff": view, "stats": StatsView(took_ms=took_ms), "warnings": warnings}
 
@@ -267,10 +271,3 @@ def _conditions(text: str | None) -> tuple[Condition, ...]:
             hint = f"{flag('gate')} one of: {', '.join(FIGURES)}"
             raise bad_gate(f"{each.text!r} asks for no figure of diff", hint=hint)
     return conditions
-
-
-def _held(condition: Condition, view: DiffView) -> ConditionView:
-    """A condition with its figure; of one question, the least is its own."""
-    least = {"rbo_min": view["rbo"], "jaccard_min": view["jaccard"]}
-    value = float({**least, **view}[condition.figure])  # type: ignore[arg-type]  # every figure is a number
-    return ConditionView(condition=condition.text, value=value, holds=condition.holds(value))

@@ -120,7 +120,11 @@ class Engine:
         identity = self.store.embedder()
         if self._embedder is None or self._embedder.identity != identity:
             if not agrees(self.usable, identity):
-                self._follow(load(self.toml))  # a reembed in another process has written it
+                fresh = load(self.toml)  # a reembed in another process has written it
+                makers = {key: getattr(fresh, key) for key in EMBEDDING}
+                found = self.found.config._replace(**makers)
+                self.config = self.config._replace(**makers)
+                self.found = self.found._replace(config=found)
             try:
                 self._embedder = embedder_of(identity, self.usable)
             except EmbedError:
@@ -135,13 +139,6 @@ class Engine:
     def take_over(self, found: FoundSettings) -> None:
         """Go by these settings from now on."""
         self.config, self.found = found.config, found
-
-    def _follow(self, fresh: Config) -> None:
-        """Take over who makes the vectors."""
-        makers = {key: getattr(fresh, key) for key in EMBEDDING}
-        found = self.found.config._replace(**makers)
-        self.config = self.config._replace(**makers)
-        self.found = self.found._replace(config=found)
 
     @property
     def usable(self) -> Config:

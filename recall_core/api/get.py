@@ -60,12 +60,12 @@ def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         tokens=totals.tokens,
         parsers=store.parsers(),
         roots=store.roots(),
-        judgements=_judgements(store),
+        judgements=evaluate.judgements.count(store) if store.stray_judgements() else store.judgement_count(),
     )
     if engine.config.vector_index == "lsh":
         view["vector_index"] = maintain.vector_index.view_of(store, lambda: engine.embedder, engine.usable)
-    if older := _older(engine):
-        view["older_settings"] = older
+    if older := outdated(engine.config, engine.toml):
+        view["older_settings"] = list(assignments({key: getattr(engine.config, key) for key in older}))
     took_ms = round((perf_counter() - started) * 1000, 3)
     stats: StatsView = {
         "took_ms": took_ms,
@@ -74,20 +74,6 @@ def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         "without_text": totals.without_text,
     }
     return {**OK, "store": view, "stats": stats, "warnings": list(engine.notes())}
-
-
-def _judgements(store: Store) -> int:
-    """How many judgements the store has, those that stand at one place counted once."""
-    if not store.stray_judgements():
-        return store.judgement_count()
-
-    return evaluate.judgements.count(store)
-
-
-def _older(engine: Engine) -> list[str]:
-    """What holds as before in this store and would not in a new one, as lines of its recall.toml."""
-    new = outdated(engine.config, engine.toml)
-    return list(assignments({key: getattr(engine.config, key) for key in new}))
 
 
 def _by_ending(store: Store, name: str, base: Path, part: str) -> str | None:
@@ -289,8 +275,10 @@ def listed(engine: Engine, prefix: str, glob: str | None, *, limit: int | None, 
     store = engine.store
     with store.reading():
         info = store.info()
-        begins = _folder_or_not(store, prefix)
-        total, page = store.list_documents(begins, glob=glob, limit=limit, offset=offset)
+        if prefix and not prefix.endswith("/"):
+            folder = f"{prefix}/"
+            prefix = folder if store.list_documents(folder, glob=None, limit=1, offset=0)[1] else prefix
+        total, page = store.list_documents(prefix, glob=glob, limit=limit, offset=offset)
     following = offset + len(page)
     next_part: NextPart = {"next_offset": following} if page and following < total else {}
     return {
@@ -317,14 +305,6 @@ def _expect(prefix: str, glob: str | None, limit: int | None, offset: int) -> No
             raise UsageError("bad_value", message, hint=f"{name}=10")
     if glob is not None:
         check_glob(glob)
-
-
-def _folder_or_not(store: Store, prefix: str) -> str:
-    """The prefix, with a slash behind it where it is the name of a folder."""
-    if not prefix or prefix.endswith("/"):
-        return prefix
-    _, below = store.list_documents(f"{prefix}/", glob=None, limit=1, offset=0)
-    return f"{prefix}/" if below else prefix
 
 
 def _view(row: ListedDocument) -> ListedView:

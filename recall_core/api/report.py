@@ -19,11 +19,9 @@ from recall_core.explain.lines import Lines, lines_of, weight_of
 from recall_core.explain.whynot.question import with_trees
 from recall_core.explain.winning import rank_line
 from recall_core.maintain import receipts
-from recall_core.maintain.receipts import ReceiptPacking
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Pack
 from recall_core.retrieve.plan import Plan
-from recall_core.store.port import Store
 from recall_core.types import Ranked
 
 if TYPE_CHECKING:
@@ -114,7 +112,11 @@ def replay(engine: Engine, given: Path | str) -> ReplayResponse:
         if question.packing is None:
             response = answers.listing(engine, answer, ask, started=started)
         else:
-            pack = _pack(question.packing, engine.store)
+            packing, resolve = question.packing, engine.store.resolve
+            pins, drops = (tuple(filter(resolve, ids)) for ids in (packing.pins, packing.drops))  # still there
+            pack = Pack(
+                packing.budget_tokens, packing.diversity, packing.counter, packing.format, pins, drops, packing.pack
+            )
             response = answers.context(engine, answer, ask, pack, started=started)
         after = receipts.read_receipt(response["receipt"]["text"].encode())
         changes = list(receipts.changes(before, after, engine.store))
@@ -125,9 +127,3 @@ def replay(engine: Engine, given: Path | str) -> ReplayResponse:
         changes=changes,
     )
     return {**OK, "replay": view, "warnings": response["warnings"]}
-
-
-def _pack(packing: ReceiptPacking, store: Store) -> Pack:
-    """The same, without the chunks that have left: their rows are told."""
-    pins, drops = (tuple(each for each in ids if store.resolve(each)) for ids in (packing.pins, packing.drops))
-    return Pack(packing.budget_tokens, packing.diversity, packing.counter, packing.format, pins, drops, packing.pack)

@@ -140,18 +140,11 @@ class CallerNames:
         raise self._unknown(name)
 
     def _served(self, doc_id: str, part: str) -> ServedTarget:
-        path = self._path_of(doc_id)
+        path = next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values())).path
         warnings = () if part else tuple(self._other_meaning(path, doc_id))
-        return ServedTarget(doc_id + part, self._noted(path, doc_id), warnings)
-
-    def _path_of(self, doc_id: str) -> str:
-        return next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values())).path
-
-    def _noted(self, path: str, doc_id: str) -> str:
-        """The path as callers know it, which errors call the document from now on."""
         shown = self.shown(path)
-        self._renamed |= {path: shown, doc_id: shown}
-        return shown
+        self._renamed |= {path: shown, doc_id: shown}  # errors call the document so from now on
+        return ServedTarget(doc_id + part, shown, warnings)
 
     def _other_meaning(self, path: str, doc_id: str) -> Iterator[str]:
         """A warning for the path of a document that is a place in another too, with a name for what lies there."""
@@ -444,7 +437,9 @@ class ConnectionPool:
             while (asked := self._next()) is not None:
                 started = monotonic()
                 asked.answer(connection.recall)
-                self._ended(asked, monotonic() - started)
+                with self._changed:
+                    self._running.discard(asked)
+                    self._mean_seconds += _NEWEST_SHARE * (monotonic() - started - self._mean_seconds)
         finally:
             connection.close()
 
@@ -456,11 +451,6 @@ class ConnectionPool:
             asked = self._queue.popleft()
             self._running.add(asked)
             return asked
-
-    def _ended(self, asked: Asked[Any], seconds: float) -> None:
-        with self._changed:
-            self._running.discard(asked)
-            self._mean_seconds += _NEWEST_SHARE * (seconds - self._mean_seconds)
 
 
 class _Models:
@@ -494,7 +484,8 @@ class _Connection:
 
     def recall(self) -> Recall:
         """An open store. Raises what opening it raises."""
-        if self._recall is not None and self._is_outdated(self._recall):
+        recall = self._recall
+        if recall and (recall.store.is_replaced() or _stamp(recall.engine.found.toml) != self._toml):
             self.close()
         if self._recall is None:
             opened = Recall.open(self._settings.store, start=self._settings.start, trust=self._settings.trust)
@@ -510,9 +501,6 @@ class _Connection:
             with suppress(StoreError):  # what it held is another's by now
                 self._recall.close()
             self._recall = None
-
-    def _is_outdated(self, recall: Recall) -> bool:
-        return recall.store.is_replaced() or _stamp(recall.engine.found.toml) != self._toml
 
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:

@@ -412,21 +412,12 @@ def disagreements(config: Config, usable: Config, info: StoreInfo) -> tuple[str,
         ("chunker", chunker_identity(config), info.chunker),
     )
     changes = {"embedder": Hint("reembed", config.embedding)}
-    rechunk = _rechunk(config, info)
+    stored = cut_as(config, chunker=info.chunker, counter=info.counter)
+    cutting = {key: getattr(config, key) for key in CUTTING if getattr(config, key) != getattr(stored, key)}
+    rechunk = Hint("rechunk", **cutting)
     return tuple(
-        _disagreement(changes.get(name, rechunk), name, wanted, actual)
+        f"W_CONFIG: {FILE_NAME} says {name} {wanted}, the store was made with {actual}; "
+        f"the store wins until {changes.get(name, rechunk)}"
         for name, wanted, actual in pairs
         if wanted != actual
     )
-
-
-def _rechunk(config: Config, info: StoreInfo) -> Hint:
-    """What has the store cut its texts as recall.toml says."""
-    stored = cut_as(config, chunker=info.chunker, counter=info.counter)
-    wanted = {key: getattr(config, key) for key in CUTTING if getattr(config, key) != getattr(stored, key)}
-    return Hint("rechunk", **wanted)
-
-
-def _disagreement(change: Hint, name: str, wanted: str, actual: str) -> str:
-    made_with = f"the store was made with {actual}; the store wins until {change}"
-    return f"W_CONFIG: {FILE_NAME} says {name} {wanted}, {made_with}"

@@ -111,10 +111,12 @@ def explained_query(plan: Plan, store: Store) -> ExplainedView:
     Read it in one `reading` block with whatever else is said about the same query.
     """
     rows = passing = _count(None, plan.table, store)
+    ending = "doc.path, chunk.offset, chunk.id" if plan.table == "chunk" else "doc.path, doc.id"
+    natural = ending if plan.mode == "filter" else f"score DESC, {ending}"
     view: dict[str, object] = {
         "table": plan.table,
         "select": ["*"] if plan.select is None else list(plan.select),
-        "order": [print_order(key) for key in plan.order] or [_natural(plan)],
+        "order": [print_order(key) for key in plan.order] or [natural],
         "rows": rows,
     }
     if plan.where is not None:
@@ -123,11 +125,6 @@ def explained_query(plan: Plan, store: Store) -> ExplainedView:
         view["filter"] = tree
     steps = list(store.steps(plan.where, table=plan.table, order=plan.order))
     return cast(ExplainedView, {**view, "passing": passing, "steps": steps})
-
-
-def _natural(plan: Plan) -> str:
-    ending = "doc.path, chunk.offset, chunk.id" if plan.table == "chunk" else "doc.path, doc.id"
-    return ending if plan.mode == "filter" else f"score DESC, {ending}"
 
 
 def _filter_view(expr: Expr, table: Table, store: Store) -> FilterView:

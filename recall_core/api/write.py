@@ -29,7 +29,6 @@ from recall_core.contract.store import (
     IngestView,
     RootChangeView,
     RootEditView,
-    RootFieldView,
     RootsPart,
     RootValue,
     RootView,
@@ -147,7 +146,11 @@ def roots(engine: Engine, **wanted: Unpack[RootsFields]) -> RootsResponse:
     elif "forget" in wanted:
         done["forgotten"] = _forget(engine.store, wanted["forget"], rm=wanted.get("rm", False))
     else:
-        _accept(engine.store, wanted.get("accept", ()))
+        waiting = [each.root for each in _numbered(engine.store, wanted.get("accept", ())) if not each.is_active]
+        if waiting:
+            with engine.store.writer() as writer:
+                for root in waiting:
+                    writer.put_root(root)
     return {**OK, "roots": root_views(engine.store), **done, "warnings": []}
 
 
@@ -205,13 +208,6 @@ def _numbered(store: Store, numbers: Sequence[int]) -> list[KnownRoot]:
     return [known[number - 1] for number in dict.fromkeys(numbers)]
 
 
-def _accept(store: Store, numbers: Sequence[int]) -> None:
-    if waiting := [each.root for each in _numbered(store, numbers) if not each.is_active]:
-        with store.writer() as writer:
-            for root in waiting:
-                writer.put_root(root)
-
-
 def _edit(engine: Engine, number: int, changes: RootFields) -> RootEditView:
     store, (known,) = engine.store, _numbered(engine.store, [number])
     before = known.root
@@ -232,7 +228,10 @@ def _edit(engine: Engine, number: int, changes: RootFields) -> RootEditView:
         "number": number,
         "folder": before.folder,
         "active": known.is_active,
-        "changes": [_field(name, before, after) for name in fields],
+        "changes": [
+            {"field": name, "before": _value(getattr(before, name)), "after": _value(getattr(after, name))}
+            for name in fields
+        ],
         "files": files,
     }
 
@@ -253,10 +252,6 @@ def _check(engine: Engine, before: Root, after: Root, fields: Sequence[str]) -> 
         number = known.index(after) + 1
         message = f"Root {number} says just that of {after.folder} already."
         raise UsageError("root_exists", message, hint=Hint("roots", "forget", str(known.index(before) + 1)))
-
-
-def _field(name: str, before: Root, after: Root) -> RootFieldView:
-    return {"field": name, "before": _value(getattr(before, name)), "after": _value(getattr(after, name))}
 
 
 def _value(value: Any) -> RootValue:
@@ -634,7 +629,10 @@ class _WarmRun:
             self._save(unsaved)
         self.left = self.total - self.texts_there()
         if self.left and self._room() == 0:
-            self._warn(self.left)
+            self.warnings.append(
+                f"W_RERANK_MB: rerank_mb = {self.config.rerank_mb} has no room for {self.left} of the texts; "
+                "they are embedded when a question needs them"
+            )
 
     def _made(self) -> Iterator[list[RerankVector]]:
         after, pace = b"", Pace()
@@ -678,12 +676,6 @@ class _WarmRun:
 
     def _is_over(self) -> bool:
         return self.last is not None and monotonic() >= self.last
-
-    def _warn(self, left: int) -> None:
-        self.warnings.append(
-            f"W_RERANK_MB: rerank_mb = {self.config.rerank_mb} has no room for {left} of the texts; "
-            "they are embedded when a question needs them"
-        )
 
     def event(self, stage: Stage) -> Progress:
         """Documents count as files, which all are there; chunks are distinct texts."""
