@@ -38,7 +38,11 @@ def find_personal_file(environ: Mapping[str, str]) -> Path | None:
     named: str | None = None
     places = [Path(folder, name) for folder, name in ((own, "git/config"), (home, ".gitconfig")) if folder]
     for config in [Path(environ["GIT_CONFIG_GLOBAL"])] if "GIT_CONFIG_GLOBAL" in environ else places:
-        for value in _values(_text(config)):
+        try:
+            text = regular_bytes(config).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+        except (OSError, ValueError):
+            continue
+        for value in _values(text):
             named = value
     if named is None:
         named = f"{own}/git/ignore" if own else ""
@@ -53,13 +57,6 @@ def regular_bytes(place: str | Path) -> bytes:
     """
     with open(place, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
         return file.read() if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
-
-
-def _text(config: Path) -> str:
-    try:
-        return regular_bytes(config).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-    except (OSError, ValueError):
-        return ""
 
 
 def _values(text: str) -> Iterator[str]:

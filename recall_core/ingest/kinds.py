@@ -90,7 +90,10 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
     name = path.rpartition("/")[2]
     for glob, own in overrides:
         if matches_any((glob,), path if "/" in glob else name):
-            return _own_parser(own)
+            if is_own(own):
+                return own  # settings that were found may not load others' code
+            message = f"[parsers] in recall.toml names {own!r}, which is none of Recall's own."
+            raise UsageError("unknown_parser", message, hint=f"one of: {', '.join((*BUILT_IN, *PLUG_INS))}")
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     head = raw[:_HEAD]
     is_rtf = head.startswith(b"{\\rtf")
@@ -100,14 +103,6 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
         message = f"{path} is a file of {kind}, which is not read."
         raise IngestError("not_read", message, details={"path": path, "kind": f"{kind} (.{suffix})"})
     return _by_content(head, suffix) or _BY_SUFFIX.get(suffix) or _by_text(path, head, suffix)
-
-
-def _own_parser(name: str) -> str:
-    """Return the name of a parser of Recall's own: settings that were found may not load others' code."""
-    if is_own(name):
-        return name
-    message = f"[parsers] in recall.toml names {name!r}, which is none of Recall's own."
-    raise UsageError("unknown_parser", message, hint=f"one of: {', '.join((*BUILT_IN, *PLUG_INS))}")
 
 
 def _by_content(head: bytes, suffix: str) -> str | None:

@@ -283,7 +283,9 @@ class _IngestRun:
         """Leave a file alone, refresh it, put it into the batch, or skip it with its reason."""
         options = self._options(found, root)
         del self.options[found.path]
-        self._renew(root, found.path)
+        if not self.is_sync and root not in self.renewed and is_overruled(root, found.path, self.remembered):
+            self.renewed.add(root)  # added again, it comes before the others
+            self.batch.renewed.append(root)
         known = self._as_known(found)
         if known and self.mtime_only and self._is_as_before(known, found, options):
             self._leave(known, root)
@@ -319,12 +321,6 @@ class _IngestRun:
         if found.path not in self.options:
             self.options[found.path] = inherit_options(root, found.path, self.remembered)
         return self.options[found.path]
-
-    def _renew(self, root: Root, path: str) -> None:
-        """Put a root that is added again before the others, if that makes a difference to what a sync reads."""
-        if not self.is_sync and root not in self.renewed and is_overruled(root, path, self.remembered):
-            self.renewed.add(root)
-            self.batch.renewed.append(root)
 
     def _as_known(self, found: Found) -> Fingerprint | None:
         """Return the file as last read, None if it has to be read again."""

@@ -252,17 +252,11 @@ def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
             after = os.fstat(file.fileno())
         if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
             break
-    known = _settle(before, looked_ns)
-    return RawFile(content, before.st_size, before.st_mtime_ns, sha256(content).hexdigest(), *known)
-
-
-def _settle(status: os.stat_result, looked_ns: int) -> tuple[int, int]:
-    """Return ctime and inode; 0 for the ctime of a file that may change again within one tick of its clock.
-
-    looked_ns: the time before it was read; it may have changed from then on.
-    """
-    is_young = looked_ns - max(status.st_mtime_ns, status.st_ctime_ns) < _YOUNG_NS
-    return 0 if is_young else status.st_ctime_ns, status.st_ino
+    # It may change again within one tick of its clock, from the time on at which it was looked at: then no ctime.
+    is_young = looked_ns - max(before.st_mtime_ns, before.st_ctime_ns) < _YOUNG_NS
+    ctime_ns = 0 if is_young else before.st_ctime_ns
+    digest = sha256(content).hexdigest()
+    return RawFile(content, before.st_size, before.st_mtime_ns, digest, ctime_ns, before.st_ino)
 
 
 def too_large(path: str, size: int, config: Config) -> IngestError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -81,8 +81,12 @@ def by_reason(skips: Iterable[Skip], reported: Collection[str] = ()) -> tuple[Sk
     groups: dict[tuple[str, str], list[Skip]] = {}
     for skip in skips:
         groups.setdefault((kind_of(skip), skip.code), []).append(skip)
-    ordered = [_group(code, kind, members, reported) for (kind, code), members in groups.items()]
-    return tuple(sorted(ordered, key=lambda group: (-group.files, group.kind, group.code)))
+    found = []
+    for (kind, code), members in groups.items():
+        new = [skip for skip in members if key(skip) not in reported] if reported else members
+        first = tuple(sorted(skip.path for skip in new or members)[:NAMED])
+        found.append(SkipGroup(code, kind, len(members), len(new), first))
+    return tuple(sorted(found, key=lambda group: (-group.files, group.kind, group.code)))
 
 
 def kind_of(skip: Skip) -> str:
@@ -98,9 +102,3 @@ def kind_of(skip: Skip) -> str:
 def key(skip: Skip) -> str:
     """Return a hash of a skip's path and reason, by which it is remembered."""
     return sha256(f"{skip.path}\0{skip.code}".encode()).hexdigest()[:16]
-
-
-def _group(code: str, kind: str, members: Sequence[Skip], reported: Collection[str]) -> SkipGroup:
-    new = [skip for skip in members if key(skip) not in reported] if reported else members
-    first = tuple(sorted(skip.path for skip in new or members)[:NAMED])
-    return SkipGroup(code, kind, len(members), len(new), first)

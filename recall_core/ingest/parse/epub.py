@@ -39,10 +39,12 @@ class Epub:
         """
         archive = Archive(raw, path=path, code=_CODE)
         package = _package(archive, path)
-        protected = _find_protected(archive, path)
+        encryption = _Encryption()
+        if _ENCRYPTION in archive:
+            XmlEvents(encryption, path=path, code=_CODE).read(archive.read(_ENCRYPTION))
         flow, notes = TextFlow(), list[str]()
         for number, chapter in enumerate(package.chapters(), start=1):
-            if chapter.name in protected:
+            if chapter.name in encryption.names:
                 raise archive.bad("it is protected by DRM, its chapters are encrypted")
             reason = _read_chapter(archive, chapter, flow, path)
             if reason:
@@ -96,14 +98,6 @@ def _package(archive: Archive, path: str) -> _Package:
     package = _Package(posixpath.dirname(container.package))
     XmlEvents(package, path=path, code=_CODE).read(archive.read(container.package))
     return package
-
-
-def _find_protected(archive: Archive, path: str) -> frozenset[str]:
-    if _ENCRYPTION not in archive:
-        return frozenset()
-    encryption = _Encryption()
-    XmlEvents(encryption, path=path, code=_CODE).read(archive.read(_ENCRYPTION))
-    return frozenset(encryption.names)
 
 
 class _EpubElements:

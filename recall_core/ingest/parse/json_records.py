@@ -300,7 +300,12 @@ def _objects(slices: Sequence[bytes]) -> Sequence[dict[str, Any] | None]:
     try:
         found = [*map(_FAST.decode, slices)]
     except (ValueError, RecursionError):
-        found = [*map(_decode_or_none, slices)]
+        found = []
+        for each in slices:
+            try:
+                found.append(_FAST.decode(each))
+            except (ValueError, RecursionError):
+                found.append(None)
     are_objects = {*map(type, found)} == {dict}
     if are_objects and _has_each_key_once(found, _colons_at_most(b"\n".join(slices))):
         return found
@@ -308,13 +313,6 @@ def _objects(slices: Sequence[bytes]) -> Sequence[dict[str, Any] | None]:
         value if type(value) is dict and _has_each_key_once([value], len(_COLON.findall(raw))) else None
         for value, raw in zip(found, slices, strict=True)
     ]
-
-
-def _decode_or_none(raw: bytes) -> Any:
-    try:
-        return _FAST.decode(raw)
-    except (ValueError, RecursionError):
-        return None
 
 
 _COLON = re.compile(rb':(?<=[" \t\r\n]:)')

@@ -110,7 +110,9 @@ def kind_of(raw: bytes, *, path: str) -> FileKind | None:
             return FileKind(f"text in {encoding}", encoding)
     suffix = path.rpartition("/")[2].rpartition(".")[2].lower()
     if raw.startswith(_ZIP):
-        return _in_zip(suffix)
+        if suffix in _ZIPPED:
+            return FileKind(f"a document of {_ZIPPED[suffix]}", f"Office (.{suffix})")
+        return FileKind("a ZIP archive", "archive (.epub)" if suffix == "epub" else "archive (.zip)")
     if suffix == "pyc" and raw[2:4] == b"\r\n":
         return FileKind("compiled code", "compiled (.pyc)")
     found = (kind for magic, kind in _MAGIC.items() if raw.startswith(magic))
@@ -147,9 +149,3 @@ def _is_utf_16(head: bytes) -> bool:
     """Return True if every other byte of the first ones is a NUL, as in plain text of two bytes a letter."""
     nuls = head[::2].count(0), head[1::2].count(0)
     return len(head) >= 8 and min(nuls) == 0 and max(nuls) > 0.45 * len(head)
-
-
-def _in_zip(suffix: str) -> FileKind:
-    if suffix in _ZIPPED:
-        return FileKind(f"a document of {_ZIPPED[suffix]}", f"Office (.{suffix})")
-    return FileKind("a ZIP archive", "archive (.epub)" if suffix == "epub" else "archive (.zip)")

@@ -77,7 +77,10 @@ class Eml:
         text = flow.text()
         notes = reading.notes() + (() if text else ("it has no text",))
         title = header(message, "subject", 300) or path.rpartition("/")[2]
-        return (ParsedDocument(None, text, title, digest, len(raw), _meta(message), tuple(flow.marks), notes=notes),)
+        meta: dict[str, Any] = {name: header(message, name, 1000) for name in ("from", "to", "cc")}
+        meta["date"] = _date(header(message, "date", 100))
+        meta = {name: value for name, value in meta.items() if value}
+        return (ParsedDocument(None, text, title, digest, len(raw), meta, tuple(flow.marks), notes=notes),)
 
 
 def _message(raw: bytes, path: str) -> Message:
@@ -118,12 +121,6 @@ def _decode_piece(piece: tuple[Any, str | None]) -> str:
 def _plain(text: str) -> str:
     """Return a header with bytes beyond ASCII decoded."""
     return decode_part(text.encode("utf-8", "surrogateescape"), None)[0]
-
-
-def _meta(message: Message) -> dict[str, Any]:
-    values = {name: header(message, name, 1000) for name in ("from", "to", "cc")}
-    values["date"] = _date(header(message, "date", 100))
-    return {key: value for key, value in values.items() if value}
 
 
 def _date(text: str) -> str:
@@ -190,7 +187,10 @@ class _MessageText:
         inner = TextFlow()
         part = leaf.part
         if not self._is_attached(part) and leaf.is_read:
-            charset = _charset(part)
+            try:
+                charset = part.get_content_charset()
+            except _BROKEN:
+                charset = None
             text, is_whole = decode_part(_payload(part), charset)
             if not is_whole:
                 self._strange.append(f"part {self._parts} has bytes that are not {cut_line(charset or 'utf-8', 40)}")
@@ -203,7 +203,10 @@ class _MessageText:
         self.flow.add(inner.text(), (Mark(0, "part"), begin, *inner_marks))
 
     def _is_attached(self, part: Message) -> bool:
-        name = _name(part)
+        try:
+            name = cut_line(_plain(part.get_filename() or ""), 200)
+        except _BROKEN:
+            name = ""
         is_broken = part.get_content_maintype() == "multipart"  # its parts were not found: it is read as it is
         is_text = is_broken or part.get_content_type() in ("text/plain", "text/html")
         if is_text and part.get_content_disposition() != "attachment":
@@ -218,17 +221,3 @@ class _MessageText:
         rest = len(self._attached) - MOST_NAMED
         unread = [f"not read: {named}{f' and {rest} more' if rest > 0 else ''}"] if named else []
         return (*self._strange[:MOST_NAMED], *unread)
-
-
-def _charset(part: Message) -> str | None:
-    try:
-        return part.get_content_charset()
-    except _BROKEN:
-        return None
-
-
-def _name(part: Message) -> str:
-    try:
-        return cut_line(_plain(part.get_filename() or ""), 200)
-    except _BROKEN:
-        return ""

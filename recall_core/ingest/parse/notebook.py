@@ -143,11 +143,7 @@ def _about(notebook: dict[str, Any]) -> dict[str, str]:
     """`language` and `kernel`, as far as the notebook tells them."""
     metadata = notebook.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
-    kernel, language = (_inner(metadata, key) for key in ("kernelspec", "language_info"))
+    told = (metadata.get(key) for key in ("kernelspec", "language_info"))
+    kernel, language = (each if isinstance(each, dict) else {} for each in told)
     found = {"language": language.get("name") or kernel.get("language"), "kernel": kernel.get("name")}
     return {key: short(value) for key, value in found.items() if isinstance(value, str) and value.strip()}
-
-
-def _inner(metadata: dict[str, Any], key: str) -> dict[str, Any]:
-    inner = metadata.get(key)
-    return inner if isinstance(inner, dict) else {}

@@ -59,7 +59,10 @@ class Pdf:
         pages = without_running([page.lines for page in read], outline)
         text, offsets = laid_out(pages)
         if not _WORDS.search(text):
-            raise _no_text(path, count)
+            where = "its page" if count == 1 else f"any of its {count} pages"
+            message = f"{path} has no text on {where}: it may be scanned."
+            details = {"path": path, "kind": "PDF"}
+            raise IngestError("no_text", message, hint="ocrmypdf in.pdf out.pdf", details=details)
         marks = marks_of(outline, pages, offsets)
         about = {"author": _title(info["Author"]), "created": _parse_date(info["CreationDate"])}
         meta = {"pages": count, **{key: value for key, value in about.items() if value}}
@@ -127,13 +130,6 @@ def _open_error(api: Any, raw: bytes, path: str) -> IngestError:
 
 def _bad(path: str, reason: str) -> IngestError:
     return IngestError("bad_pdf", f"{path} {reason}.", details={"path": path, "kind": "PDF"})
-
-
-def _no_text(path: str, count: int) -> IngestError:
-    where = "its page" if count == 1 else f"any of its {count} pages"
-    message = f"{path} has no text on {where}: it may be scanned."
-    details = {"path": path, "kind": "PDF"}
-    return IngestError("no_text", message, hint="ocrmypdf in.pdf out.pdf", details=details)
 
 
 def _read_pages(api: Any, document: Any, count: int, path: str) -> list[_PdfPage]:

@@ -63,7 +63,10 @@ class Subtitles:
                 pieces.append(f"{text}\n")
                 offset += len(text) + 1
         meta = {**(meta or {}), "cues": len(marks)}
-        notes = _notes(unknown)
+        notes: tuple[str, ...] = ()
+        if unknown:
+            others = f", as were {len(unknown) - 1} more" if len(unknown) > 1 else ""
+            notes = (f"line {unknown[0]}: a block without a time was passed over{others}",)
         title = title or path.rpartition("/")[2]
         return (ParsedDocument(None, "".join(pieces), title, digest, len(raw), meta, tuple(marks), notes=notes),)
 
@@ -112,10 +115,3 @@ def _drop_repeated(shown: list[str], above: list[str]) -> list[str]:
         if above[-count:] == shown[:count]:
             return shown[count:]
     return shown
-
-
-def _notes(lines: Sequence[int]) -> tuple[str, ...]:
-    if not lines:
-        return ()
-    others = f", as were {len(lines) - 1} more" if len(lines) > 1 else ""
-    return (f"line {lines[0]}: a block without a time was passed over{others}",)

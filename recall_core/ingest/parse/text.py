@@ -78,17 +78,13 @@ def _marks(text: str) -> Iterator[tuple[str, int, str]]:
             if found[0] == "~" or "`" not in mark["info"]:
                 fence, start = found, mark.start()
         elif mark["atx"] is not None:
-            yield "heading", mark.start(), _atx_title(mark["atx"])
+            title = mark["atx"].strip()
+            bare = title.rstrip("#")
+            yield "heading", mark.start(), bare.rstrip() if not bare or bare[-1] in " \t" else title
         else:
             yield from _setext(text, mark.start())
     if fence:
         yield "block", start, str(len(text))
-
-
-def _atx_title(rest: str) -> str:
-    title = rest.strip()
-    bare = title.rstrip("#")
-    return bare.rstrip() if not bare or bare[-1] in " \t" else title
 
 
 def _setext(text: str, underline: int) -> Iterator[tuple[str, int, str]]:

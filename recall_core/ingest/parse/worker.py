@@ -250,11 +250,17 @@ class _WorkerProcess:
             while filled < len(into):
                 for key, _ in selector.select(_LOOK_SECONDS):
                     if key.fileobj is self._out:
-                        left = self._write(left)
+                        try:
+                            left = left[os.write(self._out.fileno(), left) :]
+                        except BrokenPipeError:
+                            left = left[:0]  # it has ended: reading says so
                         if not left:
                             selector.unregister(self._out)
                     else:
-                        filled += self._read(into, filled, look)
+                        count = os.readv(self._in.fileno(), [memoryview(into)[filled:]])
+                        if not count:
+                            raise _Trouble(self._why_ended(look))
+                        filled += count
                 if is_header and filled == len(into):
                     (size,) = HEADER.unpack(into)
                     if size > most:
@@ -264,18 +270,6 @@ class _WorkerProcess:
                     look()
                     self._looked = monotonic()
         return into
-
-    def _write(self, left: memoryview) -> memoryview:
-        try:
-            return left[os.write(self._out.fileno(), left) :]
-        except BrokenPipeError:
-            return left[:0]  # it has ended: reading says so
-
-    def _read(self, into: bytearray, filled: int, look: Callable[[], None]) -> int:
-        count = os.readv(self._in.fileno(), [memoryview(into)[filled:]])
-        if not count:
-            raise _Trouble(self._why_ended(look))
-        return count
 
     def _why_ended(self, look: Callable[[], None]) -> str:
         """Return how it ended, now that it has closed its pipe. look: called until it has."""

@@ -98,7 +98,10 @@ class XmlEvents:
         try:
             local = self._names[name]
         except KeyError:
-            local = self._resolve(name)
+            local = _local(name)
+            if local in self._unread or (self._only is not None and local not in self._only):
+                local = None
+            self._names[name] = local
         if local is not None:
             self._start(local, {_local(key): value for key, value in seen.items()} if seen else seen)
         elif self._unread and _local(name) in self._unread:
@@ -114,12 +117,6 @@ class XmlEvents:
         elif self._depth < self._unread_from:
             self._unread_from = 0
             self._expat.CharacterDataHandler = self._text
-
-    def _resolve(self, name: str) -> str | None:
-        local = _local(name)
-        is_passed = local not in self._unread and (self._only is None or local in self._only)
-        self._names[name] = local if is_passed else None
-        return self._names[name]
 
     def _other(self, text: str) -> None:
         if text[0] == "&" and self._depth and not self._unread_from:

@@ -455,7 +455,9 @@ def definitions_of(source: bytes, language: str) -> tuple[list[Definition], list
     for pattern, captures in matches:
         for kind, nodes in captures.items():
             if kind in ("above", "bound"):
-                above += [_above(source, node, is_bound=kind == "bound") for node in nodes]
+                for node in nodes:
+                    end = _end_of_code(source, node.start_byte, node.end_byte)
+                    above.append(Above(node.start_byte, end, kind == "bound"))
             elif kind not in ("word", "name"):
                 place = nodes[0].start_byte, nodes[0].end_byte
                 if place not in found or pattern < found[place][0]:
@@ -465,7 +467,11 @@ def definitions_of(source: bytes, language: str) -> tuple[list[Definition], list
     definitions.sort(key=lambda each: (each.start, -each.end))
     if language in REPEATED:
         definitions = list(_joined(definitions))
-    return definitions, list(_apart(above))
+    outer: list[Above] = []
+    for each in sorted(above, key=lambda one: (one.start, -one.end)):
+        if not outer or each.start >= outer[-1].end:
+            outer.append(each)
+    return definitions, outer
 
 
 @cache
@@ -509,24 +515,11 @@ def _without_comments(source: bytes, definition: Definition, comments: dict[int,
     return definition._replace(end=end)
 
 
-def _above(source: bytes, node: Node, *, is_bound: bool) -> Above:
-    return Above(node.start_byte, _end_of_code(source, node.start_byte, node.end_byte), is_bound)
-
-
 def _end_of_code(source: bytes, start: int, end: int) -> int:
     """Return where a stretch ends without the white space at its end, which some grammars count to a node."""
     while end > start and source[end - 1] in b" \t\r\n":
         end -= 1
     return end
-
-
-def _apart(above: list[Above]) -> Iterable[Above]:
-    """What stands inside of no other, in order."""
-    reached = 0
-    for each in sorted(above, key=lambda one: (one.start, -one.end)):
-        if each.start >= reached:
-            reached = each.end
-            yield each
 
 
 def _joined(definitions: list[Definition]) -> Iterable[Definition]:

@@ -181,7 +181,7 @@ class Code:
         marks, note = _marks(source, language)
         meta = {"language": language.partition(" ")[0]} if language else {}
         notes = (note,) if note else ()
-        return (ParsedDocument(None, text, _title(path), digest, len(raw), meta, marks, notes=notes),)
+        return (ParsedDocument(None, text, path.rpartition("/")[2], digest, len(raw), meta, marks, notes=notes),)
 
 
 class SourceOutline:
@@ -197,11 +197,7 @@ class SourceOutline:
         text = decode(raw, path=path)
         source = text.encode()
         marks = _by_lines(source, _language(source, path))
-        return (ParsedDocument(None, text, _title(path), digest, len(raw), {}, marks),)
-
-
-def _title(path: str) -> str:
-    return path.rpartition("/")[2]
+        return (ParsedDocument(None, text, path.rpartition("/")[2], digest, len(raw), {}, marks),)
 
 
 def _language(source: bytes, path: str) -> str | None:
