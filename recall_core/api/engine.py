@@ -169,7 +169,7 @@ class Engine:
 
     @property
     def has_vectors_to_keep(self) -> bool:
-        """Whether `keep_vectors` has anything to do."""
+        """Return True if `keep_vectors` has anything to do."""
         return self.config.rerank_keep and any(kept.waiting for kept in self._kept.values())
 
     def keep_vectors(self) -> None:
@@ -356,7 +356,7 @@ class StoredVectors:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is the maker of the store's own vectors at this moment."""
+        """Return True if it is the maker of the store's own vectors at this moment."""
         return self._maker.is_of(self._store.embedder())
 
     def find(self, keys: Sequence[VectorKey]) -> dict[VectorKey, Vector]:

@@ -208,7 +208,7 @@ class Recall:
         rql: str | None = None,
         **fields: Unpack[QuestionFields],
     ) -> responses.TraceResponse:
-        """How many rows are left after each step from the store to the answer, or to the context of a budget."""
+        """Return how many rows are left after each step from the store to the answer, or to a context."""
         ask, pack = asked_and_packed(ask, pack, fields)
         answers.refresh(self.engine, ask)
         return api.whynot.trace(self.engine, api.whynot.question_of(words, ask, pack, rql=rql), ask)
@@ -362,7 +362,7 @@ class Recall:
     def check_fixtures(
         self, fixtures: Path, ask: Ask = Ask(), *, baseline: Path | None = None, gate: str | None = None
     ) -> responses.FixturesResponse:
-        """Whether contexts hold the facts of a file of fixtures. baseline: an earlier answer to them, as JSON."""
+        """Check whether contexts hold the facts of a file of fixtures. baseline: an earlier answer, as JSON."""
         with self.store.guard.turn():
             view, warnings = fixture.rates.check_file(fixtures, self.engine, ask, baseline=baseline, gate=gate)
         return {**OK, "fixtures": view, "warnings": [*self.engine.notes(), *warnings]}

@@ -519,7 +519,7 @@ def _way_out(group: SkipGroupView, targets: Sequence[str], base: Path) -> str:
 
 
 def _has_file(root: Root, engine: Engine) -> bool:
-    """Whether the rules of a root leave a file to be read."""
+    """Return True if the rules of a root leave a file to be read."""
     return any(isinstance(step, Found) for step in walk(root, engine.base, engine.config))
 
 
@@ -601,11 +601,11 @@ class _WarmRun:
 
     @property
     def embedded(self) -> int:
-        """How many texts this run has embedded."""
+        """Return how many texts this run has embedded."""
         return self.kept.made - self._made_before
 
     def texts_there(self) -> int:
-        """How many of the texts have their vector."""
+        """Return how many of the texts have their vector."""
         return self.total if self.kept.is_own else self.store.texts_reranked(self.kept.maker)
 
     def texts(self) -> Iterator[Progress]:

@@ -51,7 +51,7 @@ class Judgements(Protocol):
         """Those kept under a path that no live document has, of these queries or of all, in the same order."""
 
     def judgement_count(self) -> int:
-        """How many judgements are kept."""
+        """Return how many judgements are kept."""
 
     def judging(self) -> AbstractContextManager[JudgementWriter]:
         """A write transaction over judgements; StoreLocked as with `Store.writer`."""
@@ -115,7 +115,7 @@ class Maintenance(Protocol):
         follows is ever asked of a store."""
 
     def is_signed(self, signing: Signing) -> bool:
-        """Whether every vector has a signature that is made so."""
+        """Return True if every vector has a signature that is made so."""
 
     def sign(self, wanted: Signing | None) -> bool:
         """Make a signature of every vector, and from now on of each that comes, in its transaction; or keep none.
@@ -124,7 +124,7 @@ class Maintenance(Protocol):
         """
 
     def wrong_signatures(self) -> int:
-        """How many signatures are missing, or not those of their vectors, of a store that keeps some."""
+        """Return how many signatures are missing, or not those of their vectors, of a store that keeps some."""
 
     def pending_purge(self) -> tuple[str, ...] | None:
         """The paths of the documents whose purge has begun and not ended; None where there is none."""
@@ -166,7 +166,7 @@ class Maintenance(Protocol):
         """What those that are kept take."""
 
     def texts_reranked(self, maker: str) -> int:
-        """How many distinct texts of live chunks have one of this maker."""
+        """Return how many distinct texts of live chunks have one of this maker."""
 
     def texts_to_rerank(self, maker: str, *, after: bytes, limit: int) -> dict[bytes, str]:
         """text_hash to text of live chunks that have none, by text_hash from behind `after`."""
@@ -181,13 +181,13 @@ class Maintenance(Protocol):
         """Drop what an unfinished reembed has made."""
 
     def has_copies(self) -> bool:
-        """Whether any text stands in more than one live chunk."""
+        """Return True if any text stands in more than one live chunk."""
 
     def texts(self) -> int:
-        """How many distinct texts the live chunks have."""
+        """Return how many distinct texts the live chunks have."""
 
     def reembedded(self) -> int:
-        """How many of them have a vector of the target, or are known to have none."""
+        """Return how many of them have a vector of the target, or are known to have none."""
 
     def texts_to_reembed(self, *, after: bytes, limit: int) -> dict[bytes, str]:
         """text_hash to text of live chunks that wait for a vector, by text_hash from behind `after`."""

@@ -71,8 +71,10 @@ class Search(Protocol):
         """Return what every part of a filter lets through. An AND at the top is the chain whose terms remove."""
 
     def is_native(self, predicate: Predicate) -> bool:
-        """Whether the database compares a column or a tag by itself, by an index where it has one; False where a
-        pattern or a metadata value is worked out for each row."""
+        """Return True if the database compares a column or a tag by itself, by an index where it has one.
+
+        False where a pattern or a metadata value is worked out for each row.
+        """
 
     def tokens(self, text: str) -> tuple[str, ...]:
         """Return the text as the index folds it, before stemming."""
@@ -158,8 +160,10 @@ class Search(Protocol):
         """
 
     def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:
-        """How many of the rows that the filter lets through come before this one by `cosines`, ties in natural order;
-        None where it is not among them."""
+        """Return how many rows of the filter come before this one by `cosines`, ties in natural order.
+
+        None where it is not among them.
+        """
 
     def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
         """chunk rowid to vector, for those of these chunks that have one, by rowid."""
@@ -252,8 +256,11 @@ class Catalog(Protocol):
     def list_documents(
         self, prefix: str, *, glob: str | None, limit: int | None, offset: int
     ) -> tuple[int, list[ListedDocument]]:
-        """How many live documents have a path that begins so, code point by code point, and matches the glob as
-        `rql.patterns.glob_match` has it; and a page of them by path. limit: None for all from the offset on."""
+        """Return how many live documents have a path that begins so and matches the glob, and a page of them by path.
+
+        A path begins so code point by code point, and matches as `rql.patterns.glob_match` has it.
+        limit: None for all from the offset on.
+        """
 
     def parsers(self) -> dict[str, int]:
         """Return how many files were read by what, as the first word of their settings says; by name."""

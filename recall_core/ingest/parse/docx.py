@@ -80,11 +80,11 @@ class Styles:
         return 0
 
     def is_list(self, style: str) -> bool:
-        """Whether paragraphs of that style are items of a list."""
+        """Return True if paragraphs of that style are items of a list."""
         return next((each.is_list for each in self._chain(style) if each.is_list is not None), False)
 
     def is_title(self, style: str) -> bool:
-        """Whether it is Word's style for the title of a document."""
+        """Return True if it is Word's style for the title of a document."""
         return any(each.name == "title" for each in self._chain(style)[:1])
 
 

@@ -259,7 +259,7 @@ class TextFlow:
 
     @property
     def is_in_row(self) -> bool:
-        """Whether the text is in a cell, where line breaks have no place."""
+        """Return True if the text is in a cell, where line breaks have no place."""
         return self._cell is not None
 
     def bullet(self, depth: int) -> None:

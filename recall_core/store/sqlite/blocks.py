@@ -31,11 +31,7 @@ ExecuteMany = Callable[[str, Iterable[Sequence[Any]]], object]
 
 def execute_on(db: apsw.Connection) -> Execute:
     """Return the function that executes a statement on a connection and returns every row."""
-
-    def execute(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return db.execute(sql, parameters).fetchall()
-
-    return execute
+    return lambda sql, parameters=(): db.execute(sql, parameters).fetchall()
 
 
 NewVector = tuple[int, Vector, int, int]

@@ -310,7 +310,7 @@ class SqliteCatalog(OpenStore):
     def list_documents(
         self, prefix: str, *, glob: str | None, limit: int | None, offset: int
     ) -> tuple[int, list[ListedDocument]]:
-        """How many live documents have such a path, and a page of them; the last page tells how many there are."""
+        """Return how many live documents have such a path, and a page of them; the last page shows the number."""
         scan = records.listing_of(prefix, glob)
         rows = self.execute(scan.page.sql, (*scan.page.params, -1 if limit is None else limit, offset))
         with making_sense(self.path):

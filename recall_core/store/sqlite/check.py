@@ -88,7 +88,7 @@ def foreign_keys(store: SqliteCatalog) -> Finding:
 
 
 def schema(store: SqliteCatalog) -> Finding:
-    """Whether the tables are those that this version writes."""
+    """Check whether the tables are those that this version writes."""
     version = _number(store, "PRAGMA user_version")
     return Finding("ok" if version == len(MIGRATIONS) else "error", f"schema version {version}")
 
@@ -122,7 +122,7 @@ def orphan_vectors(store: SqliteCatalog) -> Finding:
 
 
 def vector_values(store: SqliteCatalog) -> Finding:
-    """Whether every vector is the one that was stored, of the store's dimension, finite and of length 1."""
+    """Check whether every vector is the one that was stored, of the store's dimension, finite and of length 1."""
     bad = len(bad_vectors(store)) + len(bad_kept(store, "vec_cache")) + len(bad_kept(store, "vec_next"))
     bad += len(reranked.bad_rows(store.execute))
     return _none(bad, "vectors are not what was stored, or have a component that is no number, or no unit length")
@@ -195,7 +195,7 @@ def _misnamed(store: SqliteCatalog) -> Iterator[str]:
 
 
 def _is_titled(title: bytes, own: bytes) -> bool:
-    """Whether a chunk stands below its document's title, whatever names follow."""
+    """Return True if a chunk stands below its document's title, whatever names follow."""
     try:
         return f"{title.decode()}\n".startswith(f"{spaced(own.decode())}\n")
     except UnicodeDecodeError:
@@ -203,7 +203,7 @@ def _is_titled(title: bytes, own: bytes) -> bool:
 
 
 def _is_title(text: bytes, offset: int, own: bytes) -> bool:
-    """Whether a chunk's text is a slice of its document's title, and needs none above it."""
+    """Return True if a chunk's text is a slice of its document's title, and needs none above it."""
     try:
         return own.decode().startswith(text.decode(), offset)
     except UnicodeDecodeError:
@@ -234,7 +234,7 @@ def ids(store: SqliteCatalog) -> Finding:
 
 
 def slices(store: SqliteCatalog) -> Finding:
-    """Whether the chunks of each document cover it without a gap, agree where they overlap, and know their place.
+    """Check whether the chunks of a document cover it without a gap, agree where they overlap, and have their place.
 
     The place: their lines and, where a file was read, the heading above them and where the file has them, as the
     document's marks say; where it has none, the heading stands in its text.
@@ -249,7 +249,7 @@ def slices(store: SqliteCatalog) -> Finding:
 
 
 def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
-    """Whether these rows, by offset, are the chunks of one text, where it has them. marks: as kept, or none."""
+    """Return True if these rows, by offset, are the chunks of one text, in their place. marks: as kept, or none."""
     whole, end, line, begin = "", 0, 1, 0
     told: list[_ClaimedSpan] = []
     for _, offset, row_end, text, _, line_start, line_end, heading, place in chunks:
@@ -276,7 +276,7 @@ class _ClaimedSpan(NamedTuple):
 
 
 def _are_marked(told: Iterable[_ClaimedSpan], kept: str, size: int) -> bool:
-    """Whether chunks of a text of that size have the headings and places that its marks give them."""
+    """Return True if chunks of a text of that size have the headings and places that its marks give them."""
     try:
         marks = loaded(kept)
     except ValueError:
@@ -290,7 +290,7 @@ def _are_marked(told: Iterable[_ClaimedSpan], kept: str, size: int) -> bool:
 
 
 def _are_inside(headings: Iterable[str | None], text: str) -> bool:
-    """Whether a text holds these, each not before the one before it."""
+    """Return True if a text holds these, each not before the one before it."""
     at = 0
     for heading, _ in groupby(headings):
         at = text.find(heading or "", at)
@@ -332,7 +332,7 @@ def counts(store: SqliteCatalog) -> Finding:
 
 
 def purge_pending(store: SqliteCatalog) -> Finding:
-    """Whether a purge began and did not end."""
+    """Check whether a purge began and did not end."""
     rows = store.execute("SELECT value FROM meta WHERE key = 'purge'")
     if not rows:
         return Finding("ok", "none")

@@ -87,13 +87,18 @@ def _reserve(path: str, mode: int, *, is_alone: bool) -> None:
         if is_alone and _is_left_over(path):
             discard(path)
         try:
-            _make_private(os.path.realpath(path), mode)  # SQLite gives its log and index the same
+            # SQLite gives the log and the index the same mode.
+            recall_core.files.make_private(Path(os.path.realpath(path)), mode)
         except FileExistsError as error:
-            raise _exists(path) from error
+            if Path(path).is_file() and not _is_store(path):
+                message = f"{path} exists already and is not a Recall store."
+                raise StoreError("store_exists", message, hint=_way_out(path)) from error
+            hint = Hint("stats", store=path)
+            raise StoreError("store_exists", f"{path} exists already.", hint=hint) from error
 
 
 def _is_left_over(path: str) -> bool:
-    """Whether somebody was killed while making a store of this file, so that nothing is in it, nor in its log."""
+    """Return True if somebody was killed while making a store of this file: nothing is in it, nor in its log."""
     if not Path(path).is_file() or _size(path) > PAGE_SIZE:
         return False
     if _size(path) == 0:
@@ -118,12 +123,6 @@ def _size(path: str) -> int:
         return Path(path).stat().st_size
     except FileNotFoundError:
         return 0
-
-
-def _exists(path: str) -> StoreError:
-    if Path(path).is_file() and not _is_store(path):
-        return StoreError("store_exists", f"{path} exists already and is not a Recall store.", hint=_way_out(path))
-    return StoreError("store_exists", f"{path} exists already.", hint=Hint("stats", store=path))
 
 
 def _is_store(path: str) -> bool:
@@ -297,12 +296,8 @@ def backup(db: apsw.Connection, path: str) -> None:
     """A consistent copy of the whole store in a private file of its own; an older copy of that name is replaced."""
     with reaching(Path(path)):
         Path(path).unlink(missing_ok=True)
-        _make_private(path, paths.PRIVATE)  # VACUUM INTO takes a file that is empty
+        recall_core.files.make_private(Path(path), paths.PRIVATE)  # VACUUM INTO takes a file that is empty
     db.execute("VACUUM INTO ?", (path,))
-
-
-def _make_private(path: str, mode: int) -> None:
-    recall_core.files.make_private(Path(path), mode)
 
 
 def load_vector_functions(db: apsw.Connection) -> None:

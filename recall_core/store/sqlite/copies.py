@@ -42,22 +42,22 @@ BEGIN
 END;
 """
 
-_REPEATED = """
+REPEATED = """
 SELECT rowid, hash FROM chunk WHERE deleted = 0 AND hash IN (
   SELECT hash FROM chunk WHERE deleted = 0 AND hash IS NOT NULL GROUP BY hash HAVING count(*) > 1
 )
 """
 
-FILL = f"INSERT INTO chunk_copy(chunk, hash) {_REPEATED}"
+FILL = f"INSERT INTO chunk_copy(chunk, hash) {REPEATED}"
 """What the triggers would have put into an empty table."""
 
 _WRONG = f"""
-SELECT EXISTS (SELECT chunk, hash FROM chunk_copy EXCEPT {_REPEATED})
-  OR EXISTS ({_REPEATED} EXCEPT SELECT chunk, hash FROM chunk_copy)
+SELECT EXISTS (SELECT chunk, hash FROM chunk_copy EXCEPT {REPEATED})
+  OR EXISTS ({REPEATED} EXCEPT SELECT chunk, hash FROM chunk_copy)
 """
 
-_ALL = "SELECT chunk, hash FROM chunk_copy"
-_AMONG = f"{_ALL} WHERE chunk IN (SELECT value FROM json_each(?))"
+ALL = "SELECT chunk, hash FROM chunk_copy"
+_AMONG = f"{ALL} WHERE chunk IN (SELECT value FROM json_each(?))"
 _AMONG_CHUNKS = "SELECT rowid, hash FROM chunk WHERE hash IS NOT NULL AND rowid IN (SELECT value FROM json_each(?))"
 _FEW = 1_000  # chunks that are looked up one by one; of more, all copies are read
 
@@ -71,20 +71,15 @@ def numbers(execute: Execute, rowids: Sequence[int] | None) -> dict[int, int]:
     """chunk rowid to a number that stands for its text, of those whose text stands more than once; of all of them, or
     of these and perhaps of others."""
     if not are_kept(execute):
-        rows = execute(_REPEATED) if rowids is None else execute(_AMONG_CHUNKS, (json.dumps(list(rowids)),))
+        rows = execute(REPEATED) if rowids is None else execute(_AMONG_CHUNKS, (json.dumps(list(rowids)),))
     elif rowids is None or len(rowids) > _FEW:
-        rows = execute(_ALL)
+        rows = execute(ALL)
     else:
         rows = execute(_AMONG, (json.dumps(list(rowids)),))
     known: dict[bytes, int] = {}
     return {rowid: known.setdefault(text, len(known) + 1) for rowid, text in rows}
 
 
-def are_any(execute: Execute) -> bool:
-    """Whether any text stands more than once."""
-    return bool(execute(f"{_ALL if are_kept(execute) else _REPEATED} LIMIT 1"))
-
-
 def are_wrong(execute: Execute) -> bool:
-    """Whether the table holds others than there are."""
+    """Return True if the table holds others than there are."""
     return are_kept(execute) and bool(execute(_WRONG)[0][0])

@@ -35,7 +35,7 @@ _DROP = (
 )
 _PUT_META = "INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)"
 _MADE_WITH = "SELECT key, CAST(value AS INTEGER) FROM meta WHERE key IN ('ann_bits', 'ann_seed')"
-_IS_UNSIGNED = "SELECT EXISTS (SELECT 1 FROM ann_lsh WHERE signature IS NULL)"
+IS_UNSIGNED = "SELECT EXISTS (SELECT 1 FROM ann_lsh WHERE signature IS NULL)"
 _UNSIGNED = f"""
 SELECT a.chunk, v.embedding FROM ann_lsh a JOIN vec v ON v.chunk = a.chunk
 WHERE a.signature IS NULL AND a.chunk > ? AND v.embedding IS NOT NULL ORDER BY a.chunk LIMIT {_PIECE_ROWS}
@@ -52,14 +52,6 @@ WHERE distance <= coalesce((SELECT distance FROM told ORDER BY distance LIMIT 1 
 """
 _PASSING = "doc d JOIN chunk c ON c.doc = d.rowid JOIN ann_lsh a ON a.chunk = c.rowid WHERE {condition}"
 
-_UNPAIRED = """
-SELECT (SELECT count(*) FROM vec_place WHERE chunk NOT IN (SELECT chunk FROM ann_lsh WHERE signature IS NOT NULL))
-  + (SELECT count(*) FROM ann_lsh WHERE chunk NOT IN (SELECT chunk FROM vec_place))
-"""
-_SIGNED = f"""
-SELECT a.chunk, v.embedding, a.signature FROM ann_lsh a JOIN vec v ON v.chunk = a.chunk
-WHERE a.chunk > ? AND a.signature IS NOT NULL AND v.embedding IS NOT NULL ORDER BY a.chunk LIMIT {_PIECE_ROWS}
-"""
 SIGNATURES = "SELECT chunk, signature FROM ann_lsh WHERE signature IS NOT NULL"
 
 
@@ -69,15 +61,8 @@ def made_with(execute: Execute) -> Signing | None:
     return Signing(found["ann_bits"], found["ann_seed"]) if len(found) == len(Signing._fields) else None
 
 
-def is_whole(execute: Execute, signing: Signing) -> bool:
-    """Return True if every vector has a signature that is made so."""
-    return made_with(execute) == signing and not execute(_IS_UNSIGNED)[0][0]
-
-
-def switch(execute: Execute, wanted: Signing | None) -> bool:
-    """In a transaction: make a table of signatures to be filled, or take it away; False where it is so already."""
-    if made_with(execute) is None if wanted is None else is_whole(execute, wanted):
-        return False
+def remake_table(execute: Execute, wanted: Signing | None) -> None:
+    """In a transaction: make a table of signatures to be filled, or take it away."""
     for sql in _DROP:
         execute(sql)
     if wanted is not None:
@@ -85,7 +70,6 @@ def switch(execute: Execute, wanted: Signing | None) -> bool:
             execute(sql)
         for key, value in zip(("ann_bits", "ann_seed"), wanted, strict=True):
             execute(_PUT_META, (key, str(value)))
-    return True
 
 
 def sign(execute: Execute, execute_many: ExecuteMany) -> None:
@@ -96,11 +80,11 @@ def sign(execute: Execute, execute_many: ExecuteMany) -> None:
     last = -1
     while rows := execute(_UNSIGNED, (last,)):
         last = rows[-1][0]
-        execute_many(_SIGN, _make_signatures(rows, signing))
+        execute_many(_SIGN, make_signatures(rows, signing))
 
 
-def _make_signatures(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterator[tuple[int, bytes]]:
-    """Chunk and signature of these chunks and vectors; lengths differ where some are damaged."""
+def make_signatures(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterator[tuple[int, bytes]]:
+    """Yield chunk and signature of these chunks and vectors; lengths differ where some are damaged."""
     by_size: defaultdict[int, list[tuple[int, Vector]]] = defaultdict(list)
     for chunk, vector, *_ in rows:
         by_size[len(vector)].append((chunk, vector))
@@ -119,15 +103,3 @@ def near(execute: Execute, signature: bytes, condition: str, parameters: Sequenc
         return {}
     rows = _PASSING.format(condition=condition) if condition else "ann_lsh a"
     return {chunk: int(far) for chunk, far in execute(_NEAR.format(rows=rows), (signature, *parameters, k - 1))}
-
-
-def wrong(execute: Execute) -> int:
-    """How many signatures are missing, of no vector, or not those of their vectors. Only where some are kept."""
-    signing = made_with(execute)
-    assert signing is not None  # noqa: S101 - see above
-    count, last = int(execute(_UNPAIRED)[0][0]), -1
-    while rows := execute(_SIGNED, (last,)):
-        last = rows[-1][0]
-        made = dict(_make_signatures(rows, signing))
-        count += sum(made.get(chunk) != signature for chunk, _, signature in rows)
-    return count

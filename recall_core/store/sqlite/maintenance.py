@@ -93,6 +93,15 @@ ORDER BY d.path, c.offset
 """
 _NAMED = "SELECT v.embedding FROM json_each(?) j JOIN vec v ON v.chunk = j.value ORDER BY j.key"
 
+_UNPAIRED = """
+SELECT (SELECT count(*) FROM vec_place WHERE chunk NOT IN (SELECT chunk FROM ann_lsh WHERE signature IS NOT NULL))
+  + (SELECT count(*) FROM ann_lsh WHERE chunk NOT IN (SELECT chunk FROM vec_place))
+"""
+_SIGNED = """
+SELECT a.chunk, v.embedding, a.signature FROM ann_lsh a JOIN vec v ON v.chunk = a.chunk
+WHERE a.chunk > ? AND a.signature IS NOT NULL AND v.embedding IS NOT NULL ORDER BY a.chunk LIMIT 1024
+"""
+
 _KEYS = ("next_embedder", "next_dimension", "next_command")
 
 
@@ -178,19 +187,29 @@ class SqliteMaintenance(SqliteCatalog):
         return sqlite.lsh.made_with(self.execute)
 
     def is_signed(self, signing: Signing) -> bool:
-        """Whether every vector has a signature that is made so."""
-        return sqlite.lsh.is_whole(self.execute, signing)
+        """Return True if every vector has a signature that is made so."""
+        return self.signing() == signing and not self.execute(sqlite.lsh.IS_UNSIGNED)[0][0]
 
     def sign(self, wanted: Signing | None) -> bool:
         """Make a signature of every vector, from now on of each that comes; or keep none. False where it is so."""
         if self.signing() is wanted is None:
             return False
         with self.transaction():
-            return sqlite.lsh.switch(self.execute, wanted)
+            if wanted is not None and self.is_signed(wanted):
+                return False
+            sqlite.lsh.remake_table(self.execute, wanted)
+        return True
 
     def wrong_signatures(self) -> int:
-        """How many signatures are missing, or not those of their vectors, of a store that keeps some."""
-        return sqlite.lsh.wrong(self.execute)
+        """Return how many signatures are missing, or not those of their vectors, of a store that keeps some."""
+        signing = self.signing()
+        assert signing is not None  # noqa: S101 - of a store that keeps some
+        count, last = int(self.execute(_UNPAIRED)[0][0]), -1
+        while rows := self.execute(_SIGNED, (last,)):
+            last = rows[-1][0]
+            made = dict(sqlite.lsh.make_signatures(rows, signing))
+            count += sum(made.get(chunk) != signature for chunk, _, signature in rows)
+        return count
 
     def pending_purge(self) -> tuple[str, ...] | None:
         """The paths of the documents whose purge has begun and not ended; None where there is none."""
@@ -350,15 +369,16 @@ class SqliteMaintenance(SqliteCatalog):
             self._clear()
 
     def has_copies(self) -> bool:
-        """Whether any text stands in more than one live chunk."""
-        return copies.are_any(self.execute)
+        """Return True if any text stands in more than one live chunk."""
+        repeated = copies.ALL if copies.are_kept(self.execute) else copies.REPEATED
+        return bool(self.execute(f"{repeated} LIMIT 1"))
 
     def texts(self) -> int:
-        """How many distinct texts the live chunks have."""
+        """Return how many distinct texts the live chunks have."""
         return int(self.execute("SELECT count(DISTINCT text_hash) FROM chunk WHERE deleted = 0")[0][0])
 
     def reembedded(self) -> int:
-        """How many of them have a vector of the target, or are known to have none."""
+        """Return how many of them have a vector of the target, or are known to have none."""
         return int(self.execute(_DONE)[0][0])
 
     def texts_to_reembed(self, *, after: bytes, limit: int) -> dict[bytes, str]:
@@ -400,7 +420,7 @@ class SqliteMaintenance(SqliteCatalog):
         return True
 
     def _is_next(self, target: ReembedTarget) -> bool:
-        """Whether the vectors that come in are the target's."""
+        """Return True if the vectors that come in are the target's."""
         found = self.reembed_target()
         return found is not None and (found.embedder, found.dimension) == (target.embedder, target.dimension)
 

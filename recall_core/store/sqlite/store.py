@@ -259,7 +259,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def shortlist(self, vector: Vector, signing: Signing, *, where: Expr | None, k: int) -> Sequence[int] | None:
         """Rowids of the k rows of the filter whose signatures are nearest, ties in natural order; None without."""
-        if not sqlite.lsh.is_whole(self.execute, signing):
+        if not self.is_signed(signing):
             return None
         own, memory = store.signatures.signature(vector, signing), self.remember(vector)
         if memory is not None and memory.nearby is not None:

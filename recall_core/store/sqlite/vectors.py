@@ -104,8 +104,10 @@ def near(execute: Execute, query: Vector, condition: str, parameters: Sequence[A
 def around(
     execute: Execute, query: Vector, rowid: int, condition: str, parameters: Sequence[Any]
 ) -> tuple[int, list[int]]:
-    """How many rows are nearer than this one for certain, and those of which sqlite-vec's float32 distance cannot
-    say; it is one of them, unless the condition leaves it out."""
+    """Return how many rows are nearer than this one for certain, and those of which a float32 distance cannot say.
+
+    This row is one of them, unless the condition leaves it out.
+    """
     doubt = _doubt(len(query) // 4)
     found = execute(_AROUND.format(condition=condition), (query, rowid, query, *parameters, doubt, doubt))
     return sum(count for _, count in found), [chunk for chunk, _ in found if chunk is not None]

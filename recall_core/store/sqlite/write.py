@@ -285,7 +285,7 @@ class SqliteWriter:
             self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
 
     def _is_read_so(self, rowid: int, document: NewDocument) -> bool:
-        """Whether a stored document has these marks, by which chunks are cut and named; True for one without any."""
+        """Return True if a stored document has these marks, by which chunks are cut and named, or there are none."""
         if not (document.read_by or document.marks):
             return True
 

@@ -82,8 +82,10 @@ class Matrix:
         return chosen if asked is None else asked[chosen]
 
     def around(self, query: Vector, place: int, among: Places | None) -> tuple[int, Places]:
-        """How many of these rows, or of all, have a higher cosine than the one at `place` for certain, and the places
-        of those of which products cannot say; it is one of them, unless it is not among these."""
+        """Return how many of these rows, or of all, have a higher cosine than the one at `place` for certain.
+
+        And the places of those of which products cannot say; it is one of them, unless it is not among these.
+        """
         asked = self.present(among)
         if not np.any(asked == place):
             return 0, asked[:0]
