@@ -270,12 +270,6 @@ class SparsePart(TypedDict, total=False):
     sparse: SparseView
 
 
-class WordHitsPart(TypedDict, total=False):
-    """The part of the figures that only a question has that was asked of both signals."""
-
-    word_hits: int
-
-
 class StatsView(TypedDict):
     """Of one answer. took_ms and timings are the only keys the store and the query do not determine.
     copies: how many of total_hits are not shown, because one before them has their text; absent where none is.

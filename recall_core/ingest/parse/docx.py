@@ -26,7 +26,7 @@ class _Style:
         self.is_list: bool | None = None
 
 
-class Styles:
+class Styles(XmlHandler):
     """Is told of the elements of styles.xml, and then answers by the ids of styles.
 
     The ids are in the language of the program that wrote them; the names of Word's own styles are English.
@@ -54,12 +54,6 @@ class Styles:
                 self._style.level = outline_level(value)
             case "numId":
                 self._style.is_list = value != "0"
-
-    def end(self, name: str) -> None:
-        """It ends."""
-
-    def text(self, text: str) -> None:
-        """White space."""
 
     def _chain(self, style: str) -> list[_Style]:
         """The style and those it is based on."""
@@ -125,7 +119,7 @@ class _Paragraph:
         return "" if text.isspace() else text
 
 
-class _Paragraphs:
+class _Paragraphs(XmlHandler):
     """Gathers paragraphs; one may hold others, in a text box, which end before it does."""
 
     def __init__(self) -> None:
@@ -395,7 +389,7 @@ class _DocxPackage:
             events.read(self.archive.read(name))
 
 
-class _Relations:
+class _Relations(XmlHandler):
     """The parts that a part refers to, by the last word of their kind."""
 
     def __init__(self, folder: str) -> None:
@@ -408,14 +402,8 @@ class _Relations:
             target = posixpath.normpath(posixpath.join("/", self._folder, seen.get("Target", "")))
             self.targets.setdefault(seen.get("Type", "").rpartition("/")[2], target.lstrip("/"))
 
-    def end(self, name: str) -> None:
-        """Its end."""
 
-    def text(self, text: str) -> None:
-        """White space."""
-
-
-class _Properties:
+class _Properties(XmlHandler):
     """Title, author and the like, by the names of their elements."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from recall_core.ingest.parse.flow import TextFlow
 from recall_core.ingest.parse.html import HtmlReader, cut_line
 from recall_core.ingest.parse.text import declared_in_xml, decode_part
-from recall_core.ingest.parse.xml import XmlEvents
+from recall_core.ingest.parse.xml import XmlEvents, XmlHandler
 from recall_core.ingest.parse.zipped import MOST_ENTRIES, Archive
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
@@ -100,20 +100,7 @@ def _package(archive: Archive, path: str) -> _Package:
     return package
 
 
-class _EpubElements:
-    """Receives the elements of a file in which only attributes count."""
-
-    def start(self, name: str, seen: Mapping[str, str]) -> None:
-        """An element begins."""
-
-    def end(self, name: str) -> None:
-        """It ends."""
-
-    def text(self, text: str) -> None:
-        """Its text."""
-
-
-class _Container(_EpubElements):
+class _Container(XmlHandler):
     package = ""
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
@@ -121,7 +108,7 @@ class _Container(_EpubElements):
             self.package = _entry("", seen.get("full-path", ""))
 
 
-class _Encryption(_EpubElements):
+class _Encryption(XmlHandler):
     def __init__(self) -> None:
         self.names: list[str] = []
         self._algorithm = ""
@@ -135,7 +122,7 @@ class _Encryption(_EpubElements):
             self.names.append(_entry("", seen.get("URI", "")))
 
 
-class _Package(_EpubElements):
+class _Package(XmlHandler):
     """What a package document says. values: of its metadata, by their names."""
 
     def __init__(self, folder: str) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from html.entities import html5
-from typing import Any, Protocol
+from typing import Any
 from xml.parsers import expat
 
 from recall_core.errors import IngestError
@@ -22,8 +22,11 @@ _SUBSET = re.compile(
 )
 
 
-class XmlHandler(Protocol):
-    """Receives a file's elements. Names are without their prefixes, of attributes too."""
+class XmlHandler:
+    """Receives a file's elements. Names are without their prefixes, of attributes too.
+
+    What a handler does not define it passes over.
+    """
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
         """An element begins."""
@@ -207,7 +210,7 @@ class _OpenElement:
         self.close: Callable[[], None] | None = None
 
 
-class _Elements:
+class _Elements(XmlHandler):
     def __init__(self, path: str) -> None:
         self.flow = TextFlow()
         self.title = self.lang = ""

@@ -325,14 +325,18 @@ def reaching(path: Path) -> Iterator[None]:
         raise StoreError("store_unreadable", f"{path}: {why_unread(error)}.", hint=hint) from error
 
 
-class translated:  # noqa: N801 - read as a verb; a generator would cost every statement of an answer
-    """SQLite's failures inside this block become RecallErrors that name the file."""
+class _AboutFile:
+    """A block whose failures name a file. A generator would cost every statement of an answer."""
 
     def __init__(self, path: str) -> None:
         self._path = path
 
     def __enter__(self) -> None:
         """Nothing is to be done before."""
+
+
+class translated(_AboutFile):  # noqa: N801 - read as a verb
+    """SQLite's failures inside this block become RecallErrors that name the file."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Raises a RecallError in the place of SQLite's."""
@@ -344,14 +348,8 @@ class translated:  # noqa: N801 - read as a verb; a generator would cost every s
             raise damage_error(self._path, f"a text in it is no text: {error}") from error
 
 
-class making_sense:  # noqa: N801 - as above
+class making_sense(_AboutFile):  # noqa: N801 - as above
     """Rows that were read become values inside this block; what cannot be one is damage."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        """Nothing is to be done before."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         """Raises StoreCorrupt in the place of what a value could not be made of."""
