@@ -1,4 +1,4 @@
-"""An answered question as a response: hits listed or packed, explained, and checked against files and snapshot."""
+"""An answered question as a response: hits listed, packed or explained, checked against the files, with a receipt."""
 
 from __future__ import annotations
 

@@ -340,7 +340,10 @@ _MOST_WAITING = 4_096  # a few MB; what waits longer than that is made again som
 
 
 class StoredVectors:
-    """Those of one maker in one store. Where it is the maker of the store's own vectors, these serve for texts."""
+    """The vectors of a reranker that outlast a process: found in the store, and put into it once an answer is out.
+
+    Where their maker is that of the store's own vectors, these serve for texts.
+    """
 
     def __init__(self, store: Store, maker: VectorMaker) -> None:
         self._store = store

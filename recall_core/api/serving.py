@@ -94,6 +94,8 @@ _known: WeakKeyDictionary[Store, tuple[tuple[str, int], tuple[_LabelledFolder, .
 class CallerNames:
     """The names of one store's documents for callers.
 
+    A name that comes from a caller is looked up among the live documents of the store, and nowhere else: no file is
+    opened, listed or looked for by it.
     base: the folder that paths are relative to; what lies elsewhere begins with the name of the folder that was
     added, `wiki/a.md`, and where two have the same name, or one is that of a folder below the base, with `wiki-2/`.
     """

@@ -1,4 +1,4 @@
-"""Fill a store and keep it: files, pipes, exports, imports, roots, removals, settings and backups."""
+"""Fill a store and keep it: files, pipes, imports, roots, other settings, backups, vectors made ahead."""
 
 from __future__ import annotations
 
