@@ -91,40 +91,33 @@ def trace(engine: Engine, question: Question, ask: Ask) -> TraceResponse:
 
 
 def explain_query(engine: Engine, plan: Plan, ask: Ask) -> ExplainedResponse:
-    """What a query does."""
+    """Return what a query does: rows are counted, not guessed, and steps are those of reading the rows in order."""
     started = perf_counter()
-    with engine.store.reading():
+    store = engine.store
+    with store.reading():
         answer = engine.answer(plan)
         expect_snapshot(answer, ask)
+        ending = "doc.path, chunk.offset, chunk.id" if plan.table == "chunk" else "doc.path, doc.id"
+        natural = ending if plan.mode == "filter" else f"score DESC, {ending}"
+        rows = passing = _count(None, plan.table, store)
+        view: dict[str, object] = {
+            "table": plan.table,
+            "select": ["*"] if plan.select is None else list(plan.select),
+            "order": [print_order(key) for key in plan.order] or [natural],
+            "rows": rows,
+        }
+        if plan.where is not None:
+            tree = _filter_view(plan.where, plan.table, store)
+            passing = tree["rows"]
+            view["filter"] = tree
+        steps = list(store.steps(plan.where, table=plan.table, order=plan.order))
         return {
             **OK,
             "query": views.query_echo(plan, answer.pool, limit=plan.limit),
-            "explained": explained_query(plan, engine.store),
+            "explained": cast("ExplainedView", {**view, "passing": passing, "steps": steps}),
             "stats": stats_view(answer, started),
             "warnings": [*engine.notes(), *answer.warnings],
         }
-
-
-def explained_query(plan: Plan, store: Store) -> ExplainedView:
-    """The plan over this store. Rows are counted, not guessed; steps are those of reading the filtered rows in order.
-
-    Read it in one `reading` block with whatever else is said about the same query.
-    """
-    rows = passing = _count(None, plan.table, store)
-    ending = "doc.path, chunk.offset, chunk.id" if plan.table == "chunk" else "doc.path, doc.id"
-    natural = ending if plan.mode == "filter" else f"score DESC, {ending}"
-    view: dict[str, object] = {
-        "table": plan.table,
-        "select": ["*"] if plan.select is None else list(plan.select),
-        "order": [print_order(key) for key in plan.order] or [natural],
-        "rows": rows,
-    }
-    if plan.where is not None:
-        tree = _filter_view(plan.where, plan.table, store)
-        passing = tree["rows"]
-        view["filter"] = tree
-    steps = list(store.steps(plan.where, table=plan.table, order=plan.order))
-    return cast(ExplainedView, {**view, "passing": passing, "steps": steps})
 
 
 def _filter_view(expr: Expr, table: Table, store: Store) -> FilterView:

@@ -1,7 +1,8 @@
 """Locks as the kernel has them: of a folder in which a store is made, and whose a database's write lock is.
 
 The second question is asked in a process of its own: closing the -shm file here would drop every lock that this
-process's connections hold on it (POSIX advisory locks belong to the process, not to the descriptor).
+process's connections hold on it (POSIX advisory locks belong to the process, not to the descriptor). That process
+runs this file as a script, so it stays a module of its own that imports little.
 """
 
 from __future__ import annotations
