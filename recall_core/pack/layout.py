@@ -1,4 +1,4 @@
-"""How blocks look as text, what they cost in tokens, and which of several candidates with one text a context holds."""
+"""How blocks look as text, what they cost in tokens, and which of the candidates with one text a context holds."""
 
 from __future__ import annotations
 
