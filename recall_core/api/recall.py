@@ -107,7 +107,7 @@ class Recall:
         self.engine.interrupt()
 
     def end(self) -> None:
-        """The same for good: between two statements there is none to abort, and the next one raises Interrupted."""
+        """Interrupt for good: between two statements there is none to abort, and the next one raises Interrupted."""
         self.store.guard.expect_own_process()
         self.store.end()
         self.engine.interrupt()
@@ -129,14 +129,14 @@ class Recall:
     # Commands that read.
 
     def search(self, words: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
-        """The best chunks for these words."""
+        """Return the best chunks for these words."""
         plan = self.engine.words_plan(words, ask := asked(ask, fields))
         with answers.fresh_reading(self.engine, ask) as started:
             answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
             return answers.listing(self.engine, answer, ask, started=started)
 
     def query(self, rql: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
-        """The rows of an RQL query."""
+        """Return the rows of an RQL query."""
         plan = self.engine.rql_plan(rql, ask := asked(ask, fields))
         with answers.fresh_reading(self.engine, ask) as started:
             answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
@@ -151,7 +151,7 @@ class Recall:
         rql: str | None = None,
         **fields: Unpack[QuestionFields],
     ) -> responses.ContextResponse:
-        """The best chunks for these words, or the rows of an RQL query, packed under a token budget."""
+        """Pack the best chunks for these words, or the rows of an RQL query, under a token budget."""
         ask, pack = asked_and_packed(ask, pack, fields)
         plan = self._plan(words, rql, ask)
         with answers.fresh_reading(self.engine, ask) as started:
@@ -229,7 +229,7 @@ class Recall:
         return api.get.described(self.engine, sizes=sizes)
 
     def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
-        """Every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
+        """Run every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
         engine = self.engine
         with self.store.guard.turn():  # a check that is refused would read as damage
             checks = maintain.doctor.doctor(
@@ -314,7 +314,7 @@ class Recall:
         return api.whynot.explain_query(self.engine, self.engine.rql_plan(text, ask := asked(ask, fields)), ask)
 
     def complete_rql(self, text: str, cursor: int) -> responses.CompletionResponse:
-        """What may stand at a cursor (code points) of a query that is being written."""
+        """Return what may be written at a cursor (code points) of a query."""
         with self.store.reading():
             return views.completion(text, cursor, self.store.vocabulary(rql.complete.SUGGESTIONS))
 
@@ -394,7 +394,7 @@ class Recall:
     def remove(
         self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False
     ) -> responses.RemoveResponse:
-        """Take documents out, or name them. purge: so that no byte of their text, nor a judgement, is left."""
+        """Take documents out, or name them. purge: leave no byte of their text, nor a judgement."""
         purging = partial(evaluate.judgements.forget, self.store) if purge else None
         view = maintain.remove.remove(self.store, targets, base=self.engine.base, purge=purging, dry_run=dry_run)
         return {**OK, "removed": view, "warnings": []}
