@@ -229,7 +229,7 @@ class Recall:
         return api.get.described(self.engine, sizes=sizes)
 
     def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
-        """Run every check of the store. fix: repair what can be, after a backup. dups: look for near-duplicates too."""
+        """Run every check of the store. fix: repair what can be, after a backup. dups: find near-duplicates too."""
         engine = self.engine
         with self.store.guard.turn():  # a check that is refused would read as damage
             checks = maintain.doctor.doctor(
