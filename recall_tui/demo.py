@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core import shell
-from recall_core.adapters import cli, process
+from recall_core.adapters import cli
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
@@ -39,7 +39,7 @@ class Corpus(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Build or refresh the demo store; then the workbench in a terminal, a printed tour elsewhere. The exit code."""
     options = _options(argv)
-    return process.run(
+    return cli.run_process(
         lambda streams: cli.guard_run(lambda: _run(options.dir, options.source, streams), streams=streams)
     )
 

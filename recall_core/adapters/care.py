@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recall_core import adapters, api
-from recall_core.adapters.flags import MODE, TIMEOUT, Command, Flag, Operand, in_lines, on_store
-from recall_core.adapters.options import mode_of
+from recall_core.adapters.flags import MODE, TIMEOUT, Command, Flag, Operand, in_lines, mode_of, on_store
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted
 from recall_core.adapters.streams import expect_source

@@ -1,20 +1,26 @@
-"""The `recall` command: parse one line or several, run them, print answers and errors, return the exit code."""
+"""The `recall` command: parse one line or several, run them, print answers and errors, return the exit code.
+
+`run_process` is for every program of this project: signals, a closed pipe, the exit code.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
+import signal
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
 
 from recall_core import adapters, paths, shell
 from recall_core._lazy import traceback
 from recall_core._version import __version__
-from recall_core.adapters import commands
+from recall_core.adapters import commands, starting
 from recall_core.adapters.render import json_line
-from recall_core.adapters.streams import OutputLost, Streams, for_data
+from recall_core.adapters.streams import OutputLost, Streams, discard, for_data, standard
 from recall_core.errors import Interrupted, RecallError, RqlError, UsageError, why_unread
 from recall_core.text import harmless
 from recall_core.views import failure
@@ -167,3 +173,40 @@ def _words(line: str) -> list[str]:
             "bad_value", f"{operator} is for a shell, and this line is one command.", hint=f"as a word: '{operator}'"
         )
     return words[1:] if words[:1] == ["recall"] else words  # as a shell takes it
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM.
+
+    A class of its own, because CPython remembers a plain KeyboardInterrupt that passed through eval(), as it does
+    while a named tuple is being defined, and then ends the process by SIGINT although it was handled.
+    """
+
+
+def run_process(work: Callable[[Streams], int]) -> int:
+    """Return the exit code of a whole program; SIGTERM stops as cleanly as Ctrl-C, a closed pipe silently."""
+    streams = standard()
+    try:
+        signal.signal(signal.SIGINT, _stop)
+        signal.signal(signal.SIGTERM, _stop)
+        return work(streams)
+    except BrokenPipeError:
+        return 0
+    except Stopped:  # once more, while the first was being told
+        return Interrupted.exit_code
+    finally:
+        starting.end_quietly()
+        _let_go()
+
+
+def _let_go() -> None:
+    """The interpreter flushes both streams once more at exit; each must find something that takes the bytes."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            discard(stream)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    raise Stopped

@@ -13,8 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from recall_core import adapters, api
-from recall_core.adapters.flags import GLOBALS, LARGEST, Request, response_of
-from recall_core.adapters.options import lists_paths, wants_json
+from recall_core.adapters.flags import GLOBALS, LARGEST, Request, lists_paths, response_of, wants_json
 from recall_core.adapters.render import CAUTION, json_line
 from recall_core.adapters.streams import Streams, encode_for, for_data
 from recall_core.deadline import within
@@ -32,7 +31,7 @@ FAMILIES = {
     "sync": "filling",
     "search": "searching",
     "query": "searching",
-    "rql": "rql",
+    "rql": "reading",
     "context": "searching",
     "replay": "reading",
     "get": "reading",

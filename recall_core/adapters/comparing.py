@@ -17,10 +17,12 @@ from recall_core.adapters.flags import (
     Flag,
     K,
     Operand,
+    ask_of,
+    check_question,
     exit_by_gate,
     in_lines,
+    read_rql,
 )
-from recall_core.adapters.options import ask_of, check_question, read_rql
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted, place, short, talk_of_question
 from recall_core.config import named

@@ -10,8 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core import adapters, api, embed, ingest, paths
-from recall_core.adapters.flags import MODE, Command, Flag, Operand, in_lines, on_store, response_of
-from recall_core.adapters.options import mode_of, read_metadata
+from recall_core.adapters.flags import (
+    MODE,
+    Command,
+    Flag,
+    Operand,
+    in_lines,
+    mode_of,
+    on_store,
+    read_metadata,
+    response_of,
+)
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted
 from recall_core.adapters.streams import expect_source, for_data, replacing

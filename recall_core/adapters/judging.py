@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from recall_core.contract.responses import AnyResponse, Response
     from recall_core.evaluate.formats import QrelsFormat
-    from recall_core.evaluate.options import EvalOptions, RunWriter
+    from recall_core.evaluate.measures import EvalOptions, RunWriter
 
 
 Rows = list[tuple[str, ...]]
@@ -74,18 +74,18 @@ def judge(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 def _options(flags: Namespace) -> EvalOptions:
     modes = "hybrid" if flags.modes is None else flags.modes
-    return evaluate.options.EvalOptions(
+    return evaluate.measures.EvalOptions(
         queries=_path(flags.queries),
         qrels=_path(flags.qrels),
         modes=modes,
         metrics=evaluate.measures.DEFAULT if flags.metrics is None else flags.metrics,
-        depth=evaluate.options.DEPTH if flags.k is None else flags.k,
+        depth=evaluate.measures.DEPTH if flags.k is None else flags.k,
         baseline=_path(flags.baseline),
         gate=flags.gate,
         per_query=flags.per_query,
         settings=tuple(flags.set or ()),
         unit=flags.unit,
-        write_run=None if flags.run is None else _run_writer(flags.run, evaluate.options.parse_modes(modes)),
+        write_run=None if flags.run is None else _run_writer(flags.run, evaluate.measures.parse_modes(modes)),
     )
 
 
@@ -215,10 +215,10 @@ def _refuse(flags: Namespace, own: str, others: tuple[str, ...]) -> None:
 
 
 def _ask(flags: Namespace) -> Ask:
-    modes = evaluate.options.parse_modes("hybrid" if flags.modes is None else flags.modes)
+    modes = evaluate.measures.parse_modes("hybrid" if flags.modes is None else flags.modes)
     if len(modes) > 1:
         raise UsageError("bad_value", "--modes: one mode at a time here.", hint=Hint(AGAIN, modes=modes[0]))
-    return api.recall.Ask(k=flags.k, mode=evaluate.options.MODES[modes[0]], settings=tuple(flags.set or ()))
+    return api.recall.Ask(k=flags.k, mode=evaluate.measures.MODES[modes[0]], settings=tuple(flags.set or ()))
 
 
 def _fixture_line(result: FixtureView) -> str:

@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
-from recall_core.adapters.options import ask_of, check_question, read_rql
+from recall_core.adapters.flags import (
+    EXPLAIN,
+    QUESTION,
+    RQL,
+    WORDS,
+    Command,
+    Flag,
+    K,
+    Operand,
+    ask_of,
+    check_question,
+    in_lines,
+    on_store,
+    read_rql,
+)
 from recall_core.adapters.render import DIGITS, INDENT, clean, counted, short, talk_of_question, weight_of
 from recall_core.text import behind_unit
 

@@ -16,11 +16,14 @@ from recall_core.adapters.flags import (
     Flag,
     K,
     Operand,
+    ask_of,
+    check_question,
     in_lines,
     on_store,
+    pack_of,
+    read_rql,
     response_of,
 )
-from recall_core.adapters.options import ask_of, check_question, pack_of, read_rql
 from recall_core.adapters.render import talk_of_report
 from recall_core.adapters.report_page import account_facts, page, place, plan_facts, question, visible
 from recall_core.adapters.streams import Streams, encode_for, replacing

@@ -28,9 +28,15 @@ from recall_core.adapters.flags import (
     Flag,
     K,
     Operand,
+    ask_of,
+    check_question,
+    given_rql,
+    lists_paths,
     on_store,
+    pack_of,
+    read_rql,
+    wants_json,
 )
-from recall_core.adapters.options import ask_of, check_question, given_rql, lists_paths, pack_of, read_rql, wants_json
 from recall_core.adapters.render import (
     DIGITS,
     INDENT,

@@ -20,7 +20,7 @@ def begin() -> None:
 
 
 def end_quietly() -> None:
-    """From here on both end the process, with one line and exit code 130. Work stops otherwise: see `process.run`."""
+    """Let both signals end the process with one line and exit code 130. `cli.run_process` stops work otherwise."""
     signal.signal(signal.SIGINT, _end)
     signal.signal(signal.SIGTERM, _end)
 

@@ -8,8 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recall_core import evaluate
-from recall_core.adapters.flags import CHECKS, RQL, SET, TIMEOUT, WORDS, Command, Flag, Operand, in_lines, on_store
-from recall_core.adapters.options import ask_of, read_rql
+from recall_core.adapters.flags import (
+    CHECKS,
+    RQL,
+    SET,
+    TIMEOUT,
+    WORDS,
+    Command,
+    Flag,
+    Operand,
+    ask_of,
+    in_lines,
+    on_store,
+    read_rql,
+)
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted, short, talk_of_question
 from recall_core.config import named

@@ -7,8 +7,22 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from recall_core import shell
-from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
-from recall_core.adapters.options import ask_of, check_question, pack_of, read_rql
+from recall_core.adapters.flags import (
+    EXPLAIN,
+    QUESTION,
+    RQL,
+    WORDS,
+    Command,
+    Flag,
+    K,
+    Operand,
+    ask_of,
+    check_question,
+    in_lines,
+    on_store,
+    pack_of,
+    read_rql,
+)
 from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, counted, talk_of_question, weight_of
 from recall_core.config import NAMES
 from recall_core.errors import UsageError

@@ -124,7 +124,9 @@ def swept(
         raise UsageError("collapse_of_documents", message, hint="FROM chunk")
     started = perf_counter()
     with engine.store.reading():
-        copies = evaluate.options.with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
+        copies = (
+            evaluate.measures.with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
+        )
         answer = answered(engine, plan._replace(config=plan.config._replace(collapse=collapse)), ask)
         tuning = evaluate.tune_question.tuning_view(answer, wishes, engine, breaks=breaks)
         return {
@@ -132,7 +134,12 @@ def swept(
             "query": views.query_echo(plan, answer.pool, limit=plan.limit),
             "tuning": tuning,
             "stats": stats_view(answer, started),
-            "warnings": [*engine.notes(), *answer.warnings, *evaluate.options.not_swept(answer.plan.config), *copies],
+            "warnings": [
+                *engine.notes(),
+                *answer.warnings,
+                *evaluate.measures.not_swept(answer.plan.config),
+                *copies,
+            ],
         }
 
 
@@ -197,7 +204,7 @@ def _add_sentences(results: Sequence[ResultView], shown: Sequence[Hit], found: A
     """A sentence to each ledger, where there are any."""
     explained = [(view["explain"], hit) for view, hit in zip(results, shown, strict=True) if "explain" in view]
     if explained:
-        explain.in_words.add_sentences([view for view, _ in explained], [hit for _, hit in explained], found, store)
+        explain.ledger.add_sentences([view for view, _ in explained], [hit for _, hit in explained], found, store)
 
 
 def context(engine: Engine, found: Answer, ask: Ask, options: Pack, *, started: float) -> ContextResponse:

@@ -63,7 +63,7 @@ def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         judgements=_judgements(store),
     )
     if engine.config.vector_index == "lsh":
-        view["vector_index"] = maintain.vector_index.view_of(store, lambda: engine.embedder, engine.usable)
+        view["vector_index"] = maintain.embedders.view_of(store, lambda: engine.embedder, engine.usable)
     if older := _older(engine):
         view["older_settings"] = older
     took_ms = round((perf_counter() - started) * 1000, 3)

@@ -22,8 +22,7 @@ from recall_core.deadline import check
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import parse_run, read_text
 from recall_core.evaluate.judgements import Names
-from recall_core.evaluate.measures import DIGITS, EPSILON, Measure, bounds, judged_share
-from recall_core.evaluate.options import Condition
+from recall_core.evaluate.measures import DIGITS, EPSILON, Condition, Measure, bounds, judged_share
 from recall_core.evaluate.questions import PLURAL, Questions, Unit
 from recall_core.shell import AGAIN, Hint
 

@@ -13,15 +13,16 @@ from recall_core.contract.views import StatsView
 from recall_core.evaluate.figures import Setup, Values, evaluation_view, find_fallen, mean, query_views, read_baseline
 from recall_core.evaluate.formats import run_lines
 from recall_core.evaluate.judgements import Names, Spot, names_of
-from recall_core.evaluate.measures import parse_measures, values
-from recall_core.evaluate.options import (
+from recall_core.evaluate.measures import (
     MODES,
     Condition,
     EvalOptions,
     RunWriter,
     bad_gate,
     parse_gate,
+    parse_measures,
     parse_modes,
+    values,
     with_each_copy,
 )
 from recall_core.evaluate.questions import Unit, item, items, questions, ranked_as

@@ -28,8 +28,15 @@ from recall_core.contract.responses import TuneResponse
 from recall_core.contract.views import StatsView
 from recall_core.errors import UsageError
 from recall_core.evaluate.judgements import names_of
-from recall_core.evaluate.measures import Measure, parse_measure
-from recall_core.evaluate.options import differing, not_swept, parse_grid, retrieval, with_each_copy
+from recall_core.evaluate.measures import (
+    Measure,
+    differing,
+    not_swept,
+    parse_grid,
+    parse_measure,
+    retrieval,
+    with_each_copy,
+)
 from recall_core.evaluate.questions import Questions, Unit, items, questions
 from recall_core.explain.advice import LEAST_QUERIES, SIGNIFICANT, Advice, Band, advise_among, sure_change
 from recall_core.explain.curve import (
@@ -45,7 +52,7 @@ from recall_core.explain.curve import (
 )
 from recall_core.explain.lines import exact, sweepable, weight_of
 from recall_core.explain.sweep import FRAGILE, order_distance, sweep
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.retrieve.asking import Ask, Asker
 from recall_core.retrieve.plan import Plan
 from recall_core.shell import AGAIN, Hint

@@ -16,8 +16,8 @@ from recall_core.embed.registry import embedder_of
 from recall_core.embed.registry import kind as embedder_kind
 from recall_core.errors import RecallError, StoreCorrupt, StoreError, UsageError, why_unread
 from recall_core.maintain.doctor import RESTORE, examined, lost_view, made_with, make_vectors
+from recall_core.maintain.embedders import make_anew
 from recall_core.maintain.transfer import checked_export
-from recall_core.maintain.vector_index import make_anew
 from recall_core.shell import Hint, quote
 from recall_core.store.port import Store, StoreKind
 from recall_core.types import Progress, StoreInfo

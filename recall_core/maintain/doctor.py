@@ -14,17 +14,18 @@ from recall_core.contract.views import CheckView, LostView
 from recall_core.embed.registry import HASH_NOTE, embedder_of, kind, new_embedder
 from recall_core.errors import ConfigError, EmbedError, Interrupted, StoreCorrupt, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import TextVector, embed
-from recall_core.maintain import vector_index
+from recall_core.maintain import embedders
 from recall_core.maintain.checks import (
     CALIBRATE,
     ceiling_reachable,
     left_parts,
     near_duplicates,
+    plug_ins_installed,
+    read_again,
     remove_left,
     self_retrieval,
     unchanged_files,
 )
-from recall_core.maintain.readings import plug_ins_installed, read_again
 from recall_core.ports import Embedder
 from recall_core.shell import INSTALL, Hint
 from recall_core.store.port import Store
@@ -75,7 +76,7 @@ def doctor(
     if not errors.keys() <= _VECTORS and not (errors.keys() <= _VECTORS | _INDEXES and store.reindex()):
         lost = store.rebuild(copy=backup, made_with=partial(made_with, config if is_known else None))
     make_vectors(store, own)
-    vector_index.make_anew(store, config)
+    embedders.make_anew(store, config)
     found = [_ask(store, own, *question) for question in questions]
     if backup:
         found.append(CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}"))
@@ -192,7 +193,7 @@ def _index_questions(config: Config) -> tuple[Question, ...]:
     """Of the index of signatures, where the settings want one."""
     if config.vector_index != "lsh":
         return ()
-    return (("vector_index", partial(vector_index.check, config=config), _REPAIR),)
+    return (("vector_index", partial(embedders.check, config=config), _REPAIR),)
 
 
 def _ask(

@@ -13,7 +13,7 @@ from recall_core.config import Config
 from recall_core.contract.views import CompactView, RemovedView
 from recall_core.errors import StoreError
 from recall_core.ingest.targets import belongs
-from recall_core.maintain import vector_index
+from recall_core.maintain import embedders
 from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match
 from recall_core.shell import Hint
@@ -187,7 +187,7 @@ def compact(store: Store, config: Config = Config()) -> CompactView:
     """
     before = store.size_bytes()
     tombstones = store.compact()
-    signatures = vector_index.settle(store, config)
+    signatures = embedders.index_vectors(store, config)
     view = CompactView(tombstones=tombstones, bytes_before=before, bytes_after=store.size_bytes())
     if signatures is not None:
         view["signatures"] = signatures

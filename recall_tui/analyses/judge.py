@@ -97,7 +97,7 @@ def rank(run: AnalysisRun, cache: BoardCache, text: str, settings: tuple[Config,
 
 def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit: Unit) -> Ranked:
     """The chunks for a text, or the documents by their best chunks, as `recall eval` ranks them."""
-    key = text, evaluate.options.retrieval(config), unit
+    key = text, evaluate.measures.retrieval(config), unit
     answer = cache.answers.get(key)
     if answer is not None:
         answer = run.recall.engine.weigh(
@@ -105,14 +105,14 @@ def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit
         )
     else:
         plan = retrieve.plan.plan_words(
-            text, config=config, mode="hybrid", filter_text=None, k=evaluate.options.DEPTH, exact=False
+            text, config=config, mode="hybrid", filter_text=None, k=evaluate.measures.DEPTH, exact=False
         )
         answer = run.recall.engine.answer(evaluate.questions.ranked_as(plan, unit))
         _keep(cache, key, answer)
     if answer.pool is None or answer.ranked is None:
         return ()
     return evaluate.questions.items(
-        (answer.pool.keys[each] for each in answer.ranked.order[: min(evaluate.options.DEPTH, answer.total)]), unit
+        (answer.pool.keys[each] for each in answer.ranked.order[: min(evaluate.measures.DEPTH, answer.total)]), unit
     )
 
 
@@ -163,7 +163,7 @@ def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -
         figures=_figures(now, before),
         judged=evaluate.figures.mean(shares) if shares else None,
         passed_over=asked.unjudged + asked.without_relevant,
-        depth=evaluate.options.DEPTH,
+        depth=evaluate.measures.DEPTH,
         is_moved=before is not None,
     )
 
@@ -215,7 +215,7 @@ def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> li
 def _missed(grades: Mapping[str, int], ranking: Ranked, asked: Questions) -> list[Missed]:
     """The relevant documents or chunks that are not in the top ten: the most relevant first, by rank, by path."""
     ranks = {name: rank for rank, name in enumerate(ranking, start=1)}
-    cut = evaluate.options.DEPTH if len(ranking) >= evaluate.options.DEPTH else None
+    cut = evaluate.measures.DEPTH if len(ranking) >= evaluate.measures.DEPTH else None
     missed = [
         _as_missed(name, grade, ranks.get(name), cut, asked)
         for name, grade in grades.items()

@@ -117,7 +117,7 @@ def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
     lines, k = explain.lines.lines_of(answer.pool, current(run.session)), first_rows(run.session)
     places = {key.rowid: position for position, key in enumerate(answer.pool.keys)}
-    met: dict[int, tuple[explain.intervals.Interval, ...]] = {}
+    met: dict[int, tuple[explain.sweep.Interval, ...]] = {}
     for number, pin in enumerate(pins_of(run.session)):
         run.checkpoint()
         is_known = ("chunk", pin.chunk_id) in store.resolve(pin.chunk_id)
@@ -125,7 +125,7 @@ def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
         if position is not None:
             met[number] = explain.winning.pin_weights(lines, position, k, pin.want)
         else:  # who is no candidate is never among the rows
-            met[number] = () if pin.want == "in" else (explain.intervals.Interval(Fraction(0), Fraction(1)),)
+            met[number] = () if pin.want == "in" else (explain.sweep.Interval(Fraction(0), Fraction(1)),)
     return TargetWeights(*explain.winning.together(met))
 
 

@@ -137,7 +137,7 @@ def _write_context(app: Host, path: Path, text: str) -> None:
 def export_rows(words: list[str], path: Path, recall: Recall, _say: Callable[[Progress], None]) -> str:
     """Answer a command line of `search` or `query` and write its rows into a file. Raises RecallError."""
     request = adapters.parser.parse(words)
-    rql, ask = getattr(request.flags, "rql", None), adapters.options.ask_of(request.flags)
+    rql, ask = getattr(request.flags, "rql", None), adapters.flags.ask_of(request.flags)
     response = recall.search(" ".join(request.words), ask) if rql is None else recall.query(rql, ask)
     with adapters.streams.replacing(path, hint="E") as out:
         if path.suffix.lower() == MARKDOWN:

@@ -194,7 +194,7 @@ async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config) -> None:
         if any(getattr(saved, key) != getattr(was, key) for key in tweaks):
             await _ask_to_write(app, toml, tweaks, saved, f"{toml.name} has changed. Write into it anyway?")
             return
-        await asyncio.to_thread(maintain.settings.write_settings, toml, tweaks)
+        await asyncio.to_thread(maintain.embedders.write_settings, toml, tweaks)
     except ConfigError as error:
         app.notify(error.message, severity="error", markup=False)
     else:

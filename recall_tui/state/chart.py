@@ -12,8 +12,7 @@ from recall_core import explain
 
 if TYPE_CHECKING:
     from recall_core.config import Config
-    from recall_core.explain.intervals import Interval
-    from recall_core.explain.sweep import Stability
+    from recall_core.explain.sweep import Interval, Stability
     from recall_core.types import Pool
 
 DEPTH = 8  # ranks that are drawn: more lines than this cannot be followed by eye

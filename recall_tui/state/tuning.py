@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recall_core import explain
 from recall_core.config import Config, assignments
-from recall_core.evaluate.options import FUSION, RETRIEVAL, unswept
+from recall_core.evaluate.measures import FUSION, RETRIEVAL, unswept
 from recall_core.evaluate.questions import Unit
 from recall_core.text import cited
 from recall_core.types import Hit
@@ -21,7 +21,7 @@ from recall_tui.state.session import Session, is_seen
 from recall_tui.state.weighing import current, exact_share, is_hybrid, why_no_lines
 
 if TYPE_CHECKING:
-    from recall_core.explain.intervals import Interval
+    from recall_core.explain.sweep import Interval
     from recall_core.retrieve.answer import Answer
 
 MEASURE = "nDCG@10"
@@ -147,8 +147,8 @@ def first_rows(session: Session) -> int:
 def nearest_weight(session: Session) -> float | None:
     """The weight nearest to the present one that meets all targets; None where there is none, or none is known."""
     met, now = target_weights(session), exact_share(current(session))
-    interval = explain.intervals.nearest(met.weights, now) if met else None
-    return None if interval is None else explain.intervals.weight_inside(interval, now)
+    interval = explain.sweep.nearest(met.weights, now) if met else None
+    return None if interval is None else explain.sweep.weight_inside(interval, now)
 
 
 def value_at(curve: Curve, weight: Fraction) -> float:

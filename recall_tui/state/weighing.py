@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from recall_core.config import SETTINGS, Config
-from recall_core.evaluate.options import retrieval
+from recall_core.evaluate.measures import retrieval
 from recall_tui.state.records import Moved, QuestionChange, Tweaks
 from recall_tui.state.session import WORDS_K, Session, asked
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core import evaluate, rql
 from recall_core.config import load
 from recall_core.errors import ConfigError, Interrupted, Outdated, RecallError
-from recall_core.evaluate.options import retrieval
+from recall_core.evaluate.measures import retrieval
 from recall_core.types import Hit
 from recall_tui.state.chart import DEPTH, chart_of
 from recall_tui.state.completion import Lookup, LookupResult

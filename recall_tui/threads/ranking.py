@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recall_core import api, retrieve
 from recall_core.config import Config, keyed
-from recall_core.evaluate.options import RETRIEVAL
+from recall_core.evaluate.measures import RETRIEVAL
 from recall_core.text import counter
 from recall_core.types import Hit
 from recall_tui.state.events import Repacked

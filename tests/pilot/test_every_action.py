@@ -19,7 +19,7 @@ from textual.events import MouseScrollDown, MouseScrollUp
 from recall_core.api.recall import Recall
 from recall_core.config import load
 from recall_core.evaluate.judgements import Judgement, Spot, put
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.types import Progress, Root, Skip
 from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import GROUPS, TABLE

@@ -10,7 +10,7 @@ import pytest
 from recall_core.api.recall import Recall
 from recall_core.errors import StoreLocked
 from recall_core.evaluate.judgements import names_of, put, read_stored
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.store.sqlite import connect
 from recall_tui.app import Workbench
 from recall_tui.messages import Happened

@@ -8,7 +8,7 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.evaluate.judgements import Judgement, Regrade, Spot, change
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.types import Root
 from recall_tui.handlers import query as query_handlers
 from recall_tui.state.judging import judged

@@ -20,7 +20,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.config import Config, load
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.types import Root

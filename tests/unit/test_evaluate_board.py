@@ -12,7 +12,7 @@ from recall_core.api.recall import Recall
 from recall_core.contract.responses import Response
 from recall_core.embed.registry import Once
 from recall_core.errors import UsageError
-from recall_core.evaluate.options import EvalOptions
+from recall_core.evaluate.measures import EvalOptions
 from recall_core.types import Root
 from tests.builders import EMBEDDER
 

@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from recall_core.adapters import searching
-from recall_core.adapters.options import ask_of
+from recall_core.adapters.flags import ask_of
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.contract.responses import Response
 from recall_core.errors import UnknownTarget, UsageError

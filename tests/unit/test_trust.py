@@ -21,7 +21,7 @@ from recall_core.config import Config, load
 from recall_core.embed import registry
 from recall_core.embed.trust import EMBEDDER, FoundSettings
 from recall_core.errors import ConfigError
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_tui.opening import open_store, open_to_ask
 from recall_tui.state.events import Answered, Ran, Repacked, Waits
 from recall_tui.state.records import Packing

@@ -11,7 +11,7 @@ from recall_core.api.recall import Recall
 from recall_core.config import SettingValue
 from recall_core.errors import Interrupted, UsageError
 from recall_core.evaluate.judgements import Judgement, Spot, put
-from recall_core.evaluate.options import EvalOptions
+from recall_core.evaluate.measures import EvalOptions
 from recall_core.types import Root
 from recall_tui.analyses import judge
 from recall_tui.analyses.document import fitting_paths

@@ -15,10 +15,10 @@ from hypothesis import strategies as some
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
-from recall_core.evaluate.options import EvalOptions as Evaluation
+from recall_core.evaluate.measures import EvalOptions as Evaluation
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.evaluate.tune_question import PinTarget
-from recall_core.explain.intervals import Interval
+from recall_core.explain.sweep import Interval
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.types import Hit

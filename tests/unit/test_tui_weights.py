@@ -9,7 +9,7 @@ from fractions import Fraction
 from hypothesis import assume, given
 from hypothesis import strategies as some
 
-from recall_core.explain.intervals import Interval
+from recall_core.explain.sweep import Interval
 from recall_tui.panes.weights.pane import move, summary
 from recall_tui.panes.weights.plot import around, describe_curve, span
 from recall_tui.panes.weights.settings import form_lines

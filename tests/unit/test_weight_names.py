@@ -13,7 +13,7 @@ from recall_core.api.recall import Recall
 from recall_core.config import Config, assign, assignments, load, named, override, render, settings_of
 from recall_core.errors import ConfigError, RqlError
 from recall_core.explain.whynot.question import Question, with_settings
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.retrieve.plan import plan_rql
 from recall_core.rql.parser import parse_query
 from recall_core.types import Root

@@ -16,7 +16,7 @@ from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config, load
 from recall_core.errors import EmbedError, Interrupted
 from recall_core.evaluate import judgements
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.rql.ast import Field

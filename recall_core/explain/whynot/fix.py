@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_core.config import LEAST_WEIGHT, Settings
-from recall_core.explain.intervals import Interval
+from recall_core.explain.sweep import Interval
 from recall_core.explain.whynot.question import KeptAsker, Question, is_present, position_in, rowids_in
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import bound, contributions

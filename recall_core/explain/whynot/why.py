@@ -18,10 +18,9 @@ from recall_core.contract.explaining import (
     WhyNotView,
 )
 from recall_core.explain import whynot
-from recall_core.explain.intervals import interval_view
+from recall_core.explain.sweep import interval_view
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.placed import holder_of_text, last_row, packed_stages, placed_stages
-from recall_core.explain.whynot.predicates import drops, failing, without
 from recall_core.explain.whynot.question import (
     KeptAsker,
     Question,
@@ -43,7 +42,9 @@ from recall_core.explain.whynot.question import (
 from recall_core.explain.whynot.stages import (
     Stage,
     absent_stages,
+    drops,
     fail_stage,
+    failing,
     index_stages,
     lexical_stage,
     pass_stage,
@@ -51,6 +52,7 @@ from recall_core.explain.whynot.stages import (
     semantic_stage,
     skip_stage,
     stored_stages,
+    without,
 )
 from recall_core.explain.whynot.target import Sought, Target, identify
 from recall_core.rank.columns import positions_of
