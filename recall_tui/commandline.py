@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from recall_core.adapters import parser
 from recall_core.adapters.commands import BY_NAME
@@ -127,7 +127,7 @@ def _candidates(words: list[str], last: str, themes: Sequence[str]) -> list[str]
     return _operands(command, words)
 
 
-def _operands(command: Command, words: list[str]) -> list[str]:
+def _operands(command: Command[Any], words: list[str]) -> list[str]:
     operand = command.operand
     if operand is None or words[-1] != command.name:
         return []

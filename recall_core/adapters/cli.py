@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from recall_core import adapters, paths, shell
 from recall_core._lazy import traceback
@@ -110,7 +110,7 @@ def _run(argv: Sequence[str], streams: Streams, opener: Opener | None) -> int:
     return commands.run(request, streams=streams, opener=opener)
 
 
-def _help(command: Command | None) -> str:
+def _help(command: Command[Any] | None) -> str:
     if command is None:
         return adapters.parser.top_help(__version__)
     return adapters.parser.command_parser(command, operands=True).format_help()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.api.compare import DiffRequest
     from recall_core.contract.explaining import MoveView, StandingView
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import DiffResponse
     from recall_core.contract.views import ResultView
 
 
@@ -48,7 +48,7 @@ _COMPARED = tuple(
 _EXACT = tuple(flag for flag in QUESTION if flag.name == "--exact")
 
 
-def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+def diff(request: Request, streams: Streams, opener: Opener) -> DiffResponse:
     """`recall diff`. Raises Interrupted on Ctrl-C."""
     flags = request.flags
     if not (flags.a or flags.b or flags.a_store or flags.b_store):
@@ -83,7 +83,7 @@ def _question_of(request: Request, streams: Streams) -> DiffRequest:
     return api.compare.DiffRequest(queries=Path(flags.queries), gate=flags.gate)
 
 
-def lines(response: Response) -> Iterator[str]:
+def lines(response: DiffResponse) -> Iterator[str]:
     """The figures, both lists side by side, and what changed each score; of a set, the questions that changed."""
     view = response["diff"]
     k = view["k"]
@@ -199,7 +199,7 @@ def _place(move: MoveView) -> str:
     return place(row)
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "diff",
         "Compare two rankings of the same question: two configurations, two stores, or both.",
@@ -225,6 +225,6 @@ COMMANDS: tuple[Command, ...] = (
             'recall diff "zero-downtime deploy" --b-store ../other/recall.db --json',
         ),
         talks=talk_of_question,
-        exit_code=lambda response: exit_by_gate(response["diff"].get("gate", [])),
+        exit_code=lambda response, flags: exit_by_gate(response["diff"].get("gate", [])),
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recall_core import adapters, api, embed, ingest, paths
 from recall_core.adapters.flags import (
@@ -19,7 +19,6 @@ from recall_core.adapters.flags import (
     mode_of,
     on_store,
     read_metadata,
-    response_of,
 )
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted
@@ -37,12 +36,18 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
     from recall_core.api.write import RootFields
-    from recall_core.contract.responses import AnyResponse, IngestResponse, Response, RootsResponse, StatsResponse
+    from recall_core.contract.responses import (
+        IngestResponse,
+        RemoveResponse,
+        RootsResponse,
+        StatsResponse,
+        TransferResponse,
+        TrustResponse,
+    )
     from recall_core.contract.store import (
         ForgottenView,
         IngestView,
         RootChangeView,
-        RootEditView,
         RootsPart,
         RootValue,
         RootView,
@@ -95,7 +100,7 @@ def choose_embedder(folder: Path, settings: tuple[str, ...]) -> str | None:
     return None if is_said or embed.registry.kind("local").missing(Config()) is not None else "local"
 
 
-def created_lines(made: Response) -> Iterator[str]:
+def created_lines(made: StatsResponse) -> Iterator[str]:
     """Yield what init made, with which embedder and what that means, and what comes next."""
     path = Path(made["store"]["path"])
     config = load(path.parent / FILE_NAME)
@@ -136,7 +141,7 @@ def _better_ranking(config: Config, store: str | None) -> Hint | None:
     return Hint("reembed", "local", set="rerank=minilm", store=store)
 
 
-def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def add(recall: Recall, request: Request, streams: Streams) -> IngestResponse:
     """Read files and folders into the store, with a bar."""
     flags = request.flags
     template = Root(
@@ -179,9 +184,8 @@ def add_stdin(
     return recall.add([flags.name], template, content=content)
 
 
-def ingested_lines(response: Response) -> Iterator[str]:
-    """Yield the outcome of add and sync on one line."""
-    view = response["ingest"]
+def ingest_line(view: IngestView) -> str:
+    """Return the outcome of add or sync."""
     counts = [(view["added"], "added"), (view["updated"], "updated")]
     counts += [(view["unchanged"], "unchanged"), (view["removed"], "removed")]
     outcome = "files: " + ", ".join(f"{count} {name}" for count, name in counts)
@@ -189,10 +193,10 @@ def ingested_lines(response: Response) -> Iterator[str]:
     tokens = f"; {counted(view['tokens'], 'token')} embedded" if "tokens" in view else ""
     without = f", {view['without_text']} without text" if "without_text" in view else ""
     documents = f"{counted(view['documents'], 'document')}{without}"
-    yield f"{outcome}{skipped}; {documents}, {counted(view['chunks'], 'chunk')}{tokens}"
+    return f"{outcome}{skipped}; {documents}, {counted(view['chunks'], 'chunk')}{tokens}"
 
 
-def removed_lines(response: Response) -> Iterator[str]:
+def removed_lines(response: RemoveResponse) -> Iterator[str]:
     """Yield what was, or would be, taken out."""
     view = response["removed"]
     did = "would remove" if view["dry_run"] else "removed"
@@ -278,17 +282,20 @@ def _edit(
     return {**OK, "roots": recall.roots()["roots"], **done, "warnings": synced["warnings"]}
 
 
-def root_answer_lines(response: Response) -> Iterator[str]:
+def root_answer_lines(response: RootsResponse) -> Iterator[str]:
     """Yield what was done to the roots; else every root with its number, its rules, and what is left out of it."""
-    if "edited" in response:
-        yield from _edited_lines(response["edited"])
-    elif "forgotten" in response:
-        yield from _forgotten_lines(response["forgotten"])
+    if (edited := response.get("edited")) is not None:
+        yield f"{edited['number']:>3}  {clean(edited['folder'])}{'' if edited['changes'] else '  is just so already'}"
+        for change in edited["changes"]:
+            before, after = _value_text(change["before"]), _value_text(change["after"])
+            yield f"     {_FIELDS.get(change['field'], change['field'])}  {clean(before)} -> {clean(after)}"
+    elif (forgotten := response.get("forgotten")) is not None:
+        yield from _forgotten_lines(forgotten)
     else:
         for root in response["roots"]:
             yield from _root_lines(root)
-    if "ingest" in response:
-        yield from ingested_lines(response)
+    if (ingest := response.get("ingest")) is not None:
+        yield ingest_line(ingest)
 
 
 def _root_lines(root: RootView, state: str = "") -> Iterator[str]:
@@ -314,13 +321,6 @@ def _other_flags(root: RootView) -> str:
     return join(words)
 
 
-def _edited_lines(view: RootEditView) -> Iterator[str]:
-    yield f"{view['number']:>3}  {clean(view['folder'])}{'' if view['changes'] else '  is just so already'}"
-    for change in view["changes"]:
-        before, after = _value_text(change["before"]), _value_text(change["after"])
-        yield f"     {_FIELDS.get(change['field'], change['field'])}  {clean(before)} -> {clean(after)}"
-
-
 def _forgotten_lines(view: ForgottenView) -> Iterator[str]:
     for root in view["roots"]:
         yield f"{root['number']:>3}  {clean(root['folder'])}  is forgotten"
@@ -334,38 +334,33 @@ def _forgotten_lines(view: ForgottenView) -> Iterator[str]:
         yield f"     {stay} in the store ({Hint('rm', *folders)} takes out all that is there)"
 
 
-def talk_of_roots(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_roots(response: RootsResponse, is_verbose: bool) -> Iterator[str]:
     """Yield what a sync that came with the change says, and what to do next."""
-    if "ingest" in response:
-        yield from talk_of_files(response["ingest"], verbose=is_verbose)
-    yield from _next_step(response)
-
-
-def _next_step(response: Response) -> Iterator[str]:
-    """Yield what to do next, where there is anything."""
-    edited = response.get("edited")
+    edited, ingest = response.get("edited"), response.get("ingest")
+    if ingest is not None:
+        yield from talk_of_files(ingest, verbose=is_verbose)
     if edited is not None and not edited["active"]:
         yield f"it waits: {Hint('roots', 'accept', str(edited['number']))}, then {Hint('sync')}"
-    elif edited is not None and edited["changes"] and "ingest" not in response:
+    elif edited is not None and edited["changes"] and ingest is None:
         yield f"next: {Hint('sync')} applies it to {counted(edited['files'], 'file')} in the store, and to new ones"
-    elif not response["roots"] and "forgotten" not in response:
+    elif not response["roots"] and response.get("forgotten") is None:
         yield f"no folder was added; next: {Hint('add', 'DIR')}"
 
 
-def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def sync(recall: Recall, request: Request, streams: Streams) -> IngestResponse:
     """Sync the added folders once, or with --watch after every change."""
     if request.flags.watch:
         reparse = request.flags.reparse
         adapters.progress.watch(
             recall,
             streams,
-            lambda response: adapters.commands.emit(response_of(response), request, streams),
+            lambda response: adapters.commands.emit(response, request, streams),
             reparse=reparse,
         )
     return follow(recall.sync(reparse=request.flags.reparse), streams=streams)
 
 
-def talk_of_sync(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_sync(response: IngestResponse, is_verbose: bool) -> Iterator[str]:
     """Yield which roots were made or changed, and what was skipped."""
     return talk_of_files(response["ingest"], verbose=is_verbose)
 
@@ -433,18 +428,18 @@ def _meta_text(value: str | int | float | bool | None) -> str:
     return "null" if value is None else str(value)
 
 
-def trust(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+def trust(request: Request, streams: Streams, opener: Opener) -> TrustResponse:
     """Show what recall.toml says that waits, and accept it if the user says so."""
     flags, store = request.flags, _settings_of(request, opener)
     if sum((flags.yes, flags.show, flags.forget)) > 1:
         raise UsageError("conflicting_flags", "trust takes one of its flags.", hint=Hint("trust", show=True))
     response = api.recall.Recall.trust(store, accept=flags.yes, forget=flags.forget)
-    if flags.yes or flags.show or flags.forget or "trust" not in response or response["trust"]["accepted"]:
+    if flags.yes or flags.show or flags.forget or response["trust"]["accepted"]:
         return response
     if request.json or not (streams.stdin.isatty() and streams.stderr.isatty()):
         message = f"{response['trust']['toml']} waits to be accepted, and there is no terminal to ask on."
         raise UsageError("not_accepted", message, hint=Hint("trust", yes=True))
-    for line in trust_lines(response_of(response)):
+    for line in trust_lines(response):
         streams.say(line)
     streams.stderr.write("Accept this from now on? [y/N] ")
     streams.stderr.flush()
@@ -461,7 +456,7 @@ def _settings_of(request: Request, opener: Opener) -> str | None:
     return request.store or os.environ.get("RECALL_STORE") or None
 
 
-def trust_lines(response: Response) -> Iterator[str]:
+def trust_lines(response: TrustResponse) -> Iterator[str]:
     """Yield what waits, whether it is accepted, and the digest that says so elsewhere."""
     view = response["trust"]
     if "sha256" not in view:
@@ -473,7 +468,7 @@ def trust_lines(response: Response) -> Iterator[str]:
     yield "accepted" + ("" if view["kept"] else " for this run") if view["accepted"] else "waits to be accepted"
 
 
-def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def export(recall: Recall, request: Request, streams: Streams) -> TransferResponse:
     """Write every document and chunk to stdout, or to a file that is whole or as it was."""
     embeddings, mode, hint = not request.flags.no_embeddings, mode_of(request.flags), Hint("export", out="FILE")
     if request.flags.out in (None, "-"):
@@ -483,12 +478,11 @@ def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     target = Path(request.flags.out)
     with replacing(target, hint=hint, is_private=True, mode=mode, store=recall.store.path) as out:
         response = recall.export(out, embeddings=embeddings)
-    if "transfer" in response:
-        response["transfer"]["path"] = str(target)
+    response["transfer"]["path"] = str(target)
     return response
 
 
-def transferred_lines(response: Response) -> Iterator[str]:
+def transferred_lines(response: TransferResponse) -> Iterator[str]:
     """Yield what was written or read, and its digest."""
     moved = response["transfer"]
     amount = f"{counted(moved['documents'], 'document')}, {counted(moved['chunks'], 'chunk')}"
@@ -497,7 +491,7 @@ def transferred_lines(response: Response) -> Iterator[str]:
     yield f"{amount}  sha256 {moved['sha256']}"
 
 
-def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def import_(recall: Recall, request: Request, streams: Streams) -> TransferResponse:
     """Read an export from a file."""
     flags, source = request.flags, Path(request.words[0])
     if not streams.may_wait:
@@ -511,7 +505,7 @@ def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     )
 
 
-def import_lines(response: Response) -> Iterator[str]:
+def import_lines(response: TransferResponse) -> Iterator[str]:
     """Yield what an import read, and the roots that it accepted or left waiting."""
     yield from transferred_lines(response)
     for root in response["transfer"].get("accepted_roots", []):
@@ -520,7 +514,7 @@ def import_lines(response: Response) -> Iterator[str]:
         yield from _root_lines(root)
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "init",
         "Create recall.db and recall.toml in a folder.",
@@ -538,7 +532,7 @@ COMMANDS: tuple[Command, ...] = (
         "add",
         "Read files and folders into the store; what did not change costs nothing.",
         run=on_store(add),
-        prints=in_lines(ingested_lines),
+        prints=in_lines(lambda response: [ingest_line(response["ingest"])]),
         operand=Operand("PATH", "a file, a folder that is remembered for sync, or - for stdin", most=None),
         flags=(
             *_RULES,
@@ -613,7 +607,7 @@ COMMANDS: tuple[Command, ...] = (
         "sync",
         "Bring every added folder up to date: new, changed and vanished files.",
         run=on_store(sync),
-        prints=in_lines(ingested_lines),
+        prints=in_lines(lambda response: [ingest_line(response["ingest"])]),
         flags=(
             Flag("--watch", "go on with every change, until Ctrl-C"),
             Flag("--reparse", "read every file again, also those that did not change; no text is embedded anew"),

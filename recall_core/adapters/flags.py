@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Generic, TextIO, TypeAlias, TypeVar
 
 from recall_core import api, ingest
 from recall_core.errors import UsageError, why_unread
@@ -23,14 +23,16 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Ask, Pack, Recall
     from recall_core.contract.judging import ConditionView, FixtureConditionView
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import AnyResponse, SearchResponse
     from recall_core.types import MetaValue
 
 LARGEST = 2**31 - 1
 
 Opener: TypeAlias = "Callable[[str | None], AbstractContextManager[Recall]]"
 """How a store is opened, by the value of --store."""
-Verb: TypeAlias = "Callable[[Request, Streams, Opener], AnyResponse | None]"
+Response = TypeVar("Response", bound="AnyResponse")
+"""What a command answers."""
+Verb: TypeAlias = "Callable[[Request, Streams, Opener], Response | None]"
 """What a command does; None where it wrote its answer itself."""
 Printer: TypeAlias = "Callable[[Response], Iterable[str]]"
 """An answer as it goes to stdout, in pieces that are written one after the other."""
@@ -38,7 +40,7 @@ Drawer: TypeAlias = "Callable[[Response, Console, Any], RenderableType | None]"
 """An answer as a terminal shows it, under these flags; None leaves it to the plain lines."""
 Talk: TypeAlias = "Callable[[Response, bool], Iterable[str]]"
 """Lines for stderr beside the answer; True asks for each skip of its own, too, and for what changed nothing."""
-RowsWriter: TypeAlias = "Callable[[Response, TextIO], None]"
+RowsWriter: TypeAlias = "Callable[[SearchResponse, TextIO], None]"
 """Writes the rows of an answer for other programs."""
 
 
@@ -83,7 +85,7 @@ class Operand(NamedTuple):
 class Request(NamedTuple):
     """One parsed command line. command: None when only help or the version was asked for."""
 
-    command: Command | None
+    command: Command[Any] | None
     words: tuple[str, ...]
     """The operands, in order."""
     flags: Any
@@ -94,29 +96,13 @@ class Request(NamedTuple):
     version: bool = False
 
 
-def _no_talk(response: Response, is_verbose: bool) -> Iterable[str]:
-    return ()
-
-
-def _succeed(response: Response) -> int:
-    return 0
-
-
-def _never(flags: Any) -> bool:
-    return False
-
-
-def _never_in_rows(request: Request) -> RowsWriter | None:
-    return None
-
-
-class Command(NamedTuple):
+class Command(NamedTuple, Generic[Response]):
     """One command of `recall`, in one place: what it takes, what it does, how its answer is shown, its exit code."""
 
     name: str
     purpose: str
-    run: Verb
-    prints: Printer | None
+    run: Verb[Response]
+    prints: Printer[Response] | None
     """None where `run` writes the answer itself."""
     operand: Operand | None = None
     flags: tuple[Flag, ...] = ()
@@ -124,26 +110,29 @@ class Command(NamedTuple):
     note: str = ""
     is_text: bool = False
     """What it prints is a text, whose lines are never broken to fit a terminal."""
-    prints_all: Printer | None = None
+    prints_all: Printer[Response] | None = None
     """Used instead of `prints` with --all or --long."""
-    draws: Drawer | None = None
-    talks: Talk = _no_talk
-    exit_code: Callable[[Response], int] = _succeed
-    takes_stdout: Callable[[Any], bool] = _never
+    draws: Drawer[Response] | None = None
+    talks: Talk[Response] = lambda response, is_verbose: ()
+    exit_code: Callable[[Response, Any], int] = lambda response, flags: 0
+    """Return the exit code of an answer under these flags."""
+    takes_stdout: Callable[[Any], bool] = lambda flags: False
     """Return True if the command writes its own content to stdout under these flags, so that the answer may not."""
-    in_rows: Callable[[Request], RowsWriter | None] = _never_in_rows
+    in_rows: Callable[[Request], RowsWriter | None] = lambda request: None
     """Return what writes the rows if a flag asks for that. Raises UsageError `conflicting_flags`."""
+    variant: Callable[[Request], Command[Any] | None] = lambda request: None
+    """Return the row that answers instead of this one, if the request asks for another kind of answer."""
 
-    def printer(self, flags: Any) -> Printer | None:
+    def printer(self, flags: Any) -> Printer[Response] | None:
         """Return how it prints under these flags."""
         wants_all = getattr(flags, "all", False) or getattr(flags, "long", False)
         return self.prints_all if self.prints_all is not None and wants_all else self.prints
 
 
-def on_store(call: Callable[[Recall, Request, Streams], AnyResponse]) -> Verb:
+def on_store(call: Callable[[Recall, Request, Streams], Response]) -> Verb[Response]:
     """Return a command that opens the store for the call."""
 
-    def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+    def run(request: Request, streams: Streams, opener: Opener) -> Response:
         with opener(request.store) as recall:
             if recall.store.upgrade:
                 streams.say(f"note: {recall.store.upgrade}.")
@@ -153,7 +142,7 @@ def on_store(call: Callable[[Recall, Request, Streams], AnyResponse]) -> Verb:
     return run
 
 
-def in_lines(lines: Callable[[Response], Iterable[str]]) -> Printer:
+def in_lines(lines: Printer[Response]) -> Printer[Response]:
     """Return a printer of an answer line by line, whatever names stand in it."""
 
     def prints(response: Response) -> Iterator[str]:
@@ -225,11 +214,6 @@ AS_ROWS = (
     Flag("--csv", "each hit as a row of CSV, below a row of names"),
 )
 WORDS = 'the question; quote a "phrase" to keep its words together'
-
-
-def response_of(answer: AnyResponse) -> Response:
-    """Return an answer for code that looks at whichever keys it has."""
-    return cast("Response", answer)
 
 
 _MOST_RQL = 128 << 10

@@ -36,7 +36,12 @@ if TYPE_CHECKING:
         IntervalView,
         RateView,
     )
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import (
+        CalibrationResponse,
+        EvaluationResponse,
+        FixturesResponse,
+        JudgeResponse,
+    )
     from recall_core.evaluate.formats import QrelsFormat
     from recall_core.evaluate.measures import EvalOptions, RunWriter
 
@@ -49,17 +54,13 @@ MODE_PLACE = "{mode}"
 _UNBOUND = 10_000  # wider than any terminal
 
 
-def evaluate_ranking(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def evaluate_ranking(recall: Recall, request: Request, streams: Streams) -> EvaluationResponse:
     """`recall eval`. Raises Interrupted on Ctrl-C; nothing is written then."""
-    if request.flags.fixtures is not None:
-        return check_fixtures(recall, request.flags)
-    if request.flags.calibrate_sparse:
-        return calibrate(recall, request.flags)
     work = recall.evaluate(_options(request.flags))
     return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
-def judge(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def judge(recall: Recall, request: Request, streams: Streams) -> JudgeResponse:
     """`recall judge import` and `recall judge export`."""
     flags = request.flags
     queries, qrels = _path(flags.queries), _path(flags.qrels)
@@ -117,7 +118,7 @@ def _open_output(path: Path, streams: Streams) -> AbstractContextManager[TextIO]
 
 def _export(
     recall: Recall, queries: Path | None, qrels: Path | None, form: QrelsFormat, streams: Streams
-) -> AnyResponse:
+) -> JudgeResponse:
     """Write both files, or neither; `-` is stdout."""
     named = [path for path in (queries, qrels) if path is not None]
     if not named:
@@ -137,28 +138,20 @@ def _export(
     return response
 
 
-def check_fixtures(recall: Recall, flags: Namespace) -> AnyResponse:
+def check_fixtures(recall: Recall, request: Request, streams: Streams) -> FixturesResponse:
     """`recall eval --fixtures FILE`."""
+    flags = request.flags
     _refuse(flags, "fixtures", ("queries", "qrels", "metrics", "unit", "run", "per_query", "calibrate_sparse"))
     baseline = None if flags.baseline is None else Path(flags.baseline)
     return recall.check_fixtures(Path(flags.fixtures), _ask(flags), baseline=baseline, gate=flags.gate)
 
 
-def calibrate(recall: Recall, flags: Namespace) -> AnyResponse:
+def calibrate(recall: Recall, request: Request, streams: Streams) -> CalibrationResponse:
     """`recall eval --calibrate-sparse`."""
+    flags = request.flags
     _refuse(flags, "calibrate_sparse", ("metrics", "unit", "run", "per_query", "baseline", "gate"))
     queries, qrels = (None if text is None else Path(text) for text in (flags.queries, flags.qrels))
     return recall.calibrate_sparse(_ask(flags), queries=queries, qrels=qrels)
-
-
-def answer_lines(response: Response) -> Iterator[str]:
-    """Yield what eval answers: a board, verdicts on fixtures, or a ceiling."""
-    if "fixtures" in response:
-        yield from fixture_lines(response["fixtures"])
-    if "calibration" in response:
-        yield from calibration_lines(response["calibration"])
-    if "evaluation" in response:
-        yield from board_lines(response["evaluation"])
 
 
 def fixture_lines(view: FixturesView) -> Iterator[str]:
@@ -280,10 +273,8 @@ def align(rows: Rows) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def talk_of_evaluation(response: Response, is_verbose: bool) -> Iterator[str]:
-    """Yield what was measured, on one line; nothing for verdicts on fixtures and for a ceiling."""
-    if "evaluation" not in response:
-        return
+def talk_of_evaluation(response: EvaluationResponse, is_verbose: bool) -> Iterator[str]:
+    """Yield what was measured, on one line."""
     view = response["evaluation"]
     passed_over = [
         f"{count} {what}"
@@ -300,7 +291,7 @@ def talk_of_evaluation(response: Response, is_verbose: bool) -> Iterator[str]:
     )
 
 
-def judged_lines(response: Response) -> Iterator[str]:
+def judged_lines(response: JudgeResponse) -> Iterator[str]:
     """Yield what judge did."""
     view = response["judged"]
     unknown = f", {view['unknown']} of them of no live document" if view["unknown"] else ""
@@ -412,10 +403,8 @@ def _short_text(text: str, width: int = 60) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def draw_board(response: Response, console: Console, flags: Any) -> RenderableType | None:
-    """Draw the tables of the board; None for verdicts on fixtures and for a ceiling."""
-    if "evaluation" not in response:
-        return None
+def draw_board(response: EvaluationResponse, console: Console, flags: Any) -> RenderableType:
+    """Draw the tables of the board."""
     view, terminal = response["evaluation"], adapters.terminal
     return terminal.Group(
         *(_draw_rows(rows, console) for rows in board_tables(view)), *map(terminal.cell, run_lines(view))
@@ -462,24 +451,38 @@ def _board_table(rows: Rows) -> Table:
     return table
 
 
-def exit_by_verdict(response: Response) -> int:
-    """Return 7 if a condition of --gate fails, else 0."""
-    if "fixtures" in response:
-        return exit_by_gate(response["fixtures"].get("gate", []))
-    return exit_by_gate(response["evaluation"].get("gate", [])) if "evaluation" in response else 0
-
-
 def exports_to_stdout(flags: Any) -> bool:
     """Return True if judgements or queries go to stdout."""
     return "-" in (flags.queries, flags.qrels)
 
 
-COMMANDS: tuple[Command, ...] = (
+_FIXTURES = Command(
+    "eval --fixtures",
+    "Check that contexts contain the facts that they must.",
+    run=on_store(check_fixtures),
+    prints=in_lines(lambda response: fixture_lines(response["fixtures"])),
+    exit_code=lambda response, flags: exit_by_gate(response["fixtures"].get("gate", [])),
+)
+_CALIBRATION = Command(
+    "eval --calibrate-sparse",
+    "Propose a ceiling for sparse-document recall.",
+    run=on_store(calibrate),
+    prints=in_lines(lambda response: calibration_lines(response["calibration"])),
+)
+
+
+def _eval_variant(request: Request) -> Command[Any] | None:
+    if request.flags.fixtures is not None:
+        return _FIXTURES
+    return _CALIBRATION if request.flags.calibrate_sparse else None
+
+
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "eval",
         "Measure how good the ranking is, on queries whose relevant documents are known.",
         run=on_store(evaluate_ranking),
-        prints=in_lines(answer_lines),
+        prints=in_lines(lambda response: board_lines(response["evaluation"])),
         flags=(
             Flag("--queries", "the queries: JSON lines of {_id, text} (BEIR), or TSV; else the store's", "FILE"),
             Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
@@ -508,7 +511,8 @@ COMMANDS: tuple[Command, ...] = (
         ),
         draws=draw_board,
         talks=talk_of_evaluation,
-        exit_code=exit_by_verdict,
+        exit_code=lambda response, flags: exit_by_gate(response["evaluation"].get("gate", [])),
+        variant=_eval_variant,
     ),
     Command(
         "judge",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recall_core.adapters.flags import (
     EXPLAIN,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         StabilityView,
         VersusView,
     )
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import ExplainResponse
     from recall_core.contract.views import NormalizerEcho
 
 
@@ -64,7 +64,7 @@ _ABSENCES = {
 }
 
 
-def explain(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def explain(recall: Recall, request: Request, streams: Streams) -> ExplainResponse:
     """`recall explain WORDS [--chunk TARGET] [--vs TARGET]`."""
     flags = request.flags
     check_question(request)
@@ -77,13 +77,13 @@ def _indent(text: str) -> Iterator[str]:
     yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in text.split("\n"))
 
 
-def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indent) -> Iterator[str]:
+def lines(response: ExplainResponse, quoted: Callable[[str], Iterable[str]] = _indent) -> Iterator[str]:
     """Yield one ledger as a tree, or two, then what sets them apart, and how firm the list is.
 
     quoted: the lines of a passage.
     """
     view = response["explanation"]
-    signals = response.get("query", {}).get("plan", {}).get("signals", [])
+    signals = response["query"].get("plan", {}).get("signals", [])
     scales = {echo["signal"]: scale(echo["normalizer"]) for echo in signals if "normalizer" in echo}
     yield from _ledger(view["chunk"], scales, quoted)
     if "other" in view:
@@ -218,7 +218,7 @@ def _stability(view: StabilityView) -> Iterator[str]:
         yield f"{name:<9}stays from {kept['low']:.4f} to {kept['high']:.4f}, {away}"
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "explain",
         "Show why a chunk, or the first hit, scores what it scores for a question, down to words.",

@@ -83,7 +83,7 @@ def parse(argv: Sequence[str]) -> Request:
     return Request(command, words, flags, flags.store, flags.json, help=flags.help)
 
 
-def command_parser(command: Command, *, operands: bool = False) -> CommandParser:
+def command_parser(command: Command[Any], *, operands: bool = False) -> CommandParser:
     """The parser of one command. operands: declare them too, for help and completion; parsing counts them itself,
     so that flags and words may be mixed freely."""
     operand = command.operand
@@ -216,7 +216,7 @@ def _unknown_command(name: str) -> NoReturn:
     raise UsageError("unknown_command", f"There is no command {name!r}.", hint=hint)
 
 
-def _check_words(command: Command, words: Sequence[str]) -> None:
+def _check_words(command: Command[Any], words: Sequence[str]) -> None:
     operand = command.operand
     most = 0 if operand is None else operand.most
     if operand is not None and len(words) < operand.least:
@@ -289,7 +289,7 @@ def _flag_help(flag: Flag) -> str:
     return f"{flag.doc}{choices}{'; repeatable' if flag.many else ''}"
 
 
-def _operand_usage(command: Command) -> str:
+def _operand_usage(command: Command[Any]) -> str:
     operand = command.operand
     if operand is None:
         return ""
@@ -297,7 +297,7 @@ def _operand_usage(command: Command) -> str:
     return name if operand.least else f"[{name}]"
 
 
-def _epilog(command: Command) -> list[str]:
+def _epilog(command: Command[Any]) -> list[str]:
     note = [command.note, ""] if command.note else []
     return [*note, "examples:", *(f"  {example}" for example in command.examples)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from string import hexdigits
@@ -21,12 +21,11 @@ from recall_core.adapters.flags import (
     in_lines,
     on_store,
     read_rql,
-    response_of,
 )
 from recall_core.adapters.render import DIGITS, clean, counted, talk_of_question, weight_of
-from recall_core.adapters.streams import expect_new, replacing, write_new
+from recall_core.adapters.streams import replacing
 from recall_core.errors import NO_STORE, StoreError, UsageError
-from recall_core.shell import AGAIN, Hint
+from recall_core.shell import Hint
 from recall_core.text import one_line
 
 if TYPE_CHECKING:
@@ -37,7 +36,14 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
     from recall_core.contract.explaining import ReplayChangeView
-    from recall_core.contract.responses import AnyResponse, ListResponse, Response, RqlResponse
+    from recall_core.contract.responses import (
+        CompletionResponse,
+        ExplainedResponse,
+        GetResponse,
+        ListResponse,
+        ReplayResponse,
+        RqlResponse,
+    )
     from recall_core.contract.store import ListedView
     from recall_core.rql.views import FilterView
 
@@ -46,15 +52,14 @@ _MOST_DRAWN = 1_000  # documents
 _BETWEEN, _EDGES, _LEAST_TITLE = 3, 2, 12  # columns of a terminal
 _TO_THE_MINUTE = 16  # characters of a time
 _HASH = 64  # hexadecimal digits
-_HINT = Hint(AGAIN, receipt="FILE")
 
 
-def get(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def get(recall: Recall, request: Request, streams: Streams) -> GetResponse:
     """Return a text, byte for byte."""
     return recall.get(request.words[0])
 
 
-def text(response: Response) -> Iterator[str]:
+def text(response: GetResponse) -> Iterator[str]:
     """Yield the text, byte for byte."""
     yield response["found"]["text"]
 
@@ -68,12 +73,12 @@ def ls(recall: Recall, request: Request, streams: Streams) -> ListResponse:
     return answer
 
 
-def path_lines(response: Response) -> Iterator[str]:
+def path_lines(response: ListResponse) -> Iterator[str]:
     """Yield a path a line."""
     return _join_in_pieces(one_line(view["path"]) for view in response["documents"])
 
 
-def long_rows(response: Response) -> Iterator[str]:
+def long_rows(response: ListResponse) -> Iterator[str]:
     """Chunks, tokens and when it was changed, in columns; then path, title and source."""
     return _join_in_pieces(map(_row, response["documents"]))
 
@@ -84,7 +89,7 @@ def figures(view: ListedView) -> tuple[str, str, str, str]:
     return str(view["chunks"]), str(view["tokens"]), changed, view.get("source", "")
 
 
-def talk_of_documents(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_documents(response: ListResponse, is_verbose: bool) -> Iterator[str]:
     """Yield how many of the documents these are, and where the others begin."""
     shown, total = len(response["documents"]), response["total"]
     if total:
@@ -113,7 +118,7 @@ def _say_why_empty(prefix: str, glob: str | None) -> str:
     return f"the store holds no document; next: {Hint('add', 'DIR')}"
 
 
-def draw_documents(response: Response, console: Console, flags: Any) -> Table | None:
+def draw_documents(response: ListResponse, console: Console, flags: Any) -> Table | None:
     """Draw the documents as a table; None if there are none, or so many that Rich would measure them for long."""
     documents = response["documents"]
     if not documents or len(documents) > _MOST_DRAWN:
@@ -155,24 +160,12 @@ def _document_table(documents: list[ListedView], width: int, *, is_long: bool) -
     return table
 
 
-def ask_with_receipt(name: str, ask: Callable[[], AnyResponse]) -> AnyResponse:
-    """The answer, with its receipt in the new file of that name; nothing is asked where there is one already."""
-    if name == "-":
-        raise UsageError("bad_value", "--receipt takes a file: stdout has the answer.", hint=_HINT)
-    expect_new(Path(name), hint=_HINT)
-    answer = ask()
-    receipt = response_of(answer)["receipt"]
-    write_new(Path(name), receipt.pop("text"), hint=_HINT)
-    receipt["path"] = name
-    return answer
-
-
-def replay(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def replay(recall: Recall, request: Request, streams: Streams) -> ReplayResponse:
     """`recall replay FILE`."""
     return recall.replay(Path(request.words[0]))
 
 
-def replay_lines(response: Response) -> Iterator[str]:
+def replay_lines(response: ReplayResponse) -> Iterator[str]:
     """Yield whether the answer is that of the receipt, and a line for each change."""
     view = response["replay"]
     said = "identical" if view["identical"] else "changed"
@@ -202,52 +195,18 @@ def _short_hash(text: str) -> str:
     return text[:DIGITS] if len(text) == _HASH and set(text) <= set(hexdigits) else text
 
 
-def run(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
-    """Check, format, explain or complete a query. Only explain needs a store; complete uses one if there is one."""
-    action, *words = request.words
-    _check_flags(action, request)
-    source = given_rql(request.flags.rql, words, f"recall rql {action}")
-    text = read_rql(source, streams.stdin)
-    settings = tuple(request.flags.set or ())
-    if action == "check":
-        return api.recall.Recall.check_rql(text, settings)
-    if action == "format":
-        response = api.recall.Recall.format_rql(text)
-        return _write_back(response, source, text) if request.flags.write else response
-    if action == "complete":
-        return _complete(request, text, opener)
-    with opener(request.store) as recall:
-        return recall.explain_rql(text, api.recall.Ask(settings=settings))
+def check_query(request: Request, streams: Streams, opener: Opener) -> RqlResponse:
+    """Check a query. Needs no store."""
+    text, _ = _query_of(request, streams)
+    return api.recall.Recall.check_rql(text, tuple(request.flags.set or ()))
 
 
-def _check_flags(action: str, request: Request) -> None:
-    flags = request.flags
-    given: tuple[tuple[str, bool, tuple[str, ...]], ...] = (
-        ("--write", flags.write, ("format",)),
-        ("--cursor", flags.cursor is not None, ("complete",)),
-        ("--set", bool(flags.set), ("check", "explain")),
-    )
-    for name, is_given, actions in given:
-        if is_given and action not in actions:
-            message = f"{name} does not go with recall rql {action}."
-            raise UsageError("conflicting_flags", message, hint=f"recall rql {actions[0]} {name}")
-
-
-def _complete(request: Request, text: str, opener: Opener) -> AnyResponse:
-    cursor = len(text) if request.flags.cursor is None else request.flags.cursor
-    try:
-        store = opener(request.store)
-    except StoreError as error:
-        if error.code not in NO_STORE or request.store is not None:
-            raise
-
-        return views.completion(text, cursor, rql.complete.NoVocabulary())
-    with store as recall:
-        return recall.complete_rql(text, cursor)
-
-
-def _write_back(response: RqlResponse, source: str, text: str) -> RqlResponse:
-    """Put the formatted query into its file, which is only touched when it changes."""
+def format_query(request: Request, streams: Streams, opener: Opener) -> RqlResponse:
+    """Format a query, with --write in its file, which is only written if that changes it. Needs no store."""
+    text, source = _query_of(request, streams)
+    response = api.recall.Recall.format_rql(text)
+    if not request.flags.write:
+        return response
     if not source.startswith("@"):
         message = "--write needs a file to write to."
         raise UsageError("missing_argument", message, hint="recall rql format --write @FILE")
@@ -260,23 +219,59 @@ def _write_back(response: RqlResponse, source: str, text: str) -> RqlResponse:
     return response
 
 
-def pieces(response: Response) -> Iterator[str]:
-    """Yield what check, format, explain or complete answers; a query stands as it is."""
-    yield from (f"{line}\n" for line in _lines(response))
+def explain_query(request: Request, streams: Streams, opener: Opener) -> ExplainedResponse:
+    """Explain what a query does in a store."""
+    text, _ = _query_of(request, streams)
+    with opener(request.store) as recall:
+        return recall.explain_rql(text, api.recall.Ask(settings=tuple(request.flags.set or ())))
 
 
-def _lines(response: Response) -> Iterator[str]:
-    if "rql" in response:
-        view = response["rql"]
-        changed = "formatted" if view.get("changed") else "unchanged"
-        yield one_line(f"{changed}  {view['path']}") if "path" in view else view["text"]
-    if "explained" in response:
-        yield from _plan_lines(response)
-    for candidate in response.get("candidates", []):
+def complete_query(request: Request, streams: Streams, opener: Opener) -> CompletionResponse:
+    """Complete a query at the cursor, with the values of the store if there is one."""
+    text, _ = _query_of(request, streams)
+    cursor = len(text) if request.flags.cursor is None else request.flags.cursor
+    try:
+        store = opener(request.store)
+    except StoreError as error:
+        if error.code not in NO_STORE or request.store is not None:
+            raise
+        return views.completion(text, cursor, rql.complete.NoVocabulary())
+    with store as recall:
+        return recall.complete_rql(text, cursor)
+
+
+def _query_of(request: Request, streams: Streams) -> tuple[str, str]:
+    """Return the query, and where it was given. Raises UsageError, also for a flag of another action."""
+    action, *words = request.words
+    flags = request.flags
+    for name, is_given, actions in (
+        ("--write", flags.write, ("format",)),
+        ("--cursor", flags.cursor is not None, ("complete",)),
+        ("--set", bool(flags.set), ("check", "explain")),
+    ):
+        if is_given and action not in actions:
+            message = f"{name} does not go with recall rql {action}."
+            raise UsageError("conflicting_flags", message, hint=f"recall rql {actions[0]} {name}")
+    source = given_rql(flags.rql, words, f"recall rql {action}")
+    return read_rql(source, streams.stdin), source
+
+
+def query_lines(response: RqlResponse) -> Iterator[str]:
+    """Yield the query as it is written, or what was done to its file."""
+    view = response["rql"]
+    if "path" in view:
+        yield one_line(f"{'formatted' if view.get('changed') else 'unchanged'}  {view['path']}") + "\n"
+    else:
+        yield view["text"] + "\n"
+
+
+def candidate_lines(response: CompletionResponse) -> Iterator[str]:
+    """Yield what may stand at the cursor."""
+    for candidate in response["candidates"]:
         yield one_line(f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip())
 
 
-def _plan_lines(response: Response) -> Iterator[str]:
+def plan_lines(response: ExplainedResponse) -> Iterator[str]:
     """Yield a query's plan: rows, filter, signals, order and steps, each with its name in front."""
     view, echo = response["explained"], response["query"]
     yield f"{'rows':<9}{view['passing']} of {counted(view['rows'], view['table'])} pass the filter"
@@ -301,7 +296,18 @@ def _filter(view: FilterView, *, depth: int) -> Iterator[str]:
         yield from _filter(term, depth=depth + 1)
 
 
-COMMANDS: tuple[Command, ...] = (
+_RQL_VARIANTS: dict[str, Command[Any]] = {
+    "check": Command("rql check", "Check a query.", run=check_query, prints=query_lines, is_text=True),
+    "format": Command("rql format", "Format a query.", run=format_query, prints=query_lines, is_text=True),
+    "complete": Command(
+        "rql complete",
+        "Complete a query at a cursor.",
+        run=complete_query,
+        prints=in_lines(candidate_lines),
+        is_text=True,
+    ),
+}
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "replay",
         "Run the query of a receipt again, and say whether the answer is the same.",
@@ -314,7 +320,7 @@ COMMANDS: tuple[Command, ...] = (
             "recall replay retries.json --json",
         ),
         note="Exit 0 when the answer is identical, 7 with what was edited, deleted, relabelled or set otherwise.",
-        exit_code=lambda response: 0 if response["replay"]["identical"] else 7,
+        exit_code=lambda response, flags: 0 if response["replay"]["identical"] else 7,
     ),
     Command(
         "get",
@@ -350,8 +356,8 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "rql",
         "Help with writing RQL: check or format a query, explain what it does, complete it at a cursor.",
-        run=run,
-        prints=pieces,
+        run=explain_query,
+        prints=in_lines(plan_lines),
         operand=Operand(
             "ACTION",
             "check, format, explain or complete; then the query: text, @FILE, or - for stdin",
@@ -374,5 +380,6 @@ COMMANDS: tuple[Command, ...] = (
         note="check and format need no store; complete suggests the values of one where there is one.",
         is_text=True,
         talks=talk_of_question,
+        variant=lambda request: _RQL_VARIANTS.get(request.words[0]),
     ),
 )

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 from recall_core.text import cited
 
 if TYPE_CHECKING:
-    from recall_core.contract.responses import Response
-    from recall_core.contract.views import AccountView, AlternativeView, CoverageView, ResultView, SwapView
+    from recall_core.contract.responses import ContextResponse, ReportResponse, SearchResponse
+    from recall_core.contract.views import (
+        AccountView,
+        AlternativeView,
+        ContextView,
+        CoverageView,
+        QueryEcho,
+        ResultView,
+        SwapView,
+    )
 
 
 SNIPPET = 100
@@ -39,31 +47,31 @@ def json_line(response: Mapping[str, Any]) -> str:
     return json.dumps(response, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def talk_of_hits(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_hits(response: SearchResponse, is_verbose: bool) -> Iterator[str]:
     """Yield the figures of search and query."""
-    yield _results_figures(response)
+    yield f"{_results_figures(response)}{_words_not_looked_for(response)}"
     if is_verbose:
         yield from _nothing_recalled(response)
 
 
-def talk_of_context(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_context(response: ContextResponse, is_verbose: bool) -> Iterator[str]:
     """Yield the figures of a context, and its account if --explain asks for it."""
-    yield f"{_context_figures(response)}{_by_words(response)}"
+    yield f"{_context_figures(response['context'])}{_rows_with_words(response)}{_words_not_looked_for(response)}"
     if "account" in response["context"]:
         yield from account_lines(response["context"]["account"])
     if is_verbose:
         yield from _nothing_recalled(response)
 
 
-def talk_of_report(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_report(response: ReportResponse, is_verbose: bool) -> Iterator[str]:
     """Yield the figures of the hits and of the context on the page."""
     yield _results_figures(response)
-    yield _context_figures(response)
+    yield _context_figures(response["context"])
 
 
-def talk_of_question(response: Response, is_verbose: bool) -> Iterator[str]:
-    """Yield the words of the question that were not looked for."""
-    if dropped := _dropped_words(response):
+def talk_of_question(response: Mapping[str, Any], is_verbose: bool) -> Iterator[str]:
+    """Yield the words of the question, if there is one, that were not looked for."""
+    if dropped := _dropped_words(response.get("query", {})):
         yield f"{'words':<11}{dropped}"
 
 
@@ -139,20 +147,19 @@ def clean(text: str) -> str:
     return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
 
 
-def _results_figures(response: Response) -> str:
+def _results_figures(response: SearchResponse | ReportResponse) -> str:
     shown = len(response["results"])
     stats = response["stats"]
     total = stats.get("total_hits", shown)
     copies = stats.get("copies", 0)
     alike = f", {copies:,} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
     text = "no hits" if not total else f"{shown} of {total:,} hit{'' if total == 1 else 's'}{alike}"
-    paged = "next_offset" in response and "rql" in response.get("query", {})
-    more = f", next page: OFFSET {response['next_offset']}" if paged else ""
-    return f"{text} in {stats['took_ms']:.0f} ms{more}{_by_words(response)}"
+    following = response.get("next_offset") if "rql" in response["query"] else None
+    more = "" if following is None else f", next page: OFFSET {following}"
+    return f"{text} in {stats['took_ms']:.0f} ms{more}{_rows_with_words(response)}"
 
 
-def _context_figures(response: Response) -> str:
-    context = response["context"]
+def _context_figures(context: ContextView) -> str:
     model = context.get("estimated_model_tokens")
     about = f", about {model} model tokens" if model is not None else ""
     kept = f", {context['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in context else ""
@@ -162,26 +169,23 @@ def _context_figures(response: Response) -> str:
     )
 
 
-def _nothing_recalled(response: Response) -> Iterator[str]:
+def _nothing_recalled(response: SearchResponse | ContextResponse) -> Iterator[str]:
     """Yield why sparse-document recall gave no row away, if it gave none."""
-    if response.get("sparse", {}).get("reason") in NOTHING_RECALLED:
-        sparse = response["sparse"]
-        why = NOTHING_RECALLED[sparse["reason"]].format_map(sparse)
-        yield f"{'sparse':<11}nothing recalled: {sparse['reason']} ({why})"
+    if "sparse" in response and (reason := response["sparse"]["reason"]) in NOTHING_RECALLED:
+        yield f"{'sparse':<11}nothing recalled: {reason} ({NOTHING_RECALLED[reason].format_map(response['sparse'])})"
 
 
-def _by_words(response: Response) -> str:
-    """Return how many rows the words match, and which of them were not looked for."""
-    told = ""
-    if (held := response["stats"].get("word_hits")) is not None:
-        told += f" · {held:,} with a query term"
-    if dropped := _dropped_words(response):
-        told += f" · {dropped}"
-    return told
+def _rows_with_words(response: SearchResponse | ContextResponse | ReportResponse) -> str:
+    """Return how many rows the words match."""
+    count = response["stats"].get("word_hits")
+    return "" if count is None else f" · {count:,} with a query term"
 
 
-def _dropped_words(response: Response) -> str:
-    dropped = response.get("query", {}).get("dropped")
-    if not dropped or "report" in response:
-        return ""
-    return f"not looked for: {clean(', '.join(dropped))} (--all-words looks for each)"
+def _words_not_looked_for(response: SearchResponse | ContextResponse) -> str:
+    dropped = _dropped_words(response["query"])
+    return f" · {dropped}" if dropped else ""
+
+
+def _dropped_words(query: QueryEcho) -> str:
+    dropped = query.get("dropped")
+    return f"not looked for: {clean(', '.join(dropped))} (--all-words looks for each)" if dropped else ""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 from recall_core import adapters, rql
 from recall_core._lazy import csv
@@ -48,7 +49,7 @@ from recall_core.adapters.render import (
     talk_of_context,
     talk_of_hits,
 )
-from recall_core.adapters.streams import encode_for, for_data
+from recall_core.adapters.streams import encode_for, expect_new, for_data, write_new
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import cited, harmless, one_line
@@ -62,10 +63,11 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
     from recall_core.contract.ledger import PassageView
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import ContextResponse, SearchResponse
     from recall_core.contract.views import ResultView
 
 
+_Receipted = TypeVar("_Receipted", "SearchResponse", "ContextResponse")
 Line = list[tuple[str, bool]]
 """A line in pieces, each with whether it matches the question."""
 _DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
@@ -84,18 +86,18 @@ _DOCUMENTS = "score doc.path doc.title doc.tags doc.source doc.mtime doc.id".spl
 """The columns where SELECT chose none."""
 
 
-def search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def search(recall: Recall, request: Request, streams: Streams) -> SearchResponse:
     """Answer words."""
     return _ask_for_answer(request, lambda: recall.search(" ".join(request.words), ask_of(request.flags)))
 
 
-def query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def query(recall: Recall, request: Request, streams: Streams) -> SearchResponse:
     """Answer a query in RQL."""
     given = given_rql(request.flags.rql, request.words, "recall query")
     return _ask_for_answer(request, lambda: recall.query(read_rql(given, streams.stdin), ask_of(request.flags)))
 
 
-def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def context(recall: Recall, request: Request, streams: Streams) -> ContextResponse:
     """Pack the best chunks of words or of a query."""
     flags = request.flags
     check_question(request)
@@ -107,20 +109,27 @@ def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return _ask_for_answer(request, lambda: recall.context(None, ask, pack, rql=read_rql(flags.rql, streams.stdin)))
 
 
-def _ask_for_answer(request: Request, ask: Callable[[], AnyResponse]) -> AnyResponse:
-    """Return the answer; its receipt in a file, where one is named."""
-    if request.flags.receipt is None:
+def _ask_for_answer(request: Request, ask: Callable[[], _Receipted]) -> _Receipted:
+    """Return the answer. Write its receipt into the new file that --receipt names; ask nothing if the file exists."""
+    name, hint = request.flags.receipt, Hint(AGAIN, receipt="FILE")
+    if name is None:
         return ask()
+    if name == "-":
+        raise UsageError("bad_value", "--receipt takes a file: stdout has the answer.", hint=hint)
+    expect_new(Path(name), hint=hint)
+    answer = ask()
+    receipt = answer["receipt"]
+    write_new(Path(name), receipt.pop("text"), hint=hint)
+    receipt["path"] = name
+    return answer
 
-    return adapters.reading.ask_with_receipt(request.flags.receipt, ask)
 
-
-def packed_text(response: Response) -> Iterator[str]:
+def packed_text(response: ContextResponse) -> Iterator[str]:
     """Yield the text of the context."""
     yield response["context"]["text"] + "\n"
 
 
-def hit_lines(response: Response) -> Iterator[str]:
+def hit_lines(response: SearchResponse) -> Iterator[str]:
     """Yield every hit with its passage and its ledger, the same in every terminal and on every run."""
     for result in response["results"]:
         yield one_line("  ".join(hit_header(result))) + "\n"
@@ -231,7 +240,7 @@ def ledger_lines(result: ResultView) -> Iterator[str]:
         yield f"  recalled: a short document at distance {result['recall']['distance']:g}, in {where}"
 
 
-def put_in_brackets(response: Response) -> Response:
+def put_in_brackets(response: SearchResponse) -> SearchResponse:
     """Return the answer with what matches in [brackets], for who sees nothing in bold."""
     results = [
         cast("ResultView", {**result, "passage": _put_passage_in_brackets(result["passage"])})
@@ -239,7 +248,7 @@ def put_in_brackets(response: Response) -> Response:
         else result
         for result in response["results"]
     ]
-    return cast("Response", {**response, "results": results})
+    return {**response, "results": results}
 
 
 def _put_passage_in_brackets(passage: PassageView) -> PassageView:
@@ -302,7 +311,7 @@ def _cut_line(line: Line, length: int) -> Line:
     return left
 
 
-def draw_hits(response: Response, console: Console, flags: Any) -> RenderableType | None:
+def draw_hits(response: SearchResponse, console: Console, flags: Any) -> RenderableType | None:
     """Draw hits with their passages, or the fields that SELECT chose as a table; None if there are none."""
     results = response["results"]
     if not results:
@@ -377,24 +386,29 @@ def choose_rows(request: Request) -> RowsWriter | None:
     return _FORMS[asked[0]]
 
 
-def _write_paths(response: Response, stdout: TextIO) -> None:
+def exit_by_list(response: SearchResponse, flags: Any) -> int:
+    """Return 7 if a list of documents was asked for and is empty."""
+    return 7 if lists_paths(flags) and not response["results"] else 0
+
+
+def _write_paths(response: SearchResponse, stdout: TextIO) -> None:
     """Each document once, where its best row stands."""
     _expect_path(response)
     for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
         stdout.write(encode_for(f"{one_line(path)}\n", stdout))
 
 
-def _expect_path(response: Response) -> None:
+def _expect_path(response: SearchResponse) -> None:
     if any("path" not in result.get("doc", {}) for result in response["results"]):
         message = "--paths needs doc.path among what SELECT chooses."
         raise UsageError("conflicting_flags", message, hint="SELECT doc.path, or leave out --paths")
 
 
-def _write_json_lines(response: Response, stdout: TextIO) -> None:
+def _write_json_lines(response: SearchResponse, stdout: TextIO) -> None:
     for_data(stdout).writelines(map(json_line, response["results"]))
 
 
-def _write_csv(response: Response, stdout: TextIO) -> None:
+def _write_csv(response: SearchResponse, stdout: TextIO) -> None:
     """The names, then a row each; a text has its line breaks, in quotes."""
     names = _columns(response)
     for row in (names, *([_cell(result, name) for name in names] for result in response["results"])):
@@ -403,7 +417,7 @@ def _write_csv(response: Response, stdout: TextIO) -> None:
         stdout.write(encode_for(line.getvalue(), stdout))
 
 
-def _columns(response: Response) -> list[str]:
+def _columns(response: SearchResponse) -> list[str]:
     """Return what SELECT names; without one, what finds and shows a row."""
     text = response["query"].get("rql")
     if text is None:
@@ -441,7 +455,7 @@ _FORMS: dict[str, RowsWriter] = {
     "csv": _write_csv,
 }
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "search",
         "Find the chunks that answer a question, best first.",
@@ -458,6 +472,7 @@ COMMANDS: tuple[Command, ...] = (
         ),
         draws=draw_hits,
         talks=talk_of_hits,
+        exit_code=exit_by_list,
         in_rows=choose_rows,
     ),
     Command(
@@ -474,6 +489,7 @@ COMMANDS: tuple[Command, ...] = (
         ),
         draws=draw_hits,
         talks=talk_of_hits,
+        exit_code=exit_by_list,
         in_rows=choose_rows,
     ),
     Command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recall_core import evaluate
 from recall_core.adapters.flags import (
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         TuningView,
     )
     from recall_core.contract.ledger import WeightIntervalView
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import SweepResponse, TuneResponse
 
 
 COLUMNS = 64
@@ -57,7 +57,7 @@ _WORDS = Verbatim('"words"')
 _QUESTION_ONLY = ("--pin", "--pin-not", "--collapse", "--k", "--filter", "--exact", "--snapshot")
 
 
-def tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def tune(recall: Recall, request: Request, streams: Streams) -> TuneResponse | SweepResponse:
     """`recall tune`. Raises Interrupted on Ctrl-C; nothing is written then."""
     flags = request.flags
     if request.words or flags.rql is not None:
@@ -82,13 +82,14 @@ def tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
-def is_negative(response: Response) -> bool:
-    """Nothing is recommended, or no weight keeps every pin."""
-    view = response.get("tuning", {})
-    return "refused" in view.get("judged", {}) or not view.get("pinned", {"weights": [0]})["weights"]
+def exit_by_outcome(response: TuneResponse | SweepResponse, flags: Any) -> int:
+    """Return 7 if nothing is recommended, or no weight keeps every pin."""
+    view = response["tuning"]
+    is_refused = "judged" in view and "refused" in view["judged"]
+    return 7 if is_refused or ("pinned" in view and not view["pinned"]["weights"]) else 0
 
 
-def lines(response: Response) -> Iterator[str]:
+def lines(response: TuneResponse | SweepResponse) -> Iterator[str]:
     """Yield the answer in figures, each with its name in front."""
     view = response["tuning"]
     if "judged" in view:
@@ -118,7 +119,7 @@ def _touches(bands: Sequence[BandView], column: int) -> bool:
     return any(band["low"] < right and left < band["high"] for band in bands)
 
 
-def _question(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def _question(recall: Recall, request: Request, streams: Streams) -> SweepResponse:
     flags = request.flags
     _refuse(flags, _JUDGED_ONLY, "does not go with a question", hint=Hint("tune", queries="FILE", qrels="FILE"))
     pins, nots = (tuple(given or ()) for given in (flags.pin, flags.pin_not))
@@ -291,7 +292,7 @@ def _more(count: int) -> Iterator[str]:
         yield f"{'':<12}and {count - SHOWN} more"
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "tune",
         "Find the weights that rank judged queries best, or those that keep chosen chunks in an answer.",
@@ -331,6 +332,6 @@ COMMANDS: tuple[Command, ...] = (
         ),
         note="exit 7 when nothing is recommended, or no weight keeps every pin.",
         talks=talk_of_question,
-        exit_code=lambda response: 7 if is_negative(response) else 0,
+        exit_code=exit_by_outcome,
     ),
 )

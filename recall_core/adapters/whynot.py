@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recall_core import shell
 from recall_core.adapters.flags import (
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         WhyNotView,
     )
     from recall_core.contract.ledger import PassageView
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import TraceResponse, WhyNotResponse
 
 
 _ASKING = tuple(flag for flag in QUESTION if flag is not EXPLAIN and flag.name != "--strict-fresh")
@@ -103,7 +103,7 @@ NOT_RECALLED = NOTHING_RECALLED | {
 """Why sparse-document recall took no row, where its figures are not at hand."""
 
 
-def whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def whynot(recall: Recall, request: Request, streams: Streams) -> WhyNotResponse:
     """`recall whynot WORDS --target TARGET`."""
     target = request.flags.target
     if target is None:
@@ -116,13 +116,13 @@ def whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return response
 
 
-def trace(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def trace(recall: Recall, request: Request, streams: Streams) -> TraceResponse:
     """`recall trace WORDS`."""
     words, ask, pack, rql = _question(request, streams)
     return recall.trace(words, ask, pack, rql=rql)
 
 
-def all_lines(response: Response) -> Iterator[str]:
+def all_lines(response: WhyNotResponse) -> Iterator[str]:
     """Yield the same with every stage, the target's other chunks and the proof, as --all asks for them."""
     view = response["whynot"]
     yield from account(view)
@@ -359,7 +359,7 @@ def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:
         yield from _predicate(term, depth + 1)
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "whynot",
         "Say why a document, a line, a chunk or a text is not in an answer, and what would bring it in.",
@@ -383,7 +383,7 @@ COMMANDS: tuple[Command, ...] = (
         note="Exit 0 when the target is in the answer, 7 when it is not, 8 when nothing has that name.",
         talks=talk_of_question,
         prints_all=in_lines(all_lines),
-        exit_code=lambda response: 0 if response["whynot"]["present"] else 7,
+        exit_code=lambda response, flags: 0 if response["whynot"]["present"] else 7,
     ),
     Command(
         "trace",

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.app import SuspendNotSupported
 
 from recall_core import adapters, paths, retrieve
-from recall_core.adapters.flags import response_of
 from recall_core.errors import RecallError, UsageError, why_unread
 from recall_core.files import write
 from recall_core.shell import REST, Hint
@@ -143,7 +142,7 @@ def export_rows(words: list[str], path: Path, recall: Recall, _say: Callable[[Pr
         if path.suffix.lower() == MARKDOWN:
             out.writelines(markdown(response))
         elif (write_rows := adapters.searching.choose_rows(request)) is not None:
-            write_rows(response_of(response), out)
+            write_rows(response, out)
     count = len(response["results"])
     return f"Exported: {count:,} row{'s' * (count != 1)} to {path}"
 
