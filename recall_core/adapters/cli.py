@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from recall_core import adapters, paths, shell
 from recall_core._lazy import traceback
@@ -28,7 +28,7 @@ from recall_core.views import failure
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from recall_core.adapters.flags import Command, Opener
+    from recall_core.adapters.flags import Opener
     from recall_core.api.recall import Recall
 
 
@@ -53,9 +53,15 @@ def guard_run(run: Callable[[], int], *, streams: Streams, as_json: bool = False
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _fail(RecallError("io_error", _io(error)), streams, as_json=as_json)
+        why = why_unread(error)
+        text = f"{error.filename}: {why}." if error.filename else f"{why}.".capitalize()
+        return _fail(RecallError("io_error", text), streams, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the outermost frame: a defect is one line, not a page
-        return _fail(_defect(error, streams), streams, as_json=as_json)
+        if os.environ.get("RECALL_DEBUG"):
+            streams.stderr.write(harmless("".join(traceback.format_exception(error))))
+        text = f"Unexpected {type(error).__name__}: {error}"
+        defect = RecallError("internal_error", text, hint="run it again with RECALL_DEBUG=1 for the traceback")
+        return _fail(defect, streams, as_json=as_json)
     return code
 
 
@@ -82,7 +88,10 @@ def run_commands(
                 shared[where] = stack.enter_context((opening or commands.open_store)(where))
             return nullcontext(shared[where])
 
-        for argv in _command_lines(command_lines):
+        lines: list[str] = []
+        for command in command_lines:
+            lines += _read_lines(Path(command[1:])) if command.startswith("@") else [command]
+        for argv in list(filter(None, map(_words, lines))):  # all are read before any runs
             code = main(argv, streams=streams, opener=opener)
             if code:
                 return code
@@ -92,40 +101,26 @@ def run_commands(
     return 0
 
 
-def _io(error: OSError) -> str:
-    return f"{error.filename}: {why_unread(error)}." if error.filename else f"{why_unread(error)}.".capitalize()
-
-
 def _run(argv: Sequence[str], streams: Streams, opener: Opener | None) -> int:
     request = commands.parse_plain(argv) or adapters.parser.parse(argv)
     if request.version:
         streams.stdout.write(f"recall {__version__}\n")
         return 0
     if request.command is None:
-        streams.stdout.write(_help(None))
+        streams.stdout.write(adapters.parser.top_help(__version__))
         return 0
     if request.help:
-        streams.stdout.write(_help(request.command))
+        streams.stdout.write(adapters.parser.command_parser(request.command, operands=True).format_help())
         return 0
     return commands.run(request, streams=streams, opener=opener)
 
 
-def _help(command: Command[Any] | None) -> str:
-    if command is None:
-        return adapters.parser.top_help(__version__)
-    return adapters.parser.command_parser(command, operands=True).format_help()
-
-
-def _defect(error: Exception, streams: Streams) -> RecallError:
-    if os.environ.get("RECALL_DEBUG"):
-        streams.stderr.write(harmless("".join(traceback.format_exception(error))))
-    text = f"Unexpected {type(error).__name__}: {error}"
-    return RecallError("internal_error", text, hint="run it again with RECALL_DEBUG=1 for the traceback")
-
-
 def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
-    if as_json and not isinstance(error, OutputLost) and _is_answered(error, streams):
-        return error.exit_code
+    if as_json and not isinstance(error, OutputLost):
+        with suppress(OutputLost):
+            for_data(streams.stdout).write(json_line(failure(error)))
+            streams.stdout.flush()
+            return error.exit_code
     streams.say(error.message if isinstance(error, Interrupted) else f"error: {error.message}")
     if isinstance(error, RqlError):
         for line in error.caret().splitlines():
@@ -133,22 +128,6 @@ def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
     if error.hint:
         streams.say(f"hint: {error.hint}")
     return error.exit_code
-
-
-def _is_answered(error: RecallError, streams: Streams) -> bool:
-    """Return True if the error could be told on stdout."""
-    with suppress(OutputLost):
-        for_data(streams.stdout).write(json_line(failure(error)))
-        streams.stdout.flush()
-        return True
-    return False
-
-
-def _command_lines(commands: Sequence[str]) -> list[list[str]]:
-    lines: list[str] = []
-    for command in commands:
-        lines += _read_lines(Path(command[1:])) if command.startswith("@") else [command]
-    return [argv for argv in map(_words, lines) if argv]
 
 
 def _read_lines(path: Path) -> list[str]:
@@ -196,16 +175,12 @@ def run_process(work: Callable[[Streams], int]) -> int:
         return Interrupted.exit_code
     finally:
         starting.end_quietly()
-        _let_go()
-
-
-def _let_go() -> None:
-    """The interpreter flushes both streams once more at exit; each must find something that takes the bytes."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:
-            discard(stream)
+        # The interpreter flushes both streams once more at exit; each must find something that takes the bytes.
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:
+                discard(stream)
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from recall_core import api
 from recall_core.adapters.flags import (
@@ -89,8 +89,10 @@ def lines(response: DiffResponse) -> Iterator[str]:
     k = view["k"]
     yield f"{'rbo':<9}{view['rbo']:.3f}  {_least(view, 'rbo_min')}first {view['depth']} rows, p {view['p']:g}"
     yield f"{'jaccard':<9}{view['jaccard']:.3f}  {_least(view, 'jaccard_min')}first {k}"
-    for side in ("a", "b"):
-        yield f"{side:<9}{_side(view, side)}"
+    for side, compared in (("a", view["a"]), ("b", view["b"])):
+        settings = [f"{key}={_setting_text(value)}" for key, value in named(compared["settings"]).items()]
+        store = [compared["store"]] if "store" in compared else []
+        yield f"{side:<9}{clean('  '.join([*store, *settings])) or 'as set'}"
     if "queries" in view:
         yield (
             f"{'changed':<9}{view['queries_changed']} of {counted(view['queries'], 'question')}, "
@@ -105,7 +107,11 @@ def lines(response: DiffResponse) -> Iterator[str]:
         yield f"{'':<9}{figures}  {first:<5}  {clean(each['query'])}  {short(each['text'])}"
     if "moves" in view:
         yield from _columns(view["moves"], k)
-        yield from _reasons(view["moves"])
+        for move in view["moves"]:
+            reasons = [*_split(move), *_notes(move)]
+            if move["kind"] != "same" or reasons:
+                ranks = f"{_rank(move['a'])} -> {_rank(move['b'])}"
+                yield f"{ranks:>12}  {_place(move)}  {'; '.join(reasons)}".rstrip()
     for condition in view.get("gate", []):
         value = "-" if condition["value"] is None else f"{condition['value']:.3f}"
         yield f"{'gate':<9}{condition['condition']}  {value}  {'holds' if condition['holds'] else 'FAILS'}"
@@ -113,12 +119,6 @@ def lines(response: DiffResponse) -> Iterator[str]:
 
 def _least(view: Mapping[str, Any], figure: str) -> str:
     return f"least {view[figure]:.3f}  " if figure in view else ""
-
-
-def _side(view: Mapping[str, Any], side: str) -> str:
-    settings = [f"{key}={_setting_text(value)}" for key, value in named(view[side]["settings"]).items()]
-    store = [view[side]["store"]] if "store" in view[side] else []
-    return clean("  ".join([*store, *settings])) or "as set"
 
 
 def _setting_text(value: object) -> str:
@@ -130,7 +130,7 @@ def _columns(moves: Sequence[MoveView], k: int) -> Iterator[str]:
     a = {move["a"]["rank"]: move for move in moves}
     b = {move["b"]["rank"]: move for move in moves}
     rows = [
-        (str(rank), _cell(a.get(rank), "a", _left_note), _cell(b.get(rank), "b", _right_note))
+        (str(rank), _cell(a.get(rank), "a"), _cell(b.get(rank), "b"))
         for rank in range(1, k + 1)
         if rank in a or rank in b
     ]
@@ -141,32 +141,17 @@ def _columns(moves: Sequence[MoveView], k: int) -> Iterator[str]:
         yield f"{rank:>4}  {left:<{width}}  | {right}".rstrip()
 
 
-def _cell(move: MoveView | None, side: str, note: Callable[[MoveView], str]) -> str:
+def _cell(move: MoveView | None, side: Literal["a", "b"]) -> str:
     if move is None:
         return ""
-    score = move["a" if side == "a" else "b"]["score"]
+    before, after, note = move["a"]["rank"], move["b"]["rank"], ""
+    if move["kind"] == ("gone" if side == "a" else "new"):
+        note = move["kind"]
+    elif side == "b" and move["kind"] != "same" and before is not None and after is not None:
+        note = f"up {before - after}" if after < before else f"down {after - before}"
+    score = move[side]["score"]
     figure = "" if score is None else f"{score:.3f}  "
-    return f"{note(move):<7}{figure}{_place(move)}"
-
-
-def _left_note(move: MoveView) -> str:
-    return "gone" if move["kind"] == "gone" else ""
-
-
-def _right_note(move: MoveView) -> str:
-    before, after = move["a"]["rank"], move["b"]["rank"]
-    if move["kind"] in ("new", "same") or before is None or after is None:
-        return "new" if move["kind"] == "new" else ""
-    return f"up {before - after}" if after < before else f"down {after - before}"
-
-
-def _reasons(moves: Sequence[MoveView]) -> Iterator[str]:
-    """For every row that changed: its ranks, its scores, and the causes that add up to the difference."""
-    for move in moves:
-        told = [*_split(move), *_notes(move)]
-        if move["kind"] != "same" or told:
-            ranks = f"{_rank(move['a'])} -> {_rank(move['b'])}"
-            yield f"{ranks:>12}  {_place(move)}  {'; '.join(told)}".rstrip()
+    return f"{note:<7}{figure}{_place(move)}"
 
 
 def _split(move: MoveView) -> Iterator[str]:

@@ -103,12 +103,12 @@ def _draw_embedder(view: EmbedderView, width: int) -> Iterator[Text]:
 def reembed(recall: Recall, request: Request, streams: Streams) -> ReembedResponse:
     """Make every vector again, with a bar."""
     work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
-    return follow(work, streams=streams, name="embedding", kept=_vectors_made)
 
+    def kept(last: Progress | None) -> str:
+        done, texts = (last.embedded + last.reused, last.chunks) if last else (0, 0)
+        return f"{done} of {texts} texts have their new vector, questions use the old ones"
 
-def _vectors_made(last: Progress | None) -> str:
-    done, texts = (last.embedded + last.reused, last.chunks) if last else (0, 0)
-    return f"{done} of {texts} texts have their new vector, questions use the old ones"
+    return follow(work, streams=streams, name="embedding", kept=kept)
 
 
 def reembedded_lines(response: ReembedResponse) -> Iterator[str]:
@@ -125,12 +125,11 @@ def rechunk(recall: Recall, request: Request, streams: Streams) -> RechunkRespon
     """Cut every document again, with a bar."""
     named = {key: getattr(request.flags, key) for key in CUTTING if getattr(request.flags, key) is not None}
     work = recall.rechunk(named, dry_run=request.flags.dry_run)
-    return follow(work, streams=streams, kept=_texts_known)
 
+    def kept(last: Progress | None) -> str:
+        return f"{last.embedded if last else 0} texts were embedded and are kept, questions use the old chunks"
 
-def _texts_known(last: Progress | None) -> str:
-    made = last.embedded if last else 0
-    return f"{made} texts were embedded and are kept, questions use the old chunks"
+    return follow(work, streams=streams, kept=kept)
 
 
 def rechunked_lines(response: RechunkResponse) -> Iterator[str]:

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
         RootsPart,
         RootValue,
         RootView,
-        SkipGroupView,
         SkipView,
     )
 
@@ -108,18 +107,11 @@ def created_lines(made: StatsResponse) -> Iterator[str]:
     yield f"{'made':<10}{path} and {FILE_NAME} beside it"
     yield f"{'embedder':<10}{_embedder_text(config)}"
     offer = "" if (better := _better_ranking(config, store)) is None else f"  for better ranking: {better}"
-    for line in _missing_parsers(path.parent):
-        yield f"{'wanted':<10}{line}"
+    steps = islice(ingest.discover.walk(Root("."), path.parent, Config()), _LOOKED_AT)
+    names = (step.path for step in steps if isinstance(step, ingest.discover.Found))
+    for files, what, install in ingest.kinds.missing_packages(names):
+        yield f"{'wanted':<10}{files:,} {what}{'s' * (files > 1)}: {install}"
     yield f"{'next':<10}{Hint('add', 'PATH', store=store)}{offer}"
-
-
-def _missing_parsers(folder: Path) -> Iterator[str]:
-    """Yield what the files of a folder would be read with that is not installed, as far as the first of them tell."""
-    steps = islice(ingest.discover.walk(Root("."), folder, Config()), _LOOKED_AT)
-    for files, what, install in ingest.kinds.missing_packages(
-        step.path for step in steps if isinstance(step, ingest.discover.Found)
-    ):
-        yield f"{files:,} {what}{'s' * (files > 1)}: {install}"
 
 
 def _embedder_text(config: Config) -> str:
@@ -377,7 +369,10 @@ def talk_of_files(view: IngestView, *, verbose: bool) -> Iterator[str]:
     else:
         told = " · ".join(f"{group['new']:,} {_label(group['kind'], group['new'])}" for group in groups)
         yield f"skipped {told} (--verbose names each)"
-        yield from map(_group_line, groups)
+        for group in groups:  # `  PDF: a.pdf, b.pdf, c.pdf and 12 more`
+            more = group["new"] - len(group["first"])
+            named = ", ".join(map(clean, group["first"]))
+            yield f"  {group['kind']}: {named}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _root_change(view: RootChangeView) -> str:
@@ -394,13 +389,6 @@ def _root_change(view: RootChangeView) -> str:
 
 def _skip_line(skip: SkipView) -> str:
     return f"skipped {skip['path']}: {skip['reason']} ({skip['code']})"
-
-
-def _group_line(group: SkipGroupView) -> str:
-    """`  PDF: a.pdf, b.pdf, c.pdf and 12 more`."""
-    more = group["new"] - len(group["first"])
-    named = ", ".join(map(clean, group["first"]))
-    return f"  {group['kind']}: {named}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _label(kind: str, files: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         ComparisonView,
         EvaluationView,
         FixturesView,
-        FixtureView,
         IntervalView,
         RateView,
     )
@@ -110,12 +109,6 @@ def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
     return write
 
 
-def _open_output(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
-    if str(path) == "-":
-        return nullcontext(for_data(streams.stdout))
-    return replacing(path, hint=Hint("judge export", qrels="FILE"))
-
-
 def _export(
     recall: Recall, queries: Path | None, qrels: Path | None, form: QrelsFormat, streams: Streams
 ) -> JudgeResponse:
@@ -130,9 +123,13 @@ def _export(
             "conflicting_flags", "--queries and --qrels name the same file.", hint=Hint(AGAIN, qrels="qrels.tsv")
         )
     with ExitStack() as files:
-        queries_out, qrels_out = (
-            None if path is None else files.enter_context(_open_output(path, streams)) for path in (queries, qrels)
-        )
+
+        def open_output(path: Path | None) -> TextIO | None:
+            if path is None or str(path) == "-":
+                return None if path is None else for_data(streams.stdout)
+            return files.enter_context(replacing(path, hint=Hint("judge export", qrels="FILE")))
+
+        queries_out, qrels_out = open_output(queries), open_output(qrels)
         response = recall.judge_export(queries=queries_out, qrels=qrels_out, form=form)
     response["judged"]["paths"] = [str(path) for path in named]
     return response
@@ -171,7 +168,10 @@ def fixture_lines(view: FixturesView) -> Iterator[str]:
     yield f"{'verdicts':<18}" + ", ".join(f"{count} {name}" for name, count in view["verdicts"].items())
     for result in view["results"]:
         if result["verdict"] != "ok":
-            yield _fixture_line(result)
+            cause = result.get("cause")
+            why = f"  {cause['code']}: {cause['detail']}" if cause else ""
+            blocked = f"  sparse recall: {result['blocked']}" if "blocked" in result else ""
+            yield f"{result['verdict']:<28}{result['id']}{why}{blocked}"
     for condition in view.get("gate", []):
         value = "-" if condition["value"] is None else f"{condition['value']:.3f}"
         yield f"{'gate':<18}{condition['condition']}  {value}  {'holds' if condition['holds'] else 'FAILS'}"
@@ -214,13 +214,6 @@ def _ask(flags: Namespace) -> Ask:
     return api.recall.Ask(k=flags.k, mode=evaluate.measures.MODES[modes[0]], settings=tuple(flags.set or ()))
 
 
-def _fixture_line(result: FixtureView) -> str:
-    cause = result.get("cause")
-    why = f"  {cause['code']}: {cause['detail']}" if cause else ""
-    blocked = f"  sparse recall: {result['blocked']}" if "blocked" in result else ""
-    return f"{result['verdict']:<28}{result['id']}{why}{blocked}"
-
-
 def _rate(view: RateView) -> str:
     if view["rate"] is None or view["interval"] is None:
         return "-  (nothing to count)"
@@ -258,7 +251,11 @@ def board_tables(view: EvaluationView) -> Iterator[Rows]:
     if "per_query" in view:
         yield _query_rows(view)
     if "gate" in view:
-        yield _gate_rows(view)
+        rows: Rows = [("gate", "condition", "value")]
+        for each in view.get("gate", []):
+            value = "-" if each["value"] is None else f"{each['value']:.6f}".rstrip("0").rstrip(".")
+            rows.append(("holds" if each["holds"] else "fails", each["condition"], value))
+        yield rows
 
 
 def align(rows: Rows) -> Iterator[str]:
@@ -379,14 +376,6 @@ def _query_rows(view: EvaluationView) -> Rows:
     return rows
 
 
-def _gate_rows(view: EvaluationView) -> Rows:
-    rows: Rows = [("gate", "condition", "value")]
-    for each in view.get("gate", []):
-        value = "-" if each["value"] is None else f"{each['value']:.6f}".rstrip("0").rstrip(".")
-        rows.append(("holds" if each["holds"] else "fails", each["condition"], value))
-    return rows
-
-
 def _with_sign(value: float) -> str:
     """With its sign, unless it is too small to be shown."""
     text = f"{value:+.3f}"
@@ -426,15 +415,14 @@ def _draw_rows(rows: Rows, console: Console) -> RenderableType:
 def _stack(head: tuple[str, ...], row: tuple[str, ...], width: int) -> Iterator[Text]:
     """Yield what the row is of, and below it each figure behind its name."""
     named = list(zip(head, map(one_line, row), strict=True))
-    words = [f"against {cell}" if name == "against" else cell for name, cell in takewhile(_is_of_words, named)]
+    words = [
+        f"against {cell}" if name == "against" else cell
+        for name, cell in takewhile(lambda pair: pair[0] in LEFT, named)
+    ]
     figures = [f"{name} {cell}" for name, cell in named[len(words) :]]
     style = "bold" if _is_telling(row) else ""
     yield from (adapters.terminal.Text(line, style=style) for line in adapters.terminal.fit("  ".join(words), width))
     yield from (adapters.terminal.Text(line) for line in adapters.terminal.join_with_dots(figures, width, indent=2))
-
-
-def _is_of_words(named: tuple[str, str]) -> bool:
-    return named[0] in LEFT
 
 
 def _is_telling(row: tuple[str, ...]) -> bool:
@@ -469,12 +457,6 @@ _CALIBRATION = Command(
     run=on_store(calibrate),
     prints=in_lines(lambda response: calibration_lines(response["calibration"])),
 )
-
-
-def _eval_variant(request: Request) -> Command[Any] | None:
-    if request.flags.fixtures is not None:
-        return _FIXTURES
-    return _CALIBRATION if request.flags.calibrate_sparse else None
 
 
 COMMANDS: tuple[Command[Any], ...] = (
@@ -512,7 +494,13 @@ COMMANDS: tuple[Command[Any], ...] = (
         draws=draw_board,
         talks=talk_of_evaluation,
         exit_code=lambda response, flags: exit_by_gate(response["evaluation"].get("gate", [])),
-        variant=_eval_variant,
+        variant=lambda request: (
+            _FIXTURES
+            if request.flags.fixtures is not None
+            else _CALIBRATION
+            if request.flags.calibrate_sparse
+            else None
+        ),
     ),
     Command(
         "judge",

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         ColumnsView,
         LeafView,
         LedgerView,
-        NeighbourView,
         PartView,
         StabilityView,
         VersusView,
@@ -99,8 +98,9 @@ def lines(response: ExplainResponse, quoted: Callable[[str], Iterable[str]] = _i
 
 def leaf_lines(part: PartView) -> Iterator[str]:
     """Yield the leaves of a part in a list, one a line, without those that three decimals cannot show."""
-    for leaf in _visible_leaves(part):
-        yield f"    {leaf['points']:+.3f}  {leaf['kind']:<9} {_about(leaf)}"
+    for leaf in part.get("leaves", []):
+        if abs(leaf["points"]) >= _VISIBLE:
+            yield f"    {leaf['points']:+.3f}  {leaf['kind']:<9} {_about(leaf)}"
 
 
 def scale(echo: NormalizerEcho) -> str:
@@ -136,7 +136,11 @@ def _ledger(view: LedgerView, scales: dict[str, str], quoted: Callable[[str], It
     yield f"{view['score']:>+11.6f}  Σ {sign}  residual {view['residual']:.1e}"
     if "recall" in view:
         yield f"{'recalled':<9}a short document at distance {view['recall']['distance']:g}"
-    yield from map(_neighbour, view.get("neighbours", []))
+    for neighbour in view.get("neighbours", []):
+        flip = f"  {_flip(neighbour['flips_at'])}" if "flips_at" in neighbour else ""
+        decision = f"{neighbour['margin']:.6f}  {_DECISIONS[neighbour['decided_by']]}{flip}"
+        place = f"#{neighbour['rank']} {neighbour['id'][:DIGITS]}  {clean(neighbour['path'])}"
+        yield f"{neighbour['side']:<9}{decision}  {place}"
 
 
 def _part(part: PartView, most: float, scale_of: str) -> Iterator[str]:
@@ -154,10 +158,6 @@ def _bar(points: float, most: float) -> str:
     """As long as the points are beside the largest; made of minus signs where they are below 0."""
     cells = round(WIDTH * abs(points) / most) if most else 0
     return (("-" if points < 0 else "#") * cells).ljust(WIDTH)
-
-
-def _visible_leaves(part: PartView) -> list[LeafView]:
-    return [leaf for leaf in part.get("leaves", []) if abs(leaf["points"]) >= _VISIBLE]
 
 
 def _about(leaf: LeafView) -> str:
@@ -179,12 +179,6 @@ def _leaf_text(text: str) -> str:
 
 def _whole(columns: ColumnsView) -> float:
     return columns["title"] + columns["body"]
-
-
-def _neighbour(view: NeighbourView) -> str:
-    flip = f"  {_flip(view['flips_at'])}" if "flips_at" in view else ""
-    where = f"#{view['rank']} {view['id'][:DIGITS]}  {clean(view['path'])}"
-    return f"{view['side']:<9}{view['margin']:.6f}  {_DECISIONS[view['decided_by']]}{flip}  {where}"
 
 
 def _flip(weight: float | None) -> str:

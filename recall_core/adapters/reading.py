@@ -69,7 +69,10 @@ def ls(recall: Recall, request: Request, streams: Streams) -> ListResponse:
     flags, prefix = request.flags, "".join(request.words)
     answer = recall.list(prefix, glob=flags.glob, limit=flags.k, offset=flags.offset or 0)
     if not answer["total"] and not request.json:
-        streams.say(_say_why_empty(prefix, flags.glob))
+        asked = [f"begins with {prefix}"] if prefix else []
+        asked += [f"matches {flags.glob}"] if flags.glob is not None else []
+        no_such = f"no document has a path that {' and '.join(asked)}"
+        streams.say(no_such if asked else f"the store holds no document; next: {Hint('add', 'DIR')}")
     return answer
 
 
@@ -80,7 +83,13 @@ def path_lines(response: ListResponse) -> Iterator[str]:
 
 def long_rows(response: ListResponse) -> Iterator[str]:
     """Chunks, tokens and when it was changed, in columns; then path, title and source."""
-    return _join_in_pieces(map(_row, response["documents"]))
+
+    def row(view: ListedView) -> str:
+        chunks, tokens, changed, source = figures(view)
+        told = (f"{chunks:>6}", f"{tokens:>8}", changed, *map(one_line, (view["path"], view["title"], source)))
+        return "  ".join(filter(None, told))
+
+    return _join_in_pieces(map(row, response["documents"]))
 
 
 def figures(view: ListedView) -> tuple[str, str, str, str]:
@@ -98,53 +107,32 @@ def talk_of_documents(response: ListResponse, is_verbose: bool) -> Iterator[str]
         yield f"{amount} in {response['stats']['took_ms']:.0f} ms{more}"
 
 
-def _row(view: ListedView) -> str:
-    chunks, tokens, changed, source = figures(view)
-    told = (f"{chunks:>6}", f"{tokens:>8}", changed, *map(one_line, (view["path"], view["title"], source)))
-    return "  ".join(filter(None, told))
-
-
 def _join_in_pieces(lines: Iterator[str]) -> Iterator[str]:
     """Yield the lines, many in a piece."""
     while some := list(islice(lines, _AT_ONCE)):
         yield "\n".join(some) + "\n"
 
 
-def _say_why_empty(prefix: str, glob: str | None) -> str:
-    begins = f"begins with {prefix}" if prefix else ""
-    matches = f"matches {glob}" if glob is not None else ""
-    if begins or matches:
-        return f"no document has a path that {' and '.join(filter(None, (begins, matches)))}"
-    return f"the store holds no document; next: {Hint('add', 'DIR')}"
-
-
 def draw_documents(response: ListResponse, console: Console, flags: Any) -> Table | None:
-    """Draw the documents as a table; None if there are none, or so many that Rich would measure them for long."""
-    documents = response["documents"]
-    if not documents or len(documents) > _MOST_DRAWN:
-        return None
-    return _document_table(documents, console.width, is_long=flags.long)
-
-
-def _document_table(documents: list[ListedView], width: int, *, is_long: bool) -> Table | None:
-    """None for a long list: Rich measures every cell before it draws the first.
+    """Draw the documents as a table; None if there are none, or so many that Rich would measure them for long.
 
     With figures a row is one line: titles are cut to the room that is left, or left out. Only a long path is broken.
     """
-    if len(documents) > _MOST_DRAWN:
+    documents = response["documents"]
+    if not documents or len(documents) > _MOST_DRAWN:
         return None
     table = adapters.terminal.new_table()
     table.add_column("path", style="cyan", overflow="fold")
-    names: tuple[str, ...] = ("chunks", "tokens", "changed (UTC)", "source") if is_long else ()
+    names: tuple[str, ...] = ("chunks", "tokens", "changed (UTC)", "source") if flags.long else ()
     names = names if any("source" in view for view in documents) else names[:3]
     rows = [[adapters.terminal.cell(view["path"]), adapters.terminal.cell(view["title"])] for view in documents]
-    if is_long:
+    if flags.long:
         for row, view in zip(rows, documents, strict=True):
             chunks, tokens, changed, source = figures(view)
             row.extend(map(adapters.terminal.cell, (chunks, tokens, changed[:_TO_THE_MINUTE], source)))
         widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
         taken = widths[0] + sum(max(len(name), own) for name, own in zip(names, widths[2:], strict=False))
-        room = width - taken - _BETWEEN * (len(names) + 1) - _EDGES
+        room = console.width - taken - _BETWEEN * (len(names) + 1) - _EDGES
         if room >= _LEAST_TITLE:
             table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=room)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recall_core.text import cited
@@ -12,12 +12,9 @@ if TYPE_CHECKING:
     from recall_core.contract.responses import ContextResponse, ReportResponse, SearchResponse
     from recall_core.contract.views import (
         AccountView,
-        AlternativeView,
         ContextView,
-        CoverageView,
         QueryEcho,
         ResultView,
-        SwapView,
     )
 
 
@@ -87,7 +84,9 @@ def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Itera
     worth = f"{view['value']:.3f} of at most {view['bound']:.3f}{share}"
     yield f"{'value':<11}{worth}, pack = {view['pack']}, documents {count(view['documents'])}"
     if "coverage" in view:
-        yield f"{'words':<11}{_words(view['coverage'])}"
+        missing = ", ".join(term["text"] for term in view["coverage"]["terms"] if not term["packed"])
+        lacking = f"; not in the context: {missing}" if missing else ""
+        yield f"{'words':<11}{view['coverage']['share']:.0%} of the question's idf{lacking}"
     spent = view["tokens"]
     told = f"{count(spent['chunks'])} in chunks + {count(spent['headers'])} in headers"
     yield f"{'tokens':<11}{told} + {count(spent['separators'])} in separators"
@@ -98,27 +97,13 @@ def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Itera
         alike = " ".join(f"#{count(rank)}" for rank in twins["ranks"])
         yield f"{'alike':<11}{alike}, {count(twins['wasted_tokens'])} tokens packed twice"
     if "alternative" in view:
-        yield f"{'optimal':<11}{_alternative(view['alternative'], count)}"
-
-
-def _words(view: CoverageView) -> str:
-    missing = [term["text"] for term in view["terms"] if not term["packed"]]
-    told = f"{view['share']:.0%} of the question's idf"
-    return f"{told}; not in the context: {', '.join(missing)}" if missing else told
-
-
-def _alternative(view: AlternativeView, count: Callable[[int], str]) -> str:
-    told = f"pack = optimal would reach {view['value']:.3f} with {count(view['used_tokens'])} tokens"
-    for verb, swaps in (("adds", view["adds"]), ("drops", view["drops"])):
-        if swaps:
-            told += f"; {verb} {_list_swaps(swaps, count)}"
-    return told
-
-
-def _list_swaps(swaps: Sequence[SwapView], count: Callable[[int], str]) -> str:
-    shown = ((count(swap["rank"]), "".join(filter(str.isprintable, swap["path"]))) for swap in swaps[:SHOWN])
-    named = ", ".join(f"#{rank} {path}" for rank, path in shown)
-    return named if len(swaps) <= SHOWN else f"{named} and {count(len(swaps) - SHOWN)} more"
+        other = view["alternative"]
+        better = f"pack = optimal would reach {other['value']:.3f} with {count(other['used_tokens'])} tokens"
+        for verb, swaps in (("adds", other["adds"]), ("drops", other["drops"])):
+            named = [f"#{count(swap['rank'])} {''.join(filter(str.isprintable, swap['path']))}" for swap in swaps]
+            more = f" and {count(len(swaps) - SHOWN)} more" if len(swaps) > SHOWN else ""
+            better += f"; {verb} {', '.join(named[:SHOWN])}{more}" if named else ""
+        yield f"{'optimal':<11}{better}"
 
 
 def place(result: ResultView) -> str:

@@ -242,18 +242,15 @@ def ledger_lines(result: ResultView) -> Iterator[str]:
 
 def put_in_brackets(response: SearchResponse) -> SearchResponse:
     """Return the answer with what matches in [brackets], for who sees nothing in bold."""
-    results = [
-        cast("ResultView", {**result, "passage": _put_passage_in_brackets(result["passage"])})
-        if "passage" in result
-        else result
-        for result in response["results"]
-    ]
+    results: list[ResultView] = []
+    for result in response["results"]:
+        if "passage" in result:
+            passage = result["passage"]
+            pieces = _passage_pieces(passage["text"], passage)
+            marked = "".join(f"[{text}]" if matches else text for text, matches in pieces)
+            result = {**result, "passage": {**passage, "text": marked, "matches": []}}  # noqa: PLW2901
+        results.append(result)
     return {**response, "results": results}
-
-
-def _put_passage_in_brackets(passage: PassageView) -> PassageView:
-    marked = "".join(f"[{text}]" if matches else text for text, matches in _passage_pieces(passage["text"], passage))
-    return {**passage, "text": marked, "matches": []}
 
 
 def passage_lines(result: ResultView) -> Iterator[Line]:
@@ -261,7 +258,9 @@ def passage_lines(result: ResultView) -> Iterator[Line]:
     if not has_passage(result):
         return
     passage = result["passage"]
-    before = passage.get("before", _indentation(result))
+    chunk = result.get("chunk", {})
+    above = chunk.get("text", "")[: passage["offset"] - chunk.get("offset", 0)].rpartition("\n")[2]
+    before = passage.get("before", "" if above.strip() else above)
     pieces = [(before, False), *_passage_pieces(passage["text"], passage), (passage.get("after", ""), False)]
     shown: list[Line] = [[]]
     for text, matches in pieces:
@@ -295,13 +294,6 @@ def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _indentation(result: ResultView) -> str:
-    """Return what stands before the passage on its line, where that is nothing but blanks."""
-    chunk, passage = result.get("chunk", {}), result["passage"]
-    above = chunk.get("text", "")[: passage["offset"] - chunk.get("offset", 0)].rpartition("\n")[2]
-    return "" if above.strip() else above
-
-
 def _cut_line(line: Line, length: int) -> Line:
     """Return the line without so many of its first characters."""
     left: Line = []
@@ -316,10 +308,8 @@ def draw_hits(response: SearchResponse, console: Console, flags: Any) -> Rendera
     results = response["results"]
     if not results:
         return None
-    return _draw_rows(results) if all(map(is_whole, results)) else _draw_fields(results)
-
-
-def _draw_rows(results: list[ResultView]) -> RenderableType:
+    if not all(map(is_whole, results)):
+        return _draw_fields(results)
     return adapters.terminal.Group(*(part for result in results for part in _draw_hit(result)))
 
 
@@ -331,7 +321,10 @@ def _draw_hit(result: ResultView) -> Iterator[RenderableType]:
             *((harmless(text), "bold" if matches else "") for text, matches in line)
         )
         yield adapters.terminal.Padding(shown, (0, 0, 0, INDENT))
-    yield from _draw_ledger(result)
+    for entry in ledger_lines(result):  # in two where it would break in the middle of a figure
+        points, value, figures = entry.partition(" value ") if entry[2:3].strip() else (entry, "", "")
+        drawn = f"{points.rstrip()}\n    value {figures}" if value else entry
+        yield adapters.terminal.Text(drawn, style="dim")
 
 
 def _draw_header(result: ResultView) -> Text:
@@ -361,13 +354,6 @@ def _draw_fields(results: list[ResultView]) -> Table:
     return table
 
 
-def _draw_ledger(result: ResultView) -> Iterator[Text]:
-    """Yield the ledger's lines, cut into two where they would break in the middle of a figure."""
-    for line in ledger_lines(result):
-        points, value, figures = line.partition(" value ") if line[2:3].strip() else (line, "", "")
-        yield adapters.terminal.Text(f"{points.rstrip()}\n    value {figures}" if value else line, style="dim")
-
-
 def choose_rows(request: Request) -> RowsWriter | None:
     """What writes the rows, where a flag asks for one of these forms. Raises UsageError `conflicting_flags`."""
     asked = [name for name in _FORMS if getattr(request.flags, name, False)]
@@ -393,19 +379,11 @@ def exit_by_list(response: SearchResponse, flags: Any) -> int:
 
 def _write_paths(response: SearchResponse, stdout: TextIO) -> None:
     """Each document once, where its best row stands."""
-    _expect_path(response)
-    for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
-        stdout.write(encode_for(f"{one_line(path)}\n", stdout))
-
-
-def _expect_path(response: SearchResponse) -> None:
     if any("path" not in result.get("doc", {}) for result in response["results"]):
         message = "--paths needs doc.path among what SELECT chooses."
         raise UsageError("conflicting_flags", message, hint="SELECT doc.path, or leave out --paths")
-
-
-def _write_json_lines(response: SearchResponse, stdout: TextIO) -> None:
-    for_data(stdout).writelines(map(json_line, response["results"]))
+    for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
+        stdout.write(encode_for(f"{one_line(path)}\n", stdout))
 
 
 def _write_csv(response: SearchResponse, stdout: TextIO) -> None:
@@ -432,7 +410,9 @@ def _columns(response: SearchResponse) -> list[str]:
 
 def _cell(result: ResultView, name: str) -> str:
     value: Any = result
-    for key in _keys_of(name):
+    table, _, rest = name.partition(".")
+    field, _, of_meta = rest.partition(".")  # a key of meta may have dots of its own
+    for key in filter(None, (table, field, of_meta)):
         value = value.get(key) if isinstance(value, dict) else None
     if value is None:
         return ""
@@ -441,17 +421,10 @@ def _cell(result: ResultView, name: str) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _keys_of(name: str) -> list[str]:
-    """Return the keys that lead to a value; a key of meta may have dots of its own."""
-    table, _, rest = name.partition(".")
-    key, _, of_meta = rest.partition(".")
-    return [step for step in (table, key, of_meta) if step]
-
-
 _FORMS: dict[str, RowsWriter] = {
     "paths": _write_paths,
     "quiet": lambda response, stdout: None,
-    "jsonl": _write_json_lines,
+    "jsonl": lambda response, stdout: for_data(stdout).writelines(map(json_line, response["results"])),
     "csv": _write_csv,
 }
 

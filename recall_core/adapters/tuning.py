@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_core.contract.judging import (
         BandView,
-        ChangeView,
         CurveView,
         JudgedTuningView,
         PinnedView,
@@ -106,17 +105,14 @@ def chart(curve: CurveView, *, plateau: Sequence[BandView], weight: float, name:
     heights = [curve["means"][bisect_right(curve["weights"], each) - 1] for each in middles]
     low, high = min(heights), max(heights)
     steps = [0 if high == low else int((each - low) / (high - low) * (len(_BARS) - 1)) for each in heights]
-    near = "".join("=" if _touches(plateau, column) else " " for column in range(COLUMNS))
+    edges = [(column / COLUMNS, (column + 1) / COLUMNS) for column in range(COLUMNS)]
+    touched = (any(band["low"] < right and left < band["high"] for band in plateau) for left, right in edges)
+    near = "".join("=" if each else " " for each in touched)
     quarters = "".join(f"{each:>{COLUMNS // 4}}" for each in (".25", ".5", ".75"))
     yield f"{name:<12}{''.join(_BARS[each] for each in steps)}  {low:.3f} to {high:.3f}"
     yield f"{'plateau':<12}{near}".rstrip()
     yield f"{'now':<12}{' ' * min(int(weight * COLUMNS), COLUMNS - 1)}^"
     yield f"{'weight':<12}0{quarters}{'1':>{COLUMNS // 4 - 1}}"
-
-
-def _touches(bands: Sequence[BandView], column: int) -> bool:
-    left, right = column / COLUMNS, (column + 1) / COLUMNS
-    return any(band["low"] < right and left < band["high"] for band in bands)
 
 
 def _question(recall: Recall, request: Request, streams: Streams) -> SweepResponse:
@@ -167,10 +163,20 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
     yield from _power_lines(view)
     yield f"{'p':<12}{view['p_picked']:.3f}  for having picked the best of all weights; {view['p']:.3f} without"
     yield f"{'judged':<12}{view['judged']['current']:.0%} of the rows now, {view['judged']['best']:.0%} at the best"
-    yield f"{'unstable':<12}{_unstable(view)}"
-    yield from _combination_lines(view)
+    fragile, median = view["stability"]["fragile"], view["stability"]["median"]
+    middle = "" if median is None else f"; the median one at {median:.3f}"
+    yield f"{'unstable':<12}{fragile} of {view['queries']} orders change when the weight moves by .02{middle}"
+    tried = sorted(view["combinations"], key=lambda each: -each["best"]) if len(view["combinations"]) > 1 else []
+    for place, each in enumerate(tried[:SHOWN]):
+        settings = _write_settings(each["settings"]) or "as set"
+        yield f"{'' if place else 'tried':<12}{each['best']:.4f}  {each['gain']:+.4f}  {settings}"
+    yield from _more(len(tried))
     for name, changes in (("winners", view["winners"]), ("losers", view["losers"])):
-        yield from _change_lines(name, changes)
+        yield f"{name:<12}{len(changes)}"
+        for change in changes[:SHOWN]:
+            values = f"{change['before']:.3f} -> {change['after']:.3f}"
+            yield f"{'':<12}{values}  {clean(change['query'])}  {short(change['text'], 60)}"
+        yield from _more(len(changes))
     step = view["surer_step"]
     if step is not None:
         low, high = step["gain_interval"]["low"], step["gain_interval"]["high"]
@@ -196,28 +202,6 @@ def _power_lines(view: JudgedTuningView) -> Iterator[str]:
     told = [f"{more or 'no'} more for {gain:+.4f}" for gain, more in wanted.items() if more is not None]
     if told:
         yield f"{'to settle':<12}judged queries: {', '.join(told)}"
-
-
-def _combination_lines(view: JudgedTuningView) -> Iterator[str]:
-    tried = sorted(view["combinations"], key=lambda each: -each["best"]) if len(view["combinations"]) > 1 else []
-    for place, each in enumerate(tried[:SHOWN]):
-        name = "tried" if place == 0 else ""
-        yield f"{name:<12}{each['best']:.4f}  {each['gain']:+.4f}  {_write_settings(each['settings']) or 'as set'}"
-    yield from _more(len(tried))
-
-
-def _change_lines(name: str, changes: Sequence[ChangeView]) -> Iterator[str]:
-    yield f"{name:<12}{len(changes)}"
-    for each in changes[:SHOWN]:
-        values = f"{each['before']:.3f} -> {each['after']:.3f}"
-        yield f"{'':<12}{values}  {clean(each['query'])}  {short(each['text'], 60)}"
-    yield from _more(len(changes))
-
-
-def _unstable(view: JudgedTuningView) -> str:
-    stability = view["stability"]
-    middle = "" if stability["median"] is None else f"; the median one at {stability['median']:.3f}"
-    return f"{stability['fragile']} of {view['queries']} orders change when the weight moves by .02{middle}"
 
 
 def _sweep_lines(tuning: TuningView, view: SweepView) -> Iterator[str]:

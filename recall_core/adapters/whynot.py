@@ -129,7 +129,8 @@ def all_lines(response: WhyNotResponse) -> Iterator[str]:
     if "chosen" in view["target"]:
         yield ""
         yield from _ladder(view)
-        yield from (f"also  {_place(other)}" for other in view["target"].get("others", []))
+        others = view["target"].get("others", [])
+        yield from (f"also  {_where(other, other)}  {_rank(other)}" for other in others)
         yield from _proof(view)
 
 
@@ -137,16 +138,25 @@ def whynot_lines(view: WhyNotView) -> Iterator[str]:
     """The verdict, the first stage that fails in a sentence, what brings the target in, and what there is besides."""
     yield from account(view)
     if "chosen" in view["target"]:
-        yield f"more  --all shows {' and '.join(_left_out(view))}"
+        more = [f"all {counted(len(view['stages']), 'stage')}"]
+        if others := view["target"].get("others", []):
+            more.append(counted(len(others), "other chunk"))
+        if "proof" in view:
+            more.append("what stands in its way")
+        yield f"more  --all shows {' and '.join(more)}"
 
 
 def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None) -> Iterator[str]:
     """Yield the verdict, the first stage that fails, and what brings the target in. asked: how a fix and its change
     are told to who types no commands."""
     target = view["target"]
-    failing = _first_failing(view)
+    failing = next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
     if "chosen" not in target:
-        yield from _absent(view, failing)
+        where = "store" if view["verdict"] == "not_ingested" else "answer"
+        why = "" if failing is None else f": {clean(failing['detail'])}"
+        yield f"{clean(view['target']['text'])} is not in the {where}{why}"
+        if failing is not None:
+            yield from _hint(failing)
         return
     outcome = "is in the answer" if view["present"] else f"is not in the answer: {VERDICTS[view['verdict']]}"
     chosen = target["chosen"]
@@ -158,7 +168,9 @@ def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None
         yield f"why   {failing['stage']}: {clean(_sentence(failing))}"
         yield from _hint(failing)
     for fix in view.get("fixes", []):
-        change = f"{clean(change_of(fix))}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
+        smaller = fix.get("next_smaller")
+        tried = f"; confirmed, and {clean(smaller)} is not enough" if smaller else "; confirmed"
+        change = f"{clean(change_of(fix))}{_OF_WORDS.get(fix['kind'], '')}{tried}"
         yield from (
             (f"fix   {command_of(fix)}", f"      {change}") if asked is None else (f"fix   {asked(fix, change)}",)
         )
@@ -167,22 +179,9 @@ def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None
     yield from _few_words(view)
 
 
-def _absent(view: WhyNotView, failing: StageView | None) -> Iterator[str]:
-    """Of what the store has no chunk of: why on one line, and what to type on another."""
-    where = "store" if view["verdict"] == "not_ingested" else "answer"
-    why = "" if failing is None else f": {clean(failing['detail'])}"
-    yield f"{clean(view['target']['text'])} is not in the {where}{why}"
-    if failing is not None:
-        yield from _hint(failing)
-
-
 def _hint(stage: StageView) -> Iterator[str]:
     if "hint" in stage:
         yield f"hint: {clean(stage['hint'])}"
-
-
-def _first_failing(view: WhyNotView) -> StageView | None:
-    return next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
 
 
 def _sentence(stage: StageView) -> str:
@@ -219,10 +218,6 @@ def command_of(fix: FixView) -> str:
     return _SETTING.sub(lambda found: NAMES.get(found[0], found[0]), fix["command"])
 
 
-def _telling(fix: FixView) -> str:
-    return _OF_WORDS.get(fix["kind"], "")
-
-
 def _few_words(view: WhyNotView) -> Iterator[str]:
     """Yield how many words of the target were tried, where only a few are."""
     if "words" in view and "few_for" in view["words"] and view["words"]["tried"]:
@@ -240,14 +235,6 @@ def _hopeless(view: WhyNotView) -> str:
         return ""
     proof = view["proof"]
     return f": at no weight is it among the first {proof['k']}, and row {proof['best_rank']} is the best it reaches"
-
-
-def _left_out(view: WhyNotView) -> Iterator[str]:
-    yield f"all {counted(len(view['stages']), 'stage')}"
-    if others := view["target"].get("others", []):
-        yield counted(len(others), "other chunk")
-    if "proof" in view:
-        yield "what stands in its way"
 
 
 def _ladder(view: WhyNotView) -> Iterator[str]:
@@ -288,10 +275,6 @@ def _question(request: Request, streams: Streams) -> tuple[str | None, Ask, Pack
     words = " ".join(request.words) if flags.rql is None else None
     rql = None if flags.rql is None else read_rql(flags.rql, streams.stdin)
     return words, ask_of(flags), pack_of(flags), rql
-
-
-def _place(view: SoughtView) -> str:
-    return f"{_where(view, view)}  {_rank(view)}"
 
 
 def _where(view: SoughtView, unit: SoughtView | PassageView) -> str:
@@ -339,10 +322,6 @@ def _proof(view: WhyNotView) -> Iterator[str]:
 def _rival(view: RivalView) -> str:
     figures = [f"{name} {view[name]:.3f}" for name in ("lexical", "semantic", "score") if name in view]
     return "  ".join([view["chunk_id"][:DIGITS], clean(view["path"]), *figures])
-
-
-def _doubt(next_smaller: str | None) -> str:
-    return f"; confirmed, and {clean(next_smaller)} is not enough" if next_smaller else "; confirmed"
 
 
 def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:

@@ -39,10 +39,15 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     flags = request.flags
     named = request.store or os.environ.get("RECALL_STORE") or None
     if flags.install is not None:
-        command = [sys.executable, "-m", "recall_core", "--store", str(_place(named)), "mcp"]
+        # A client starts the server anywhere, so that the store is named by its whole path.
+        place = find(None, start=None).base if named is None else absolute(Path(named))
+        command = [sys.executable, "-m", "recall_core", "--store", str(place), "mcp"]
         print_entry(flags.install, command, streams)
         return
-    _expect_serving(flags)
+    for flag in ("port", "no_token"):
+        if getattr(flags, flag) and not flags.http:
+            name = flag.replace("_", "-")
+            raise UsageError("conflicting_flags", f"--{name} goes with --http.", hint="recall mcp --http …")
     if find_spec("mcp") is None:
         message = "recall mcp needs the package mcp, which is not installed."
         raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
@@ -56,13 +61,6 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     finally:
         follower.close()
         pool.close()
-
-
-def _expect_serving(flags: Namespace) -> None:
-    for flag in ("port", "no_token"):
-        if getattr(flags, flag) and not flags.http:
-            name = flag.replace("_", "-")
-            raise UsageError("conflicting_flags", f"--{name} goes with --http.", hint="recall mcp --http …")
 
 
 def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
@@ -117,13 +115,6 @@ def _listens(door: Door, streams: Streams) -> None:
         streams.say("warning: without a token every user of this machine can read the store")
     else:
         streams.say(f"token in {door.token_file}: send it as Authorization: Bearer TOKEN")
-
-
-def _place(store: str | None) -> Path:
-    """The store that the client's server will open, wherever it is started. Raises what looking for it raises."""
-    if store is not None:
-        return absolute(Path(store))
-    return find(None, start=None).base
 
 
 NAME = "recall"
@@ -223,7 +214,9 @@ def entry_for(client: str, command: Sequence[str]) -> str:
     """Return the text of a client's file that has only this server."""
     row, entry = _CLIENTS[client], _entry(client, command)
     if row.is_toml:
-        return f"[{row.servers}.{NAME}]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in entry.items())
+        # TOML has the escapes of JSON, and needs one more, for DEL.
+        lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in entry.items()]
+        return f"[{row.servers}.{NAME}]\n" + "".join(lines).replace("\x7f", "\\u007f")
     return json.dumps({row.servers: {NAME: entry}}, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -246,8 +239,3 @@ def _entry(client: str, command: Sequence[str]) -> Entry:
     if row.is_one_list:
         return {**dict(row.fixed), "command": [*command]}
     return {**dict(row.fixed), "command": command[0], "args": [*command[1:]]}
-
-
-def _toml(value: object) -> str:
-    """A text or a list of texts. TOML has the escapes of JSON, and needs one more, for DEL."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -118,7 +118,9 @@ def instructions(recall: Recall, names: CallerNames, tools: Container[str]) -> s
         info = store.info()
         known = folders(recall, names)
         sources = sorted({root.source for root in store.roots() if root.source})
-        newest = _newest(recall)
+        rows = recall.query("SELECT doc.mtime FROM doc ORDER BY doc.mtime DESC LIMIT 1")["results"]
+        found: Mapping[str, Any] = rows[0].get("doc", {}) if rows else {}
+        newest = str(found.get("mtime", "none"))[:10]
     elsewhere = names.labels()
     here, there = (
         [f"{spelled(name)} ({documents})" for name, documents in known.items() if (name in elsewhere) == is_elsewhere]
@@ -149,12 +151,6 @@ def unavailable(error: RecallError) -> str:
     """Return instructions for a store that cannot be asked for now."""
     action = hint_of(error)
     return f"Recall has no documents for now: {error.message}" + (f" To change that, {action}." if action else "")
-
-
-def _newest(recall: Recall) -> str:
-    rows = recall.query("SELECT doc.mtime FROM doc ORDER BY doc.mtime DESC LIMIT 1")["results"]
-    found: Mapping[str, Any] = rows[0].get("doc", {}) if rows else {}
-    return str(found.get("mtime", "none"))[:10]
 
 
 Result = TypeVar("Result")

@@ -38,6 +38,8 @@ SNIPPET_CHARS = 480
 """Of a chunk without a passage."""
 EXCERPT_CHARS = 40
 """A passage of fewer, such as a heading, is shown with lines that follow, up to six times as many."""
+_MOST_NAMES = 8
+"""Of what is left out."""
 _LONG = 80
 """Characters of a line that is of use although it is cut; a path is not."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -102,7 +104,9 @@ def join_pieces(pieces: Sequence[AnswerPiece], most: int) -> str:
     room = most
     while len(whole) > most:
         kept, left = _cut(pieces, room)
-        whole = "\n".join([*kept, f"[left out, the answer is long: {_list_names(left)}]"])
+        names = ", ".join(filter(None, left[:_MOST_NAMES]))
+        more = f" and {len(left) - _MOST_NAMES} more" if len(left) > _MOST_NAMES else ""
+        whole = "\n".join([*kept, f"[left out, the answer is long: {names}{more}]"])
         if not kept:
             break
         room -= max(1, len(whole) - most)
@@ -132,11 +136,6 @@ def _beginning(text: str, room: int) -> str:
     if not fence or lines.split("\n").count(fence) % 2 == 0:
         return lines
     return lines.removesuffix(fence).rstrip("\n") if lines.endswith(f"\n{fence}") else f"{lines}\n{fence}"
-
-
-def _list_names(names: Sequence[str], most: int = 8) -> str:
-    some = ", ".join(filter(None, names[:most]))
-    return some if len(names) <= most else f"{some} and {len(names) - most} more"
 
 
 def as_json(value: object) -> str:
@@ -244,7 +243,9 @@ def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _Sh
     """Return the passage, and the lines below it in the chunk until there is enough to judge it by."""
     if passage is None:
         lines = (chunk["line_start"], chunk["line_end"]) if "line_start" in chunk else None
-        return _ShownText(_short(chunk["text"]), lines)
+        text = chunk["text"]
+        shown = text if len(text) <= SNIPPET_CHARS else text[: SNIPPET_CHARS - 2].rstrip() + " …"
+        return _ShownText(shown, lines)
     first, last = passage["line_start"], passage["line_end"]
     if not {"offset", "text"} <= chunk.keys():
         return _ShownText(passage["text"], (first, last))
@@ -351,10 +352,6 @@ def write_store(told: StatsResponse) -> Iterator[AnswerPiece]:
         "",
         f"{amount}, {store['vectors']} with vectors of {store['embedder']}. Digest {store['digest'][:DIGITS]}.",
     )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= SNIPPET_CHARS else text[: SNIPPET_CHARS - 2].rstrip() + " …"
 
 
 def as_callers_say(value: Any, names: CallerNames) -> Any:
