@@ -20,7 +20,7 @@ from recall_core.embed.tokens import components
 from recall_core.ports import Additive, Embedder
 from recall_core.rank.bm25 import IDF_FLOOR, contributions
 from recall_core.rank.normalize import DECIMALS, scale
-from recall_core.rank.weighing import Column, Ranking
+from recall_core.rank.weighing import Ranking
 from recall_core.retrieve.answer import Answer, embedded_of
 from recall_core.retrieve.pool import lexical_query
 from recall_core.store.port import Store
@@ -96,7 +96,12 @@ class FactorShare(NamedTuple):
 def inputs_at(position: int, ranking: Ranking, pool: Pool, config: Config) -> Inputs:
     """Return what the score of the candidate at this position of a pool was made of under this config."""
     columns = {column.signal: column for column in ranking.columns}
-    lexical, semantic = (_raw(columns.get(signal), position) for signal in _SIGNALS)
+    lexical, semantic = (
+        RawSignal(columns[signal].raw[position], columns[signal].ranks[position])
+        if signal in columns
+        else RawSignal(None, None)
+        for signal in _SIGNALS
+    )
     weights = [columns[signal].weight if signal in columns else 0.0 for signal in _SIGNALS]
     rerank = columns.get("rerank")
     return Inputs(
@@ -175,10 +180,6 @@ def causes(a: Inputs, b: Inputs) -> tuple[FactorShare, ...]:
 
 
 _SIGNALS: tuple[Signal, Signal] = ("lexical", "semantic")
-
-
-def _raw(column: Column | None, position: int) -> RawSignal:
-    return RawSignal(None, None) if column is None else RawSignal(column.raw[position], column.ranks[position])
 
 
 class Contribution(NamedTuple):
@@ -486,7 +487,9 @@ def sentence(view: ExplainView, among: Among) -> str:
     The largest leaf is named: a phrase of the question, or what gives most to the meaning. `because` is only said
     where the row leads by less than that leaf gives, and no other row that is shown has points for it.
     """
-    where = _where(among)
+    where = "not in the list"
+    if among.rank is not None:
+        where = "first" if among.rank == 1 else f"row {among.rank:,} of {among.of:,}"
     if among.distance is not None:
         near = f"short and near, at distance {among.distance:g}"
         return f"{where} because sparse-document recall gave it the row: its document is {near}"
@@ -530,12 +533,6 @@ def _most_hidden(part: PartView) -> float:
     if all(leaf["kind"] != "other" for leaf in leaves):
         return 0.0
     return min(abs(leaf["points"]) for leaf in leaves if leaf["kind"] in (*_NAMED, "collision", "removal"))
-
-
-def _where(among: Among) -> str:
-    if among.rank is None:
-        return "not in the list"
-    return "first" if among.rank == 1 else f"row {among.rank:,} of {among.of:,}"
 
 
 def _describe(support: Support, chunks: int) -> str:

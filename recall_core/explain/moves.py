@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from recall_core.explain.ledger import FactorShare, Inputs, causes, inputs_at, points_of
@@ -230,7 +230,12 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
     if answer.pool is None or answer.ranked is None:
         ranks = {rowid: rank for rank, rowid in enumerate(_scan(side, None), start=1)}
         struck = scanned(answer.plan, side.store).first if answer.struck else {}
-        return [_unscored_standing(rowid, ranks, struck) for rowid in rowids]
+        unranked: list[RowStanding] = []
+        for rowid in rowids:
+            rank = None if rowid is None or rowid in struck else ranks.get(rowid)
+            cause: AbsenceCause = "store" if rowid is None else "copy" if rowid in struck else "filter"
+            unranked.append(RowStanding(rank, None, None, cause if rank is None else None))
+        return unranked
     places = _places(answer)
     missing = [rowid for rowid in rowids if rowid is not None and rowid not in places]
     passing = _passing(side, missing)
@@ -258,15 +263,6 @@ def _struck_positions(answer: Answer, rowids: Sequence[int]) -> dict[int, int]:
     copies = standing_for(answer)
     held = positions_of(answer.pool.keys, rowids)
     return {rowid: position for rowid, position in held.items() if copies.is_struck(position)}
-
-
-def _unscored_standing(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int]) -> RowStanding:
-    if rowid is None:
-        return RowStanding(None, None, None, "store")
-    if rowid in struck:
-        return RowStanding(None, None, None, "copy")
-    rank = ranks.get(rowid)
-    return RowStanding(rank, None, None, "filter" if rank is None else None)
 
 
 def _places(answer: Answer) -> dict[int, int]:
@@ -312,11 +308,10 @@ def _move(pair: RowPair, a: RowStanding, b: RowStanding, *, k: int) -> Move:
         kind = "same"
     if a.inputs is None or b.inputs is None:
         return Move(pair, kind, a, b, ())
-    return Move(pair, kind, a, b, causes(a.inputs, b.inputs), tuple(_by_signal(a.inputs, b.inputs)))
-
-
-def _by_signal(a: Inputs, b: Inputs) -> Iterator[SignalShare]:
-    of_a, of_b = points_of(a), points_of(b)
-    for signal in SIGNALS:
-        if signal in of_a or signal in of_b:
-            yield SignalShare(signal, of_a.get(signal, 0.0), of_b.get(signal, 0.0))
+    of_a, of_b = points_of(a.inputs), points_of(b.inputs)
+    shares = tuple(
+        SignalShare(signal, of_a.get(signal, 0.0), of_b.get(signal, 0.0))
+        for signal in SIGNALS
+        if signal in of_a or signal in of_b
+    )
+    return Move(pair, kind, a, b, causes(a.inputs, b.inputs), shares)

@@ -21,7 +21,7 @@ from recall_core.errors import IngestError, StoreCorrupt, UsageError
 from recall_core.ingest import discover
 from recall_core.ingest.discover import Found
 from recall_core.ingest.parse import PLUG_INS, is_earlier, missing_plug_ins, name_of
-from recall_core.ingest.reader import PIECES, FileReader, RawFile, parser_in_settings, read_raw
+from recall_core.ingest.reader import PIECES, FileReader, parser_in_settings, read_raw
 from recall_core.ingest.targets import belongs, inherit_options, is_gone, standing_roots
 from recall_core.ingest.vectors import embed
 from recall_core.ports import Embedder, ParsedDocument
@@ -138,7 +138,11 @@ def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config
     roots = store.roots()[::-1]
     met = _met(standing_roots(roots, known={file.path: file for file in store.files()}, base=base), base, config)
     read = [(each, here) for each in stale if (here := met.get(each.file.path))]
-    skipped = [each for each, here in read[:_NAMED] if not _is_readable(here, roots, base, config)]
+    skipped = []
+    for each, here in read[:_NAMED]:  # a sync skips the file for what is in it
+        root = inherit_options(here.root, here.found.path, roots)
+        if not _can_be_read(base / here.found.os_path, here.found.path, root, config):
+            skipped.append(each)
     left = [each for each in stale if each in skipped or not _is_synced(each, met, roots, base)]
     changed = [each for each in left if each.state != "earlier"][:_NAMED]
     added = [each for each in changed if each not in skipped and _can_be_added(each, roots, base, config)]
@@ -184,12 +188,6 @@ def _is_synced(stale: _Stale, met: Mapping[str, _Met | None], roots: Iterable[Ro
     if path in met:
         return met[path] is not None
     return any(belongs(root, path) for root in roots) and is_gone(base / stale.file.os_path)
-
-
-def _is_readable(met: _Met, roots: Sequence[Root], base: Path, config: Config) -> bool:
-    """Whether a sync would not skip the file for what is in it."""
-    root = inherit_options(met.root, met.found.path, roots)
-    return _can_be_read(base / met.found.os_path, met.found.path, root, config)
 
 
 def _can_be_added(stale: _Stale, roots: Sequence[Root], base: Path, config: Config) -> bool:
@@ -244,7 +242,7 @@ def self_retrieval(
     stop_words: as the setting has it, which words of a text a question would not look for.
     """
     with store.reading():
-        rows = store.fetch(_sampled(store.in_order()))
+        rows = store.fetch(_spread(store.in_order(), _SAMPLE))
         if not rows:
             return Finding("ok", "there is no chunk to try")
         unheard = [row for row in rows if not _is_found_by_words(store, row, stop_words)]
@@ -255,18 +253,19 @@ def self_retrieval(
     lost = [row for row in rows if row in unheard or row in strays]
     if not lost:
         return Finding("ok", f"{len(rows)} chunks are found by {by}")
-    first = f"{_place_of(lost[0])} by its {'words' if lost[0] in unheard else 'vector'}"
+    first = f"{lost[0].where} by its {'words' if lost[0] in unheard else 'vector'}"
     evidence = f"of {len(rows)} chunks {len(lost)} are not found by {by}, the first {first}"
     return Finding("warning", evidence, "" if unheard else _ANEW)
 
 
-def _sampled(rowids: Sequence[int]) -> list[int]:
-    count = min(len(rowids), _SAMPLE)
+def _spread(rowids: Sequence[int], most: int) -> list[int]:
+    """Return so many of the rowids at most, evenly spread."""
+    count = min(len(rowids), most)
     return [rowids[place * len(rowids) // count] for place in range(count)]
 
 
 def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
-    """Whether the chunk is among those that hold its rarest words; one without a word has none to miss."""
+    """Return True if its rarest words find the chunk; one without a word has none to miss."""
     words = list(dict.fromkeys(store.tokens(spaced(row.chunk.text))))[:_WORDS]
     words = telling(words, stop_words) or words
     phrases = tuple(Phrase(word, (word,)) for word in words)
@@ -274,11 +273,6 @@ def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
     rarest = sorted(range(len(words)), key=lambda place: (terms[place].df, place))[:_RAREST]
     query = LiteralQuery("", tuple(phrases[place] for place in rarest), "all")
     return not words or row.rowid in store.lexical_scores(query, [row.rowid], title_weight=1.0)
-
-
-def _place_of(row: Row) -> str:
-    """Where a chunk stands, for a sentence."""
-    return row.where
 
 
 def _vectors(store: Store, rows: Sequence[Row], embedder: Embedder | None) -> dict[int, Vector]:
@@ -303,9 +297,7 @@ def near_duplicates(store: Store) -> Finding:
     with store.reading():
         near = store.near_pairs(least=NEAR, shown=_SHOWN)
         rows = {row.rowid: row for row in store.fetch([rowid for pair in near.first for rowid in pair[:2]])}
-    shown = [
-        f"{_place_of(rows[one])} and {_place_of(rows[other])} ({cosine:.3f})" for one, other, cosine in near.first
-    ]
+    shown = [f"{rows[one].where} and {rows[other].where} ({cosine:.3f})" for one, other, cosine in near.first]
     first = f"; the first {', '.join(shown)}" if shown else ""
     return Finding("ok", f"{near.pairs} pairs of chunks in different documents have a cosine from {NEAR:g} on{first}")
 
@@ -329,7 +321,7 @@ def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Findi
     """
     if not config.sparse_recall or config.sparse_max_injections == 0:
         return Finding("ok", "sparse-document recall is off")
-    rows = _short_sampled(store.short_documents(config.sparse_chunk_threshold))
+    rows = _spread(store.short_documents(config.sparse_chunk_threshold), _SHORT_SAMPLE)
     halves = {row.rowid: half for row in store.fetch(rows) if (half := _half_sentence(row.chunk.text))}
     vectors = embedder.embed(list(halves.values()), is_query=True)
     distances = []
@@ -344,11 +336,6 @@ def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Findi
         f"their first sentence; the nearest is at {min(distances):.3f}, the median {median(distances):.3f}"
     )
     return Finding("ok" if near or not store.judgement_count() else "warning", evidence)
-
-
-def _short_sampled(rowids: list[int]) -> list[int]:
-    count = min(len(rowids), _SHORT_SAMPLE)
-    return [rowids[place * len(rowids) // count] for place in range(count)]
 
 
 def _half_sentence(text: str) -> str:
@@ -406,16 +393,12 @@ def _is_as_stored(file: Fingerprint, reader: FileReader, store: Store, base: Pat
         raw = read_raw(base / file.os_path, path=file.path, config=config)
         if raw.digest != file.hash:
             return True
-        documents = _parse(raw, file, reader)
+        asked = parser_in_settings(file.settings)
+        root = Root(file.path, parser=name_of(asked), encoding=asked.partition(";")[2])
+        documents = reader.read(raw.content, path=file.path, root=root, digest=raw.digest).documents
     except (OSError, IngestError, UsageError):
         return True
     return all(_is_stored(document, file.path, store) for document in documents)
-
-
-def _parse(raw: RawFile, file: Fingerprint, reader: FileReader) -> Sequence[ParsedDocument]:
-    asked = parser_in_settings(file.settings)
-    root = Root(file.path, parser=name_of(asked), encoding=asked.partition(";")[2])
-    return reader.read(raw.content, path=file.path, root=root, digest=raw.digest).documents
 
 
 def _is_stored(document: ParsedDocument, path: str, store: Store) -> bool:

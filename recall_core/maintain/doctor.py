@@ -60,7 +60,10 @@ def doctor(
     """
     own = cache(own or (lambda: embedder_of(store.embedder(), config)))
     if fix:
-        _end_purge(store)  # before any backup, which would keep what is to go
+        # Before any backup, which would keep what is to go, and as far as a damaged file lets it.
+        with suppress(StoreCorrupt):
+            if store.pending_purge() is not None:
+                store.purge()
     removed = remove_left(store) if fix else ()
     questions = _questions(base, config, dups=dups, removed=removed)
     found = [_ask(store, own, *question) for question in questions]
@@ -84,13 +87,6 @@ def doctor(
         return found
     unread = sum(1 for file in store.files() if file.os_path and not file.settings)
     return [*found, _rebuilt(lost, unread)]
-
-
-def _end_purge(store: Store) -> None:
-    """As far as a damaged file lets it."""
-    with suppress(StoreCorrupt):
-        if store.pending_purge() is not None:
-            store.purge()
 
 
 def make_vectors(store: Store, own: Own) -> None:
@@ -175,9 +171,11 @@ def _questions(
     base: Path, config: Config, *, dups: bool = False, removed: Sequence[str] = ()
 ) -> tuple[Question, ...]:
     pairs: tuple[Question, ...] = (("near_duplicates", _of_store(near_duplicates), ""),) if dups else ()
+    has_index = config.vector_index == "lsh"
+    index: tuple[Question, ...] = (("vector_index", partial(embedders.check, config=config), _REPAIR),)
     return (
         *((code, ask, installing.upgrade() if code == "schema" else fix) for code, ask, fix in _QUESTIONS),
-        *_index_questions(config),
+        *(index if has_index else ()),
         ("left_parts", _of_store(partial(left_parts, removed=removed)), _REPAIR),
         ("parser_missing", _of_store(plug_ins_installed), ""),
         ("files", _of_store(partial(unchanged_files, base=base, config=config)), ""),
@@ -187,13 +185,6 @@ def _questions(
         *pairs,
         ("environment", _checked("environment"), Hint(INSTALL, "sqlite-vec", force_reinstall=True)),
     )
-
-
-def _index_questions(config: Config) -> tuple[Question, ...]:
-    """Of the index of signatures, where the settings want one."""
-    if config.vector_index != "lsh":
-        return ()
-    return (("vector_index", partial(embedders.check, config=config), _REPAIR),)
 
 
 def _ask(

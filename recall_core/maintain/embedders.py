@@ -95,7 +95,9 @@ def measure_recall(store: Store, embedder: Embedder, config: Config) -> IndexRec
             if near is not None:
                 exact = store.nearest(vector, where=None, k=depth).cosines
                 for k in shares:
-                    shares[k] += _share(exact, near.cosines, k)
+                    wanted = [rowid for rowid, cosine in list(exact.items())[:k] if cosine > 0]
+                    found = set(list(near.cosines)[:k])
+                    shares[k] += [sum(rowid in found for rowid in wanted) / len(wanted)] if wanted else []
     return IndexRecall(len(shares[depth]), _mean(shares[_DEPTH]), _mean(shares[depth]), config.pool)
 
 
@@ -110,13 +112,6 @@ def _question(store: Store, row: Row, stop_words: str) -> str:
     words = telling(dict.fromkeys(store.tokens(spaced(row.chunk.text))), stop_words)
     count = min(len(words), _WORDS)
     return " ".join(words[place * len(words) // count] for place in range(count))
-
-
-def _share(exact: Mapping[int, float], near: Mapping[int, float], k: int) -> list[float]:
-    """Return what share of the k nearest is found, of those that are similar at all."""
-    wanted = [rowid for rowid, cosine in list(exact.items())[:k] if cosine > 0]
-    found = set(list(near)[:k])
-    return [sum(rowid in found for rowid in wanted) / len(wanted)] if wanted else []
 
 
 def _mean(shares: list[float]) -> float | None:
@@ -420,22 +415,19 @@ class _ReembedRun:
         unsaved: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
-            for answers in self._embed_in_blocks():
-                unsaved |= answers
-                self.embedded += len(answers)
-                if monotonic() - since >= COMMIT_SECONDS:
-                    if not self._save(unsaved):
-                        return
-                    unsaved, since = {}, monotonic()
-                yield self.event("embed")
+            after = b""
+            while texts := self.store.texts_to_reembed(after=after, limit=_BLOCK_TEXTS):
+                for answers in embed_in_calls(texts, self.embedder, self.pace):
+                    unsaved |= answers
+                    self.embedded += len(answers)
+                    if monotonic() - since >= COMMIT_SECONDS:
+                        if not self._save(unsaved):
+                            return
+                        unsaved, since = {}, monotonic()
+                    yield self.event("embed")
+                after = max(texts)
         finally:
             self._save(unsaved)
-
-    def _embed_in_blocks(self) -> Iterator[dict[bytes, TextVector]]:
-        after = b""
-        while texts := self.store.texts_to_reembed(after=after, limit=_BLOCK_TEXTS):
-            yield from embed_in_calls(texts, self.embedder, self.pace)
-            after = max(texts)
 
     def _save(self, made: Mapping[bytes, TextVector]) -> bool:
         """False when another process has made the switch to the same target meanwhile."""
