@@ -85,13 +85,13 @@ class _NotPlainError(Exception):
 
 
 def asks_for_json(argv: Sequence[str]) -> bool:
-    """True when --json stands among the flags, so that even a wrong command line can be answered in JSON."""
+    """Return True when --json stands among the flags, so that even a wrong command line can be answered in JSON."""
     flags = argv[: list(argv).index("--")] if "--" in argv else argv
     return "--json" in flags
 
 
 def parse_plain(argv: Sequence[str]) -> Request | None:
-    """The request in argv (without the program's name), as `parser.parse` gives it; None where that has to say."""
+    """Return the request in argv (without the program's name) as `parser.parse` does; None if that has to answer."""
     command = BY_NAME.get(argv[0]) if argv else None
     if command is None:
         return None

@@ -84,7 +84,7 @@ def _question_of(request: Request, streams: Streams) -> DiffRequest:
 
 
 def lines(response: DiffResponse) -> Iterator[str]:
-    """The figures, both lists side by side, and what changed each score; of a set, the questions that changed."""
+    """Yield the figures, both lists side by side, what changed each score; of a set, the questions that changed."""
     view = response["diff"]
     k = view["k"]
     yield f"{'rbo':<9}{view['rbo']:.3f}  {_least(view, 'rbo_min')}first {view['depth']} rows, p {view['p']:g}"
@@ -126,7 +126,7 @@ def _setting_text(value: object) -> str:
 
 
 def _columns(moves: Sequence[MoveView], k: int) -> Iterator[str]:
-    """Rank, the row of a, the row of b and where it comes from."""
+    """Yield each rank with the row of a, the row of b and where it comes from."""
     a = {move["a"]["rank"]: move for move in moves}
     b = {move["b"]["rank"]: move for move in moves}
     rows = [

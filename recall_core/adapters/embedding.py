@@ -53,7 +53,7 @@ def embedder_lines(response: EmbeddersResponse) -> Iterator[str]:
 
 
 def embedder_row(view: EmbedderView) -> tuple[str, ...]:
-    """name, state, dimension, max input, where, weight, pace, and what to know about it."""
+    """Return name, state, dimension, max input, where, weight, pace, and what to know about it."""
     usable = "available" if view.get("probed", True) else "not probed"
     state = "in use" if view["in_use"] else usable if view["available"] else "unavailable"
     pace = f"{view['texts_per_second']:g}/s" if "texts_per_second" in view else "-"

@@ -125,7 +125,7 @@ def _embedder_text(config: Config) -> str:
 
 
 def _better_ranking(config: Config, store: str | None) -> Hint | None:
-    """What has a store ranked as well as its machine can without a model that reads every text; None where it is."""
+    """Return the command for the best ranking that this machine offers; None if the settings ask for it already."""
     if config.rerank or config.embedding not in ("hash", "local"):
         return None
     if any(embed.registry.kind(name).missing(config) is not None for name in ("local", "minilm")):
@@ -246,7 +246,7 @@ def _changes_of(flags: Namespace) -> RootFields:
 
 
 def _check_flags(action: str, flags: Namespace, changes: RootFields) -> None:
-    """Raises UsageError `conflicting_flags` for a flag of another action."""
+    """Raise UsageError `conflicting_flags` for a flag of another action."""
     if action != "edit" and (changes or flags.sync):
         field = next(iter(changes), "sync")
         name = "sync" if flags.sync else _FIELDS.get(field, field)
@@ -301,7 +301,7 @@ def _root_lines(root: RootView, state: str = "") -> Iterator[str]:
 
 
 def _other_flags(root: RootView) -> str:
-    """Labels and switches of a root, as the flags that it was added with."""
+    """Return labels and switches of a root, as the flags that it was added with."""
     words: list[str] = [] if root["parser"] == "auto" else ["--parser", root["parser"]]
     words += ["--encoding", root["encoding"]] if "encoding" in root else []
     words += [word for tag in root["tags"] for word in ("--tag", tag)]
@@ -358,7 +358,7 @@ def talk_of_sync(response: IngestResponse, is_verbose: bool) -> Iterator[str]:
 
 
 def talk_of_files(view: IngestView, *, verbose: bool) -> Iterator[str]:
-    """Which roots an add made or changed, and what was skipped."""
+    """Yield which roots an add made or changed, and what was skipped."""
     yield from map(_root_change, view.get("roots", []))
     skipped, groups = view["skipped"], [group for group in view.get("skipped_by", []) if group["new"]]
     if verbose or "skipped_by" not in view:
@@ -437,7 +437,7 @@ def trust(request: Request, streams: Streams, opener: Opener) -> TrustResponse:
 
 
 def _settings_of(request: Request, opener: Opener) -> str | None:
-    """The name of the store whose settings are meant; it is opened only where somebody else knows which it is."""
+    """Return the store whose settings are meant. It is opened only if the caller alone knows which it is."""
     if opener is not adapters.commands.open_store:
         with suppress(RecallError), opener(request.store) as recall:
             return str(recall.engine.found.toml.parent)

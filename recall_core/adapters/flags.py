@@ -284,7 +284,7 @@ def pack_of(flags: Namespace) -> Pack:
 
 
 def check_question(request: Request) -> None:
-    """Words or --rql, one of them; with --rql none of the flags that the query itself has to say."""
+    """Check that there are words or --rql, and with --rql no flag for what the query itself has to say."""
     command = "" if request.command is None else f"recall {request.command.name}"
     if request.flags.rql is None:
         if not request.words:

@@ -94,7 +94,7 @@ def _path(text: str | None) -> Path | None:
 
 
 def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
-    """Writes the run of each mode to its file, which appears when it is complete."""
+    """Return what writes the run of a mode to its file, which appears when it is complete."""
     if len(modes) > 1 and MODE_PLACE not in pattern:
         raise UsageError(
             "bad_value", f"--run needs {MODE_PLACE} where several modes are measured.", hint="--run {mode}.run"
@@ -377,7 +377,7 @@ def _query_rows(view: EvaluationView) -> Rows:
 
 
 def _with_sign(value: float) -> str:
-    """With its sign, unless it is too small to be shown."""
+    """Return the value with its sign, unless it is too small to be shown."""
     text = f"{value:+.3f}"
     return text if float(text) else "0.000"
 

@@ -155,7 +155,7 @@ def _part(part: PartView, most: float, scale_of: str) -> Iterator[str]:
 
 
 def _bar(points: float, most: float) -> str:
-    """As long as the points are beside the largest; made of minus signs where they are below 0."""
+    """Return a bar as long as the points are next to the largest; of minus signs if they are below 0."""
     cells = round(WIDTH * abs(points) / most) if most else 0
     return (("-" if points < 0 else "#") * cells).ljust(WIDTH)
 

@@ -82,7 +82,7 @@ def path_lines(response: ListResponse) -> Iterator[str]:
 
 
 def long_rows(response: ListResponse) -> Iterator[str]:
-    """Chunks, tokens and when it was changed, in columns; then path, title and source."""
+    """Yield chunks, tokens and when it was changed, in columns; then path, title and source."""
 
     def row(view: ListedView) -> str:
         chunks, tokens, changed, source = figures(view)
@@ -93,7 +93,7 @@ def long_rows(response: ListResponse) -> Iterator[str]:
 
 
 def figures(view: ListedView) -> tuple[str, str, str, str]:
-    """chunks, tokens, when it was changed, source."""
+    """Return chunks, tokens, when it was changed, source."""
     changed = f"{view['mtime'][:19]}Z".replace("T", " ")
     return str(view["chunks"]), str(view["tokens"]), changed, view.get("source", "")
 

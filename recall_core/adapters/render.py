@@ -73,7 +73,7 @@ def talk_of_question(response: Mapping[str, Any], is_verbose: bool) -> Iterator[
 
 
 def weight_of(term: Mapping[str, Any]) -> str:
-    """What a phrase weighs: `idf 2.197`, and `phrase of 2 words, idf 5.003` where that is the sum of its words'."""
+    """Return what a phrase weighs: `idf 2.197`, or `phrase of 2 words, idf 5.003`, the sum of its words'."""
     words = f"phrase of {term['words']} words, " if "words" in term else ""
     return f"{words}idf {term['idf']:.3f}"
 

@@ -56,7 +56,7 @@ def tag(name: str, /, *children: str, **attributes: str | float) -> Html:
 
 
 def join(*children: str) -> Html:
-    """Several pieces as one."""
+    """Return several pieces as one."""
     return Html("".join(map(html, children)))
 
 
@@ -180,7 +180,7 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def rank_chart(lines: Sequence[RankLineView], *, weight: float, depth: int) -> Html:
-    """Every line's rank, 1 on top, from lexical only (left) to semantic only (right); a number marks each line."""
+    """Draw every line's rank, 1 on top, from lexical only (left) to semantic only (right), with a number on it."""
     height = TOP + ROW * (depth - 1) + 44
     drawn = [*_axes(weight, depth)]
     for line in lines:
@@ -234,7 +234,7 @@ def _axes(weight: float, depth: int) -> Iterator[Html]:
 
 
 def _stretches(steps: Sequence[RankStepView]) -> Iterator[list[RankStepView]]:
-    """Runs of steps that touch; between two runs the line is below the picture. Single weights are too thin."""
+    """Yield runs of steps that touch; between two runs the line is below the picture. Single weights are too thin."""
     run: list[RankStepView] = []
     for step in steps:
         if step["high"] <= step["low"]:
@@ -248,7 +248,7 @@ def _stretches(steps: Sequence[RankStepView]) -> Iterator[list[RankStepView]]:
 
 
 def _stretch(steps: Sequence[RankStepView]) -> str:
-    """Level at each rank, with a slope from one to the next."""
+    """Return a path that is level at each rank, with a slope from one to the next."""
     points = []
     for place, step in enumerate(steps):
         x1, x2 = _x_of(step["low"]), _x_of(step["high"])

@@ -181,7 +181,7 @@ def marks(result: ResultView) -> list[str]:
 
 
 def is_whole(result: ResultView) -> bool:
-    """False when SELECT chose among the fields: line numbers cannot be chosen, and of a document few choose all."""
+    """Return False if SELECT chose fields: line numbers cannot be chosen, and of a document few choose all."""
     return (
         "line_end" in result.get("chunk", {})
         or {"id", "hash", "mtime", "tags", "title"} <= result.get("doc", {}).keys()
@@ -222,7 +222,7 @@ def snippet(result: ResultView, width: int = SNIPPET) -> str:
 
 
 def ledger_lines(result: ResultView) -> Iterator[str]:
-    """What its place rests on, how the score adds up, and what else gave it its row; none without an explanation."""
+    """Yield what its rank depends on, how the score adds up, and what else gave it its row, if it is explained."""
     if summary := result.get("explain", {}).get("summary"):
         yield f"  {clean(summary)}"
     for part in result.get("explain", {}).get("parts", []):
@@ -254,7 +254,7 @@ def put_in_brackets(response: SearchResponse) -> SearchResponse:
 
 
 def passage_lines(result: ResultView) -> Iterator[Line]:
-    """The passage, and the lines around it where those were asked for, without the indentation that all share."""
+    """Yield the passage, with the lines around it if they are there, without the indentation that all share."""
     if not has_passage(result):
         return
     passage = result["passage"]
@@ -314,7 +314,7 @@ def draw_hits(response: SearchResponse, console: Console, flags: Any) -> Rendera
 
 
 def _draw_hit(result: ResultView) -> Iterator[RenderableType]:
-    """Its header, its passage with what matches in bold, its ledger."""
+    """Yield the header of a hit, its passage with what matches in bold, its ledger."""
     yield _draw_header(result)
     for line in passage_lines(result) if has_passage(result) else [[(snippet(result, 160), False)]]:
         shown = adapters.terminal.Text.assemble(
@@ -355,7 +355,7 @@ def _draw_fields(results: list[ResultView]) -> Table:
 
 
 def choose_rows(request: Request) -> RowsWriter | None:
-    """What writes the rows, where a flag asks for one of these forms. Raises UsageError `conflicting_flags`."""
+    """Return what writes the rows if a flag asks for one of these forms. Raises UsageError `conflicting_flags`."""
     asked = [name for name in _FORMS if getattr(request.flags, name, False)]
     if getattr(request.flags, "by_meaning", False) and not lists_paths(request.flags):
         hint = "add -l, or leave out --by-meaning"
@@ -378,7 +378,7 @@ def exit_by_list(response: SearchResponse, flags: Any) -> int:
 
 
 def _write_paths(response: SearchResponse, stdout: TextIO) -> None:
-    """Each document once, where its best row stands."""
+    """Write each document once, where its best row is."""
     if any("path" not in result.get("doc", {}) for result in response["results"]):
         message = "--paths needs doc.path among what SELECT chooses."
         raise UsageError("conflicting_flags", message, hint="SELECT doc.path, or leave out --paths")
@@ -387,7 +387,7 @@ def _write_paths(response: SearchResponse, stdout: TextIO) -> None:
 
 
 def _write_csv(response: SearchResponse, stdout: TextIO) -> None:
-    """The names, then a row each; a text has its line breaks, in quotes."""
+    """Write the names, then a row each; a text has its line breaks, in quotes."""
     names = _columns(response)
     for row in (names, *([_cell(result, name) for name in names] for result in response["results"])):
         line = StringIO()

@@ -53,7 +53,7 @@ def cell(text: str) -> Text:
 
 
 def width_of(stream: TextIO) -> int:
-    """Columns of the terminal behind the stream."""
+    """Return how many columns the terminal behind the stream has."""
     return Console(file=stream).width
 
 
@@ -68,7 +68,7 @@ def fit(line: str, width: int) -> Iterator[str]:
 
 
 def join_with_dots(parts: Sequence[str], width: int, *, head: str = "", indent: int | None = None) -> Iterator[str]:
-    """The parts with a dot between, as many on a line as fit. indent: of the lines, by default the head's length."""
+    """Yield the parts with a dot between, as many on a line as fit. indent: by default the head's length."""
     blank = " " * min(len(head) if indent is None else indent, width // _DEEPEST)
     line = head or blank
     is_empty = True
@@ -104,7 +104,7 @@ def _hang(line: str, width: int) -> int:
 
 
 def _break(text: str, width: int, *, least: int) -> int:
-    """The place of the last gap between columns that fits, if it leaves no half empty line; else of a blank."""
+    """Return the place of the last gap between columns that fits, if the line is half full; else of a blank."""
     most = _within(text, width)
     columns = text.rfind("  ", least + 1, most + 2)
     if columns > max(least, width // 2) and text[:columns].strip():

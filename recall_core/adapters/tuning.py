@@ -100,7 +100,7 @@ def lines(response: TuneResponse | SweepResponse) -> Iterator[str]:
 
 
 def chart(curve: CurveView, *, plateau: Sequence[BandView], weight: float, name: str) -> Iterator[str]:
-    """The curve from weight 0 to 1: a bar for the mean in the middle of each column, the plateau, the weight."""
+    """Yield the curve from weight 0 to 1: a bar for the mean in each column's middle, the plateau, the weight."""
     middles = [(column + 0.5) / COLUMNS for column in range(COLUMNS)]
     heights = [curve["means"][bisect_right(curve["weights"], each) - 1] for each in middles]
     low, high = min(heights), max(heights)

@@ -135,7 +135,7 @@ def all_lines(response: WhyNotResponse) -> Iterator[str]:
 
 
 def whynot_lines(view: WhyNotView) -> Iterator[str]:
-    """The verdict, the first stage that fails in a sentence, what brings the target in, and what there is besides."""
+    """Yield the verdict, the first stage that fails, what brings the target in, and what --all would show."""
     yield from account(view)
     if "chosen" in view["target"]:
         more = [f"all {counted(len(view['stages']), 'stage')}"]

@@ -196,7 +196,7 @@ def _f(done: Effect, missed: int) -> float:
 
 
 def _nearest_irrelevant(near: Iterable[ShortDocument]) -> Iterator[float]:
-    """Of each query, the distance that a wrong injection would have."""
+    """Yield the distance that a wrong injection would have, of each query."""
     seen: set[int] = set()
     for each in near:
         if not each.relevant and each.query not in seen:

@@ -103,7 +103,7 @@ def sign_flip(differences: Floats) -> list[float]:
 
 
 def _signs(queries: int) -> Iterator[Floats]:
-    """Rows of -1 and 1, one sign a query, some at a time."""
+    """Yield rows of -1 and 1, one sign a query, some at a time."""
     if queries <= _EXACT:
         numbers = np.arange(2**queries)[:, None] >> np.arange(queries)
         yield np.where(numbers & 1, -1.0, 1.0)

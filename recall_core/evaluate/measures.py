@@ -268,7 +268,7 @@ class EvalOptions(NamedTuple):
 
     @property
     def is_semantic(self) -> bool:
-        """Some mode takes vectors."""
+        """Return True if some mode takes vectors."""
         return any(MODES[mode] != "lexical" for mode in parse_modes(self.modes))
 
 

@@ -107,7 +107,7 @@ def _items(names: Names, documents: Sequence[str], unit: Unit) -> list[str]:
 
 
 def _check(condition: Condition, board: Setup) -> None:
-    """Raises UsageError `bad_gate` where the condition asks for what will not be known."""
+    """Raise UsageError `bad_gate` where the condition asks for what will not be known."""
     mode = condition.mode or board.modes[0]
     if mode not in board.modes:
         raise bad_gate(f"{mode} is not among the modes", hint=Hint(AGAIN, modes=",".join((*board.modes, mode))))

@@ -197,7 +197,7 @@ class Contribution(NamedTuple):
 
 
 def lexical_contributions(answer: Answer, rowids: Sequence[int], store: Store) -> dict[int, list[Contribution]]:
-    """rowid to its phrases that count there, in query order; together they are the row's raw lexical value.
+    """Return rowid to its phrases that count there, in query order; together they are the row's raw lexical value.
 
     One pass over the rows, in FTS5's own counting or, where the answer was ranked so, by BM25F.
     """

@@ -94,7 +94,7 @@ def alike_chunks(a: Sequence[Row], b: Sequence[Row]) -> list[RowPair]:
 
 
 def _places_of_rows(rowids: Sequence[int], store: Store, table: Table) -> dict[int, str]:
-    """rowid to path."""
+    """Return the path of each row, by its rowid."""
     if table == "doc":
         return {rowid: document.path for rowid, document in store.documents(rowids).items()}
     return {row.rowid: row.doc.path for row in store.fetch(rowids)}
@@ -257,7 +257,7 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
 
 
 def _struck_positions(answer: Answer, rowids: Sequence[int]) -> dict[int, int]:
-    """rowid to position, of those of these rows that another one stands for."""
+    """Return the position of each of these rows that another one stands for, by its rowid."""
     if answer.copies is None or answer.pool is None:
         return {}
     copies = standing_for(answer)
@@ -266,7 +266,7 @@ def _struck_positions(answer: Answer, rowids: Sequence[int]) -> dict[int, int]:
 
 
 def _places(answer: Answer) -> dict[int, int]:
-    """rowid to its place in the full order, from 0."""
+    """Return each row's place in the full order, from 0, by its rowid."""
     assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - the caller has looked
     keys, by_document = answer.pool.keys, answer.plan.table == "doc"
     return {

@@ -38,7 +38,7 @@ class Interval(NamedTuple):
 
     @property
     def width(self) -> float:
-        """Its length, 0 to 1."""
+        """Return its length, 0 to 1."""
         return float(self.high - self.low)
 
     def holds(self, weight: Weight) -> bool:

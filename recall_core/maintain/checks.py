@@ -134,7 +134,7 @@ def _counted(stale: Sequence[_Stale]) -> str:
 
 
 def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config) -> str:
-    """What helps, as one line. Raises IngestError `root_missing`."""
+    """Return what helps, as one line. Raises IngestError `root_missing`."""
     roots = store.roots()[::-1]
     met = _met(standing_roots(roots, known={file.path: file for file in store.files()}, base=base), base, config)
     read = [(each, here) for each in stale if (here := met.get(each.file.path))]
@@ -156,7 +156,7 @@ def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config
 
 
 def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[str]:
-    """What has these files read again that no sync reads: their root is accepted, or they are added as they were."""
+    """Return what has files read again that no sync reads: accept their root, or add them as they were."""
     waiting = {number: each.root for number, each in enumerate(store.known_roots(), 1) if not each.is_active}
     accepted: dict[int, None] = {}
     named: dict[str, list[str]] = {}
@@ -171,7 +171,7 @@ def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[
 
 
 def _met(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met | None]:
-    """What a sync comes upon, by path; None where it skips it. roots: newest first."""
+    """Return what a sync comes upon, by path; None where it skips it. roots: newest first."""
     met: dict[str, _Met | None] = {}
     for root in roots:
         is_folder = os.path.isdir(base / root.folder)  # noqa: PTH112 - Path.is_dir raises where one may not look
@@ -183,7 +183,7 @@ def _met(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met | 
 
 
 def _is_synced(stale: _Stale, met: Mapping[str, _Met | None], roots: Iterable[Root], base: Path) -> bool:
-    """Whether a sync reads the file, or takes out what vanished."""
+    """Return True if a sync reads the file, or takes out what vanished."""
     path = stale.file.path
     if path in met:
         return met[path] is not None
@@ -202,7 +202,7 @@ def _can_be_added(stale: _Stale, roots: Sequence[Root], base: Path, config: Conf
 
 
 def _can_be_read(place: Path, path: str, root: Root, config: Config) -> bool:
-    """A parser that is not installed is told by a sync: that is no fault of the file."""
+    """Return True if the file can be read. A parser that is not installed is no fault of the file: a sync says so."""
     try:
         raw = read_raw(place, path=path, config=config)
         with FileReader(config) as reader:
@@ -276,7 +276,7 @@ def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
 
 
 def _vectors(store: Store, rows: Sequence[Row], embedder: Embedder | None) -> dict[int, Vector]:
-    """chunk rowid to vector, for those whose text has a feature."""
+    """Return the vector of each chunk, by its rowid, whose text has a feature."""
     if embedder is None:
         return store.vectors([row.rowid for row in rows])
     made = embed([embedded_of(row.doc, row.chunk) for row in rows], embedder)
@@ -289,7 +289,7 @@ _SHOWN = 3
 
 
 def near_duplicates(store: Store) -> Finding:
-    """How many pairs of chunks have a cosine of NEAR or more, and the first few by path and offset.
+    """Return how many pairs of chunks have a cosine of NEAR or more, and the first few by path and offset.
 
     Both chunks have vectors and stand in documents of different content; `duplicates` tells of those of the same.
     Never a warning: what is alike may be meant. Every two chunks are compared, exactly.
@@ -339,7 +339,7 @@ def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Findi
 
 
 def _half_sentence(text: str) -> str:
-    """The first half of the first sentence, in whole words where it has any; "" where it is too short to tell."""
+    """Return the first half of the first sentence, in whole words if it has any; "" if it is too short."""
     sentence = next((part.strip() for part in _SENTENCE_END.split(text) if len(part.strip()) >= _LEAST_CHARS), "")
     half = sentence[: len(sentence) // 2]
     return half.rpartition(" ")[0] or half

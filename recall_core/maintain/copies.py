@@ -79,7 +79,7 @@ def _room(kind: StoreKind, place: Path, *, store: str) -> Iterator[Path]:
 
 
 def _expect_room(store: Store, target: Path, place: Path, *, force: bool) -> None:
-    """Raises where the copy would take away what is not to go; OSError for a folder, a pipe, a link to itself."""
+    """Raise where the copy would take away what is not to go; OSError for a folder, a pipe, a link to itself."""
     paths.expect_file(target)
     if place.is_dir() or place.is_symlink():
         number = errno.EISDIR if place.is_dir() else errno.ELOOP

@@ -49,7 +49,7 @@ def doctor(
     fix: bool = False,
     dups: bool = False,
 ) -> list[CheckView]:
-    """Every check in a fixed order; an error among them is exit 6. Only StoreLocked and Interrupted end it early.
+    """Return every check in a fixed order; an error is exit 6. Only StoreLocked and Interrupted end it early.
 
     base: the store's directory.  own: the store's own embedder, when it is wanted; else that of `config`.
     is_known: `config` names who makes the vectors.  dups: hold every two chunks against each other too.
@@ -103,7 +103,7 @@ def make_vectors(store: Store, own: Own) -> None:
 
 
 def made_with(config: Config | None) -> MadeWith | None:
-    """What a store of these settings is made with; None where nobody can tell here."""
+    """Return what a store of these settings is made with; None where nobody can tell here."""
     if config is None:
         return None
     try:
@@ -146,17 +146,17 @@ def _rebuilt(lost: Sequence[Lost], unread: int) -> CheckView:
 
 
 def check_one(store: Store, code: str, own: Own, *, base: Path, config: Config = Config()) -> CheckView:
-    """The check of this code, one of `codes`. own: the store's own embedder, when it is wanted."""
+    """Return the check of this code, one of `codes`. own: the store's own embedder, when it is wanted."""
     return next(_ask(store, own, *question) for question in _questions(base, config) if question[0] == code)
 
 
 def codes() -> tuple[str, ...]:
-    """The codes of all checks that need not be asked for, in their order."""
+    """Return the codes of all checks that need not be asked for, in their order."""
     return tuple(code for code, _, _ in _questions(Path(), Config()))
 
 
 def examined(store: Store) -> list[CheckView]:
-    """Every check of what a store holds: neither the files around it nor an embedder is looked at.
+    """Return every check of what a store holds: neither the files around it nor an embedder is looked at.
 
     Raises StoreError `io_error` where the disk fails, and nothing is known.
     """
@@ -196,7 +196,7 @@ def _ask(
     *,
     is_sure: bool = False,
 ) -> CheckView:
-    """A question that the file is too damaged to answer is answered by that. is_sure: not by a disk that fails."""
+    """Answer a question; if the file is too damaged for it, with that. is_sure: raise where the disk fails."""
     try:
         finding = question(store, own)
     except StoreLocked:
@@ -235,7 +235,7 @@ def _tokens(store: Store, own: Own) -> Finding:
 
 
 def _vectors(store: Store, own: Own) -> Finding:
-    """Chunks without a vector, of which the embedder says whether their text has a feature."""
+    """Return chunks without a vector, of which the embedder says whether their text has a feature."""
     without = missing = 0
     try:
         for rows in store.without_vector():
@@ -263,7 +263,7 @@ def _embedder(store: Store, own: Own) -> Finding:
 
 
 def _selves(store: Store, own: Own, *, config: Config) -> Finding:
-    """A provider is not asked, as in `_ceiling`: stored vectors stand in for new ones."""
+    """Check self-retrieval. A provider is not asked, as in `_ceiling`: stored vectors replace new ones."""
     words = config.stop_words
     try:
         if kind(config.embedding).sends_text(config):
@@ -274,7 +274,7 @@ def _selves(store: Store, own: Own, *, config: Config) -> Finding:
 
 
 def _ceiling(store: Store, own: Own, *, config: Config) -> Finding:
-    """A provider is not asked: doctor sends no text off the machine that it need not."""
+    """Check the ceiling. A provider is not asked: doctor sends no text off the machine without need."""
     try:
         if kind(config.embedding).sends_text(config):
             return Finding("ok", "not tried, because the embedder sends text off this machine")

@@ -272,7 +272,7 @@ def _look_closer(view: EmbedderView, kind: EmbedderKind, config: Config, *, prob
 
 
 def _texts_per_second(embedder: Embedder) -> float:
-    """Of texts of 100 words, after a first one that may load a model."""
+    """Measure it with texts of 100 words, after a first one that may load a model."""
     embedder.embed(_PROBE_TEXTS[:1])
     pace, done, started = Pace(), 0, perf_counter()
     seconds = 0.0
@@ -445,7 +445,7 @@ class _ReembedRun:
         )
 
     def event(self, stage: Stage) -> Progress:
-        """Documents count as files, which all are there; chunks are distinct texts."""
+        """Return the progress: documents count as files, which all are there; chunks are distinct texts."""
         documents = self.info.documents
         waiting = max(0, self.texts - self.embedded - self.reused)
         counters = (documents, documents, documents, self.texts, self.embedded, self.reused)

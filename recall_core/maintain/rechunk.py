@@ -318,7 +318,7 @@ class _RechunkRun:
 
     @property
     def embedder(self) -> Embedder:
-        """The store's own; a store that lacks no vector needs none."""
+        """Return the store's own; a store that lacks no vector needs none."""
         if self._embedder is None:
             self._embedder = self._own()
             self._tokens_before = tokens_of(self._embedder) or 0

@@ -139,7 +139,7 @@ def _beginning(text: str, room: int) -> str:
 
 
 def as_json(value: object) -> str:
-    """As `recall --json` spells it, on one line."""
+    """Return the value as `recall --json` spells it, on one line."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -156,7 +156,7 @@ def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: b
 
 
 def first_that_fit(results: Sequence[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
-    """The first of some objects that take so many characters as JSON, with what says that others are left out."""
+    """Return the first objects that take so many characters as JSON, with what says that others are left out."""
     room = most - len(',"truncated":true')
     kept = []
     for result in results:
@@ -169,7 +169,7 @@ def first_that_fit(results: Sequence[Mapping[str, Any]], most: int) -> list[Mapp
 
 
 def memory_text(view: TextView, first: int, lines: int) -> dict[str, Any]:
-    """Some lines of a document, in the words of OpenClaw's `memory_get`: what is left, and where to go on."""
+    """Return some lines of a document, in the words of OpenClaw's `memory_get`: what is left, and where to go on."""
     split = _LINE.findall(view["text"])
     last = min(len(split), first + lines - 1)
     told: dict[str, Any] = {

@@ -290,7 +290,7 @@ class Lead:
 
     @cached_property
     def _vectors(self) -> Values:
-        """The vectors of the rows and last of what is sought; zeros where there is none."""
+        """Return the vectors of the rows and last of what is sought; zeros where there is none."""
         if self._plan.semantic is None:
             return np.zeros((len(self._rowids) + 1, 0))
         wanted = [*self._rowids, self._own_rowid]

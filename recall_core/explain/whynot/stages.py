@@ -465,7 +465,7 @@ def semantic_stage(plan: Plan, answer: Answer, sought: Sought, *, is_listed: boo
 
 
 def index_stages(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> Iterator[Stage]:
-    """Whether an index that skips rows let it through; nothing where none was asked.
+    """Yield whether an index that skips rows let it through; nothing where none was asked.
 
     Fails where an exact search by meaning would have proposed it, and nothing else does.
     """
@@ -488,7 +488,7 @@ def index_stages(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -
 
 
 def pool_stage(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> Stage:
-    """Whether a bounded pool holds it; the exact ranks say how deep it would have to be."""
+    """Return whether a bounded pool has it; the exact ranks say how deep it would have to be."""
     if answer.pool is None:
         return skip_stage("pool", "the question scores nothing")
     if answer.pool.exact:

@@ -139,7 +139,7 @@ def _place_of_text(answer: Answer, sought: Sought) -> float:
 
 
 def _places(asker: KeptAsker, answer: Answer, choices: Sequence[Sought]) -> dict[int, int]:
-    """rowid to the place of a chunk in the list, of those that have one."""
+    """Return the place of each chunk in the list that has one, by its rowid."""
     if answer.pool is None or answer.ranked is None or answer.plan.table == "doc":
         places = {each.row.rowid: row_of(asker, answer, each) for each in choices}
         return {rowid: at for rowid, at in places.items() if at is not None}
