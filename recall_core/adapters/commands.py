@@ -237,7 +237,8 @@ def draw(command: Command[Any], response: Mapping[str, Any], stdout: TextIO, fla
     """Draw the answer with Rich if it suits that; False leaves it to plain lines."""
     if command.draws is None:
         return False
-    console = adapters.terminal.console_on(stdout)
+    # Width, colour and NO_COLOR are Rich's to find out from the terminal.
+    console = adapters.terminal.Console(file=stdout, highlight=False, emoji=False)
     picture = command.draws(response, console, flags)
     if picture is not None:
         console.print(picture, soft_wrap=False)

@@ -25,7 +25,6 @@ __all__ = [
     "Table",
     "Text",
     "cell",
-    "console_on",
     "fit",
     "join_with_dots",
     "new_table",
@@ -35,11 +34,6 @@ __all__ = [
 _COMMAND = re.compile(r"(?P<label>\s*(?:fix|[\w ,]+:)?\s*)(?P<line>(?:recall|pipx|uv|git|\S*/python[\w.]*) .+)")
 _LABEL = re.compile(r"\s*\S.*?\s{2,}(?=\S)")
 _DEEPEST = 3  # continuations begin in the first third of a line at the latest
-
-
-def console_on(stdout: TextIO) -> Console:
-    """Return what draws there; width, colour and NO_COLOR are Rich's to find out from the terminal."""
-    return Console(file=stdout, highlight=False, emoji=False)
 
 
 def new_table() -> Table:
