@@ -53,7 +53,7 @@ class Offered(NamedTuple):
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """The command lines of a text, without prompts; a line break in quotes is part of one."""
+    """Return the command lines of a text, without prompts; a line break in quotes is part of one."""
     lines: list[str] = []
     begun = ""
     for piece in text.split("\n"):
@@ -68,19 +68,19 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 
 def without_prompt(line: str) -> str:
-    """The line as it is meant where it was pasted as a shell takes it, or with the prompt that `Y` shows."""
+    """Return the line as it is meant where it was pasted as a shell takes it, or with the prompt that `Y` shows."""
     words = line.strip().removeprefix("$ ").lstrip()
     return words.removeprefix("recall").lstrip() if words.split(" ", 1)[0] == "recall" else words
 
 
 def verb(line: str) -> Verb | None:
-    """What the line asks of the workbench itself; None where it is a command of `recall`."""
+    """Return what the line asks of the workbench itself; None where it is a command of `recall`."""
     words = line.split()
     return Verb(words[0], tuple(words[1:])) if words and words[0] in VERBS else None
 
 
 def question(line: str) -> Taken | None:
-    """The question of a line, for the editor; None where it has none. Raises UsageError."""
+    """Return the question of a line, for the editor; None where it has none. Raises UsageError."""
     try:
         words = shlex.split(line)
     except ValueError as error:
@@ -93,18 +93,18 @@ def question(line: str) -> Taken | None:
     return Taken(text, flags.get("filter") or "") if text and text[0] not in "@" and text != "-" else None
 
 
-def completed(line: str, themes: Sequence[str]) -> Offered:
-    """The line with its last word completed as far as there is no choice, and the choices that are left."""
+def complete(line: str, themes: Sequence[str]) -> Offered:
+    """Return the line with its last word completed as far as there is no choice, and the choices that are left."""
     before, _, last = line.rpartition(" ")
     choices = tuple(choice for choice in _candidates(before.split(), last, themes) if choice.startswith(last))
     if not choices:
         return Offered(line, ())
-    grown = _shared(choices) + (" " if len(choices) == 1 else "")
+    grown = _common_start(choices) + (" " if len(choices) == 1 else "")
     return Offered(f"{before} {grown}" if before else grown, choices if len(choices) > 1 else ())
 
 
-def _shared(words: Sequence[str]) -> str:
-    """What all of them begin with."""
+def _common_start(words: Sequence[str]) -> str:
+    """Return what all of them begin with."""
     first, last = min(words), max(words)
     agreed = next((place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)
     return first[:agreed]

@@ -21,8 +21,6 @@ from recall_tui.terminal import PasteParser
 
 QUESTION = "question"
 """The type of the packets that carry a question, as a line of the history, from and to the server."""
-
-
 web_driver.XTermParser = PasteParser  # type: ignore[attr-defined]
 
 
@@ -33,7 +31,7 @@ class TabDriver(WebDriver):
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._write = partial(written, self.fileno)
+        self._write = partial(write_packet, self.fileno)
 
     def run_input_thread(self) -> None:
         """Pass on what the page sends; where that ends before the workbench does, nobody is there any more."""
@@ -55,7 +53,7 @@ class TabDriver(WebDriver):
         super().stop_application_mode()
 
 
-def written(fileno: int, packet: bytes) -> int:
+def write_packet(fileno: int, packet: bytes) -> int:
     """Write a packet; what nobody reads is no defect of the workbench, which is about to leave."""
     try:
         return os.write(fileno, packet)

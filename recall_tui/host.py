@@ -22,13 +22,12 @@ from recall_tui import screens
 from recall_tui.actions.action import Action
 from recall_tui.actions.table import GESTURES
 from recall_tui.commandline import Output
-from recall_tui.gc_policy import Tidying
 from recall_tui.home import history, keymap, preferences
 from recall_tui.home.preferences import PaneSizes
+from recall_tui.lifetime import Stops, Tidying, without_interrupts
 from recall_tui.messages import Happened
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.dialog import Dialog
-from recall_tui.signals import Stops, without_interrupts
 from recall_tui.state import session as state
 from recall_tui.state.events import Event
 from recall_tui.state.session import Session
@@ -36,7 +35,7 @@ from recall_tui.state.weighing import is_ranking
 from recall_tui.texts import to_keep
 from recall_tui.threads import Clock
 from recall_tui.threads.threads import Threads
-from recall_tui.threads.writer_thread import WriterTask
+from recall_tui.threads.writing import WriterTask
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     from recall_tui.home.history import PastQuestion
     from recall_tui.opening import FirstStore
     from recall_tui.screens.confirm import Check
-    from recall_tui.turns import Turns
+    from recall_tui.terminal import Turns
 
 WRONG_SECONDS = 15.0  # a failure stays on the screen, three times as long as a notice
 LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
@@ -135,7 +134,7 @@ class Host(App[None]):
             self._keep_question(past)
             session = session._replace(query=session.query._replace(kept=past, kept_at=session.query.question))
         before, self.session = self.session, session
-        self.tidying.moved()
+        self.tidying.mark_change()
         self.threads.serve(before, session)
         if session.query.busy and session.query.question != before.query.question:
             self.set_timer(LONG_SECONDS, partial(self._lingers, session.query.question))
@@ -216,7 +215,7 @@ class Host(App[None]):
     def ask(self) -> None:
         """Ask what is written."""
         if self.bench.is_attached:  # the keys may come to rest only after the workbench has been left
-            self.become(state.asked(self.session, self.bench.editor.text, self.clock()))
+            self.become(state.ask(self.session, self.bench.editor.text, self.clock()))
 
     def do(self, name: str, run: Callable[[Recall, Callable[[Progress], None]], str]) -> None:
         """Do something to the store, in the background; its end is told by a TaskDone event."""

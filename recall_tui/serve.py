@@ -62,8 +62,8 @@ class Site(Server):
         """Where a browser finds the page."""
         return f"{self.public_url}/{self.key}/"
 
-    async def guarded(self) -> web.Application:
-        """The whole application, closed to every page but its own."""
+    async def guard(self) -> web.Application:
+        """Return the whole application, closed to every page but its own."""
         guarded = web.Application(middlewares=[self._refuse_strangers])
         guarded.on_response_prepare.append(self._seal)
         site = await self._make_app()
@@ -80,7 +80,7 @@ class Site(Server):
         await asyncio.gather(*(each.close(code=WSCloseCode.GOING_AWAY) for each in tuple(self._sockets)))
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """One tab from its first to its last byte; where its page was loaded anew, with the question from before."""
+        """Serve one tab from its first to its last byte; a page that was loaded again gets its question back."""
         websocket = web.WebSocketResponse(heartbeat=15)
         await websocket.prepare(request)
         self._sockets.add(websocket)
@@ -102,7 +102,7 @@ class Site(Server):
         return websocket
 
     def _page(self, name: str) -> Page:
-        """The page of this name; without one it is like no other."""
+        """Return the page of this name; without one it is like no other."""
         page = self._pages.pop(name, None) or Page()
         if name:
             self._pages[name] = page
@@ -112,7 +112,7 @@ class Site(Server):
 
     @web.middleware
     async def _refuse_strangers(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """A foreign Host is a name that was made to point here, a foreign Origin another site's page."""
+        """Refuse a foreign Host, a name that was made to point here, and a foreign Origin, another site's page."""
         if request.host != f"{HOST}:{self.port}" or request.headers.get("Origin", self.public_url) != self.public_url:
             raise web.HTTPForbidden(text="Open the address that recall-tui --serve printed.\n")
         return await handler(request)
@@ -162,7 +162,7 @@ class Tab(AppService):
         )
 
     def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
-        """As for any tab, but that the process notices when this one is gone."""
+        """Return the environment of any tab; with this driver the process notices when this one is gone."""
         return {**super()._build_environment(width, height), "TEXTUAL_DRIVER": DRIVER}
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
@@ -223,7 +223,7 @@ async def _serve(site: Site, door: socket.socket, streams: Streams) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    runner = web.AppRunner(await site.guarded(), access_log=None, shutdown_timeout=2 * GRACE_SECONDS)
+    runner = web.AppRunner(await site.guard(), access_log=None, shutdown_timeout=2 * GRACE_SECONDS)
     await runner.setup()
     try:
         await web.SockSite(runner, door).start()

@@ -8,7 +8,7 @@ from recall_core.text import cited
 from recall_core.types import Hit
 from recall_tui.home.history import KeptRow, PastQuestion
 from recall_tui.state.records import Moved
-from recall_tui.state.session import Session, filter_of, listed
+from recall_tui.state.session import Session, filter_of, list_range
 from recall_tui.state.weighing import KEYS
 
 MOST_KEPT = 10  # rows of an answer that the history keeps
@@ -28,7 +28,7 @@ def to_keep(session: Session) -> PastQuestion | None:
     rows = tuple(KeptRow(hit.chunk.id if hit.chunk else hit.doc.id, _where(hit)) for hit in hits)
     digest = session.store.info.digest if session.store.info else ""
     filters = filter_of(answer.plan) or ""
-    past = PastQuestion(session.query.text, filters, _settings(session), digest, rows, listed(answer)[0])
+    past = PastQuestion(session.query.text, filters, _settings(session), digest, rows, list_range(answer)[0])
     return past if past[:3] != session.query.kept[:3] else None
 
 

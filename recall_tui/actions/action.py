@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable
 from typing import NamedTuple
 
-from recall_tui.state import packing, tabs
-from recall_tui.state.explaining import chunk_of, other_hit
-from recall_tui.state.fixes import chosen_remedy, standing
+from recall_tui.state import packing
+from recall_tui.state import session as state
+from recall_tui.state.commands import command
+from recall_tui.state.explaining import chosen_remedy, chunk_of, fixes_in_force, other_hit
 from recall_tui.state.judging import pointed_line
 from recall_tui.state.packing import chosen_entry
 from recall_tui.state.runs import may_hold
 from recall_tui.state.session import Pane, Session, is_ingesting, is_lingering
-from recall_tui.state.shell import command
 from recall_tui.state.store_pane import chosen_check, chosen_embedder, chosen_line, rows_of
 from recall_tui.state.tuning import curve_of
 from recall_tui.state.weighing import is_hybrid
@@ -86,7 +86,7 @@ has_suspect = Requirement(
 can_compare = Requirement("there is no other result", lambda now: bool(chunk_of(now)) and other_hit(now) is not None)
 has_question = Requirement("there is no answer", lambda now: now.results.answer is not None)
 has_fix = Requirement("no fix is selected", lambda now: chosen_remedy(now) is not None)
-has_tried = Requirement("no fix was applied", lambda now: bool(standing(now)))
+has_tried = Requirement("no fix was applied", lambda now: bool(fixes_in_force(now)))
 has_best = Requirement(
     "there are no grades to find the best weight with",
     lambda now: is_hybrid(now.results.answer) and (curve := curve_of(now)) is not None and bool(curve.steps),
@@ -96,7 +96,7 @@ can_redo = Requirement("there is nothing to redo", lambda now: has_pool.holds(no
 has_entries = Requirement("the context is empty", lambda now: chosen_entry(now) is not None)
 has_chunk = Requirement("no chunk is selected", packing.has_chunk)
 has_what_ifs = Requirement("nothing is pinned or excluded", packing.has_what_ifs)
-has_tabs = Requirement("there is only one tab", tabs.has_tabs)
+has_tabs = Requirement("there is only one tab", state.has_tabs)
 has_grades = Requirement("nothing was graded", lambda now: bool(now.judge.regrades))
 may_grade = Requirement("grading is off; {switch_grading} turns it on", lambda now: now.judge.is_grading)
 has_queries = Requirement("no judged queries", lambda now: pointed_line(now) is not None)

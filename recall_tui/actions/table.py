@@ -41,9 +41,9 @@ from recall_tui.actions.action import (
     may_grade,
 )
 from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.state import explaining, form, grading, judging, packing
+from recall_tui.state import explaining, judging, packing, weighing
 from recall_tui.state.session import PANES as PANES_IN_ORDER
-from recall_tui.state.session import Pane, Session, budgeted, chosen, lacking, went_on
+from recall_tui.state.session import Pane, Session, move_selection, select_row, set_budget, want_lookups
 
 SCREEN = handled_by(
     "shell",
@@ -122,7 +122,7 @@ RESULTS = handled_by(
         "next result",
         "Select the next result, without leaving the pane",
         has_rows,
-        step=went_on,
+        step=move_selection,
     ),
     Action(
         "select_beside(-1)",
@@ -130,10 +130,14 @@ RESULTS = handled_by(
         "previous result",
         "Select the previous result, without leaving the pane",
         has_rows,
-        step=went_on,
+        step=move_selection,
     ),
-    Action("select(1)", ("j", "down"), "", "Select the next result", has_rows, panes=("results",), step=went_on),
-    Action("select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=("results",), step=went_on),
+    Action(
+        "select(1)", ("j", "down"), "", "Select the next result", has_rows, panes=("results",), step=move_selection
+    ),
+    Action(
+        "select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=("results",), step=move_selection
+    ),
     Action("page(1)", ("pagedown", "space"), "", "Select one page further", has_rows, panes=LISTING),
     Action("page(-1)", ("pageup",), "", "Select one page back", has_rows, panes=LISTING),
     Action("select_first", ("home",), "", "Select the first result", has_rows, panes=LISTING),
@@ -166,8 +170,8 @@ EXPLAIN = handled_by(
     Action("take_all_back", ("r",), "reset", "Undo all applied fixes", has_tried, ("explain",)),
     *handled_by(
         "explain",
-        Action("step_view(-1)", ("left",), "", "Go to the tab on the left", step=explaining.stepped_view),
-        Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right", step=explaining.stepped_view),
+        Action("step_view(-1)", ("left",), "", "Go to the tab on the left", step=explaining.step_view),
+        Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right", step=explaining.step_view),
         Action("scroll_explain(1)", ("j", "down"), "", "Scroll one line further; among fixes, select the next"),
         Action("scroll_explain(-1)", ("k", "up"), "", "Scroll one line back; among fixes, select the previous"),
         Action("page_explain(1)", ("pagedown", "space"), "", "Scroll one page further"),
@@ -229,8 +233,10 @@ EXPLAIN = handled_by(
 )
 WEIGHTS = handled_by(
     "weights",
-    Action("choose_setting(1)", ("j", "down"), "", "Select the next setting", has_pool, step=form.chosen_after),
-    Action("choose_setting(-1)", ("k", "up"), "", "Select the previous setting", has_pool, step=form.chosen_after),
+    Action("choose_setting(1)", ("j", "down"), "", "Select the next setting", has_pool, step=weighing.step_setting),
+    Action(
+        "choose_setting(-1)", ("k", "up"), "", "Select the previous setting", has_pool, step=weighing.step_setting
+    ),
     Action(
         "change_setting(-5)", ("left",), "less", "Change the selected setting: less, or the previous choice", has_pool
     ),
@@ -270,10 +276,10 @@ CONTEXT = (
         "context",
         Action("budget(-100)", ("minus",), "fewer", "Budget 100 tokens down"),
         Action("budget(100)", ("plus",), "more", "Budget 100 tokens up"),
-        Action("scale_budget(-5)", ("left",), "-5%", "Budget 5 % down", step=packing.scaled),
-        Action("scale_budget(5)", ("right",), "+5%", "Budget 5 % up", step=packing.scaled),
-        Action("scale_budget(-1)", ("shift+left",), "", "Budget 1 % down", step=packing.scaled),
-        Action("scale_budget(1)", ("shift+right",), "", "Budget 1 % up", step=packing.scaled),
+        Action("scale_budget(-5)", ("left",), "-5%", "Budget 5 % down", step=packing.scale_budget),
+        Action("scale_budget(5)", ("right",), "+5%", "Budget 5 % up", step=packing.scale_budget),
+        Action("scale_budget(-1)", ("shift+left",), "", "Budget 1 % down", step=packing.scale_budget),
+        Action("scale_budget(1)", ("shift+right",), "", "Budget 1 % up", step=packing.scale_budget),
         Action("point_block(1)", ("j", "down"), "", "Select the next block, or chunk left out", has_entries),
         Action("point_block(-1)", ("k", "up"), "", "Select the previous block, or chunk left out", has_entries),
         Action(
@@ -293,7 +299,7 @@ CONTEXT = (
             "open",
             "Show the block whole, and select its row in the results",
             has_entries,
-            step=packing.unfolded,
+            step=packing.toggle_block,
         ),
         Action(
             "export_context",
@@ -308,9 +314,16 @@ CONTEXT = (
             ("D",),
             "details",
             "Show the digest, the quality and the slider of the budget, or hide them",
-            step=packing.detailed,
+            step=packing.toggle_details,
         ),
-        Action("reset_what_ifs", ("r",), "reset", "Undo all pins and exclusions", has_what_ifs, step=packing.freed),
+        Action(
+            "reset_what_ifs",
+            ("r",),
+            "reset",
+            "Undo all pins and exclusions",
+            has_what_ifs,
+            step=packing.clear_what_ifs,
+        ),
         Action(
             "turn('pack')", ("o",), "order", "Fill the context by rank, or by most value", has_pool, handler="weights"
         ),
@@ -333,7 +346,7 @@ JUDGE = (
             ("g",),
             "grade",
             "Turn grading on or off for this session: the keys for grades act only while it is on",
-            step=grading.switched,
+            step=judging.switch_grading,
         ),
         Action("grade(3)", ("a",), "3", "Grade the selected result 3, and select the next", may_grade),
         Action("grade(2)", ("s",), "2", "Grade the selected result 2, and select the next", may_grade),
@@ -357,7 +370,7 @@ JUDGE = (
             "",
             "Select the next query, or missed document",
             has_queries,
-            step=judging.stepped,
+            step=judging.step_line,
         ),
         Action(
             "point_query(-1)",
@@ -365,7 +378,7 @@ JUDGE = (
             "",
             "Select the previous query, or missed document",
             has_queries,
-            step=judging.stepped,
+            step=judging.step_line,
         ),
         Action("page_query(1)", ("pagedown", "space"), "", "Go one page further in the list", has_queries),
         Action("page_query(-1)", ("pageup",), "", "Go one page back in the list", has_queries),
@@ -380,7 +393,7 @@ JUDGE = (
             "",
             "Go back to the queries",
             has_queries,
-            step=partial(judging.sided, missed=False),
+            step=partial(judging.choose_side, missed=False),
         ),
         Action(
             "take_query",
@@ -502,20 +515,20 @@ class Table(NamedTuple):
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
 GESTURES: Mapping[str, str | Callable[..., Session]] = {
-    "choose_row": chosen,
+    "choose_row": select_row,
     "look_at_rows": "results",
     "show_view": "explain",
     "choose_fix": "explain",
     "list_paths": "explain",
     "slide_weight": "weights",
     "choose_setting_at": "weights",
-    "set_budget": budgeted,
+    "set_budget": set_budget,
     "choose_block": "context",
     "choose_query": "judge",
-    "point_query": judging.stepped,
+    "point_query": judging.step_line,
     "choose_line": "store",
     "search_as_typed": "query",
-    "look_up": lacking,
+    "look_up": want_lookups,
     "restore_question": "query",
     "enter_line": "query",
     "stop_line": "query",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core import evaluate, retrieve
+from recall_core.config import Config, override
 from recall_core.errors import UsageError
 from recall_core.evaluate.judgements import words
 from recall_tui.state.analyses import Analysis
@@ -13,23 +14,16 @@ from recall_tui.state.judging import MEASURES, TOP, Board, Figure, JudgedQueries
 from recall_tui.threads.analysis_thread import AnalysisRun, is_due
 
 if TYPE_CHECKING:
-    from recall_core.config import Config
     from recall_core.evaluate.judgements import Judgement
     from recall_core.evaluate.questions import Questions, Unit
     from recall_core.retrieve.answer import Answer
 
 KEPT = "board"
-
 MOST_CANDIDATES = 1_000_000
-
 """Candidates of all kept answers together: some hundred megabytes. Queries beyond are searched for again."""
-
 TIMES_SAID = 10
-
 """Of how far it is, a divisor of what the thread passes on: each is painted, which takes as long as some rankings."""
-
 Ranked = tuple[str, ...]
-
 """Documents or chunks as grades name them, best first."""
 
 
@@ -55,8 +49,9 @@ class MeasuredRun(NamedTuple):
 
 
 def judged_board(run: AnalysisRun, _analysis: Analysis) -> Board:
-    """The board. Raises UsageError `no_judgements`, `eval_unavailable`."""
-    store, saved, config = run.recall.store, run.recall.config, moved(run)
+    """Return the board. Raises UsageError `no_judgements`, `eval_unavailable`."""
+    store, saved = run.recall.store, run.recall.config
+    config = override(saved, run.session.weights.tweaks)
     with store.reading():
         asked = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
         cache = cache_of(run, config)
@@ -69,15 +64,8 @@ def judged_board(run: AnalysisRun, _analysis: Analysis) -> Board:
     return _board(asked, cache, config, saved)
 
 
-def moved(run: AnalysisRun) -> Config:
-    """The saved settings with those that are moved; an analysis under others is another one."""
-    from recall_core.config import override  # noqa: PLC0415 - the engine loads behind the first frame
-
-    return override(run.recall.config, run.session.weights.tweaks)
-
-
 def cache_of(run: AnalysisRun, config: Config) -> BoardCache:
-    """What is kept, without the rankings under settings that hold no more."""
+    """Return what is kept, without the rankings under settings that hold no more."""
     cache, generation = run.kept.get(KEPT), run.recall.store.info().generation
     if not isinstance(cache, BoardCache) or cache.generation != generation:
         cache = BoardCache(generation)
@@ -92,11 +80,11 @@ def rank(run: AnalysisRun, cache: BoardCache, text: str, settings: tuple[Config,
     """See to it that the cache has the ranking of a text under each of these settings."""
     for config in dict.fromkeys(settings):
         if (text, config, unit) not in cache.rankings:
-            cache.rankings[text, config, unit] = _ranked(run, cache, text, config, unit)
+            cache.rankings[text, config, unit] = _rank_text(run, cache, text, config, unit)
 
 
-def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit: Unit) -> Ranked:
-    """The chunks for a text, or the documents by their best chunks, as `recall eval` ranks them."""
+def _rank_text(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit: Unit) -> Ranked:
+    """Return the chunks for a text, or the documents by their best chunks, as `recall eval` ranks them."""
     key = text, evaluate.options.retrieval(config), unit
     answer = cache.answers.get(key)
     if answer is not None:
@@ -129,25 +117,20 @@ def _keep(cache: BoardCache, key: tuple[str, tuple[object, ...], Unit], answer: 
 
 
 def line_of(asked: Questions, cache: BoardCache, query: str, settings: tuple[Config, Config]) -> QueryLine:
-    """One query under the settings as they are and the saved ones; the cache has its rankings."""
-    only = _only(asked, query)
+    """Return one query under the settings as they are and the saved ones; the cache has its rankings."""
+    only = asked._replace(texts={query: asked.texts[query]}, grades={query: asked.grades[query]})
     return _lines(only, *_both(only, cache, *settings))[0]
-
-
-def _only(asked: Questions, query: str) -> Questions:
-    """One of the questions."""
-    return asked._replace(texts={query: asked.texts[query]}, grades={query: asked.grades[query]})
 
 
 def _both(
     asked: Questions, cache: BoardCache, config: Config, saved: Config
 ) -> tuple[MeasuredRun, MeasuredRun | None]:
-    """The queries measured under the settings as they are, and under the saved ones where these are others."""
-    now = _measured(asked, cache, config)
-    return now, None if config == saved else _measured(asked, cache, saved)
+    """Return the queries measured under the settings as they are, and under the saved ones where these are others."""
+    now = _measure(asked, cache, config)
+    return now, None if config == saved else _measure(asked, cache, saved)
 
 
-def _measured(asked: Questions, cache: BoardCache, config: Config) -> MeasuredRun:
+def _measure(asked: Questions, cache: BoardCache, config: Config) -> MeasuredRun:
     rankings = {query: cache.rankings[text, config, asked.unit] for query, text in asked.texts.items()}
     found = evaluate.measures.values(evaluate.measures.parse_measures(",".join(MEASURES)), asked.grades, rankings)
     return MeasuredRun({measure.name: each for measure, each in found.items()}, rankings)
@@ -169,7 +152,7 @@ def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -
 
 
 def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
-    """The means with their intervals; beside the saved settings, the paired differences too."""
+    """Return the means with their intervals; beside the saved settings, the paired differences too."""
     columns = [list(now.values[measure].values()) for measure in MEASURES]
     figures = [
         Figure(evaluate.figures.mean(column), *ends)
@@ -206,14 +189,14 @@ def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> li
                 before={measure: found[query] for measure, found in before.values.items()} if before else {},
                 judged=evaluate.measures.judged_share(grades, ranking, TOP),
                 relevant=sum(grade > 0 for grade in grades.values()),
-                missed=tuple(_missed(grades, ranking, asked)),
+                missed=tuple(_list_missed(grades, ranking, asked)),
             )
         )
     return lines
 
 
-def _missed(grades: Mapping[str, int], ranking: Ranked, asked: Questions) -> list[Missed]:
-    """The relevant documents or chunks that are not in the top ten: the most relevant first, by rank, by path."""
+def _list_missed(grades: Mapping[str, int], ranking: Ranked, asked: Questions) -> list[Missed]:
+    """List relevant documents or chunks that are not in the top ten: the most relevant first, by rank, by path."""
     ranks = {name: rank for rank, name in enumerate(ranking, start=1)}
     cut = evaluate.options.DEPTH if len(ranking) >= evaluate.options.DEPTH else None
     missed = [
@@ -232,8 +215,9 @@ def _as_missed(name: str, grade: int, rank: int | None, cut: int | None, asked: 
 
 
 def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
-    """The query with this id. Raises UsageError `no_judgements`, `eval_unavailable`."""
-    store, settings = run.recall.store, (moved(run), run.recall.config)
+    """Return the query with this id. Raises UsageError `no_judgements`, `eval_unavailable`."""
+    store, saved = run.recall.store, run.recall.config
+    settings = (override(saved, run.session.weights.tweaks), saved)
     with store.reading():
         asked = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
         if analysis.target not in asked.texts:
@@ -244,7 +228,7 @@ def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
 
 
 def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
-    """Every judged query with its judgements by path, each at the document that it is of at this moment."""
+    """Return every judged query with its judgements by path, each at the document that it is of at this moment."""
     store = run.recall.store
     with store.reading():
         texts = store.judged_queries()

@@ -12,9 +12,18 @@ from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.evaluate.judgements import words
 from recall_tui.state.analyses import Analysis
-from recall_tui.state.beside import MOST_ROWS, SavedRows, identities
-from recall_tui.state.session import WORDS_K, filter_of, listed
-from recall_tui.state.tuning import MEASURE, Curve, TargetWeights, first_rows, of_words, pins_of
+from recall_tui.state.session import WORDS_K, filter_of, list_range
+from recall_tui.state.tuning import (
+    MEASURE,
+    MOST_ROWS,
+    Curve,
+    SavedRows,
+    TargetWeights,
+    first_rows,
+    identities,
+    of_words,
+    pins_of,
+)
 from recall_tui.state.weighing import current, exact_share
 from recall_tui.threads.analysis_thread import AnalysisRun
 
@@ -24,18 +33,17 @@ if TYPE_CHECKING:
     from recall_core.types import Pool
 
 MOST_STEPS = 5_000
-
 """Queries under settings whose steps are kept, so that one more grade asks one query again and not all."""
 
 
 def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
-    """The curve of the question whose words are the target, if it is judged; without, of every judged query."""
+    """Return the curve of the judged question with the words of the target; without them, of every judged query."""
     config = current(run.session) if analysis.target else of_words(run.session)
     with run.recall.store.reading():
-        asked = _asked(run)
+        asked = _read_questions(run)
         if asked is None:
             return Curve(judged=0)
-        wanted = list(asked.texts) if not analysis.target else _judged(asked, analysis.target)
+        wanted = list(asked.texts) if not analysis.target else _find_query(asked, analysis.target)
         steps = []
         for number, query in enumerate(wanted, start=1):
             run.give_way()
@@ -44,8 +52,8 @@ def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
     return _curve(steps, config, asked) if steps else Curve(judged=len(asked.texts), unit=asked.unit)
 
 
-def _asked(run: AnalysisRun) -> Questions | None:
-    """The judged queries of the store; None where there is none."""
+def _read_questions(run: AnalysisRun) -> Questions | None:
+    """Return the judged queries of the store; None where there is none."""
     store = run.recall.store
     try:
         return evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
@@ -55,13 +63,13 @@ def _asked(run: AnalysisRun) -> Questions | None:
         return None
 
 
-def _judged(asked: Questions, said: str) -> list[str]:
-    """The query with these words, if there is one; of several the first, as everywhere."""
+def _find_query(asked: Questions, said: str) -> list[str]:
+    """Return the query with these words, if there is one; of several the first, as everywhere."""
     return [query for query, text in asked.texts.items() if words(text) == said][:1]
 
 
 def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, config: Config) -> Step:
-    """One query's measure, worked out once while its store, its settings and its grades stay."""
+    """Return one query's measure, worked out once while its store, its settings and its grades stay."""
     kept = cast(dict[object, "Step"], run.kept.setdefault("curve", {}))
     text, grades = asked.texts[query], asked.grades[query]
     digest = run.recall.store.info().digest
@@ -86,7 +94,7 @@ def _pool_on_screen(run: AnalysisRun) -> Pool:
 
 
 def _pool(run: AnalysisRun, text: str) -> Pool:
-    """The candidates of a judged query, as `recall tune` finds them."""
+    """Return the candidates of a judged query, as `recall tune` finds them."""
     plan = run.recall.engine.words_plan(text, api.recall.Ask(settings=run.session.weights.tweaks))
     plain = plan.config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0, min_cosine=0.0)
     pool = run.recall.engine.answer(plan._replace(config=plain)).pool
@@ -95,7 +103,7 @@ def _pool(run: AnalysisRun, text: str) -> Pool:
 
 
 def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
-    """The steps together, with what may be said of them whatever the present weight is."""
+    """Return the steps together, with what may be said of them whatever the present weight is."""
     whole = explain.curve.step_curve(steps)
     advice = explain.advice.advise(whole, exact_share(config))
     return Curve(
@@ -112,7 +120,7 @@ def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
 
 
 def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
-    """Every weight at which each pinned chunk stands among the first rows, or does not, as its target asks."""
+    """Return every weight at which each pinned chunk stands among the first rows, or does not, as its target asks."""
     answer, store = run.session.results.answer, run.recall.store
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
     lines, k = explain.lines.lines_of(answer.pool, current(run.session)), first_rows(run.session)
@@ -130,14 +138,14 @@ def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
 
 
 def saved_rows(run: AnalysisRun, _analysis: Analysis) -> SavedRows:
-    """The first rows of the question as they are when nothing is moved."""
+    """Return the first rows of the question as they are when nothing is moved."""
     shown, recall = run.session.results.answer, run.recall
     assert shown is not None  # noqa: S101 - only an answered question has rows
     k = WORDS_K if shown.plan.rql is None else None
     plan = recall.engine.plan(shown.plan.text, api.recall.Ask(filter=filter_of(shown.plan), k=k))
     with recall.store.reading():
         answer = recall.engine.answer(plan)
-        first, rows = listed(answer)
+        first, rows = list_range(answer)
         stop = first + min(rows, MOST_ROWS)
         ids = tuple(identities(answer, first, stop))
         return SavedRows(ids, tuple(recall.engine.hits(answer, first, first + len(ids))), first + 1)

@@ -16,7 +16,7 @@ MOST_DIGITS = 18  # of a number that is typed; Python reads 4,300 at most
 
 def budget(app: Host, tokens: int) -> None:
     """Move the budget by some tokens."""
-    app.become(state.budgeted(app.session, app.session.context.budget_tokens + tokens))
+    app.become(state.set_budget(app.session, app.session.context.budget_tokens + tokens))
 
 
 async def type_budget(app: Host) -> None:
@@ -27,7 +27,7 @@ async def type_budget(app: Host) -> None:
         tokens,
         "tokens, then Enter",
         not_a_budget,
-        lambda typed: app.become(state.budgeted(app.session, int(typed.replace(",", "")))),
+        lambda typed: app.become(state.set_budget(app.session, int(typed.replace(",", "")))),
     )
 
 
@@ -35,14 +35,14 @@ def copy_context(app: Host) -> None:
     """Put the packed context on the clipboard."""
     packed = app.session.context.packed
     if packed is not None:
-        app.copy(packing.printed(packed), f"context, {packed.used_tokens} tokens")
+        app.copy(packing.print_context(packed), f"context, {packed.used_tokens} tokens")
 
 
 def choose_block(app: Host, row: int) -> None:
     """Select the entry in this row."""
     rows = len(packing.entries(app.session))
     if rows:
-        app.become(state.pointed(app.session, packing.LIST, row, rows))
+        app.become(state.move_cursor(app.session, packing.LIST, row, rows))
 
 
 def point_block(app: Host, rows: int) -> None:
@@ -62,13 +62,13 @@ def scroll_context(app: Host, pages: int) -> None:
 
 def pin_chunk(app: Host) -> None:
     """Pin the chosen chunk, or no longer."""
-    app.become(packing.pinned(app.session))
+    app.become(packing.toggle_pin(app.session))
     _say_change(app, "Pinned to the context", app.session.context.pins, "pin_chunk")
 
 
 def drop_chunk(app: Host) -> None:
     """Exclude the chosen chunk, or no longer."""
-    app.become(packing.excluded(app.session))
+    app.become(packing.toggle_drop(app.session))
     _say_change(app, "Excluded from the context", app.session.context.drops, "drop_chunk")
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from recall_tui import screens
 from recall_tui.panes.explain.pane import ExplainPane
-from recall_tui.state import explaining, fixes
+from recall_tui.state import explaining
 from recall_tui.state.packing import chosen_entry, row_of
-from recall_tui.state.session import View, chosen, pointed
+from recall_tui.state.session import View, move_cursor, select_row
 
 if TYPE_CHECKING:
     from recall_tui.host import Host
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 def show_view(app: Host, view: View) -> None:
     """Show a tab, and go there."""
-    app.become(explaining.turned_to(app.session, view))
+    app.become(explaining.turn_to(app.session, view))
     app.bench.give_focus("explain")
 
 
 def choose_fix(app: Host, place: int) -> None:
     """Select a fix; apply it if it is selected already."""
-    if place == app.session.cursors.get(fixes.CURSOR, 0):
+    if place == app.session.cursors.get(explaining.FIX_CURSOR, 0):
         try_fix(app)
     else:
         _point_fix(app, place)
@@ -35,8 +35,8 @@ def list_paths(app: Host, typed: str | None) -> None:
 
 def scroll_explain(app: Host, rows: int) -> None:
     """Go on among the fixes, or, where there are none, among the lines."""
-    if fixes.chosen_remedy(app.session) is not None:
-        _point_fix(app, app.session.cursors.get(fixes.CURSOR, 0) + rows)
+    if explaining.chosen_remedy(app.session) is not None:
+        _point_fix(app, app.session.cursors.get(explaining.FIX_CURSOR, 0) + rows)
         app.bench.query_one(
             ExplainPane
         ).go_to_fix()  # it may have been scrolled away from, and have no neighbour to go to
@@ -61,7 +61,7 @@ def explain_end(app: Host) -> None:
 
 def mark_hit(app: Host) -> None:
     """Mark the selected hit."""
-    app.become(explaining.marked_hit(app.session))
+    app.become(explaining.toggle_mark(app.session))
     marked = app.session.results.marked
     app.notify(f"Marked: {marked.doc.path}" if marked else "No result is marked.", markup=False)
 
@@ -74,7 +74,7 @@ def why_this(app: Host) -> None:
         if row is None:
             _look_for(app, explaining.short(entry.chunk_ids[0]))
             return
-        app.become(chosen(session, row))
+        app.become(select_row(session, row))
     elif (session.pane, session.view) == ("explain", "ledger"):
         _look_for(app, explaining.short(explaining.chunk_of(session)))
         return
@@ -94,32 +94,32 @@ async def miss(app: Host) -> None:
 
 def try_fix(app: Host) -> None:
     """Try the chosen fix, or, where only the command line can, copy its command."""
-    remedy = fixes.chosen_remedy(app.session)
+    remedy = explaining.chosen_remedy(app.session)
     if remedy is None:
         return
-    if not fixes.is_doable(remedy):
+    if not explaining.is_doable(remedy):
         app.copy(remedy.command, remedy.command)
         return
-    app.take(fixes.applied(app.session, remedy, app.clock()))
+    app.take(explaining.apply_fix(app.session, remedy, app.clock()))
     app.notify(app.table.spell("Fix applied. {take_back} undoes it"), markup=False)
 
 
 def take_back(app: Host) -> None:
     """Undo the last fix."""
-    app.take(fixes.taken_back(app.session, app.clock()))
+    app.take(explaining.take_fix_back(app.session, app.clock()))
 
 
 def take_all_back(app: Host) -> None:
     """Undo all fixes."""
-    app.take(fixes.taken_back(app.session, app.clock(), whole=True))
+    app.take(explaining.take_fix_back(app.session, app.clock(), whole=True))
 
 
 def _point_fix(app: Host, place: int) -> None:
-    whynot = fixes.whynot_of(app.session)
+    whynot = explaining.whynot_of(app.session)
     if whynot is not None and whynot.remedies:
-        app.become(pointed(app.session, fixes.CURSOR, place, len(whynot.remedies)))
+        app.become(move_cursor(app.session, explaining.FIX_CURSOR, place, len(whynot.remedies)))
 
 
 def _look_for(app: Host, target: str) -> None:
-    app.become(explaining.sought_after(app.session, target))
+    app.become(explaining.seek_target(app.session, target))
     app.bench.give_focus("explain")

@@ -18,12 +18,12 @@ from recall_tui import commandline, files, home, screens, themes
 from recall_tui.commandline import Output
 from recall_tui.handlers import shell
 from recall_tui.home import history
-from recall_tui.home.history import changed
+from recall_tui.home.history import describe_changes
 from recall_tui.host import reason_of
 from recall_tui.state import session as state
-from recall_tui.state import tabs, weighing
+from recall_tui.state import weighing
+from recall_tui.state.commands import commands
 from recall_tui.state.events import Ran
-from recall_tui.state.shell import commands
 from recall_tui.state.store_pane import is_outdated
 from recall_tui.texts import moved_by
 from recall_tui.widgets.draw import glyphs_in
@@ -76,7 +76,7 @@ def run(app: Host) -> None:
     """Ask what is written, and mean it."""
     _rest(app)
     app.ask()
-    app.become(state.settled(app.session))
+    app.become(state.settle(app.session))
 
 
 async def open_history(app: Host) -> None:
@@ -115,7 +115,7 @@ def edit_outside(app: Host) -> None:
     try:
         command = files.editor(os.environ)
         with app.suspend():
-            text = files.edited(app.bench.editor.text, command)
+            text = files.edit(app.bench.editor.text, command)
     except SuspendNotSupported:
         app.warn("This terminal cannot be lent to an editor.")
     except (UsageError, OSError) as error:
@@ -146,16 +146,16 @@ def ask_again(app: Host, past: PastQuestion) -> tuple[str, ...]:
     """Put an earlier question into the field and ask it as it was; gives those of its settings that are none."""
     moved, unknown = moved_by(past)
     app.bench.give_focus("query")
-    app.take(weighing.recalled(app.session, past.text, past.filter, moved))
+    app.take(weighing.recall_question(app.session, past.text, past.filter, moved))
     return unknown
 
 
 def new_tab(app: Host) -> None:
     """Open an empty tab."""
-    if len(tabs.tabs_of(app.session, "")) >= tabs.MOST_TABS:
-        app.notify(f"There are {tabs.MOST_TABS} tabs of queries, the most there can be; :tab close closes one.")
+    if len(state.tabs_of(app.session, "")) >= state.MOST_TABS:
+        app.notify(f"There are {state.MOST_TABS} tabs of queries, the most there can be; :tab close closes one.")
         return
-    _take_tab(app, tabs.opened(app.session, app.bench.editor.text))
+    _take_tab(app, state.open_tab(app.session, app.bench.editor.text))
 
 
 def step_tab(app: Host, steps: int) -> None:
@@ -165,12 +165,12 @@ def step_tab(app: Host, steps: int) -> None:
 
 def go_to_tab(app: Host, place: int) -> None:
     """Go to the tab of that place, counted from 0."""
-    _take_tab(app, tabs.gone_to(app.session, app.bench.editor.text, place))
+    _take_tab(app, state.go_to_tab(app.session, app.bench.editor.text, place))
 
 
 def close_tab(app: Host) -> None:
     """Close the tab in front."""
-    _take_tab(app, tabs.closed(app.session))
+    _take_tab(app, state.close_tab(app.session))
 
 
 def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
@@ -183,7 +183,7 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
         app.ask()  # what was typed last is what an undo comes back to
     before, unknown = app.session, ask_again(app, choice.past)
     known = [setting for setting in choice.past.settings if setting not in unknown]
-    said = changed(choice.past._replace(settings=tuple(known))) or "the saved settings"
+    said = describe_changes(choice.past._replace(settings=tuple(known))) or "the saved settings"
     without = f", without {', '.join(unknown)}" if unknown else ""
     now = app.session
     if without or (now.query.filter, now.weights.tweaks, now.weights.k) != (
@@ -316,7 +316,7 @@ def filter_by(app: Host, text: str) -> None:
     """Ask again with the words filtered by this expression; "" removes the filter."""
     if text != app.session.query.filter:
         session = app.session._replace(query=app.session.query._replace(filter=text))
-        app.become(state.asked(session, app.bench.editor.text, app.clock()))
+        app.become(state.ask(session, app.bench.editor.text, app.clock()))
 
 
 async def _take_up(app: Host, line: str) -> None:

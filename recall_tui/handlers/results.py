@@ -25,9 +25,9 @@ from recall_tui.opening import open_store
 from recall_tui.panes.results import ResultsPane
 from recall_tui.state import explaining, packing
 from recall_tui.state import session as state
+from recall_tui.state.commands import command
 from recall_tui.state.grouping import MOST_GROUPED, why_not
 from recall_tui.state.packing import chosen_entry
-from recall_tui.state.shell import command
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
@@ -42,25 +42,25 @@ FLAGS = {".csv": ("--csv",), ".jsonl": ("--jsonl",), MARKDOWN: ()}
 
 def look_at_rows(app: Host, first: int, end: int) -> None:
     """Fetch the rows that the list shows, from first to end (exclusive)."""
-    session = state.looking_at(app.session, first, end)
+    session = state.look_at(app.session, first, end)
     if session is not app.session:
         app.become(session)
 
 
 def page(app: Host, pages: int) -> None:
     """Move the selection by what is visible."""
-    app.become(state.went_on(app.session, app.bench.query_one(ResultsPane).rows_to_page(pages)))
+    app.become(state.move_selection(app.session, app.bench.query_one(ResultsPane).rows_to_page(pages)))
 
 
 def select_first(app: Host) -> None:
     """Select the first row."""
-    app.become(state.chosen_at(app.session, 0))
+    app.become(state.select_place(app.session, 0))
 
 
 def select_last(app: Host) -> None:
     """Select the last row."""
     if app.session.results.answer is not None:
-        app.become(state.chosen_at(app.session, app.session.results.answer.total))
+        app.become(state.select_place(app.session, app.session.results.answer.total))
 
 
 def group(app: Host) -> None:
@@ -71,8 +71,8 @@ def group(app: Host) -> None:
     if reason := why_not(answer):
         app.notify(reason)
         return
-    app.become(state.regrouped(app.session))
-    rows = state.listed(answer)[1]
+    app.become(state.toggle_grouping(app.session))
+    rows = state.list_range(answer)[1]
     if app.session.results.is_grouped and rows > MOST_GROUPED:
         app.notify(f"By document: the first {MOST_GROUPED:,} of {rows:,} rows. The others follow by rank.")
 
@@ -94,7 +94,7 @@ async def export_context(app: Host) -> None:
     packed = app.session.context.packed
     if packed is None:
         return
-    text = packing.printed(packed)
+    text = packing.print_context(packed)
 
     async def export_to(typed: str) -> None:
         path = paths.expanded(typed)

@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 def focus_pane(app: Host, pane: Pane) -> None:
     """Go to a pane."""
-    app.become(state.focused(app.session, pane))
+    app.become(state.focus_pane(app.session, pane))
     app.bench.give_focus(pane)
 
 
 def next_pane(app: Host) -> None:
     """Go one pane further."""
-    focus_pane(app, state.stepped(app.session, 1))
+    focus_pane(app, state.next_pane(app.session, 1))
 
 
 def previous_pane(app: Host) -> None:
     """Go one pane back."""
-    focus_pane(app, state.stepped(app.session, -1))
+    focus_pane(app, state.next_pane(app.session, -1))
 
 
 def zoom(app: Host) -> None:
@@ -86,7 +86,7 @@ def drag_border(app: Host, right: float | None, below: float | None, is_over: bo
     """
     layout = app.layout
     if right is not None:
-        layout = layout._replace(right=preferences.bounded(right))
+        layout = layout._replace(right=preferences.clamp(right))
     if below is not None:
         layout = layout._replace(below=app.bench.body.limit(below))
     _take_layout(app, layout, is_kept=is_over)
@@ -96,7 +96,7 @@ def widen(app: Host, percent: int) -> None:
     """Move the border between the columns."""
     if not (app.session.is_narrow or app.session.zoomed):
         right = (app.layout.right or app.bench.body.measure().right or 0) + percent
-        _take_layout(app, app.layout._replace(right=preferences.bounded(right)))
+        _take_layout(app, app.layout._replace(right=preferences.clamp(right)))
 
 
 def heighten(app: Host, percent: int) -> None:
@@ -137,7 +137,7 @@ async def jump(app: Host) -> None:
     """Put letters on panes and rows."""
 
     def choose_row(row: int) -> None:
-        app.become(state.chosen(state.focused(app.session, "results"), row))
+        app.become(state.select_row(state.focus_pane(app.session, "results"), row))
         app.bench.give_focus("results")
 
     def go_to(mark: Landmark | None) -> None:
@@ -163,7 +163,7 @@ def command_palette(app: Host) -> None:
 
 def leave(app: Host) -> None:
     """Quit."""
-    app.become(state.settled(app.session))
+    app.become(state.settle(app.session))
     app.exit(return_code=0)
 
 

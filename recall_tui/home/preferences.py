@@ -11,9 +11,7 @@ from recall_core.files import write_private
 from recall_core.paths import state_folder
 
 FILE = "workbench.json"
-
 LEAST, MOST = 15, 85
-
 """Percent of the screen that a pane can be given."""
 
 
@@ -38,7 +36,7 @@ class Preferences(NamedTuple):
 
 
 def load(environ: Mapping[str, str]) -> Preferences:
-    """What is remembered; what cannot be read or makes no sense is not."""
+    """Return what is remembered; what cannot be read or makes no sense is not."""
     path = place(environ)
     try:
         record = json.loads(path.read_bytes()) if path is not None and path.is_file() else {}
@@ -67,19 +65,19 @@ def save(environ: Mapping[str, str], chosen: Preferences) -> None:
 
 
 def place(environ: Mapping[str, str]) -> Path | None:
-    """The file in the state folder; None without a home."""
+    """Return the file in the state folder; None without a home."""
     folder = state_folder(environ)
     return folder / FILE if folder is not None else None
 
 
 def size_class(width: int, height: int) -> str:
-    """The kind of screen that a layout is remembered for, by its cells."""
+    """Return the kind of screen that a layout is remembered for, by its cells."""
     across = "narrow" if width < 100 else "normal" if width < 160 else "wide"
     return f"{across}-{'short' if height < 32 else 'tall'}"
 
 
-def bounded(percent: float) -> int:
-    """A share of the screen that leaves room for the other side."""
+def clamp(percent: float) -> int:
+    """Return a share of the screen that leaves room for the other side."""
     return max(LEAST, min(MOST, round(percent)))
 
 

@@ -8,8 +8,7 @@ from rich.text import Text
 
 from recall_core.ingest.skips import by_reason
 from recall_core.types import Progress, Skip
-from recall_tui.state.rates import left_seconds
-from recall_tui.state.runs import EVERYTHING, PipelineStage, Run, stages
+from recall_tui.state.runs import EVERYTHING, PipelineStage, Run, seconds_left, stages
 from recall_tui.state.session import Session, has_strip, is_ingesting
 from recall_tui.state.store_pane import StoreOverview, cursor_of, overview
 from recall_tui.widgets.draw import Glyphs, bar, blank, figure, fit, fit_place, fold, pluralize
@@ -242,7 +241,7 @@ def _heading(text: str, width: int, glyphs: Glyphs) -> Text:
 
 def _time_left(run: Run) -> str:
     """`0:14 left`, once there is something to tell it from."""
-    left = None if run.hold else left_seconds(run.meter)
+    left = None if run.hold else seconds_left(run.meter)
     if left is None:
         return ""
     minutes, seconds = divmod(round(left), 60)

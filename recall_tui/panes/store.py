@@ -14,20 +14,22 @@ from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
 from recall_tui.actions.table import Table, table_of
 from recall_tui.messages import Do
-from recall_tui.state.documents import TreeLine, filter_of, tree
-from recall_tui.state.rates import done_share
+from recall_tui.state.runs import done_share
 from recall_tui.state.session import Session
 from recall_tui.state.store_pane import (
     VIEWS,
+    TreeLine,
     View,
     checks,
     cursor_of,
     embedder_words,
+    filter_of,
     ndcg,
     overview,
     remedy,
     rows_of,
     state_of,
+    tree,
     view_of,
 )
 from recall_tui.widgets.draw import Glyphs, bar, blank, figure, fit, fold, pluralize, split

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.events import Paste
 from textual.widgets import Input, Static
 
-from recall_tui.commandline import VERBS, Output, completed
+from recall_tui.commandline import VERBS, Output, complete
 from recall_tui.messages import Do
 from recall_tui.screens.dialog import Dialog
 from recall_tui.themes import NAMES
@@ -119,7 +119,7 @@ class LineScreen(Dialog[None]):
     def action_complete(self) -> None:
         """Go on as far as there is one way."""
         field = self.query_one(Input)
-        offered = completed(field.value, NAMES)
+        offered = complete(field.value, NAMES)
         with self.prevent(Input.Changed):
             field.value = offered.line
             field.cursor_position = len(offered.line)

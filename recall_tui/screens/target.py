@@ -18,8 +18,7 @@ from recall_tui.messages import Do
 from recall_tui.screens.dialog import Dialog
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
-from recall_tui.state.results import result_of
-from recall_tui.state.session import Session
+from recall_tui.state.session import Session, result_of
 from recall_tui.widgets.draw import blank, fit_place, pluralize
 from recall_tui.widgets.lines import PointedList
 

@@ -239,7 +239,7 @@ class WelcomeScreen(SizedScreen[None], Drawing):
         for folder in folders:
             known = self._counts.get(folder)
             if known is None or not known.is_there:
-                self._counts[folder] = await asyncio.to_thread(opening.counted, folder, time.monotonic)
+                self._counts[folder] = await asyncio.to_thread(opening.count_files, folder, time.monotonic)
                 self._draw_folders()
 
     async def _list_embedders(self) -> None:

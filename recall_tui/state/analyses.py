@@ -43,12 +43,9 @@ SCOPES: dict[Kind, Scope] = {
     "documents": "store",
     "paths": "store",
 }
-
 """How long a result holds: for one ranking, for one question at every weight, until documents or judgements change,
 or until anything is written."""
-
 LASTING: tuple[Kind, ...] = ("grades", "board")
-
 """The newest result of such a kind stays, to be shown until there is a newer one."""
 
 
@@ -61,7 +58,5 @@ class Analysis(NamedTuple):
 
 
 Stamp: TypeAlias = tuple[int, ...]
-
 """What a result depends on, counted; a result of another stamp is not shown."""
-
 TASKS_AT = 2  # where a stamp has the number of tasks that were done

@@ -30,7 +30,6 @@ class Chart:
     normalize: str
     rrf_k: int
     """The scale it was drawn on: on another one it says nothing."""
-
     weights: tuple[Fraction, ...]
     """Break points, with 0 and 1."""
     orders: tuple[tuple[int, ...], ...]
@@ -42,7 +41,7 @@ class Chart:
 
 
 def chart_of(pool: Pool, config: Config, *, limit: int = DEPTH, texts: Sequence[int] | None = None) -> Chart:
-    """The chart of a pool with two signals under this fusion and this normalisation; the weights do not matter.
+    """Draw a pool with two signals under this fusion and normalisation; the weights do not matter.
 
     limit: how many rows are listed; at most DEPTH are drawn. texts: the number of each candidate's text, where copies
     are listed once.
@@ -60,22 +59,22 @@ def chart_of(pool: Pool, config: Config, *, limit: int = DEPTH, texts: Sequence[
 
 
 def top_at(chart: Chart, weight: Fraction) -> tuple[int, ...]:
-    """The first candidates at this weight, best first."""
+    """Return the first candidates at this weight, best first."""
     return chart.orders[bisect_left(chart.weights, weight) + bisect_right(chart.weights, weight) - 1]
 
 
 def tops_over(chart: Chart, columns: int) -> list[tuple[int, ...]]:
-    """The first candidates in the middle of each of so many equal stretches of the range: to draw, not to decide."""
+    """Return the first candidates in the middle of each of so many equal stretches: to draw, not to decide."""
     places = [float(weight) for weight in chart.weights]
     middles = [(2 * column + 1) / (2 * columns) for column in range(columns)]
     return [chart.orders[bisect_left(places, at) + bisect_right(places, at) - 1] for at in middles]
 
 
 def stability_at(chart: Chart, weight: Fraction) -> Stability:
-    """How far the weight is from changing the first ranks."""
+    """Return how far the weight is from changing the first ranks."""
     return explain.sweep.stability_of(chart.same_order, chart.same_members, weight)
 
 
 def changes(chart: Chart) -> tuple[Fraction, ...]:
-    """The weights at which something changes: where one stretch ends and the next begins."""
+    """Return the weights at which something changes: where one stretch ends and the next begins."""
     return tuple(sorted({where.low for where in chart.same_order if where.low > 0 or where.low_open}))

@@ -36,21 +36,21 @@ class KnownNames:
         return self._find(Lookup(None, prefix))
 
     def values(self, field: Field, prefix: str) -> tuple[KnownValue, ...]:
-        """Values of the field that begin with the prefix, as far as they are known."""
+        """Return values of the field that begin with the prefix, as far as they are known."""
         return self._find(Lookup(field, prefix))
 
     def _find(self, lookup: Lookup) -> tuple[KnownValue, ...]:
-        """The entry itself, or what the longest shorter prefix has of it; that is missing unless it is whole."""
+        """Return the entry, or what that of the longest shorter prefix has of it, which must be whole."""
         for length in range(len(lookup.prefix), -1, -1):
             entry = self._entries.get(lookup._replace(prefix=lookup.prefix[:length]))
             if entry is None:
                 continue
             if length < len(lookup.prefix) and not entry.is_whole:
                 self.missing.append(lookup)
-            return tuple(known for known in entry.known if _written(known.value).startswith(lookup.prefix))
+            return tuple(known for known in entry.known if _write(known.value).startswith(lookup.prefix))
         self.missing.append(lookup)
         return ()
 
 
-def _written(value: Value) -> str:
+def _write(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -11,7 +11,7 @@ from recall_core.errors import ConfigError, RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.state.analyses import Analysis, Stamp
 from recall_tui.state.completion import Lookup, LookupResult
-from recall_tui.state.rates import Meter
+from recall_tui.state.runs import Meter
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 Ranks: TypeAlias = Mapping[int, int | None]
 """By row of the list: its rank under the saved settings, None where it has none. Empty while those hold."""
-
-
 Spans: TypeAlias = tuple[tuple[int, int], ...]
 """Half-open ranges of code points, in order."""
 

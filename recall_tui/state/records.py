@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recall_core.config import Config
 from recall_core.errors import RecallError
@@ -21,18 +21,14 @@ if TYPE_CHECKING:
     from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
     from recall_tui.state.chart import Chart
-    from recall_tui.state.fixes import Tried
-    from recall_tui.state.judging import Grading
-    from recall_tui.state.tuning import PinnedChunk
 
 Tweaks: TypeAlias = Mapping[str, str | float | bool]
 """Settings that are moved away from their saved values, by key."""
-
 FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what it shows
 FIRST_SEEN = 20  # of them those that have their passage at once
 
 
-def cited(hit: Hit, passage: PassageView | None) -> tuple[str, str]:
+def cite_row(hit: Hit, passage: PassageView | None) -> tuple[str, str]:
     """Return what a row has after its path, `:12` or `#turn=3`, and its heading; "" and "" without a chunk.
 
     They are those of its passage, or of its chunk until the passage is known.
@@ -72,6 +68,47 @@ class Moved(NamedTuple):
     k: int | None = None
     asked: QuestionChange | None = None
     """Among what can be undone, or made again: the question that came with the step away from here."""
+
+
+Want = Literal["in", "out"]
+
+
+class PinnedChunk(NamedTuple):
+    """A target of one question: a chunk that is required among its first rows, or excluded from them."""
+
+    question: str
+    want: Want
+    chunk_id: str
+    place: str
+    """The chunk's path and lines, for people."""
+
+
+class FixState(NamedTuple):
+    """All that a fix may change."""
+
+    text: str
+    filter: str
+    moved: Moved
+    budget_tokens: int
+    pins: tuple[str, ...]
+    drops: tuple[str, ...]
+
+
+class Tried(NamedTuple):
+    """A fix that was tried: what stood before it, and what it made of that."""
+
+    before: FixState
+    after: FixState
+    change: str = ""
+    """What it changes, in words."""
+
+
+class Grading(NamedTuple):
+    """A grade that no result has yet. written: the number of tasks that had ended when it was in the store."""
+
+    change: Regrade
+    is_undo: bool = False
+    written: int | None = None
 
 
 class QueryTab(NamedTuple):

@@ -11,8 +11,7 @@ from recall_tui.state import explaining, judging, packing, store_pane, tuning
 from recall_tui.state.analyses import SCOPES, Analysis, Stamp
 from recall_tui.state.completion import Lookup
 from recall_tui.state.records import Packing, Tweaks
-from recall_tui.state.results import result_of, stamp_of
-from recall_tui.state.session import Session, k_of
+from recall_tui.state.session import Session, k_of, result_of, stamp_of
 
 
 class QueryRequest(NamedTuple):
@@ -39,7 +38,7 @@ class QueryRequest(NamedTuple):
 
 
 def query_request(session: Session) -> QueryRequest:
-    """What the query thread should make true."""
+    """Return what the query thread should make true."""
     return QueryRequest(
         generation=session.query.generation,
         text=session.query.text,
@@ -65,14 +64,14 @@ WANTS: tuple[Callable[[Session], Iterator[Analysis]], ...] = (
     store_pane.wants,
     tuning.wants,
 )
-
 """What each pane wants; a pane in front of the others comes first, and the curve of all queries last of all."""
 
 
-def wanted(session: Session) -> tuple[tuple[Analysis, Stamp], ...]:
-    """The analyses that are not done yet: none while a question is answered, what it needs not while it is wrong.
+def wanted_analyses(session: Session) -> tuple[tuple[Analysis, Stamp], ...]:
+    """Return the analyses that are not done yet: none while a question is answered.
 
-    Nor what looks into an order, while another is being made: its result would be kept for that one.
+    While the question is wrong, only those of the store. While another order is made, none of the present order: the
+    result would be kept for the new one.
     """
     if session.store.info is None or session.query.busy:
         return ()

@@ -40,10 +40,10 @@ class Body(Container):
         """Limit a share of the height in percent, so that rows are left for the results and the pane below them."""
         height = self.size.height
         if height == 0:
-            return preferences.bounded(below)
+            return preferences.clamp(below)
         query = max(LEAST_QUERY_ROWS, self.query_one("#query").outer_size.height)
         most = 100 * (height - query - LEAST_ROWS) // height
-        return preferences.bounded(max(ceil(100 * LEAST_ROWS / height), min(most, below)))
+        return preferences.clamp(max(ceil(100 * LEAST_ROWS / height), min(most, below)))
 
     def measure(self) -> PaneSizes:
         """Return where the borders are."""

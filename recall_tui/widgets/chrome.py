@@ -18,10 +18,9 @@ from recall_tui.actions.keys import key_name
 from recall_tui.actions.table import GRADES, LAST, Offer, Table, footer, table_of
 from recall_tui.messages import Do
 from recall_tui.panes.context import budget_line, gauge_of
-from recall_tui.state.grading import last_grade
-from recall_tui.state.judging import first_step
+from recall_tui.state.commands import command
+from recall_tui.state.judging import first_step, last_grade
 from recall_tui.state.session import Session, is_ingesting
-from recall_tui.state.shell import command
 from recall_tui.widgets.draw import Drawing, Glyphs, fit, fit_place, pluralize
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))

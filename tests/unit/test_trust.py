@@ -26,8 +26,8 @@ from recall_tui.opening import open_store, open_to_ask
 from recall_tui.state.events import Answered, Ran, Repacked, Waits
 from recall_tui.state.records import Packing
 from recall_tui.state.requests import QueryRequest
-from recall_tui.threads.command_thread import CommandThread
 from recall_tui.threads.query_thread import QueryThread
+from recall_tui.threads.writing import CommandThread
 from tests.event_log import EventLog
 from tests.plug_ins import scan_once, write_plug_in
 from tests.provider_server import ProviderServer, provider_server

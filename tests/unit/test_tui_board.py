@@ -14,7 +14,7 @@ from recall_core.evaluate.judgements import Judgement, Spot, put
 from recall_core.evaluate.options import EvalOptions
 from recall_core.types import Root
 from recall_tui.analyses import judge
-from recall_tui.analyses.document import fitting_paths
+from recall_tui.analyses.explain import fitting_paths
 from recall_tui.analyses.judge import KEPT, BoardCache
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import MEASURES, Board, JudgedQueries, Missed, board_analysis

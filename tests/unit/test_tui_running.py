@@ -18,7 +18,7 @@ from recall_core.ports import Embedder
 from recall_core.types import Vector
 from recall_tui.opening import open_store
 from recall_tui.state.events import Crashed, Event, Ran, StoreOpened
-from recall_tui.threads.command_thread import MOST_CHARACTERS, Caught, CommandThread
+from recall_tui.threads.writing import MOST_CHARACTERS, Caught, CommandThread
 from tests.builders import opened_by
 from tests.workbench_corpus import build_store
 

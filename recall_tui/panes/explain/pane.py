@@ -21,22 +21,22 @@ from recall_tui.panes.explain.passage import Drawn, chunk_lines, cuts_of, no_chu
 from recall_tui.panes.explain.whynot import FIX, PINNED, applied_lines, funnel_lines, top_for_fix, whynot_lines
 from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import (
+    FIX_CURSOR,
     Comparison,
     DocumentPassage,
     Funnel,
     Ledger,
     Missing,
     compare_analysis,
+    fixes_in_force,
     funnel_analysis,
     ledger_analysis,
     other_hit,
     passage_analysis,
     whynot_analysis,
 )
-from recall_tui.state.fixes import CURSOR, standing
-from recall_tui.state.records import cited
-from recall_tui.state.results import result_of
-from recall_tui.state.session import VIEWS, Session, View, is_stale
+from recall_tui.state.records import cite_row
+from recall_tui.state.session import VIEWS, Session, View, is_stale, result_of
 from recall_tui.widgets.draw import Glyphs, blank, figure, fit_place, fold, pluralize
 from recall_tui.widgets.lines import LineView, strip_of, value_at
 
@@ -124,7 +124,9 @@ class ExplainPane(LineView, inherit_bindings=False):
         """Scroll as little as it takes to see the chosen fix, where one is."""
         height = self.scrollable_content_region.height
         if self._session.view == "whynot" and height > 0:
-            top = top_for_fix(self._lines, self._session.cursors.get(CURSOR, 0), int(self.scroll_offset.y), height)
+            top = top_for_fix(
+                self._lines, self._session.cursors.get(FIX_CURSOR, 0), int(self.scroll_offset.y), height
+            )
             self.scroll_to(y=top, animate=False, immediate=True)
 
     def render_line(self, y: int) -> Strip:
@@ -145,7 +147,7 @@ class ExplainPane(LineView, inherit_bindings=False):
             case "whynot", Missing() as whynot:
                 lines = whynot_lines(
                     whynot,
-                    session.cursors.get(CURSOR, 0),
+                    session.cursors.get(FIX_CURSOR, 0),
                     note_uncounted(session),
                     width,
                     glyphs,
@@ -216,7 +218,7 @@ def subject_line(session: Session, room: int, glyphs: Glyphs) -> str:
     if session.view == "whynot" and isinstance(result := _result(session), Missing):
         path = result.view["target"]["text"]
     elif session.view != "funnel" and (hit := session.results.hit) is not None:
-        path, lines = hit.doc.path, cited(hit, None)[0]
+        path, lines = hit.doc.path, cite_row(hit, None)[0]
     return fit_place(blank(path), lines, room, glyphs).strip() if path else ""
 
 
@@ -280,7 +282,7 @@ def _drawn_from(session: Session) -> tuple[object, ...]:
         session.context.budget_tokens,
         tuple(_applied_fixes(session)),
     )
-    chosen = (session.results.hit, session.results.sought, other_hit(session), session.cursors.get(CURSOR, 0))
+    chosen = (session.results.hit, session.results.sought, other_hit(session), session.cursors.get(FIX_CURSOR, 0))
     known = (session.results.answer, is_stale(session), session.context.packed, _result(session), _beside_of(session))
     return (session.view, *known, *chosen, *scratch)
 
@@ -313,7 +315,7 @@ def _beside_of(session: Session) -> object:
 
 
 def _applied_fixes(session: Session) -> list[str]:
-    return [fix.change for fix in standing(session)]
+    return [fix.change for fix in fixes_in_force(session)]
 
 
 def is_pinned(session: Session, whynot: Missing) -> bool:

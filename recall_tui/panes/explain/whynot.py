@@ -14,8 +14,7 @@ from recall_core import adapters
 from recall_core.text import behind_unit
 from recall_core.types import SIGNALS
 from recall_tui.panes.explain.figures import BOLD, DIM, one_line, truncate
-from recall_tui.state.explaining import FixOffer, Missing
-from recall_tui.state.fixes import is_doable
+from recall_tui.state.explaining import FixOffer, Missing, is_doable
 from recall_tui.widgets.draw import (
     COLOURS,
     Glyphs,

@@ -31,13 +31,24 @@ from recall_tui.panes.weights.plot import (
     target_names,
 )
 from recall_tui.panes.weights.settings import form_height, form_lines, moved_settings, row_at
-from recall_tui.state import form
-from recall_tui.state.beside import Compared, ComparedRow, SavedRows, compared, moved_words, saved_analysis
+from recall_tui.state import weighing
 from recall_tui.state.chart import DEPTH, Chart, stability_at
-from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, is_stale
-from recall_tui.state.tuning import best_weight, curve_analysis, curve_of, pins_analysis, pins_of, target_weights
-from recall_tui.state.weighing import current, drawn, exact_share, is_moved, share, why_no_lines, why_not
+from recall_tui.state.session import Session, is_stale, result_of
+from recall_tui.state.tuning import (
+    Compared,
+    ComparedRow,
+    SavedRows,
+    best_weight,
+    compare_with_saved,
+    curve_analysis,
+    curve_of,
+    describe_moves,
+    pins_analysis,
+    pins_of,
+    saved_analysis,
+    target_weights,
+)
+from recall_tui.state.weighing import chart_to_scale, current, exact_share, is_moved, share, why_no_lines, why_not
 from recall_tui.widgets.draw import Glyphs, cut, fit, fold
 from recall_tui.widgets.lines import LineView, entitle
 from recall_tui.widgets.slider import Slider
@@ -56,8 +67,8 @@ def beside_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> lis
     if not is_moved(session):
         said = "Nothing is changed: the results are those of the saved settings. V goes back to the plot."
         return [*top, *map(Text, fold(said, width))]
-    moved = [Text(line) for line in join_pieces(["changed", *moved_words(session)], width, glyphs)]
-    both = compared(session)
+    moved = [Text(line) for line in join_pieces(["changed", *describe_moves(session)], width, glyphs)]
+    both = compare_with_saved(session)
     if both is None:
         analysis = saved_analysis(session)
         result = result_of(session, analysis, SavedRows) if analysis is not None else None
@@ -125,7 +136,7 @@ Size = tuple[int, int]
 
 def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
     """The form, then what every weight makes of the first ranks, in drawings and figures."""
-    width, answer, chart = size[0], session.results.answer, drawn(session)
+    width, answer, chart = size[0], session.results.answer, chart_to_scale(session)
     if session.weights.is_beside and answer is not None and answer.pool is not None:
         return beside_lines(session, size, glyphs)
     if answer is None or why_not(answer):
@@ -222,7 +233,7 @@ class WeightsPane(Vertical):
         self.set_class(is_stale(session), "-stale")
         analyses = tuple(filter(None, (curve_analysis(session), pins_analysis(session), saved_analysis(session))))
         known = (
-            drawn(session),
+            chart_to_scale(session),
             pins_of(session),
             session.analysing if session.analysing and session.analysing[0] in analyses else None,
             *(result_of(session, each, object) for each in analyses),
@@ -238,13 +249,13 @@ class WeightsPane(Vertical):
             session.weights.is_of_all,
             session.weights.is_beside,
             session.zoomed,
-            form.chosen(session),
+            weighing.chosen_setting(session),
         )
         shown = (config, answer, known, moved_by)
         if shown == self._shown:
             return
         self._shown = shown
-        is_chosen = form.chosen(session) == form.WEIGHT
+        is_chosen = weighing.chosen_setting(session) == weighing.WEIGHT
         self.query_one(Slider).show(share(config), why_not(answer), is_chosen=is_chosen)
         board = self.query_one(WeightsBody)
         board.show(lambda width: board_lines(session, (width, board.size.height), board.glyphs))

@@ -18,14 +18,12 @@ from recall_core.errors import RecallError
 from recall_core.types import Hit
 from recall_tui.state.chart import Chart, changes, stability_at, top_at, tops_over
 from recall_tui.state.judging import UNITS
-from recall_tui.state.records import cited
-from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, listed
+from recall_tui.state.records import PinnedChunk, cite_row
+from recall_tui.state.session import Session, list_range, result_of
 from recall_tui.state.tuning import (
     LEAST_QUERIES,
     MEASURE,
     Curve,
-    PinnedChunk,
     Stretch,
     TargetWeights,
     best_weight,
@@ -141,7 +139,7 @@ def named_lines(session: Session, chart: Chart, weight: Fraction, glyphs: Glyphs
     top, answer = top_at(chart, weight), session.results.answer
     if answer is None or answer.pool is None:
         return ()
-    keys, first = answer.pool.keys, listed(answer)[0]
+    keys, first = answer.pool.keys, list_range(answer)[0]
     order = answer.ranked.order if answer.ranked is not None else ()
     hits = {order[first + row]: hit for row, hit in session.results.hits.items() if first + row < len(order)}
     at = first + session.results.selected
@@ -161,7 +159,7 @@ def named_lines(session: Session, chart: Chart, weight: Fraction, glyphs: Glyphs
 
 def name_of(hit: Hit, passages: Mapping[str, PassageView], glyphs: Glyphs) -> str:
     """Return its file without folders, the line of its passage and the heading above that."""
-    line, heading = cited(hit, passages.get(hit.chunk.id) if hit.chunk else None)
+    line, heading = cite_row(hit, passages.get(hit.chunk.id) if hit.chunk else None)
     return f"{PurePosixPath(hit.doc.path).name}{line}{glyphs.crumb if heading else ''}{heading}"
 
 

@@ -12,7 +12,7 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.config import NAMES, SETTINGS, Config
-from recall_tui.state import form
+from recall_tui.state import weighing
 from recall_tui.state.session import WORDS_K, Session
 from recall_tui.state.weighing import K_STEPS, STEPS, current, share
 from recall_tui.widgets.draw import Glyphs, fit, fold
@@ -70,7 +70,7 @@ def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
 def row_at(session: Session, line: str, cell: int, glyphs: Glyphs) -> tuple[int, bool] | None:
     """The row of the setting on this cell of a line, and whether the cell is one of its value or bar."""
     for row, each in enumerate(_setting_lines(session)):
-        if each.key == form.WEIGHT:
+        if each.key == weighing.WEIGHT:
             continue
         shown = _draw_value(each, len(line), glyphs).rstrip()
         for spelled, names in (
@@ -126,7 +126,7 @@ def _decided_lines(session: Session, width: int) -> list[Text]:
 
 def _rows(session: Session) -> list[SettingLine]:
     """The settings below the slider."""
-    return [each for each in _setting_lines(session) if each.key != form.WEIGHT]
+    return [each for each in _setting_lines(session) if each.key != weighing.WEIGHT]
 
 
 def _in_view(shown: Sequence[SettingLine], rows: int) -> Sequence[SettingLine]:
@@ -137,17 +137,17 @@ def _in_view(shown: Sequence[SettingLine], rows: int) -> Sequence[SettingLine]:
 
 
 def _setting_lines(session: Session) -> list[SettingLine]:
-    config, pointed = current(session), form.chosen(session)
-    return [_line(session, config, key, is_chosen=key == pointed) for key in form.rows(session)]
+    config, pointed = current(session), weighing.chosen_setting(session)
+    return [_line(session, config, key, is_chosen=key == pointed) for key in weighing.setting_rows(session)]
 
 
 def _line(session: Session, config: Config, key: str, *, is_chosen: bool) -> SettingLine:
     tweaks = session.weights.tweaks
-    if key == form.WEIGHT:
+    if key == weighing.WEIGHT:
         is_moved = "bm25_weight" in tweaks or "vector_weight" in tweaks
         return SettingLine(key, "semantic_weight", f"{share(config):.2f}", share(config), is_moved, is_chosen)
     answer = session.results.answer
-    if key == form.TOP_K:
+    if key == weighing.TOP_K:
         k = session.weights.k
         if k is None:
             k = WORDS_K if answer is None else answer.plan.limit
@@ -169,4 +169,4 @@ def _part(stops: Sequence[int], value: float) -> float:
 
 def _value(config: Config, setting: SettingLine) -> object:
     """The setting's own; the number of rows is the question's, and the weight is above."""
-    return None if setting.key in (form.TOP_K, form.WEIGHT) else getattr(config, setting.key)
+    return None if setting.key in (weighing.TOP_K, weighing.WEIGHT) else getattr(config, setting.key)
