@@ -27,17 +27,15 @@ from textual.widgets import Input
 from recall_core.adapters.streams import Streams
 from recall_core.errors import Interrupted
 from recall_tui import home, themes
-from recall_tui.actions.keys import is_printable
+from recall_tui.actions.action import is_printable
 from recall_tui.actions.table import by_key
 from recall_tui.handlers import ingest, judge, query, shell
 from recall_tui.handlers import store as store_handlers
+from recall_tui.handlers.shell import Actions
 from recall_tui.home import keymap
 from recall_tui.home.history import PastQuestion
 from recall_tui.home.preferences import Preferences
-from recall_tui.host import Host, reason_of
-from recall_tui.lifetime import REST_SECONDS, listening
-from recall_tui.messages import Do, Happened
-from recall_tui.palette import Actions
+from recall_tui.host import REST_SECONDS, Happened, Host, reason_of
 from recall_tui.screens.bench import Bench
 from recall_tui.state import session as state
 from recall_tui.state.events import (
@@ -53,10 +51,11 @@ from recall_tui.state.events import (
     Waits,
 )
 from recall_tui.state.transitions import after
-from recall_tui.terminal import INPUT, TerminalDriver, Turns, apart
-from recall_tui.texts import question_of
+from recall_tui.state.weighing import question_of
+from recall_tui.terminal import INPUT, TerminalDriver, Turns, apart, listening
 from recall_tui.threads import Clock
 from recall_tui.threads.writing import finish_tasks
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
 

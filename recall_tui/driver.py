@@ -16,8 +16,8 @@ from textual.messages import ExitApp
 
 from recall_tui.app import Workbench
 from recall_tui.home.history import line_of, past_of
-from recall_tui.messages import Do
 from recall_tui.terminal import PasteParser
+from recall_tui.widgets import Do
 
 QUESTION = "question"
 """The type of the packets that carry a question, as a line of the history, from and to the server."""

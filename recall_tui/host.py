@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections import deque
@@ -14,6 +15,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from textual.app import App
+from textual.message import Message
 from textual.timer import Timer
 
 from recall_core.errors import RecallError
@@ -21,18 +23,16 @@ from recall_core.types import Progress
 from recall_tui import screens
 from recall_tui.actions.action import Action
 from recall_tui.actions.table import GESTURES
-from recall_tui.commandline import Output
 from recall_tui.home import history, keymap, preferences
 from recall_tui.home.preferences import PaneSizes
-from recall_tui.lifetime import Stops, Tidying, without_interrupts
-from recall_tui.messages import Happened
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.dialog import Dialog
+from recall_tui.screens.line import Output
 from recall_tui.state import session as state
 from recall_tui.state.events import Event
 from recall_tui.state.session import Session
-from recall_tui.state.weighing import is_ranking
-from recall_tui.texts import to_keep
+from recall_tui.state.weighing import is_ranking, to_keep
+from recall_tui.terminal import Stops, without_interrupts
 from recall_tui.threads import Clock
 from recall_tui.threads.threads import Threads
 from recall_tui.threads.writing import WriterTask
@@ -47,13 +47,21 @@ if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_tui.home.history import PastQuestion
     from recall_tui.opening import FirstStore
-    from recall_tui.screens.confirm import Check
+    from recall_tui.screens.dialog import Check
     from recall_tui.terminal import Turns
 
 WRONG_SECONDS = 15.0  # a failure stays on the screen, three times as long as a notice
 LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
 RANKING_SECONDS = 0.025  # a ranking that is not there by then is not waited for
 TRAIL = 20  # actions that the report of a defect names
+
+
+class Happened(Message):
+    """A worker thread reports an event."""
+
+    def __init__(self, event: Event) -> None:
+        super().__init__()
+        self.event = event
 
 
 class Host(App[None]):
@@ -200,7 +208,7 @@ class Host(App[None]):
 
     def confirm(self, title: str, question: str, then: Callable[[], object], *, command: str = "") -> AwaitMount:
         """Ask a question of yes or no, and call `then` after a yes. command: does in a shell what a yes does."""
-        screen = screens.confirm.ConfirmScreen(title, question, command=command)
+        screen = screens.dialog.ConfirmScreen(title, question, command=command)
         return self.push_screen(screen, partial(_call_if_agreed, then))
 
     def prompt(self, title: str, value: str, hint: str, check: Check, then: Callable[[str], object]) -> AwaitMount:
@@ -210,7 +218,7 @@ class Host(App[None]):
             if typed is not None and isawaitable(done := then(typed)):
                 await done
 
-        return self.push_screen(screens.confirm.PromptScreen(title, value, hint, check), answer)
+        return self.push_screen(screens.dialog.PromptScreen(title, value, hint, check), answer)
 
     def ask(self) -> None:
         """Ask what is written."""
@@ -330,3 +338,32 @@ class Showing:
 def _is_step(before: Session, session: Session) -> bool:
     """True where settings were moved and nothing else: a focus can be given only to a pane that is seen."""
     return session.query.generation != before.query.generation and session.pane == before.pane and is_ranking(session)
+
+
+REST_SECONDS = 1.0  # without a change; then nobody sees that the screen stands still
+ENOUGH = 10  # smaller collections since the last full one, after which Python would begin another
+SELDOM = 100  # as many where no rest comes, as in a long ingest
+
+
+class Tidying:
+    """The full collections of a workbench. Each takes as long as a frame or two: a dragged slider would stick."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._moved_at = clock()
+
+    def begin(self) -> None:
+        """Leave alone what has been loaded so far, which stays; from now on full collections wait for `look`."""
+        gc.freeze()
+        young, middle, _ = gc.get_threshold()
+        gc.set_threshold(young, middle, SELDOM)
+        gc.enable()
+
+    def mark_change(self) -> None:
+        """Something changes on the screen."""
+        self._moved_at = self._clock()
+
+    def look(self) -> None:
+        """Collect if there is a rest, and something to collect."""
+        if self._clock() - self._moved_at >= REST_SECONDS and gc.get_count()[2] >= ENOUGH:
+            gc.collect()

@@ -1,4 +1,4 @@
-"""A terminal: what it sends and takes, and each key that has done all it does before the next one begins.
+"""A terminal: what it sends and takes, its signals, and each key, done before the next one begins.
 
 Textual hands all keys to the widget with the focus as they come. What a key is bound to is done by the application,
 once the key has gone up from that widget through all that is around it. Of keys that come in one read, those behind
@@ -12,13 +12,15 @@ import codecs
 import os
 import re
 import select
+import signal
 import string
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from enum import Enum
 from io import StringIO, TextIOBase
+from types import FrameType
 from typing import Any, TextIO
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
@@ -282,3 +284,49 @@ async def _wait_until_idle(node: DOMNode) -> None:
     ends = [] if isinstance(node, App) else [node.task]  # an application is not outlived by this
     await asyncio.wait([arrival, *ends], return_when=asyncio.FIRST_COMPLETED)
     arrival.cancel()
+
+
+NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stops:
+    """The signals that came. Before `heed` they wait: an application that is being built up cannot be taken down."""
+
+    def __init__(self) -> None:
+        self._then: Callable[[], None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._has_come = False
+
+    def heed(self, then: Callable[[], None]) -> None:
+        """Do this in the running loop at every signal from here on, and once for those that came already."""
+        self._then, self._loop = then, asyncio.get_running_loop()
+        if self._has_come:
+            then()
+
+    def take(self, _number: int, _frame: FrameType | None) -> None:
+        """A signal came; it may have interrupted anything."""
+        self._has_come = True
+        if self._then is not None and self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._then)
+
+
+@contextmanager
+def listening() -> Iterator[Stops]:
+    """For the length of this block no signal raises anything."""
+    stops = Stops()
+    before = {number: signal.signal(number, stops.take) for number in NUMBERS}
+    try:
+        yield stops
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """For the length of this block Ctrl-C is another program's, which would inherit SIG_IGN, and no function."""
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

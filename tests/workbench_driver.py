@@ -25,12 +25,11 @@ from recall_tui import themes
 from recall_tui.app import NARROW, Workbench
 from recall_tui.handlers import store as store_handlers
 from recall_tui.home import keymap, preferences
-from recall_tui.host import Showing
-from recall_tui.lifetime import SELDOM, Tidying
+from recall_tui.host import SELDOM, Showing, Tidying
 from recall_tui.panes.results import ResultsPane
-from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, UnaskedScreen
-from recall_tui.state.requests import wanted_analyses
+from recall_tui.screens.dialog import READING_SECONDS, ConfirmScreen, UnaskedScreen
 from recall_tui.state.session import Session
+from recall_tui.state.transitions import wanted_analyses
 from recall_tui.state.weighing import chart_to_scale, is_hybrid, why_no_lines
 from recall_tui.terminal import Turns
 from recall_tui.threads.threads import Threads

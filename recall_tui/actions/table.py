@@ -38,9 +38,10 @@ from recall_tui.actions.action import (
     has_tabs,
     has_tried,
     has_what_ifs,
+    is_printable,
+    key_name,
     may_grade,
 )
-from recall_tui.actions.keys import is_printable, key_name
 from recall_tui.state import explaining, judging, packing, weighing
 from recall_tui.state.session import PANES as PANES_IN_ORDER
 from recall_tui.state.session import Pane, Session, move_selection, select_row, set_budget, want_lookups
@@ -164,12 +165,12 @@ RESULTS = handled_by(
 )
 _FROM: tuple[Pane, ...] = ("results", "explain", "context")
 EXPLAIN = handled_by(
-    "explain",
+    "results",
     Action("try_fix", ("enter",), "apply", "Apply the selected fix", has_fix, ("explain",)),
     Action("take_back", ("u",), "undo", "Undo the last fix", has_tried, ("explain",)),
     Action("take_all_back", ("r",), "reset", "Undo all applied fixes", has_tried, ("explain",)),
     *handled_by(
-        "explain",
+        "results",
         Action("step_view(-1)", ("left",), "", "Go to the tab on the left", step=explaining.step_view),
         Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right", step=explaining.step_view),
         Action("scroll_explain(1)", ("j", "down"), "", "Scroll one line further; among fixes, select the next"),
@@ -203,7 +204,7 @@ EXPLAIN = handled_by(
         "Compare with the marked result, or with the one above",
         can_compare,
         _FROM[:2],
-        "explain:show_view('compare')",
+        "results:show_view('compare')",
     ),
     Action(
         "mark_hit",
@@ -228,7 +229,7 @@ EXPLAIN = handled_by(
         "",
         "Show how many rows each step leaves",
         has_question,
-        handler="explain:show_view('funnel')",
+        handler="results:show_view('funnel')",
     ),
 )
 WEIGHTS = handled_by(
@@ -268,12 +269,12 @@ WEIGHTS = handled_by(
 )
 CONTEXT = (
     *handled_by(
-        "context",
+        "results",
         Action("type_budget", ("b",), "budget", "Type the budget"),
         Action("copy_context", ("y",), "copy", "Copy the context, exactly as recall context prints it", has_context),
     ),
     *handled_by(
-        "context",
+        "results",
         Action("budget(-100)", ("minus",), "fewer", "Budget 100 tokens down"),
         Action("budget(100)", ("plus",), "more", "Budget 100 tokens up"),
         Action("scale_budget(-5)", ("left",), "-5%", "Budget 5 % down", step=packing.scale_budget),
@@ -288,7 +289,7 @@ CONTEXT = (
             "",
             "Select the first block",
             has_entries,
-            handler="context:choose_block(0)",
+            handler="results:choose_block(0)",
         ),
         Action("point_last_block", ("end",), "", "Select the last line", has_entries),
         Action("scroll_context(1)", ("pagedown", "space"), "", "Scroll the context one page further", has_entries),
@@ -330,7 +331,7 @@ CONTEXT = (
         panes=("context",),
     ),
     *handled_by(
-        "context",
+        "results",
         Action("pin_chunk", ("p",), "pin", "Pin the selected chunk to the context, or no longer", has_chunk),
         Action(
             "drop_chunk", ("x",), "exclude", "Exclude the selected chunk from the context, or no longer", has_chunk
@@ -517,13 +518,13 @@ _PLACE = re.compile(r"\{([^{}]+)\}")
 GESTURES: Mapping[str, str | Callable[..., Session]] = {
     "choose_row": select_row,
     "look_at_rows": "results",
-    "show_view": "explain",
-    "choose_fix": "explain",
-    "list_paths": "explain",
+    "show_view": "results",
+    "choose_fix": "results",
+    "list_paths": "results",
     "slide_weight": "weights",
     "choose_setting_at": "weights",
     "set_budget": set_budget,
-    "choose_block": "context",
+    "choose_block": "results",
     "choose_query": "judge",
     "point_query": judging.step_line,
     "choose_line": "store",

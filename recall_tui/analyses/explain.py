@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from recall_core import adapters, api, explain, retrieve, rql, shell
 from recall_core.explain import whynot
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import (
     Comparison,
     DocumentPassage,
@@ -24,7 +23,7 @@ from recall_tui.state.explaining import (
     Stretch,
 )
 from recall_tui.state.packing import to_pack
-from recall_tui.state.records import Tweaks
+from recall_tui.state.records import Analysis, Tweaks
 from recall_tui.state.session import Session, filter_of, k_of, list_range
 from recall_tui.state.weighing import differences
 from recall_tui.threads.analysis_thread import AnalysisRun

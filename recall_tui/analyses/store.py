@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from recall_core import maintain, pack, retrieve, rql
 from recall_core.text import counter
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.packing import Worth, to_pack
+from recall_tui.state.records import Analysis
 from recall_tui.state.store_pane import MOST_LINES, TAGS, Health, StoreOverview, TagCounts
 from recall_tui.threads.analysis_thread import AnalysisRun
 

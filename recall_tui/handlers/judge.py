@@ -130,7 +130,7 @@ async def export_judgements(app: Host) -> None:
 def _change_to(app: Host, grade: int | None) -> Regrade | None:
     """What gives the selected row this grade; None where that cannot be, which is said."""
     if (
-        app.pressed_at < app.displaced_at + screens.confirm.READING_SECONDS
+        app.pressed_at < app.displaced_at + screens.dialog.READING_SECONDS
     ):  # the key cannot be meant for what is in that row now
         app.notify("Not graded: the selected result has left the list, and another one took its row.")
         return None

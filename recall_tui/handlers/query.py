@@ -14,18 +14,19 @@ from recall_core import rql
 from recall_core.errors import RecallError, RqlError, UsageError
 from recall_core.paths import state_folder
 from recall_core.rql.parser import is_query
-from recall_tui import commandline, files, home, screens, themes
-from recall_tui.commandline import Output
+from recall_tui import files, home, screens, themes
 from recall_tui.handlers import shell
 from recall_tui.home import history
 from recall_tui.home.history import describe_changes
 from recall_tui.host import reason_of
+from recall_tui.screens import line as commandline
+from recall_tui.screens.line import Output
 from recall_tui.state import session as state
 from recall_tui.state import weighing
 from recall_tui.state.commands import commands
 from recall_tui.state.events import Ran
 from recall_tui.state.store_pane import is_outdated
-from recall_tui.texts import moved_by
+from recall_tui.state.weighing import moved_by
 from recall_tui.widgets.draw import glyphs_in
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def offer_interrupted(app: Host) -> None:
         if shown != "\n".join(lines):
             shown = f"{shown.rstrip()} {glyphs_in(app).cut}"
         question = f"recall-tui was stopped. Restore the query that was in the editor?\n\n{shown}"
-        screen = screens.confirm.UnaskedScreen("Interrupted", question, behind=app.bench.editor)
+        screen = screens.dialog.UnaskedScreen("Interrupted", question, behind=app.bench.editor)
         app.push_screen(screen, partial(_restore, app, kept))
 
 
@@ -308,7 +309,7 @@ async def ask_filter(app: Host) -> None:
         app.notify("A query in RQL has its own FILTER; / filters plain words.")
         return
     hint = "such as doc.tag = 'docs'; Enter filters, Esc removes the filter"
-    screen = screens.confirm.PromptScreen("Filter", app.session.query.filter, hint, wrong_filter)
+    screen = screens.dialog.PromptScreen("Filter", app.session.query.filter, hint, wrong_filter)
     await app.push_screen(screen, lambda typed: filter_by(app, typed or ""))
 
 

@@ -270,7 +270,7 @@ async def _look_up(app: Host, target: str) -> None:
 
     behind = app.focused if isinstance(app.focused, Editor | Input) else None  # something else may be typed now
     command = join_command(app.store, *words)
-    screen = screens.confirm.UnaskedScreen(title, removal_question(found), command=command, behind=behind)
+    screen = screens.dialog.UnaskedScreen(title, removal_question(found), command=command, behind=behind)
     await app.push_screen(screen, remove_if_agreed)
 
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from recall_core._lazy import difflib, tomllib
 from recall_core.errors import why_unread
 from recall_core.paths import config_folder
-from recall_tui.actions.action import Action, acts_in
-from recall_tui.actions.keys import SWALLOWED, is_printable, key_name, key_of
+from recall_tui.actions.action import SWALLOWED, Action, acts_in, is_printable, key_name, key_of
 from recall_tui.actions.table import TABLE, Table
 from recall_tui.state.session import PANES, Pane
 

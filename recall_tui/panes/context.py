@@ -19,11 +19,11 @@ from recall_core.errors import RecallError
 from recall_core.text import behind
 from recall_core.types import Omission, Packed
 from recall_tui.actions.table import TABLE, Table, table_of
-from recall_tui.messages import Do
 from recall_tui.state import packing
 from recall_tui.state.packing import Entry, Worth, count_covered, digest, is_packed
 from recall_tui.state.records import Waiting, cite_row
 from recall_tui.state.session import Session, is_stale, result_of
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Glyphs, blank, figure, fit, fit_place, fold, gauge, pluralize
 from recall_tui.widgets.lines import NONE, LineView, entitle
 from recall_tui.widgets.slider import Track

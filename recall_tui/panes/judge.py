@@ -12,10 +12,10 @@ from textual.events import Click, MouseScrollDown, MouseScrollUp
 
 from recall_core.errors import RecallError
 from recall_tui.actions.table import table_of
-from recall_tui.messages import Do
 from recall_tui.state import judging
 from recall_tui.state.judging import Board, JudgedQueries, QueryLine
 from recall_tui.state.session import Session
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Glyphs, blank, figure, fit, fit_place, fold
 from recall_tui.widgets.lines import NONE, LineView, entitle
 

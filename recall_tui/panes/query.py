@@ -16,8 +16,8 @@ from textual.widgets import OptionList, Static, TextArea
 from recall_core.errors import Interrupted, RecallError, RqlError
 from recall_core.rql.parser import is_query
 from recall_core.text import one_line
-from recall_tui.messages import Do
 from recall_tui.state.session import Session, is_lingering, is_stale
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import UNICODE, Drawing, Glyphs, cut, fit, fold
 from recall_tui.widgets.editor import Editor, Offers
 from recall_tui.widgets.lines import entitle

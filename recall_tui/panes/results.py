@@ -17,12 +17,12 @@ from textual.strip import Strip
 from recall_core.errors import Interrupted
 from recall_core.evaluate.judgements import Judgement
 from recall_core.types import Hit, Table
-from recall_tui.messages import Do
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks, Spans
 from recall_tui.state.grouping import BY_RANK, Grouping
 from recall_tui.state.records import cite_row
 from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, list_range
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import COLOURS, Drawing, Glyphs, blank, figure, fit, fit_place, fold, pluralize, split
 from recall_tui.widgets.lines import StyledView, entitle, strip_of
 

@@ -13,7 +13,6 @@ from textual.events import Click
 from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
 from recall_tui.actions.table import Table, table_of
-from recall_tui.messages import Do
 from recall_tui.state.runs import done_share
 from recall_tui.state.session import Session
 from recall_tui.state.store_pane import (
@@ -32,6 +31,7 @@ from recall_tui.state.store_pane import (
     tree,
     view_of,
 )
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Glyphs, bar, blank, figure, fit, fold, pluralize, split
 from recall_tui.widgets.lines import NONE, ChoosingView, value_at
 

@@ -14,11 +14,11 @@ from textual.containers import Vertical
 from textual.events import Resize
 from textual.widgets import Input, OptionList
 
-from recall_tui.messages import Do
 from recall_tui.screens.dialog import Dialog
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
+from recall_tui.state.records import Analysis
 from recall_tui.state.session import Session, result_of
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import blank, fit_place, pluralize
 from recall_tui.widgets.lines import PointedList
 

@@ -21,11 +21,11 @@ from recall_core import paths
 from recall_core.errors import RecallError
 from recall_core.paths import spot
 from recall_tui import opening
-from recall_tui.messages import Do
 from recall_tui.opening import Count, FirstStore
 from recall_tui.screens.bench import NO_ROOM, Bench
 from recall_tui.screens.dialog import SizedScreen
 from recall_tui.state.store_pane import embedder_words, ndcg, state_of
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Drawing, Glyphs, figure, fit
 from recall_tui.widgets.lines import PointedList, entitle
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core import rql, shell
 from recall_core.config import KEYS, NAMES, Config, assignments, keyed, named
 from recall_tui.state import judging
-from recall_tui.state.chart import DEPTH
 from recall_tui.state.explaining import (
     DocumentPassage,
     chunk_of,
@@ -20,7 +19,7 @@ from recall_tui.state.explaining import (
 from recall_tui.state.packing import flags
 from recall_tui.state.session import Session, filter_of, value_of
 from recall_tui.state.store_pane import command_words
-from recall_tui.state.tuning import first_rows, of_words, pins_of
+from recall_tui.state.tuning import DEPTH, first_rows, of_words, pins_of
 from recall_tui.state.weighing import differences, is_hybrid, why_no_lines
 
 if TYPE_CHECKING:

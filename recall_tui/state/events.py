@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from recall_core.config import Config
 from recall_core.errors import ConfigError, RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
-from recall_tui.state.analyses import Analysis, Stamp
-from recall_tui.state.completion import Lookup, LookupResult
+from recall_tui.state.records import Analysis, Lookup, LookupResult, Stamp
 from recall_tui.state.runs import Meter
 
 if TYPE_CHECKING:
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from recall_core.contract.store import IngestView
     from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
-    from recall_tui.state.chart import Chart
-    from recall_tui.state.records import Packing, Waiting
+    from recall_tui.state.records import Chart, Packing, Waiting
 
 Ranks: TypeAlias = Mapping[int, int | None]
 """By row of the list: its rank under the saved settings, None where it has none. Empty while those hold."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from recall_core.types import Hit
 from recall_tui.state import weighing
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.records import FixState, Moved, Tried, Tweaks
+from recall_tui.state.records import Analysis, FixState, Moved, Tried, Tweaks
 from recall_tui.state.session import VIEWS, Session, View, ask, focus_pane, is_seen, set_budget, value_of
 
 if TYPE_CHECKING:

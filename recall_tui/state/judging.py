@@ -21,8 +21,7 @@ from recall_core.evaluate.judgements import (
 )
 from recall_core.evaluate.questions import Unit, unit_of
 from recall_core.types import Hit, Table
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.records import Grading
+from recall_tui.state.records import Analysis, Grading
 from recall_tui.state.session import Session, is_ingesting, is_seen, latest, move_cursor, result_of, value_of
 from recall_tui.state.weighing import KEYS
 

@@ -11,8 +11,7 @@ from recall_core._lazy import hashlib
 from recall_core.config import SEARCH_K
 from recall_core.rank.fuse import Same
 from recall_core.types import Packed
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.records import Packing
+from recall_tui.state.records import Analysis, Packing
 from recall_tui.state.session import Session, is_seen, list_range, move_cursor, set_budget
 
 if TYPE_CHECKING:

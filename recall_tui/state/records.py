@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -11,16 +13,121 @@ from recall_core.errors import RecallError
 from recall_core.text import behind
 from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.home.history import PastQuestion
-from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.grouping import BY_RANK, Grouping
 from recall_tui.state.runs import Run
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
     from recall_core.evaluate.judgements import Regrade
+    from recall_core.explain.intervals import Interval
     from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
-    from recall_tui.state.chart import Chart
+    from recall_core.rql.ast import Field, Value
+    from recall_core.rql.complete import KnownValue
+
+Kind = Literal[
+    "ledger",
+    "passage",
+    "whynot",
+    "funnel",
+    "compare",
+    "worth",
+    "curve",
+    "pins",
+    "saved",
+    "grades",
+    "board",
+    "line",
+    "overview",
+    "health",
+    "documents",
+    "paths",
+]
+
+Scope = Literal["answer", "question", "store", "file"]
+
+SCOPES: dict[Kind, Scope] = {
+    "ledger": "answer",
+    "passage": "store",
+    "whynot": "answer",
+    "funnel": "answer",
+    "compare": "answer",
+    "worth": "answer",
+    "curve": "store",
+    "pins": "question",
+    "saved": "question",
+    "grades": "store",
+    "board": "store",
+    "line": "store",
+    "overview": "file",
+    "health": "file",
+    "documents": "store",
+    "paths": "store",
+}
+"""How long a result holds: for one ranking, for one question at every weight, until documents or judgements change,
+or until anything is written."""
+LASTING: tuple[Kind, ...] = ("grades", "board")
+"""The newest result of such a kind stays, to be shown until there is a newer one."""
+
+
+class Analysis(NamedTuple):
+    """One thing to find out. target and other: ids, paths or texts, as the kind takes them."""
+
+    kind: Kind
+    target: str = ""
+    other: str = ""
+
+
+Stamp: TypeAlias = tuple[int, ...]
+"""What a result depends on, counted; a result of another stamp is not shown."""
+TASKS_AT = 2  # where a stamp has the number of tasks that were done
+
+
+class Lookup(NamedTuple):
+    """Values of a field that begin with a prefix, or, without a field, metadata keys that do."""
+
+    field: Field | None
+    prefix: str
+
+
+class LookupResult(NamedTuple):
+    """What the store said to a lookup, in its order. is_whole: nothing was left out."""
+
+    known: tuple[KnownValue, ...]
+    is_whole: bool
+
+
+class KnownNames:
+    """A vocabulary of what has been looked up; `missing` gathers what was asked in vain."""
+
+    def __init__(self, entries: Mapping[Lookup, LookupResult]) -> None:
+        self._entries = entries
+        self.missing: list[Lookup] = []
+
+    def keys(self, prefix: str) -> tuple[KnownValue, ...]:
+        """Metadata keys that begin with the prefix, as far as they are known."""
+        return self._find(Lookup(None, prefix))
+
+    def values(self, field: Field, prefix: str) -> tuple[KnownValue, ...]:
+        """Return values of the field that begin with the prefix, as far as they are known."""
+        return self._find(Lookup(field, prefix))
+
+    def _find(self, lookup: Lookup) -> tuple[KnownValue, ...]:
+        """Return the entry, or what that of the longest shorter prefix has of it, which must be whole."""
+        for length in range(len(lookup.prefix), -1, -1):
+            entry = self._entries.get(lookup._replace(prefix=lookup.prefix[:length]))
+            if entry is None:
+                continue
+            if length < len(lookup.prefix) and not entry.is_whole:
+                self.missing.append(lookup)
+            return tuple(known for known in entry.known if _write(known.value).startswith(lookup.prefix))
+        self.missing.append(lookup)
+        return ()
+
+
+def _write(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
 
 Tweaks: TypeAlias = Mapping[str, str | float | bool]
 """Settings that are moved away from their saved values, by key."""
@@ -192,6 +299,27 @@ class ResultsState(NamedTuple):
     """What is missed: a path, lines, an id or a text, as `recall whynot` takes it."""
     picking: str | None = None
     """What has been typed to find it, while that is asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """The first ranks at every weight; see `recall_core.explain.sweep` for what a piece is.
+
+    One chart is not compared with another, so that what is drawn of it can be kept by it.
+    """
+
+    fusion: str
+    normalize: str
+    rrf_k: int
+    """The scale it was drawn on: on another one it says nothing."""
+    weights: tuple[Fraction, ...]
+    """Break points, with 0 and 1."""
+    orders: tuple[tuple[int, ...], ...]
+    """Positions in the pool, best first: at each break point and between each two, in turn."""
+    same_order: tuple[Interval, ...]
+    """The longest stretches over which nothing changes, ascending."""
+    same_members: tuple[Interval, ...]
+    """The same where only the order may change."""
 
 
 class WeightsState(NamedTuple):

@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from recall_core.errors import Interrupted, RecallError
 from recall_core.rql.parser import is_query
-from recall_tui.state.analyses import SCOPES, Analysis, Kind, Scope, Stamp
-from recall_tui.state.completion import Lookup
 from recall_tui.state.grouping import BY_RANK, Grouping, grouping_of
 from recall_tui.state.records import (
     FIRST_WINDOW,
+    SCOPES,
+    Analysis,
     ContextState,
     JudgeState,
+    Kind,
+    Lookup,
     QueryState,
     QueryTab,
     ResultsState,
+    Scope,
+    Stamp,
     StoreState,
     WeightsState,
 )

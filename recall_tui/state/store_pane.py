@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from recall_core import rql, store
 from recall_core.errors import RecallError
-from recall_tui.state.analyses import Analysis
+from recall_tui.state.records import Analysis
 from recall_tui.state.runs import EVERYTHING
 from recall_tui.state.session import Session, is_seen, move_cursor, result_of, value_of
 

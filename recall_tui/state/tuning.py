@@ -1,4 +1,4 @@
-"""What grades, targets and the saved settings say of the weights. Pure, and without a screen."""
+"""Tuning the weights: the chart, the curve, the pinned chunks, and the rows beside the saved settings. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from recall_core.evaluate.options import FUSION, RETRIEVAL, unswept
 from recall_core.evaluate.questions import Unit
 from recall_core.text import cited
 from recall_core.types import Hit
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import words_of
-from recall_tui.state.records import PinnedChunk, Want
+from recall_tui.state.records import Analysis, Chart, PinnedChunk, Want
 from recall_tui.state.session import Session, is_seen, list_range, value_of
 from recall_tui.state.weighing import KEYS, current, exact_share, is_hybrid, is_moved, why_no_lines
 
 if TYPE_CHECKING:
+    from recall_core.config import Config
     from recall_core.explain.intervals import Interval
+    from recall_core.explain.sweep import Stability
     from recall_core.retrieve.answer import Answer
+    from recall_core.types import Pool
 
 MOST_ROWS = 100  # that are compared: more than any screen shows
 
@@ -305,3 +307,46 @@ def _settings(config: Config, keys: Sequence[str]) -> str:
 def _place(hit: Hit) -> str:
     assert hit.chunk is not None  # noqa: S101 - a row without a chunk is not pinned
     return cited(hit.doc.path, hit.chunk.line_start, hit.chunk.line_end, hit.chunk.place)
+
+
+DEPTH = 8  # ranks that are drawn: more lines than this cannot be followed by eye
+
+
+def chart_of(pool: Pool, config: Config, *, limit: int = DEPTH, texts: Sequence[int] | None = None) -> Chart:
+    """Draw a pool with two signals under this fusion and normalisation; the weights do not matter.
+
+    limit: how many rows are listed; at most DEPTH are drawn. texts: the number of each candidate's text, where copies
+    are listed once.
+    """
+    swept = explain.sweep.sweep(explain.lines.sweepable(pool, config), max(1, min(limit, DEPTH)), texts)
+    return Chart(
+        fusion=config.fusion,
+        normalize=config.normalize,
+        rrf_k=config.rrf_k,
+        weights=swept.weights,
+        orders=tuple(map(tuple, swept.orders.tolist())),
+        same_order=tuple(where for where, _ in explain.sweep.stretches(swept)),
+        same_members=tuple(where for where, _ in explain.sweep.stretches(swept, members=True)),
+    )
+
+
+def top_at(chart: Chart, weight: Fraction) -> tuple[int, ...]:
+    """Return the first candidates at this weight, best first."""
+    return chart.orders[bisect_left(chart.weights, weight) + bisect_right(chart.weights, weight) - 1]
+
+
+def tops_over(chart: Chart, columns: int) -> list[tuple[int, ...]]:
+    """Return the first candidates in the middle of each of so many equal stretches: to draw, not to decide."""
+    places = [float(weight) for weight in chart.weights]
+    middles = [(2 * column + 1) / (2 * columns) for column in range(columns)]
+    return [chart.orders[bisect_left(places, at) + bisect_right(places, at) - 1] for at in middles]
+
+
+def stability_at(chart: Chart, weight: Fraction) -> Stability:
+    """Return how far the weight is from changing the first ranks."""
+    return explain.sweep.stability_of(chart.same_order, chart.same_members, weight)
+
+
+def changes(chart: Chart) -> tuple[Fraction, ...]:
+    """Return the weights at which something changes: where one stretch ends and the next begins."""
+    return tuple(sorted({where.low for where in chart.same_order if where.low > 0 or where.low_open}))

@@ -7,14 +7,17 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from recall_core.config import SETTINGS, Config
+from recall_core.config import SETTINGS, Config, assignments, override
+from recall_core.errors import RecallError
 from recall_core.evaluate.options import retrieval
+from recall_core.text import cited
+from recall_tui.home.history import KeptRow, PastQuestion
 from recall_tui.state.records import Moved, QuestionChange, Tweaks
-from recall_tui.state.session import WORDS_K, Session, ask, move_cursor
+from recall_tui.state.session import WORDS_K, Session, ask, filter_of, list_range, move_cursor
 
 if TYPE_CHECKING:
     from recall_core.retrieve.answer import Answer
-    from recall_tui.state.chart import Chart
+    from recall_tui.state.records import Chart
 
 KEYS = tuple(key for key, setting in SETTINGS.items() if setting.live and key != "budget_tokens")
 """The settings that can be moved, in the order in which they are written. A budget is typed, not tuned."""
@@ -352,3 +355,55 @@ def change_setting(session: Session, hundredths: int) -> Session:
     if key in ("pool", "rrf_k"):
         return step_number(session, key, step)
     return turn_choice(session, key, step)
+
+
+MOST_KEPT = 10  # rows of an answer that the history keeps
+
+
+def to_keep(session: Session) -> PastQuestion | None:
+    """Return the question that belongs into the history and is not there yet.
+
+    Settings that are moved after an answer has come belong there once it is asked again.
+    """
+    answer = session.results.answer
+    if not session.query.is_settled or session.query.busy or session.query.trouble is not None or answer is None:
+        return None
+    if session.query.question == session.query.kept_at or session.query.text != answer.plan.text:
+        return None
+    rows = []
+    for hit in (session.results.hits[row] for row in range(MOST_KEPT) if row in session.results.hits):
+        chunk = hit.chunk
+        place = cited(hit.doc.path, chunk.line_start, chunk.line_end, chunk.place) if chunk else hit.doc.path
+        rows.append(KeptRow(chunk.id if chunk else hit.doc.id, place))
+    digest = session.store.info.digest if session.store.info else ""
+    past = question_of(session, session.query.text)._replace(
+        filter=filter_of(answer.plan) or "", digest=digest, top=tuple(rows), offset=list_range(answer)[0]
+    )
+    return past if past[:3] != session.query.kept[:3] else None
+
+
+def question_of(session: Session, text: str) -> PastQuestion:
+    """Return the question, answered or not, with its filter and moved settings. text: what is in the field."""
+    k = () if session.weights.k is None else (f"k={session.weights.k}",)
+    return PastQuestion(text, session.query.filter, (*assignments(session.weights.tweaks), *k))
+
+
+def moved_by(past: PastQuestion) -> tuple[Moved, tuple[str, ...]]:
+    """Return what was moved when it was asked, and those of its settings that cannot be moved."""
+    moved, unknown = Moved(), []
+    for setting in past.settings:
+        key, _, value = setting.partition("=")
+        if key == "k" and value.isdecimal() and int(value) > 0:
+            moved = moved._replace(k=int(value))
+        elif key in KEYS and (config := _config_with(setting)) is not None:
+            moved = moved._replace(tweaks={**moved.tweaks, key: getattr(config, key)})
+        else:
+            unknown.append(setting)
+    return moved, tuple(unknown)
+
+
+def _config_with(setting: str) -> Config | None:
+    try:
+        return override(Config(), [setting])
+    except RecallError:
+        return None

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from recall_core import retrieve
 from recall_core.config import EMBEDDING
 from recall_core.errors import Interrupted, RecallError
-from recall_tui.state.analyses import Analysis, Kind, Stamp
 from recall_tui.state.events import AnalysisDone, AnalysisMoved
+from recall_tui.state.records import Analysis, Kind, Stamp
 from recall_tui.state.store_pane import is_outdated
 from recall_tui.state.weighing import KEYS
 from recall_tui.threads import Post, WorkbenchThread
@@ -35,9 +35,9 @@ FUNCTIONS: Mapping[Kind, str] = {
     "passage": "explain:document_passage",
     "paths": "explain:fitting_paths",
     "worth": "store:context_worth",
-    "curve": "weights:weight_curve",
-    "pins": "weights:weights_of_pins",
-    "saved": "weights:saved_rows",
+    "curve": "judge:weight_curve",
+    "pins": "judge:weights_of_pins",
+    "saved": "judge:saved_rows",
     "grades": "judge:all_grades",
     "board": "judge:judged_board",
     "line": "judge:judged_line",

@@ -13,13 +13,12 @@ from recall_core.errors import RecallError
 from recall_core.evaluate.options import RETRIEVAL, retrieval
 from recall_core.text import counter
 from recall_core.types import Hit
-from recall_tui.state.chart import DEPTH, chart_of
-from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.events import Answered, Charted, Cited, Fetched, Learned, Repacked, Reweighed
 from recall_tui.state.packing import to_pack
-from recall_tui.state.records import Packing, Waiting, cite_row
-from recall_tui.state.requests import QueryRequest
+from recall_tui.state.records import Lookup, LookupResult, Packing, Waiting, cite_row
 from recall_tui.state.session import grouping_in, list_range
+from recall_tui.state.transitions import QueryRequest
+from recall_tui.state.tuning import DEPTH, chart_of
 from recall_tui.state.weighing import KEYS, is_hybrid, why_no_lines
 from recall_tui.threads import Clock, Post
 

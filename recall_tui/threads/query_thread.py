@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from recall_core.errors import Interrupted, Outdated, RecallError
 from recall_tui.state.events import Failed, Unusable
-from recall_tui.state.requests import QueryRequest
+from recall_tui.state.transitions import QueryRequest
 from recall_tui.threads import Clock, Post, WorkbenchThread
 from recall_tui.threads.answering import Answering
 from recall_tui.threads.store_watch import StoreWatch

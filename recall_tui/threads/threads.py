@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from recall_core.config import Config
 from recall_tui.opening import open_store, open_to_ask
 from recall_tui.state.events import TaskDone
-from recall_tui.state.requests import query_request, wanted_analyses
 from recall_tui.state.session import Session
+from recall_tui.state.transitions import query_request, wanted_analyses
 from recall_tui.threads import Clock, Post
 from recall_tui.threads.analysis_thread import AnalysisThread
 from recall_tui.threads.query_thread import QueryThread

@@ -18,11 +18,11 @@ from recall_core.config import NAMES
 from recall_tui.handlers import query as query_handlers
 from recall_tui.handlers import shell, weights
 from recall_tui.state import explaining, judging, packing, store_pane, tuning, weighing
-from recall_tui.state.chart import stability_at
 from recall_tui.state.explaining import Comparison, DocumentPassage, Funnel, Ledger
 from recall_tui.state.records import Moved
 from recall_tui.state.session import PANES, VIEWS, Pane, Session, result_of, select_row
 from recall_tui.state.store_pane import StoreOverview
+from recall_tui.state.tuning import stability_at
 from recall_tui.state.weighing import current, exact_share
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver, workbench

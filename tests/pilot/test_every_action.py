@@ -21,7 +21,7 @@ from recall_core.config import load
 from recall_core.evaluate.judgements import Judgement, Spot, put
 from recall_core.maintain.settings import write_settings
 from recall_core.types import Progress, Root, Skip
-from recall_tui.actions.keys import key_name
+from recall_tui.actions.action import key_name
 from recall_tui.actions.table import GROUPS, TABLE
 from recall_tui.app import Workbench
 from recall_tui.handlers import ingest
@@ -29,10 +29,10 @@ from recall_tui.handlers import shell as shell_handlers
 from recall_tui.home import history
 from recall_tui.home.preferences import PaneSizes
 from recall_tui.panes.context import BudgetSlider, ContextPane, PackedList
-from recall_tui.panes.explain.pane import TITLE_AT, ExplainPane, pieces
-from recall_tui.panes.explain.whynot import FIX
+from recall_tui.panes.explain import TITLE_AT, ExplainPane, pieces
 from recall_tui.panes.results import ResultsPane
-from recall_tui.screens.confirm import JumpScreen, Label
+from recall_tui.panes.whynot import FIX
+from recall_tui.screens.dialog import JumpScreen, Label
 from recall_tui.screens.help import HelpScreen
 from recall_tui.state import commands, explaining, judging, packing, store_pane, tuning, weighing
 from recall_tui.state.explaining import FixOffer, Funnel

@@ -24,12 +24,9 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.errors import UsageError
 from recall_core.types import Root
-from recall_tui.panes.explain.compare import BAR_CELLS
-from recall_tui.panes.explain.figures import VISIBLE
-from recall_tui.panes.explain.pane import NAMES, TITLE_AT, ExplainPane, pieces
+from recall_tui.panes.explain import BAR_CELLS, NAMES, TITLE_AT, ExplainPane, pieces
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining, weighing
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import (
     FIX_CURSOR,
     Comparison,
@@ -42,9 +39,9 @@ from recall_tui.state.explaining import (
     whynot_of,
 )
 from recall_tui.state.packing import chosen_entry
-from recall_tui.state.records import Moved, Tweaks
+from recall_tui.state.records import Analysis, Moved, Tweaks
 from recall_tui.state.session import VIEWS, Session, View, move_cursor, result_of, select_row, set_budget
-from recall_tui.widgets.draw import UNICODE
+from recall_tui.widgets.draw import UNICODE, VISIBLE
 from recall_tui.widgets.lines import PointedList
 from tests.examples import mostly_nightly
 from tests.workbench_driver import Driver, workbench

@@ -6,7 +6,7 @@ import csv
 import json
 from pathlib import Path
 
-from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
+from recall_tui.screens.dialog import ConfirmScreen, PromptScreen
 from recall_tui.state.packing import print_context
 from tests.workbench_driver import Driver, workbench
 

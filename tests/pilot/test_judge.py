@@ -22,7 +22,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.evaluate.judgements import Judgement, Spot, names_of, put, read_stored
 from recall_tui.panes.judge import JudgeLines, JudgePane, layout
-from recall_tui.screens.confirm import READING_SECONDS
+from recall_tui.screens.dialog import READING_SECONDS
 from recall_tui.state import judging, weighing
 from recall_tui.state.session import Session
 from recall_tui.threads import query_thread

@@ -11,12 +11,12 @@ from textual.widget import Widget
 
 from recall_core.api.recall import Recall
 from recall_core.types import Root
-from recall_tui.handlers.explain import miss
-from recall_tui.panes.explain.pane import ExplainPane
+from recall_tui.handlers.results import miss
+from recall_tui.panes.explain import ExplainPane
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
+from recall_tui.state.records import Analysis
 from recall_tui.state.session import VIEWS, result_of, select_row
 from tests.workbench_driver import Driver, is_settled, workbench
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui.panes.explain import pane
+from recall_tui.panes import explain
 from recall_tui.panes.results import ResultsPane, heads
 from recall_tui.state import explaining, judging, store_pane
-from recall_tui.state.requests import wanted_analyses
 from recall_tui.state.session import VIEWS, View, is_seen
+from recall_tui.state.transitions import wanted_analyses
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
 from recall_tui.widgets.lines import LineView
 from tests.workbench_driver import Driver, workbench
@@ -55,7 +55,7 @@ async def test_each_tab_of_explain_next_to_every_other_pane(shared_store: Path) 
         for view in VIEWS if NIGHTLY else QUICK:
             bench.app.become(explaining.turn_to(bench.session, view))
             await bench.until(lambda now: now.context.packed and now.weights.chart and not now.query.busy)
-            await bench.until(lambda now: pane._result(now) is not None)
+            await bench.until(lambda now: explain._result(now) is not None)
 
             assert draw_at_every_width(bench) > len(WIDTHS), view
 

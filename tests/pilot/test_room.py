@@ -17,12 +17,12 @@ from recall_tui.home import history, preferences
 from recall_tui.home.crash import keep_query
 from recall_tui.home.history import PastQuestion
 from recall_tui.home.preferences import PaneSizes, Preferences
-from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
+from recall_tui.screens.dialog import ConfirmScreen, PromptScreen
 from recall_tui.screens.history import HistoryScreen, MovedScreen
 from recall_tui.screens.target import TargetScreen
 from recall_tui.screens.welcome import WelcomeScreen
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
+from recall_tui.state.records import Analysis
 from recall_tui.state.session import result_of
 from recall_tui.widgets.draw import ASCII, UNICODE
 from recall_tui.widgets.lines import PointedList

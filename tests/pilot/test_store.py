@@ -22,7 +22,7 @@ from recall_core.api.recall import Recall
 from recall_core.types import Root
 from recall_tui.handlers.store import NamedTarget, find_target_in, reembed_all
 from recall_tui.panes.store import TITLE_AT
-from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, PromptScreen
+from recall_tui.screens.dialog import READING_SECONDS, ConfirmScreen, PromptScreen
 from recall_tui.state import store_pane
 from recall_tui.state.commands import command
 from recall_tui.state.session import move_cursor

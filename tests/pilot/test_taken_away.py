@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_tui.state.requests import wanted_analyses
 from recall_tui.state.session import VIEWS
+from recall_tui.state.transitions import wanted_analyses
 from recall_tui.threads import query_thread
 from tests.workbench_corpus import TEXTS
 from tests.workbench_driver import Driver, workbench

@@ -24,13 +24,20 @@ from recall_core.maintain.settings import write_settings
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.types import Root
-from recall_tui.panes.weights.pane import WeightsBody
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.panes.weights import WeightsBody
+from recall_tui.screens.dialog import ConfirmScreen
 from recall_tui.state import weighing
-from recall_tui.state.chart import stability_at
 from recall_tui.state.records import Moved, Tweaks
 from recall_tui.state.session import Session, is_stale
-from recall_tui.state.tuning import best_weight, compare_with_saved, curve_of, pins_of, target_weights, value_at
+from recall_tui.state.tuning import (
+    best_weight,
+    compare_with_saved,
+    curve_of,
+    pins_of,
+    stability_at,
+    target_weights,
+    value_at,
+)
 from recall_tui.state.weighing import current, exact_share, share
 from recall_tui.widgets.slider import Slider
 from tests.provider_server import ProviderServer, Reply, provider_server

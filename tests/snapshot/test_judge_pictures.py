@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from recall_core.api.recall import Recall
 from recall_core.evaluate.judgements import Judgement, Spot, put
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.dialog import ConfirmScreen
 from recall_tui.state import judging, weighing
 from recall_tui.state.session import Session, is_seen
 from tests.snapshot.conftest import Picture, Steps

@@ -15,9 +15,6 @@ from recall_core.types import Chunk, Document, Hit, Key, Packed, Pool, Progress,
 from recall_tui.actions.action import can_cancel
 from recall_tui.home.history import PastQuestion
 from recall_tui.state import weighing
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.chart import Chart
-from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.events import (
     Advanced,
     AnalysisDone,
@@ -31,8 +28,7 @@ from recall_tui.state.events import (
     Reweighed,
     StoreOpened,
 )
-from recall_tui.state.records import StoreState
-from recall_tui.state.requests import query_request
+from recall_tui.state.records import Analysis, Chart, Lookup, LookupResult, StoreState
 from recall_tui.state.runs import Meter, Run
 from recall_tui.state.session import (
     WORDS_K,
@@ -52,8 +48,8 @@ from recall_tui.state.session import (
     stamp_of,
     want_lookups,
 )
-from recall_tui.state.transitions import after
-from recall_tui.texts import to_keep
+from recall_tui.state.transitions import after, query_request
+from recall_tui.state.weighing import to_keep
 
 
 def answer_of(text: str, total: int) -> Answer:

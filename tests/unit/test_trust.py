@@ -25,7 +25,7 @@ from recall_core.maintain.settings import write_settings
 from recall_tui.opening import open_store, open_to_ask
 from recall_tui.state.events import Answered, Ran, Repacked, Waits
 from recall_tui.state.records import Packing
-from recall_tui.state.requests import QueryRequest
+from recall_tui.state.transitions import QueryRequest
 from recall_tui.threads.query_thread import QueryThread
 from recall_tui.threads.writing import CommandThread
 from tests.event_log import EventLog

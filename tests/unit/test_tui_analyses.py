@@ -22,10 +22,9 @@ from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.targets import chunk as chunk_row
 from recall_core.types import Progress
 from recall_tui.analyses.explain import language_marks
-from recall_tui.state.analyses import SCOPES, Analysis, Kind
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event, StoreOpened, TaskDone, TaskMoved
 from recall_tui.state.explaining import Funnel, Ledger, Paths
-from recall_tui.state.records import StoreState
+from recall_tui.state.records import SCOPES, Analysis, Kind, StoreState
 from recall_tui.state.session import Session, ask, result_of, stamp_of
 from recall_tui.state.transitions import after
 from recall_tui.threads import analysis_thread

@@ -6,7 +6,7 @@ import pytest
 
 from recall_core.adapters.commands import BY_NAME
 from recall_core.errors import UsageError
-from recall_tui.commandline import VERBS, Offered, Taken, Verb, complete, lines_of, question, verb, without_prompt
+from recall_tui.screens.line import VERBS, Offered, Taken, Verb, complete, lines_of, question, verb, without_prompt
 from recall_tui.themes import NAMES
 
 

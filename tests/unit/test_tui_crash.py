@@ -40,7 +40,7 @@ from recall_core.adapters.streams import standard
 from recall_tui import app
 from recall_tui.handlers import shell
 from recall_tui.state.events import Crashed
-from recall_tui.messages import Happened
+from recall_tui.host import Happened
 
 def broken(self, *_):
     secret = "the merger with Initech"

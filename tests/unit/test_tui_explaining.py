@@ -16,16 +16,14 @@ from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, StoreInfo
 from recall_tui import files
-from recall_tui.panes.explain.figures import number, wrap
-from recall_tui.panes.explain.pane import NAMES, hint_of, pieces
-from recall_tui.panes.explain.passage import chunk_lines, cuts_of, passage_lines
+from recall_tui.panes.explain import NAMES, hint_of, pieces
+from recall_tui.panes.passage import chunk_lines, cuts_of, passage_lines
 from recall_tui.state import explaining, packing, weighing
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import DocumentPassage, FixOffer, LineMark, PassageLine, Stretch
-from recall_tui.state.records import QueryState, ResultsState, StoreState, WeightsState
-from recall_tui.state.requests import wanted_analyses
+from recall_tui.state.records import Analysis, QueryState, ResultsState, StoreState, WeightsState
 from recall_tui.state.session import VIEWS, Session
-from recall_tui.widgets.draw import ASCII, UNICODE
+from recall_tui.state.transitions import wanted_analyses
+from recall_tui.widgets.draw import ASCII, UNICODE, number, wrap
 from recall_tui.widgets.lines import value_at
 
 CUT = "the context is cut here"

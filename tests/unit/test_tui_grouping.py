@@ -12,9 +12,8 @@ from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Key, Pool
 from recall_tui.state.events import Answered, Reweighed
 from recall_tui.state.grouping import BY_RANK, MOST_GROUPED, Grouping, ListLine, group_rows, grouping_of, why_not
-from recall_tui.state.requests import query_request
 from recall_tui.state.session import Session, ask, move_selection, select_place, select_row, toggle_grouping
-from recall_tui.state.transitions import after
+from recall_tui.state.transitions import after, query_request
 
 DOCUMENTS = some.lists(some.sampled_from("abcdefgh"), max_size=60)
 REST = some.integers(0, 40)

@@ -11,14 +11,12 @@ from recall_core.errors import StoreError, UsageError
 from recall_core.evaluate.judgements import Judgement, Spot
 from recall_tui.panes.judge import layout
 from recall_tui.state import judging
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import AnalysisDone, TaskDone
 from recall_tui.state.judging import GRADE, Board, Figure, JudgedQueries, Missed, QueryLine
-from recall_tui.state.records import StoreState, WeightsState
-from recall_tui.state.requests import wanted_analyses
+from recall_tui.state.records import Analysis, StoreState, WeightsState
 from recall_tui.state.runs import Run
 from recall_tui.state.session import Session, ask, focus_pane, stamp_of
-from recall_tui.state.transitions import after
+from recall_tui.state.transitions import after, wanted_analyses
 from recall_tui.widgets.draw import ASCII, UNICODE
 from tests.workbench_corpus import build_store
 

@@ -11,9 +11,8 @@ from recall_core.maintain.doctor import codes
 from recall_core.maintain.embedders import embedders
 from recall_core.types import Progress, Skip, StoreInfo
 from recall_tui.state import store_pane as pane_state
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import StoreOpened
-from recall_tui.state.records import StoreState
+from recall_tui.state.records import Analysis, StoreState
 from recall_tui.state.runs import EVERYTHING, Meter, Run
 from recall_tui.state.session import Session, focus_pane, move_cursor, result_of, stamp_of
 from recall_tui.state.store_pane import CHECKS, OVERVIEW, PACE, QUALITY, QUALITY_OF_WORDS, Health, StoreCommand

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.adapters.streams import Streams
-from recall_tui.actions.action import acts_in
-from recall_tui.actions.keys import key_name, key_of
+from recall_tui.actions.action import acts_in, key_name, key_of
 from recall_tui.actions.table import TABLE, Table, footer
 from recall_tui.home.keymap import KEPT, Keymap, apply, read, to_toml
 from recall_tui.program import run

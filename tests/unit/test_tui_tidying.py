@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recall_tui.lifetime import ENOUGH, REST_SECONDS, Tidying
+from recall_tui.host import ENOUGH, REST_SECONDS, Tidying
 
 
 @pytest.fixture

@@ -22,13 +22,11 @@ from recall_core.explain.intervals import Interval
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.types import Hit
-from recall_tui.analyses import weights as curves
-from recall_tui.analyses import weights as pinning
-from recall_tui.panes.weights.plot import DIM, figures, target_figures
-from recall_tui.state.analyses import Analysis
+from recall_tui.analyses import judge
+from recall_tui.panes.plot import DIM, figures, target_figures
 from recall_tui.state.commands import commands
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event
-from recall_tui.state.records import QueryState, ResultsState, StoreState, WeightsState
+from recall_tui.state.records import Analysis, QueryState, ResultsState, StoreState, WeightsState
 from recall_tui.state.session import Session, stamp_of
 from recall_tui.state.transitions import after
 from recall_tui.state.tuning import (
@@ -100,7 +98,7 @@ def found_by(session: Session, analysis: Analysis, result: object) -> Session:
 def curve(recall: Recall, session: Session, kept: dict[str, object] | None = None) -> Curve:
     analysis = curve_analysis(session)
     assert analysis is not None
-    return curves.weight_curve(run_of(recall, session, kept), analysis)
+    return judge.weight_curve(run_of(recall, session, kept), analysis)
 
 
 def test_the_mean_curve_is_that_of_tune(recall: Recall) -> None:
@@ -198,10 +196,10 @@ def test_steps_are_worked_out_once_while_grades_and_settings_stay(
     )  # type: ignore[var-annotated]
     analysis = curve_analysis(session)
     assert analysis is not None
-    first = curves.weight_curve(run_of(recall, session, kept, told), analysis)
+    first = judge.weight_curve(run_of(recall, session, kept, told), analysis)
     monkeypatch.setattr(Engine, "answer", None)
 
-    assert curves.weight_curve(run_of(recall, session, kept), analysis) == first
+    assert judge.weight_curve(run_of(recall, session, kept), analysis) == first
     assert told == [1, 2, 3]
 
 
@@ -260,7 +258,7 @@ def test_the_weights_that_meet_all_targets_are_those_of_tune(
         assert pins_of(session) == ()
         return
 
-    found = pinning.weights_of_pins(run_of(recall, session), analysis)
+    found = judge.weights_of_pins(run_of(recall, session), analysis)
 
     wishes = tuple(PinTarget(pin.want, pin.chunk_id) for pin in pins_of(session))
     settings = tuple(f"{key}={value}" for key, value in session.weights.tweaks.items())
@@ -285,7 +283,7 @@ def test_a_target_counts_the_rows_that_an_offset_passes_over(recall: Recall) -> 
             analysis = pins_analysis(wished)
             assert analysis is not None, semantic
 
-            found = pinning.weights_of_pins(run_of(recall, wished), analysis)
+            found = judge.weights_of_pins(run_of(recall, wished), analysis)
 
             assert any(each.holds(Fraction(str(semantic))) for each in found.weights) is holds, semantic
             shown = target_figures(found_by(wished, analysis, found), UNICODE)
@@ -310,7 +308,7 @@ def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(reca
         wished = session._replace(weights=session.weights._replace(targets=(gone._replace(want=want),)))  # type: ignore[arg-type]
         analysis = pins_analysis(wished)
         assert analysis is not None
-        assert pinning.weights_of_pins(run_of(recall, wished), analysis).weights == at_all
+        assert judge.weights_of_pins(run_of(recall, wished), analysis).weights == at_all
 
 
 def test_the_same_target_again_takes_it_back_and_the_opposite_replaces_it(recall: Recall) -> None:

@@ -10,9 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as some
 
 from recall_core.explain.intervals import Interval
-from recall_tui.panes.weights.pane import move, summary
-from recall_tui.panes.weights.plot import around, describe_curve, span
-from recall_tui.panes.weights.settings import form_lines
+from recall_tui.panes.plot import around, describe_curve, span
+from recall_tui.panes.weights import form_lines, move, summary
 from recall_tui.state.records import WeightsState
 from recall_tui.state.session import Session
 from recall_tui.state.tuning import Compared, ComparedRow, Curve

@@ -8,8 +8,8 @@ from recall_core.config import Config
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_words
 from recall_tui.state.records import Moved, WeightsState
-from recall_tui.state.requests import query_request
 from recall_tui.state.session import WORDS_K, Session, ask
+from recall_tui.state.transitions import query_request
 from recall_tui.state.weighing import (
     confirm_save,
     current,

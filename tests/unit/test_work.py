@@ -22,7 +22,6 @@ from recall_core.retrieve.plan import Plan
 from recall_core.rql.ast import Field
 from recall_core.types import Hit, Progress, Root
 from recall_tui.handlers.store import reembed_all
-from recall_tui.state.completion import Lookup
 from recall_tui.state.events import (
     Advanced,
     Answered,
@@ -40,9 +39,9 @@ from recall_tui.state.events import (
     Unread,
     Unusable,
 )
-from recall_tui.state.records import Packing
-from recall_tui.state.requests import QueryRequest
+from recall_tui.state.records import Lookup, Packing
 from recall_tui.state.store_pane import StoreCommand
+from recall_tui.state.transitions import QueryRequest
 from recall_tui.threads import answering, query_thread
 from recall_tui.threads.answering import Answering
 from recall_tui.threads.query_thread import QueryThread

@@ -12,24 +12,33 @@ from rich.text import Text
 
 from recall_core.config import LEAST_WEIGHT
 from recall_core.types import SIGNALS, Hit, Part
-from recall_tui.panes.explain.figures import (
+from recall_tui.panes.plot import stability
+from recall_tui.state.explaining import Ledger, RowsAround
+from recall_tui.widgets.draw import (
     BOLD,
+    COLOURS,
     DIM,
     LABEL,
     TEXTS,
+    Glyphs,
+    bar,
+    figure,
+    fit,
+    fit_place,
+    fold,
     fold_beside,
+    harmless,
     keep_sign,
     number,
     one_line,
+    pluralize,
     raw_number,
     round_to_total,
     spelt,
+    split,
     truncate,
     wrap,
 )
-from recall_tui.panes.weights.plot import stability
-from recall_tui.state.explaining import Ledger, RowsAround
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, fold, harmless, pluralize, split
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import (

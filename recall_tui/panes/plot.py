@@ -16,9 +16,8 @@ from rich.text import Text
 
 from recall_core.errors import RecallError
 from recall_core.types import Hit
-from recall_tui.state.chart import Chart, changes, stability_at, top_at, tops_over
 from recall_tui.state.judging import UNITS
-from recall_tui.state.records import PinnedChunk, cite_row
+from recall_tui.state.records import Chart, PinnedChunk, cite_row
 from recall_tui.state.session import Session, list_range, result_of
 from recall_tui.state.tuning import (
     LEAST_QUERIES,
@@ -27,6 +26,7 @@ from recall_tui.state.tuning import (
     Stretch,
     TargetWeights,
     best_weight,
+    changes,
     curve_analysis,
     first_rows,
     heights,
@@ -34,6 +34,9 @@ from recall_tui.state.tuning import (
     nearest_weight,
     pins_analysis,
     pins_of,
+    stability_at,
+    top_at,
+    tops_over,
     value_at,
 )
 from recall_tui.state.weighing import current, exact_share

@@ -13,10 +13,11 @@ from rich.text import Text
 from recall_core import adapters
 from recall_core.text import behind_unit
 from recall_core.types import SIGNALS
-from recall_tui.panes.explain.figures import BOLD, DIM, one_line, truncate
 from recall_tui.state.explaining import FixOffer, Missing, is_doable
 from recall_tui.widgets.draw import (
+    BOLD,
     COLOURS,
+    DIM,
     Glyphs,
     bar,
     figure,
@@ -24,7 +25,9 @@ from recall_tui.widgets.draw import (
     fit_place,
     fold,
     harmless,
+    one_line,
     pluralize,
+    truncate,
     with_figures,
 )
 

@@ -13,9 +13,8 @@ from rich.text import Text
 
 from recall_core.text import behind
 from recall_core.types import Hit, Packed
-from recall_tui.panes.explain.figures import BOLD, DIM, wrap
 from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch
-from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, fold, harmless, pluralize
+from recall_tui.widgets.draw import BOLD, DIM, Glyphs, figure, fit, fit_place, fold, harmless, pluralize, wrap
 
 # Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.
 KINDS: dict[MarkKind, Style] = {
