@@ -122,14 +122,10 @@ def page(text: str, command: Sequence[str], *, name: str, line: int) -> None:
     """
     at = [f"+{line}"] if Path(command[0]).name in _TAKES_LINES and line > 1 else []
     with tempfile.TemporaryDirectory(prefix="recall-") as folder:
-        file = Path(folder) / (_terminal_name(Path(name).name) or "document")
+        plain = Path(name).name
+        shown = one_line(plain)  # as a terminal may have it, which can be longer than a name may be
+        file = Path(folder) / ((plain if shown == plain else shown[-_LONGEST:]) or "document")
         file.write_bytes(harmless(text).encode())
         code = subprocess.run([*command, *at, str(file)], check=False).returncode
     if code != 0:
         raise UsageError("pager_failed", f"{command[0]} ended with code {code}.", hint="export PAGER=less")
-
-
-def _terminal_name(name: str) -> str:
-    """Return the name of a file as a terminal may have it; its end, where it is longer so than a name can be."""
-    shown = one_line(name)
-    return name if shown == name else shown[-_LONGEST:]

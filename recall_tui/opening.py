@@ -42,14 +42,9 @@ class FirstStore(NamedTuple):
     settings: Settings = MappingProxyType({})
 
 
-def open_store(store: str | None) -> Recall:
-    """Return the store of a --store value, or of the current folder."""
-    return api.recall.Recall.open(store)
-
-
 def open_to_ask(store: str | None) -> Recall:
-    """Return the same, whose questions go by words alone while what recall.toml says waits to be accepted."""
-    recall = open_store(store)
+    """Open a store whose questions go by words alone while what recall.toml says waits to be accepted."""
+    recall = api.recall.Recall.open(store)
     recall.engine.goes_on = True
     return recall
 
@@ -85,7 +80,7 @@ def candidates(named: str, current: Path | None, home: Path | None) -> tuple[str
     likely = [(f"~/{name}", home / name) for name in _LIKELY] if home else []
     typed: dict[Path, str] = {}
     for folder, place in near + likely:
-        if _is_folder(place):
+        if os.path.isdir(place):  # noqa: PTH112 - False, and no error, where nobody may look
             typed.setdefault(place, folder)
     return tuple(typed.values())
 
@@ -121,16 +116,12 @@ def count_files(folder: str, clock: Callable[[], float]) -> Count:
 def _walk(folder: Path) -> Iterator[Path]:
     if os.path.isfile(folder):  # noqa: PTH113 - False, and no error, where nobody may look
         yield folder
-    elif _is_folder(folder):
+    elif os.path.isdir(folder):  # noqa: PTH112 - as above
         yield from (
             folder / each.os_path
             for each in ingest.discover.walk(Root("."), folder, Config())
             if isinstance(each, ingest.discover.Found)
         )
-
-
-def _is_folder(path: Path) -> bool:
-    return os.path.isdir(path)  # noqa: PTH112 - as above
 
 
 def _is_text(path: Path) -> bool:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from recall_core.retrieve.asking import Asker, Pack
     from recall_core.retrieve.plan import Plan
     from recall_core.store.port import Store
-    from recall_core.types import Packed, Row
+    from recall_core.types import Packed
 
 KEPT = "ground"
 FIRST_ROWS = 50  # whose words are looked at for the sentence above a ledger
@@ -334,7 +334,9 @@ def document_passage(run: AnalysisRun, analysis: Analysis) -> DocumentPassage:
         rows = store.fetch(store.chunks_near(row.doc.id, first, last))
         more = store.fetch(store.chunks_near(row.doc.id, rows[-1].chunk.end - 1, rows[-1].chunk.end + AROUND))
     run.checkpoint()
-    start, text = rows[0].chunk.offset, _text(rows)
+    start = rows[0].chunk.offset
+    ends = [start, *(row.chunk.end for row in rows)]  # chunks overlap and leave no gap
+    text = "".join(row.chunk.text[end - row.chunk.offset :] for row, end in zip(rows, ends, strict=False))
     marks = _lex(run, row.doc.path, (row.doc.id, start), text)
     phrases = [term.text for term in answer.pool.terms] if answer and answer.pool else []
     marks = sorted([*marks, *(LineMark(*span, "term") for span in store.spans([text], phrases)[0])])
@@ -342,21 +344,13 @@ def document_passage(run: AnalysisRun, analysis: Analysis) -> DocumentPassage:
         path=row.doc.path,
         chunk_id=chunk.id,
         lines=tuple(_lines(text, start, rows[0].chunk.line_start, marks)),
-        chunks=tuple(_stretch(each) for each in rows),
+        chunks=tuple(
+            Stretch(each.id, each.offset, each.end, each.line_start, each.line_end, each.tokens, each.place)
+            for each in (row.chunk for row in rows)
+        ),
         from_start=start == 0,
         to_end=len(more) <= 1,
     )
-
-
-def _text(rows: Sequence[Row]) -> str:
-    """Return the text from the first chunk to the last, which overlap and leave no gap."""
-    ends = [rows[0].chunk.offset, *(row.chunk.end for row in rows)]
-    return "".join(row.chunk.text[end - row.chunk.offset :] for row, end in zip(rows, ends, strict=False))
-
-
-def _stretch(row: Row) -> Stretch:
-    chunk = row.chunk
-    return Stretch(chunk.id, chunk.offset, chunk.end, chunk.line_start, chunk.line_end, chunk.tokens, chunk.place)
 
 
 def _lines(text: str, start: int, number: int, marks: Sequence[LineMark]) -> Iterator[PassageLine]:

@@ -270,7 +270,9 @@ def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
         asked = _read_questions(run)
         if asked is None:
             return Curve(judged=0)
-        wanted = list(asked.texts) if not analysis.target else _find_query(asked, analysis.target)
+        wanted = list(asked.texts)
+        if analysis.target:  # of several queries with these words the first, as everywhere
+            wanted = [query for query, text in asked.texts.items() if words(text) == analysis.target][:1]
         steps = []
         for number, query in enumerate(wanted, start=1):
             run.give_way()
@@ -288,11 +290,6 @@ def _read_questions(run: AnalysisRun) -> Questions | None:
         if error.code != "no_judgements":
             raise
         return None
-
-
-def _find_query(asked: Questions, said: str) -> list[str]:
-    """Return the query with these words, if there is one; of several the first, as everywhere."""
-    return [query for query, text in asked.texts.items() if words(text) == said][:1]
 
 
 def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, config: Config) -> Step:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.app import SuspendNotSupported
 
-from recall_core import adapters, paths, retrieve
+from recall_core import adapters, api, paths, retrieve
 from recall_core.adapters.flags import response_of
 from recall_core.errors import RecallError, UsageError, why_unread
 from recall_core.files import write
@@ -21,7 +21,6 @@ from recall_core.text import behind_unit
 from recall_core.types import Progress
 from recall_tui import files, screens
 from recall_tui.host import reason_of
-from recall_tui.opening import open_store
 from recall_tui.panes.context import ContextPane
 from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.results import ResultsPane
@@ -210,7 +209,7 @@ async def open_file(app: Host) -> None:
 
 def place_of(store: str | None, chunk_id: str) -> Place:
     """Where a chunk of a store begins. Raises RecallError, also where it has left the store since."""
-    with open_store(store) as recall, recall.store.reading():
+    with api.recall.Recall.open(store) as recall, recall.store.reading():
         row = retrieve.targets.chunk(recall.store, chunk_id, base=recall.engine.base)
         source = recall.store.sources([row.doc.id]).get(row.doc.id)
         is_file = source is not None and source.os_path != "" and source.path == row.doc.path  # no record of one

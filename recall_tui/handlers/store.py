@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.widgets import Input
 
-from recall_core import maintain
+from recall_core import api, maintain
 from recall_core.errors import ConfigError, RecallError
 from recall_core.rql.parser import is_query
 from recall_core.types import Progress
@@ -19,7 +19,6 @@ from recall_tui import screens
 from recall_tui.handlers import ingest, query
 from recall_tui.handlers.ingest import UNDER_WAY
 from recall_tui.host import reason_of
-from recall_tui.opening import open_store
 from recall_tui.state import session as state
 from recall_tui.state import store_pane, weighing
 from recall_tui.state.commands import join_command
@@ -288,7 +287,7 @@ def _run_remedy(app: Host, title: str, remedy: StoreCommand) -> None:
 
 def find_target_in(store: str | None, target: str) -> NamedTarget:
     """What a target names in a store. Raises RecallError, where it names nothing too."""
-    with open_store(store) as recall, recall.store.reading():
+    with api.recall.Recall.open(store) as recall, recall.store.reading():
         return find_target(recall, target)
 
 

@@ -211,10 +211,8 @@ def axis(chart: Chart, weight: Fraction, best: float | None, width: int, glyphs:
     held = range(floor(order.low * cells), ceil(order.high * cells))
     here = cell_of(weight, cells)
     marks = [(here, f"{glyphs.here} now {write_weight(round(float(weight), SHOWN_PLACES))}")]
-    row = [
-        tick if tick != " " else glyphs.track if cell in held else glyphs.line
-        for cell, tick in enumerate(_draw_ticks(chart, cells, glyphs))
-    ]
+    ticks = {cell_of(each, cells) for each in changes(chart)}
+    row = [glyphs.tick if cell in ticks else glyphs.track if cell in held else glyphs.line for cell in range(cells)]
     if best is not None:
         row[cell_of(best, cells)] = glyphs.knob
         marks.append((cell_of(best, cells), f"{glyphs.knob} best {write_weight(best)}"))
@@ -313,13 +311,6 @@ def _draw(canvas: Canvas, tops: list[tuple[int, ...]], candidate: int, ranks: in
 def _row(canvas: Canvas, rank: int, ranks: int) -> int:
     """The row of dots of a rank, counted from 0, where so many are drawn."""
     return (2 * rank + 1) * canvas.rows // (2 * ranks)
-
-
-@lru_cache(KEPT)
-def _draw_ticks(chart: Chart, cells: int, glyphs: Glyphs) -> str:
-    """A tick where something changes."""
-    ticks = {cell_of(each, cells) for each in changes(chart)}
-    return "".join(glyphs.tick if cell in ticks else " " for cell in range(cells))
 
 
 LEAST_GAIN = 0.0005  # what three places show

@@ -10,10 +10,10 @@ from rich.text import Text
 from textual.content import Content
 from textual.events import Click
 
+from recall_core import adapters
 from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
 from recall_tui.actions.table import Table, table_of
-from recall_tui.state.runs import done_share
 from recall_tui.state.session import Session
 from recall_tui.state.store_pane import (
     VIEWS,
@@ -123,7 +123,8 @@ def _task_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         return []
     line, progress = f"{session.store.task} is running", session.store.task_progress
     if progress is not None and progress.chunks:
-        drawn = f"{glyphs.left}{bar(done_share(progress), 10, glyphs)}{glyphs.right}{done_share(progress):>5.0%}"
+        share = adapters.progress.share_done(progress)
+        drawn = f"{glyphs.left}{bar(share, 10, glyphs)}{glyphs.right}{share:>5.0%}"
         done = f"{figure(progress.chunks - progress.waiting)} of {figure(progress.chunks)} texts"
         line = f"{session.store.task} {drawn}  {done}{glyphs.dot}^g stops"
     return [Text(fit(line, width, glyphs), Style(bold=True, reverse=True))]

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 
 from recall_core.adapters import parser
 from recall_core.adapters.commands import BY_NAME
-from recall_core.adapters.flags import GLOBALS, Command
+from recall_core.adapters.flags import GLOBALS
 from recall_core.errors import UsageError
 from recall_tui.screens.dialog import Dialog
 from recall_tui.state.events import Ran
@@ -137,14 +137,8 @@ def _candidates(words: list[str], last: str, themes: Sequence[str]) -> list[str]
         return list(asked.choices)
     if last.startswith("-"):
         return sorted(flag.name for flag in flags)
-    return _operands(command, words)
-
-
-def _operands(command: Command, words: list[str]) -> list[str]:
-    operand = command.operand
-    if operand is None or words[-1] != command.name:
-        return []
-    return [*operand.choices, *operand.actions]
+    operand = command.operand if words[-1] == command.name else None
+    return [*operand.choices, *operand.actions] if operand is not None else []
 
 
 HINT = "Enter runs, Tab completes, Up and Down go to earlier lines, F5 loads the query, Esc closes"

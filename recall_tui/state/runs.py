@@ -87,23 +87,25 @@ def seconds_left(meter: Meter) -> float | None:
     return (1 - meter.reached.run) / meter.rates.share
 
 
-def done_share(progress: Progress) -> float:
-    """Return how much of the run is done, from 0 to 1."""
-    return adapters.progress.share_done(progress)
-
-
 def _shares(progress: Progress, indexed: int) -> Reached:
     read = min(1.0, progress.files_done / progress.files_total) if progress.files_total else 0.0
+    done = adapters.progress.share_done(progress)
     if not progress.chunks:
-        return Reached(read, read, read, done_share(progress))
+        return Reached(read, read, read, done)
     of_embedding, of_storing = (min(1.0, count / progress.chunks) for count in (chunks_embedded(progress), indexed))
-    return Reached(read, read * of_embedding, read * of_storing, done_share(progress))
+    return Reached(read, read * of_embedding, read * of_storing, done)
 
 
 def _counts(progress: Progress | None, indexed: int) -> tuple[float, ...]:
     if progress is None:
         return (0, 0, 0, 0, 0)
-    return progress.files_done, progress.chunks, chunks_embedded(progress), indexed, done_share(progress)
+    return (
+        progress.files_done,
+        progress.chunks,
+        chunks_embedded(progress),
+        indexed,
+        adapters.progress.share_done(progress),
+    )
 
 
 EVERYTHING = ""

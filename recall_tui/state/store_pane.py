@@ -45,16 +45,11 @@ class TreeLine(NamedTuple):
     is_open: bool = False
 
 
-def folder_analysis(path: str) -> Analysis:
-    """Return the analysis that lists a folder; "" is where paths begin."""
-    return Analysis("documents", path)
-
-
 def tree_analyses(session: Session) -> Iterator[Analysis]:
     """Yield what has to be read for the tree: where paths begin, the tags, and the open folders."""
-    yield folder_analysis("")
+    yield Analysis("documents", "")
     yield TAGS
-    yield from map(folder_analysis, session.store.open_folders)
+    yield from (Analysis("documents", folder) for folder in session.store.open_folders)
 
 
 def tree(session: Session) -> tuple[TreeLine, ...]:
@@ -101,7 +96,7 @@ def filter_of(line: TreeLine) -> str:
 
 def _inside(session: Session, folder: str, depth: int) -> Iterator[TreeLine]:
     """Yield what is in an open folder and in its open folders; nothing before it is read."""
-    known = value_of(session, folder_analysis(folder), store.values.FolderListing)
+    known = value_of(session, Analysis("documents", folder), store.values.FolderListing)
     if known is None:
         return
     for entry in known.entries:

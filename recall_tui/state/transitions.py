@@ -73,7 +73,10 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
         case Ran():
             return session._replace(store=session.store._replace(tasks_done=session.store.tasks_done + 1))
         case TaskDone():
-            return _task_done(session, event)
+            store = session.store._replace(task="", task_progress=None, tasks_done=session.store.tasks_done + 1)
+            fresh = session._replace(store=store)
+            is_failed = event.error is not None
+            return judging.finish_grading(fresh, failed=is_failed) if event.name == judging.GRADE else fresh
         case Answered() | Failed() | Charted() | Cited() if event.question == session.query.question:
             return _of_question(session, event)
         case Reweighed() | Fetched() | Repacked() if event.generation == session.query.generation:
@@ -114,13 +117,6 @@ def _is_judged_elsewhere(session: Session, event: StoreOpened) -> bool:
     if not event.judged or not isinstance(known, JudgedQueries) or session.store.task or session.judge.gradings:
         return False
     return known.digest != event.judged
-
-
-def _task_done(session: Session, event: TaskDone) -> Session:
-    fresh = session._replace(
-        store=session.store._replace(task="", task_progress=None, tasks_done=session.store.tasks_done + 1)
-    )
-    return judging.finish_grading(fresh, failed=event.error is not None) if event.name == judging.GRADE else fresh
 
 
 def _take_result(session: Session, event: AnalysisDone) -> Session:

@@ -193,7 +193,8 @@ def toggle_target(session: Session, want: Want) -> Session:
     answer, hit = session.results.answer, session.results.hit
     if answer is None or hit is None or hit.chunk is None:
         return session
-    pin = PinnedChunk(answer.plan.text, want, hit.chunk.id, _place(hit))
+    place = cited(hit.doc.path, hit.chunk.line_start, hit.chunk.line_end, hit.chunk.place)
+    pin = PinnedChunk(answer.plan.text, want, hit.chunk.id, place)
     others = tuple(
         each for each in session.weights.targets if (each.question, each.chunk_id) != (pin.question, pin.chunk_id)
     )
@@ -302,11 +303,6 @@ def _ranking(answer: Answer, config: Config) -> str:
 
 def _settings(config: Config, keys: Sequence[str]) -> str:
     return " ".join(assignments({key: getattr(config, key) for key in keys}))
-
-
-def _place(hit: Hit) -> str:
-    assert hit.chunk is not None  # noqa: S101 - a row without a chunk is not pinned
-    return cited(hit.doc.path, hit.chunk.line_start, hit.chunk.line_end, hit.chunk.place)
 
 
 DEPTH = 8  # ranks that are drawn: more lines than this cannot be followed by eye

@@ -98,8 +98,11 @@ class Answering:
 
     def serve(self, request: QueryRequest) -> None:
         """Send what the request wants and the screen does not have. Raises Interrupted, Outdated, RecallError."""
-        for lookup in request.lookups:
-            self._post(self._look_up(lookup))
+        for field, prefix in request.lookups:  # the most frequent keys or values that begin so
+            vocabulary = self._recall.store.vocabulary(rql.complete.SUGGESTIONS)
+            known = vocabulary.keys(prefix) if field is None else vocabulary.values(field, prefix)
+            result = LookupResult(tuple(known), len(known) < rql.complete.SUGGESTIONS)
+            self._post(Learned(Lookup(field, prefix), result))
         if not request.text.strip():
             self._progress = Progressed({}, request.generation, request.question)
             self._warm(request._replace(text=_WARM_WORDS, filter=""))
@@ -113,7 +116,12 @@ class Answering:
         if answer is None:
             return
         if (rows := rows_at(answer, request.window, is_grouped=request.is_grouped)) != self._progress.rows:
-            self._fetch(request, answer, rows)
+            hits = rows_of(self._recall, answer, rows)
+            before = before_of(answer, hits, self._progress.ranks)
+            states = states_of(self._recall, hits, self._progress.states)
+            matched = matched_in(hits, self._progress.passages, answer, self._recall.store)
+            self._post(Fetched(request.generation, hits, states, before, matched))
+            self._progress = self._progress._replace(rows=rows)
         seen_rows = rows_of(self._recall, answer, rows_at(answer, request.seen, is_grouped=request.is_grouped))
         if passages := self._cite(answer, seen_rows):
             fresh = {at: hit for at, hit in seen_rows.items() if hit.chunk and hit.chunk.id in passages}
@@ -122,13 +130,6 @@ class Answering:
             self._post(repack(self._recall, answer, request))
             self._progress = self._progress._replace(packing=request.packing)
         self._draw_lines(request, answer)
-
-    def _look_up(self, lookup: Lookup) -> Learned:
-        """Return the keys or the values that begin so, the most frequent first."""
-        vocabulary = self._recall.store.vocabulary(rql.complete.SUGGESTIONS)
-        field, prefix = lookup
-        known = vocabulary.keys(prefix) if field is None else vocabulary.values(field, prefix)
-        return Learned(lookup, LookupResult(tuple(known), len(known) < rql.complete.SUGGESTIONS))
 
     def _warm(self, request: QueryRequest) -> None:
         """Load the model, NumPy and the vectors of a small store before the first question needs them, once.
@@ -227,14 +228,6 @@ class Answering:
             known = weigh(self._recall, known, plain)
         self._progress = self._progress._replace(plain=known)
         return ranks_among(answer, known)
-
-    def _fetch(self, request: QueryRequest, answer: Answer, places: Sequence[int]) -> None:
-        rows = rows_of(self._recall, answer, places)
-        before = before_of(answer, rows, self._progress.ranks)
-        states = states_of(self._recall, rows, self._progress.states)
-        matched = matched_in(rows, self._progress.passages, answer, self._recall.store)
-        self._post(Fetched(request.generation, rows, states, before, matched))
-        self._progress = self._progress._replace(rows=places)
 
     def _cite(self, answer: Answer, rows: Mapping[int, Hit]) -> dict[str, PassageView]:
         """Return the passages of those of these rows that have none yet."""

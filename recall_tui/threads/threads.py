@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from recall_core import api
 from recall_core.config import Config
-from recall_tui.opening import open_store, open_to_ask
+from recall_tui.opening import open_to_ask
 from recall_tui.state.events import TaskDone
 from recall_tui.state.session import Session
 from recall_tui.state.transitions import query_request, wanted_analyses
@@ -79,7 +80,7 @@ class Threads:
 
     def run(self, lines: tuple[str, ...], saved: Config | None) -> None:
         """Run command lines in order."""
-        self._command = CommandThread(lines, self._store, open_store, self._post, saved)
+        self._command = CommandThread(lines, self._store, api.recall.Recall.open, self._post, saved)
         self._command.start()
 
     def stop_command(self) -> None:

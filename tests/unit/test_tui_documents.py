@@ -15,8 +15,9 @@ from recall_core.store.values import FolderEntry, FolderListing
 from recall_core.types import Document
 from recall_tui.panes.store import document_rows
 from recall_tui.state import store_pane
+from recall_tui.state.records import Analysis
 from recall_tui.state.session import Session, focus_pane, stamp_of
-from recall_tui.state.store_pane import TAGS, TagCounts, TreeLine, folder_analysis
+from recall_tui.state.store_pane import TAGS, TagCounts, TreeLine
 from recall_tui.widgets.draw import ASCII, UNICODE
 from tests.workbench_corpus import build_store
 
@@ -37,7 +38,7 @@ LISTINGS = {
 def shown(tags: TagCounts | None = None) -> Session:
     """The documents in front, with these listings read."""
     session = store_pane.show_view(focus_pane(Session(), "store"), "documents")
-    read: dict[store_pane.Analysis, object] = {folder_analysis(path): each for path, each in LISTINGS.items()}
+    read: dict[store_pane.Analysis, object] = {Analysis("documents", path): each for path, each in LISTINGS.items()}
     read[TAGS] = tags or TagCounts((("x", 2), ("y", 1)), has_more=False)
     return session._replace(
         analyses={analysis: (stamp_of(session, analysis), each) for analysis, each in read.items()}
@@ -73,10 +74,10 @@ def test_an_open_folder_shows_what_is_in_it_one_step_further_in() -> None:
 def test_only_open_folders_are_read() -> None:
     closed, opened = shown(), store_pane.open_chosen(at(shown(), "docs/"))
 
-    assert list(store_pane.tree_analyses(closed)) == [folder_analysis(""), TAGS]
-    assert list(store_pane.tree_analyses(opened)) == [folder_analysis(""), TAGS, folder_analysis("docs/")]
-    assert folder_analysis("") in list(store_pane.wants(closed))
-    assert folder_analysis("") not in list(store_pane.wants(store_pane.show_view(closed, "stats")))
+    assert list(store_pane.tree_analyses(closed)) == [Analysis("documents", ""), TAGS]
+    assert list(store_pane.tree_analyses(opened)) == [Analysis("documents", ""), TAGS, Analysis("documents", "docs/")]
+    assert Analysis("documents", "") in list(store_pane.wants(closed))
+    assert Analysis("documents", "") not in list(store_pane.wants(store_pane.show_view(closed, "stats")))
 
 
 def test_left_goes_to_the_folder_and_then_closes_it_with_what_is_open_in_it() -> None:
@@ -158,7 +159,10 @@ def test_every_line_fits_and_names_cannot_steer_the_terminal() -> None:
             hostile = "evil\x1b[2J\nname"
             session = shown(TagCounts(((hostile, 1),), has_more=True))
             listing = FolderListing((FolderEntry(f"{hostile}/", "folder", 12_345, 678_901),), 2)
-            analyses = {**session.analyses, folder_analysis(""): (stamp_of(session, folder_analysis("")), listing)}
+            analyses = {
+                **session.analyses,
+                Analysis("documents", ""): (stamp_of(session, Analysis("documents", "")), listing),
+            }
 
             lines = [line.plain for line in document_rows(session._replace(analyses=analyses), width, glyphs)[0]]
 
