@@ -174,9 +174,11 @@ class Workbench(Host):
             case StoreOpened():
                 store_handlers.store_opened(self, before, event)
             case Unread(error):
-                store_handlers.settings_unread(self, error)
+                said = f"{error.message.rstrip('.')}. The settings read before still apply."
+                self.notify(said, severity="warning", markup=False)
             case Waits(error):
-                store_handlers.settings_wait(self, error)
+                said = f"{error.message} Until :trust --yes accepts it, only the lexical signal is used."
+                self.notify(said, severity="warning", timeout=15, markup=False)
             case Changed():
                 ingest.folders_changed(self)
             case Unwatched(error):

@@ -80,11 +80,6 @@ def context_question(session: Session) -> Question:
     )
 
 
-def list_question(session: Session) -> Question:
-    """Return the question for the rows that are listed, not for a context of them."""
-    return context_question(session)._replace(budget_tokens=None, k=k_of(session))
-
-
 class PausingAsker:
     """The store, asked step by step; each step gives way to what a person does next."""
 
@@ -190,7 +185,7 @@ def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
     recall, session = run.recall, run.session
     with recall.store.reading():
         question = context_question(session)
-        rows = list_question(session)
+        rows = question._replace(budget_tokens=None, k=k_of(session))  # those that are listed, not a context of them
         asker = whynot.question.keep_reads(asker_of(run, question))
         in_list = whynot.why.why_not(asker, rows, analysis.target, fixes=False).view["present"]
         asked = question if in_list else rows

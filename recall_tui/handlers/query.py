@@ -267,7 +267,7 @@ SHOWN_LINES, SHOWN_CHARACTERS = 8, 400  # of a query that is offered again
 
 async def command_line(app: Host) -> None:
     """Open the line."""
-    path = _lines_path(app)
+    path = _lines_path()
     past = [entry.text for entry in history.load(path)] if path is not None else []
     await app.push_screen(screens.line.LineScreen(past, app.output))
 
@@ -390,14 +390,14 @@ def _line(app: Host) -> LineScreen | None:
     return app.screen if isinstance(app.screen, screens.line.LineScreen) else None
 
 
-def _lines_path(app: Host) -> Path | None:
+def _lines_path() -> Path | None:
     folder = state_folder(os.environ)
     return folder / LINES if folder is not None else None
 
 
 def _remember_line(app: Host, line: str) -> None:
     """A line that cannot be kept is not worth a word: it has just been typed."""
-    path = _lines_path(app)
+    path = _lines_path()
     try:
         if path is not None:
             history.append(path, history.PastQuestion(line))

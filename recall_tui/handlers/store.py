@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.widgets import Input
 
 from recall_core import api, maintain
-from recall_core.errors import ConfigError, RecallError
+from recall_core.errors import RecallError
 from recall_core.rql.parser import is_query
 from recall_core.types import Progress
 from recall_tui import screens
@@ -160,18 +160,6 @@ def store_opened(app: Host, before: Session, event: StoreOpened) -> None:
     if event.is_altered and not is_own and store_pane.is_outdated(app.session):
         app.ask()
         app.notify("The store changed: results refreshed.")
-
-
-def settings_unread(app: Host, error: ConfigError) -> None:
-    """Say what is wrong in recall.toml, and that it changes nothing."""
-    said = f"{error.message.rstrip('.')}. The settings read before still apply."
-    app.notify(said, severity="warning", markup=False)
-
-
-def settings_wait(app: Host, error: ConfigError) -> None:
-    """Say what recall.toml would do, that questions go by words alone, and what accepts it."""
-    said = f"{error.message} Until :trust --yes accepts it, only the lexical signal is used."
-    app.notify(said, severity="warning", timeout=15, markup=False)
 
 
 async def _fix(app: Host) -> None:

@@ -115,7 +115,7 @@ def listing(look: Look, width: int, glyphs: Glyphs, *, is_low: bool = False) -> 
             drawn = [_waiting(look.waiting[entry.place], look.pins, width - 1, glyphs)]
         mark = glyphs.pointer if row == look.cursor else " "
         lines += [Text(mark if place == 0 else " ").append_text(line) for place, line in enumerate(drawn)]
-    lines += _coverage(look, width, glyphs)
+    lines += _coverage(look, width)
     if look.has_details or look.is_whole:
         lines += _account(look, packed, width, glyphs)
     return Listing(lines, tuple(starts))
@@ -207,7 +207,7 @@ def _waiting(waiting: Waiting, pins: tuple[str, ...], width: int, glyphs: Glyphs
     return Text(fit(where, width - cell_len(reason), glyphs) + reason, DIM)
 
 
-def _coverage(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
+def _coverage(look: Look, width: int) -> list[Text]:
     """Which of the query's terms the context does not hold, where it lacks one."""
     counts = count_covered(look.worth) if look.worth is not None else None
     if look.worth is None or counts is None or counts[0] == counts[1] or not look.is_settled:

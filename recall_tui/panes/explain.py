@@ -98,7 +98,11 @@ def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Tex
     if "versus" not in view:
         return lines
     versus = view["versus"]
-    sides = _sides(versus, first, second)
+    ours, theirs = ([each[side] for each in versus["subtotals"]] for side in ("points", "other_points"))
+    sides = (  # what each signal gives to either row, rounded so that it adds up to the row's score
+        round_to_total(ours, first.get("score", fsum(ours))),
+        round_to_total(theirs, second.get("score", fsum(theirs))),
+    )
     lines += [Text(line, BOLD) for line in fold(_verdict(versus, first, second, sides), width)]
     names = _rank(first), _rank(second)
     has_bar = width >= WIDE_COMPARISON
@@ -141,15 +145,6 @@ def _place(view: LedgerView, room: int, glyphs: Glyphs) -> str:
         glyphs,
     )
     return fit(rank + place.rstrip(), min(room, cell_len(rank + place.rstrip())), glyphs)
-
-
-def _sides(versus: VersusView, first: LedgerView, second: LedgerView) -> tuple[list[float], list[float]]:
-    """The points that each signal gives to either row, rounded so that they add up to its score."""
-    ours = [each["points"] for each in versus["subtotals"]]
-    theirs = [each["other_points"] for each in versus["subtotals"]]
-    return round_to_total(ours, first.get("score", fsum(ours))), round_to_total(
-        theirs, second.get("score", fsum(theirs))
-    )
 
 
 def _leaf_sides(versus: VersusView, sides: tuple[list[float], list[float]]) -> list[tuple[float, float]]:

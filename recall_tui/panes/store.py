@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from recall_core.contract.store import StoreView
     from recall_core.contract.views import CheckView, EmbedderView
 
+NAME_CELLS = 21  # of an embedder
+
 KEYS = {
     "stats": "{check} check  {remove} remove documents  {next_store_view} next view",
     "embedder": "{open_line} re-embeds all chunks",
@@ -233,20 +235,23 @@ def _embedders(session: Session, width: int, glyphs: Glyphs) -> Rows:
     for row, embedder in enumerate(known.embedders):
         is_chosen = session.pane == "store" and row == cursor_of(session)
         places.append(len(lines))
-        text = (glyphs.pointer if is_chosen else " ") + _embedder_line(embedder, glyphs)
+        name = f"{embedder['name']:<{NAME_CELLS}}"
+        text = (glyphs.pointer if is_chosen else " ") + embedder_line(embedder, name, glyphs)
         lines.append(Text(fit(text, width, glyphs), Style(bold=is_chosen or embedder["in_use"])))
         if is_chosen:
             lines += [Text(f"    {line}", Style(dim=True)) for line in fold(embedder_words(embedder), width - 4)]
     return lines, places
 
 
-def _embedder_line(embedder: EmbedderView, glyphs: Glyphs) -> str:
-    """Whether it can be used, its name, the dimension of its vectors, how well it ranks, and where it runs."""
+def embedder_line(embedder: EmbedderView, name: str, glyphs: Glyphs, *, says_where: bool = True) -> str:
+    """Return whether it can be used, its name, the dimension of its vectors, how well it ranks, and where it runs.
+
+    name: as it is drawn, in NAME_CELLS cells.
+    """
     word = state_of(embedder)
     sign = {"missing": glyphs.out, "server": "?"}.get(word, glyphs.yes)
-    size = str(embedder["dimension"]) if "dimension" in embedder else "-"
-    where = "cloud" if embedder["network"] else "this machine"
-    return f"{sign:<2} {word:<8}{embedder['name']:<21}{size:>5}  {ndcg(embedder['name'])}  {where}"
+    where = f"  {'cloud' if embedder['network'] else 'this machine'}" if says_where else ""
+    return f"{sign:<2} {word:<8}{name}{embedder.get('dimension', '-'):>5}  {ndcg(embedder['name'])}{where}"
 
 
 def document_rows(session: Session, width: int, glyphs: Glyphs) -> Rows:

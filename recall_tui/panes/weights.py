@@ -102,11 +102,6 @@ def form_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> list[
     return [*lines, *_decided_lines(session, width)]
 
 
-def form_height(session: Session, width: int) -> int:
-    """The lines of the whole form."""
-    return len(_rows(session)) + len(_decided_lines(session, width))
-
-
 def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     """The chosen one and those that are not at their defaults, side by side: for a pane that is short of lines."""
     config, plain = current(session), Config()
@@ -332,7 +327,7 @@ def _build_lines(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> 
 
     room = height - len(under) - len(names) - len(bands) - len(said)
     rows = max(LEAST_FORM_ROWS, min(FORM_ROWS, room - LEAST_RANK_ROWS), room - DEPTH)
-    rows = min(rows, form_height(session, width))
+    rows = min(rows, len(_rows(session)) + len(_decided_lines(session, width)))  # the whole form
     settings = moved_settings(session, width, glyphs) if is_short else form_lines(session, (width, rows), glyphs)
     left = room - len(settings)
     has_curve = best is not None and left >= LEAST_CURVE_ROWS + (0 if is_mean else DEPTH)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import ClassVar, NamedTuple
 
 from rich.style import Style
@@ -112,15 +113,9 @@ def complete(line: str, themes: Sequence[str]) -> Offered:
     choices = tuple(choice for choice in _candidates(before.split(), last, themes) if choice.startswith(last))
     if not choices:
         return Offered(line, ())
-    grown = _common_start(choices) + (" " if len(choices) == 1 else "")
+    grown = commonprefix(choices)  # noqa: RUF071 - words, compared by their characters
+    grown += " " if len(choices) == 1 else ""
     return Offered(f"{before} {grown}" if before else grown, choices if len(choices) > 1 else ())
-
-
-def _common_start(words: Sequence[str]) -> str:
-    """Return what all of them begin with."""
-    first, last = min(words), max(words)
-    agreed = next((place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)
-    return first[:agreed]
 
 
 def _candidates(words: list[str], last: str, themes: Sequence[str]) -> list[str]:

@@ -74,11 +74,6 @@ def close_folder(session: Session, path: str) -> Session:
     return session._replace(store=session.store._replace(open_folders=folders))
 
 
-def parent_of(path: str) -> str:
-    """Return the folder that a folder or a file lies in; "" where paths begin."""
-    return path[: path.rstrip("/").rfind("/") + 1]
-
-
 def filter_of(line: TreeLine) -> str:
     """Return the expression that lets through what a line stands for: a tag, a path, or all paths that begin so."""
     match line.kind:
@@ -298,7 +293,7 @@ def close_chosen(session: Session) -> Session:
         return session
     if line.is_open:
         return close_folder(session, line.path)
-    above = parent_of(line.path)
+    above = line.path[: line.path.rstrip("/").rfind("/") + 1]  # "" where paths begin
     rows = [row for row, each in enumerate(choosable_lines(session)) if above and each.path == above]
     return pick_line(session, rows[0]) if rows else session
 
