@@ -15,7 +15,7 @@ from recall_core.text import harmless, one_line
 
 SUFFIX = ".rql"
 FOLDERS = ("", "..")
-MOST_BYTES = 1_000_000  # a larger file is no query, and an editor in a terminal would stand still over it
+MOST_BYTES = 1_000_000  # a larger file is not a query, and would block an editor in a terminal
 
 
 def place(typed: str) -> Path:
@@ -86,7 +86,7 @@ def _bytes(text: str) -> bytes:
 _PLUS = ("vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "mg")
 _GOTO = ("code", "code-insiders", "codium", "cursor", "windsurf")
 _COLON = ("hx", "helix", "subl", "zed")
-"""Editors by how they are told a line: `+12 FILE`, `-g FILE:12`, `FILE:12`; any other is given the file alone."""
+"""Editors by how they take a line: `+12 FILE`, `-g FILE:12`, `FILE:12`; any other is given the file alone."""
 
 
 def edit_at(path: Path, line: int, command: Sequence[str]) -> None:
@@ -104,7 +104,7 @@ def edit_at(path: Path, line: int, command: Sequence[str]) -> None:
 FALLBACKS = ("less", "more")
 _LONGEST = 60  # of a name: four bytes a letter are still a name
 _TAKES_LINES = ("less", "more", "most")
-"""Pagers that begin at line N where they are told +N."""
+"""Pagers that begin at line N when they are given +N."""
 
 
 def pager(environ: Mapping[str, str]) -> list[str]:

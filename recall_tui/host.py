@@ -136,7 +136,7 @@ class Host(App[None]):
     def become(self, session: Session, *, is_told: bool = False) -> None:
         """Keep an answered query, ask the store for what the session wants, and show it.
 
-        is_told: a thread has told what is new, and what others have told by then is shown with it.
+        is_told: a thread has reported what is new; what others have reported until then is shown with it.
         """
         if (past := to_keep(session)) is not None:
             self._keep_question(past)
@@ -226,7 +226,7 @@ class Host(App[None]):
             self.become(state.ask(self.session, self.bench.editor.text, self.clock()))
 
     def do(self, name: str, run: Callable[[Recall, Callable[[Progress], None]], str]) -> None:
-        """Do something to the store, in the background; its end is told by a TaskDone event."""
+        """Do something to the store, in the background; a TaskDone event reports its end."""
         self.become(self.session._replace(store=self.session.store._replace(task=name)))
         self.threads.do(WriterTask(name, run))
 
@@ -286,9 +286,9 @@ class Showing:
     """What belongs together is drawn once, for drawing takes longest.
 
     That is a step of a slider: what was moved, and where that puts the rows. Drawn apart, the two take longer than a
-    held key leaves between its steps, and frames are dropped. And it is all that threads have told by the same turn.
+    held key leaves between its steps, and frames are dropped. And it is all that threads have reported by then.
     show: draws the session. show_rows: draws its rows, and calls behind that frame. later: calls after so many
-    seconds, and gives what can stop it. soon: calls behind the messages that have come by now. is_typing: results
+    seconds, and gives what can stop it. soon: calls behind the messages that have come so far. is_typing: results
     that come now would keep the next letter waiting; the search that follows shows them.
     """
 
@@ -309,7 +309,7 @@ class Showing:
         self._is_due = False
 
     def follow(self, before: Session, session: Session, *, is_told: bool = False) -> None:
-        """Show what has become of a session. is_told: by what a thread has told."""
+        """Show what has become of a session. is_told: by what a thread has reported."""
         if _is_step(before, session):
             self._waiting = self._waiting or self._later(RANKING_SECONDS, self._now)
         elif not is_told:
@@ -340,7 +340,7 @@ def _is_step(before: Session, session: Session) -> bool:
     return session.query.generation != before.query.generation and session.pane == before.pane and is_ranking(session)
 
 
-REST_SECONDS = 1.0  # without a change; then nobody sees that the screen stands still
+REST_SECONDS = 1.0  # without a change; then a pause of the screen is not noticed
 ENOUGH = 10  # smaller collections since the last full one, after which Python would begin another
 SELDOM = 100  # as many where no rest comes, as in a long ingest
 

@@ -63,7 +63,7 @@ def create_store(store: str | None, choice: FirstStore) -> Recall:
 def settings_there(store: str | None) -> str:
     """Return the recall.toml that a new store would find in its place, or ""; what it says is kept."""
     toml = Path(spot(store).folder) / "recall.toml"
-    return str(toml) if os.path.exists(toml) else ""  # noqa: PTH110 - False where nobody may look
+    return str(toml) if os.path.exists(toml) else ""  # noqa: PTH110 - False where one may not look
 
 
 def embedders() -> tuple[EmbedderView, ...]:
@@ -80,7 +80,7 @@ def candidates(named: str, current: Path | None, home: Path | None) -> tuple[str
     likely = [(f"~/{name}", home / name) for name in _LIKELY] if home else []
     typed: dict[Path, str] = {}
     for folder, place in near + likely:
-        if os.path.isdir(place):  # noqa: PTH112 - False, and no error, where nobody may look
+        if os.path.isdir(place):  # noqa: PTH112 - False, and no error, where one may not look
             typed.setdefault(place, folder)
     return tuple(typed.values())
 
@@ -104,7 +104,7 @@ def count_files(folder: str, clock: Callable[[], float]) -> Count:
     until, files, place = clock() + MOST_SECONDS, 0, paths.expanded(folder)
     if not place.is_absolute() and paths.known() is None:
         return Count(0, is_all=True)
-    if not os.path.exists(place):  # noqa: PTH110 - False where nobody may look
+    if not os.path.exists(place):  # noqa: PTH110 - False where one may not look
         return Count(0, is_all=True, is_there=False)
     for path in _walk(place):
         if clock() > until or files >= MOST_FILES:
@@ -114,7 +114,7 @@ def count_files(folder: str, clock: Callable[[], float]) -> Count:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    if os.path.isfile(folder):  # noqa: PTH113 - False, and no error, where nobody may look
+    if os.path.isfile(folder):  # noqa: PTH113 - False, and no error, where one may not look
         yield folder
     elif os.path.isdir(folder):  # noqa: PTH112 - as above
         yield from (

@@ -55,7 +55,7 @@ class Site(Server):
         """What other accounts of this machine, which reach its loopback too, do not know."""
         self._sockets: set[web.WebSocketResponse] = set()
         self._pages: dict[str, Page] = {}
-        """By the name that a page keeps when it is loaded anew."""
+        """By the name that a page keeps when it is reloaded."""
 
     @property
     def address(self) -> str:
@@ -73,7 +73,7 @@ class Site(Server):
         return guarded
 
     async def on_startup(self, app: web.Application) -> None:
-        """Say nothing: the address is told by whoever opened the port."""
+        """Say nothing: what opened the port prints the address."""
 
     async def on_shutdown(self, app: web.Application) -> None:
         """Close every page, which ends the process behind it."""
@@ -118,7 +118,7 @@ class Site(Server):
         return await handler(request)
 
     async def _seal(self, request: web.Request, response: web.StreamResponse) -> None:
-        """The browser, too, holds the page to this address, and tells nobody where it is."""
+        """The browser, too, holds the page to this address, and does not pass the address on."""
         response.headers.update(
             {
                 "Content-Security-Policy": (
@@ -134,7 +134,7 @@ class Site(Server):
 
 
 class Page:
-    """A page of a browser, which stays the same one when it is loaded anew."""
+    """A page of a browser, which stays the same one when it is reloaded."""
 
     def __init__(self) -> None:
         self.is_open = asyncio.Lock()
@@ -192,7 +192,7 @@ class Tab(AppService):
             await super().on_meta(data)
 
     async def run(self) -> None:
-        """Pass on what the process draws; when it has ended, however it did, the page is told."""
+        """Pass on what the process draws; when it has ended, however it did, tell the page."""
         with contextlib.suppress(asyncio.CancelledError):  # of its reader of errors, where that had not begun
             await super().run()
         await self.remote_close()

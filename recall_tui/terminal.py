@@ -188,7 +188,7 @@ class TerminalDriver(LinuxDriver):
         super()._sigcont_application()
 
     def is_gone(self) -> bool:
-        """Return True once nobody is at the other side; not every terminal that is closed sends a signal."""
+        """Return True once the other side is closed; not every terminal that is closed sends a signal."""
         poll = select.poll()
         poll.register(self.fileno, select.POLLHUP)
         return any(event & select.POLLHUP for _, event in poll.poll(0))

@@ -50,7 +50,7 @@ def answer_of(session: Session) -> Answer:
 
 
 def ground(run: AnalysisRun) -> Ground:
-    """Return what the explanations of the answer on the screen stand on, kept until there is another answer."""
+    """Return the ground of explanations of the answer on the screen, kept until there is another answer."""
     kept = run.kept.get(KEPT)
     if isinstance(kept, tuple) and kept[0] is run.session.results.answer:
         made = kept[1]
@@ -58,7 +58,7 @@ def ground(run: AnalysisRun) -> Ground:
         made = explain.explanation.ground_of(answer_of(run.session))
         run.kept[KEPT] = run.session.results.answer, made
         run.checkpoint()
-    assert isinstance(made, explain.explanation.Ground)  # noqa: S101 - nobody else keeps anything under this name
+    assert isinstance(made, explain.explanation.Ground)  # noqa: S101 - nothing else is kept under this name
     return made
 
 
@@ -102,7 +102,7 @@ class PausingAsker:
 
 
 def asker_of(run: AnalysisRun, question: Question) -> PausingAsker:
-    """Return what the question is asked anew of."""
+    """Return what asks the question again."""
     return PausingAsker(api.whynot.asker_of(run.recall.engine, question), run.checkpoint)
 
 
@@ -133,7 +133,7 @@ def _first_words(run: AnalysisRun, answer: Answer) -> Mapping[int, tuple[str, ..
 
 
 def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[int, tuple[str, ...]]:
-    """Return the phrases of the question that the rows at these ranks hold; nothing where rows are no chunks."""
+    """Return the phrases of the question that the rows at these ranks hold; nothing where rows are documents."""
     pool, ranked = answer.pool, answer.ranked
     if pool is None or ranked is None or answer.plan.table == "doc":
         return {}
@@ -143,7 +143,7 @@ def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[in
 
 
 def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, tuple[str, ...]]) -> RowsAround:
-    """Return what the row at a rank stands among. first: the phrases that the first rows hold, by rank."""
+    """Return what is around the row at a rank. first: the phrases that the first rows hold, by rank."""
     words = {**words_by_rank(answer, {rank - 1, rank} - {0, *first}, store), **first}
     return RowsAround(
         chunks=store.info().chunks,
@@ -159,7 +159,7 @@ def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, 
 
 
 def two_chunks(run: AnalysisRun, analysis: Analysis) -> Comparison:
-    """Return the explanation of the selected chunk beside the marked one."""
+    """Return the explanation of the selected chunk next to the marked one."""
     recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
@@ -221,7 +221,7 @@ _EFFORT = {
 
 
 def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
-    """Return where the target stands in the answer to the changed question."""
+    """Return the place of the target in the answer to the changed question."""
     if (chosen := view["target"].get("chosen")) is None:
         return ""
     row = retrieve.targets.chunk(asker.store, chosen["chunk_id"], base=asker.base)
@@ -367,7 +367,7 @@ def _lines(text: str, start: int, number: int, marks: Sequence[LineMark]) -> Ite
 def _lex(run: AnalysisRun, path: str, key: tuple[str, int], text: str) -> list[LineMark]:
     """Return what the language of the document makes of its text, kept for the next chunk of it."""
     kept = run.kept.setdefault(_KEPT, {})
-    assert isinstance(kept, dict)  # noqa: S101 - nobody else keeps anything under this name
+    assert isinstance(kept, dict)  # noqa: S101 - nothing else is kept under this name
     if key not in kept:
         if len(kept) >= _KEPT_MOST:
             kept.pop(next(iter(kept)))

@@ -44,7 +44,7 @@ Ranked = tuple[str, ...]
 
 
 class BoardCache:
-    """What is kept from one board to the next, as long as the store stands still; an interrupted one goes on from it.
+    """What is kept from one board to the next, while the store does not change; an interrupted one goes on from it.
 
     answers: by text, settings of retrieval and unit, so that a weight that moves ranks their pools again.
     candidates: in all of them.  rankings: by text, settings and unit.
@@ -168,7 +168,7 @@ def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -
 
 
 def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
-    """Return the means with their intervals; beside the saved settings, the paired differences too."""
+    """Return the means with their intervals; next to the saved settings, the paired differences too."""
     columns = [list(now.values[measure].values()) for measure in MEASURES]
     figures = [
         Figure(evaluate.figures.mean(column), *ends)
@@ -344,7 +344,7 @@ def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
 
 
 def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
-    """Return every weight at which each pinned chunk stands among the first rows, or does not, as its target asks."""
+    """Return every weight at which each pinned chunk is among the first rows, or is not, as its target asks."""
     answer, store = run.session.results.answer, run.recall.store
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
     lines, k = explain.lines.lines_of(answer.pool, current(run.session)), first_rows(run.session)
@@ -356,7 +356,7 @@ def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
         position = places.get(store.rowid("chunk", pin.chunk_id)) if is_known else None
         if position is not None:
             met[number] = explain.winning.pin_weights(lines, position, k, pin.want)
-        else:  # who is no candidate is never among the rows
+        else:  # a chunk that is not a candidate is never among the rows
             met[number] = () if pin.want == "in" else (explain.intervals.Interval(Fraction(0), Fraction(1)),)
     return TargetWeights(*explain.winning.together(met))
 

@@ -1,4 +1,4 @@
-"""What is left of a workbench that was stopped: the query, and of a defect a report that quotes nobody's texts."""
+"""What is left of a workbench that was stopped: the query, and of a defect a report that quotes no texts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def leave_report(defect: Defect, environ: Mapping[str, str]) -> str:
 
 
 def keep_query(query: str, environ: Mapping[str, str]) -> bool:
-    """Keep what stood in the editor for a later start, beside what other workbenches kept, and the same text once.
+    """Keep the editor's text for a later start, next to what other workbenches kept, and the same text once.
 
     False where there is nothing, or no place. Raises OSError.
     """
@@ -77,7 +77,7 @@ class Kept(NamedTuple):
 def kept_queries(environ: Mapping[str, str]) -> list[Kept]:
     """Return the queries that were interrupted, the newest first; what cannot be read is passed over."""
     folder = state_folder(environ)
-    if folder is None or not os.path.isdir(folder):  # noqa: PTH112 - False where nobody may look
+    if folder is None or not os.path.isdir(folder):  # noqa: PTH112 - False where one may not look
         return []
     found = []
     for path in sorted(folder.glob(QUERY_FILES), reverse=True):

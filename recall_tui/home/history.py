@@ -20,7 +20,7 @@ TAIL_BYTES = 8_000_000  # what is read of a file that somebody else made large
 
 
 class KeptRow(NamedTuple):
-    """A row of an answer: what it is, and where its text stands."""
+    """A row of an answer: what it is, and where its text is."""
 
     id: str
     where: str
@@ -37,7 +37,7 @@ class PastQuestion(NamedTuple):
     top: tuple[KeptRow, ...] = ()
     """The first rows that it listed, in order."""
     offset: int = 0
-    """How many rows of its ranking stand before them."""
+    """How many rows of its ranking come before them."""
 
 
 class RankMove(NamedTuple):

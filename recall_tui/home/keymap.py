@@ -1,4 +1,4 @@
-"""The person's keymap.toml: other keys for actions. What is wrong in it is told and changes nothing."""
+"""The person's keymap.toml: other keys for actions. What is wrong in it is reported and changes nothing."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from recall_tui.actions.table import TABLE, Table
 from recall_tui.state.session import PANES, Pane
 
 FILE = "keymap.toml"
-MOST_BYTES = 100_000  # a larger file is no keymap
-MOST_FAULTS = 6  # that are told at once
+MOST_BYTES = 100_000  # a larger file is not a keymap
+MOST_FAULTS = 6  # that are reported at once
 KEPT = {"leave": "ctrl+q", "command_palette": "ctrl+p", "step_out": "escape"}
 """The ways out, and the way to everything else: these keys always stay with these actions."""
 
@@ -177,6 +177,6 @@ def _table(lines: Mapping[str, KeymapLine]) -> Table:
 
 
 def _line_of(text: str, key: str) -> int:
-    """Return the line, from 1, on which a key of the file stands."""
+    """Return the line, from 1, on which a key of the file is."""
     spelt = re.compile(rf"""\s*\[*\s*(?:keys\s*\.\s*)?["']?{re.escape(key)}["']?\s*[\]=.]""")
     return next((number for number, line in enumerate(text.splitlines(), start=1) if spelt.match(line)), 1)

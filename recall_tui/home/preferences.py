@@ -16,7 +16,7 @@ LEAST, MOST = 15, 85
 
 
 class PaneSizes(NamedTuple):
-    """Where the borders stand, in percent of the body; None is where the style sheet puts them."""
+    """Where the borders are, in percent of the body; None is where the style sheet puts them."""
 
     right: int | None = None
     """The width of the right column."""
@@ -53,7 +53,7 @@ def load(environ: Mapping[str, str]) -> Preferences:
 
 
 def save(environ: Mapping[str, str], chosen: Preferences) -> None:
-    """Keep what was chosen for the next time, beside what any workbench has kept by now. Raises OSError."""
+    """Keep what was chosen for the next time, next to what any workbench has kept. Raises OSError."""
     path = place(environ)
     if path is not None:
         known = load(environ)

@@ -132,7 +132,7 @@ class UnaskedScreen(ConfirmScreen):
         self._rests_since = Message().time  # by the clock of the keys
 
     def on_key(self, event: Key) -> None:
-        """Pass on what is no answer; keys know when they were pressed, and not all of them had been dealt out."""
+        """Pass on what does not answer; keys know when they were pressed, and not all of them had been dealt out."""
         is_typed = event.is_printable and event.key not in self.ANSWERS
         if (is_typed or event.time < self._rests_since + READING_SECONDS) and event.key != "ctrl+q":
             event.stop()

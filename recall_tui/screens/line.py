@@ -33,7 +33,7 @@ VERBS = {
     "tab": "open a tab of queries; tab N goes to one, tab close closes the current one",
     "help": "show the keys",
 }
-"""What the line does beside the commands of `recall`."""
+"""What the line does besides the commands of `recall`."""
 QUESTIONS = ("search", "query", "context", "explain", "trace")
 """Commands whose question the editor can take up."""
 
@@ -46,14 +46,14 @@ class Verb(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """A question that a line asks: the text for the editor, and the filter beside it."""
+    """A question that a line asks: the text for the editor, and its filter."""
 
     text: str
     filter: str
 
 
 class Output(NamedTuple):
-    """What stands above the line: the command under way, or what the last one did."""
+    """What is above the line: the command under way, or what the last one did."""
 
     running: str = ""
     ran: Ran | None = None
@@ -108,7 +108,7 @@ def question(line: str) -> Taken | None:
 
 
 def complete(line: str, themes: Sequence[str]) -> Offered:
-    """Return the line with its last word completed as far as there is no choice, and the choices that are left."""
+    """Return the line with its last word completed as far as all choices agree, and the choices that are left."""
     before, _, last = line.rpartition(" ")
     choices = tuple(choice for choice in _candidates(before.split(), last, themes) if choice.startswith(last))
     if not choices:

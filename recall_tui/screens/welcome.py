@@ -233,7 +233,7 @@ class WelcomeScreen(SizedScreen[None], Drawing):
         self._folders = folders
         self._draw_folders()
         wanted = folders if not typed or typed in folders else (typed, *folders)
-        count = partial(self._count, wanted)  # no coroutine: one that is never begun is told on the shell
+        count = partial(self._count, wanted)  # not a coroutine: Python warns on the shell of one that is never begun
         self.run_worker(count, exclusive=True, group="count")  # type: ignore[arg-type]  # its type is too narrow
 
     async def _count(self, folders: Sequence[str]) -> None:

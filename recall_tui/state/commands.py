@@ -115,7 +115,7 @@ def _clause(tokens: list[Token], word: str) -> int | None:
 
 
 def _values(tokens: list[Token], clause: int | None, count: int) -> list[tuple[Token, Token]]:
-    """Return the options of the clause: each name with its value; between two of them stands a comma."""
+    """Return the options of the clause: each name with its value; between two of them is a comma."""
     if clause is None:
         return []
     return [(tokens[clause + 1 + 3 * at], tokens[clause + 2 + 3 * at]) for at in range(count)]
@@ -240,7 +240,7 @@ def explain_command(session: Session, store: str | None) -> str:
 
 
 def _explain(session: Session) -> list[str]:
-    """Return the ledger of the chunk; with another beside it where the two are compared."""
+    """Return the command for the ledger of the chunk; with another chunk where the two are compared."""
     chunk, analysis = chunk_of(session), compare_analysis(session) if session.view == "compare" else None
     if not chunk:
         return []

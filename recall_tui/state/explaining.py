@@ -21,7 +21,7 @@ MarkKind = Literal["term", "keyword", "name", "string", "comment", "heading"]
 
 
 class RowsAround(NamedTuple):
-    """What a row stands among, as far as the sentence above its ledger needs it."""
+    """What is around a row, as far as the sentence above its ledger needs it."""
 
     chunks: int
     """Of the whole store."""
@@ -66,7 +66,7 @@ class FixOffer(NamedTuple):
     doubt: str = ""
     """The next smaller change, which would not do."""
     proof: str = ""
-    """Where the target stands with it."""
+    """Where the target is with it."""
     text: str | None = None
     filter: str | None = None
     settings: Tweaks = MappingProxyType({})
@@ -270,7 +270,7 @@ def is_doable(remedy: FixOffer) -> bool:
 
 
 def apply_fix(session: Session, remedy: FixOffer, at: float) -> Session:
-    """Return the session under the fix. at: seconds on the caller's clock, for a text that is asked anew."""
+    """Return the session under the fix. at: seconds on the caller's clock, for a text that is asked again."""
     fresh = weighing.move_settings(session, remedy.settings) if remedy.settings else session
     if remedy.k is not None:
         fresh = weighing.set_moves(fresh, Moved(fresh.weights.tweaks, remedy.k))

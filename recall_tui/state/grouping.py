@@ -64,7 +64,7 @@ class Grouping(NamedTuple):
         return ListLine(start + place, part)
 
     def group(self, place: int) -> range:
-        """Return the places of the rows below the same heading; none where no document stands above them."""
+        """Return the places of the rows below the same heading; none where no document is above them."""
         if place >= len(self.order):
             return range(0)
         group = bisect_right(self.starts, place)

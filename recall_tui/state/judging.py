@@ -54,7 +54,7 @@ class Missed(NamedTuple):
     grade: int
     rank: int | None
     depth: int | None = None
-    """How many ranked ones were looked at, where that is as deep as the board goes: it may stand below."""
+    """How many ranked ones were looked at, where that is as deep as the board goes: it may be below."""
     lines: tuple[int, int] | None = None
     """Of a chunk, its first and last line."""
 
@@ -109,7 +109,7 @@ class Board(NamedTuple):
 
 
 def board_analysis(session: Session) -> Analysis:
-    """Return the analysis that measures all judged queries under the moved settings, beside the saved ones."""
+    """Return the analysis that measures all judged queries under the moved settings and under the saved ones."""
     saved = session.weights.saved
     values = "" if saved is None else "\n".join(f"{key}={getattr(saved, key)}" for key in KEYS)
     return Analysis("board", "\n".join(assignments(session.weights.tweaks)), values)
@@ -240,7 +240,7 @@ def sign(grade: int | None) -> str:
 
 
 def spot_of(hit: Hit, table: Table) -> Spot:
-    """Return where a row's chunk stands; the whole document where the row is one, whichever chunk speaks for it."""
+    """Return where a row's chunk is; the whole document where the row is one, whichever chunk speaks for it."""
     return (
         Spot(hit.doc.path)
         if hit.chunk is None or table == "doc"
@@ -463,7 +463,7 @@ def finish_grading(session: Session, *, failed: bool) -> Session:
 
 
 def drop_read_gradings(session: Session, tasks: int) -> Session:
-    """Return the session once judgements were read after so many tasks: those gradings stand in them."""
+    """Return the session once judgements were read after so many tasks: those gradings are in them."""
     if not session.judge.gradings:
         return session
     left = tuple(each for each in session.judge.gradings if each.written is None or each.written > tasks)

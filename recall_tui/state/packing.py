@@ -37,7 +37,7 @@ class Entry(NamedTuple):
 class Worth(NamedTuple):
     """The account that `recall context --explain --json` gives of a context.
 
-    model_tokens: estimated; None where the context's own counter is no rough one.
+    model_tokens: estimated; None where the context's own counter is exact.
     """
 
     view: AccountView
@@ -66,7 +66,7 @@ def digest(packed: Packed) -> str:
 
 @lru_cache(maxsize=2)
 def _digest(packed: Same[Packed]) -> str:
-    """Kept: it stands in a title that is looked at on every change, and hashing waits for other threads."""
+    """Kept: it is in a title that is looked at on every change, and hashing waits for other threads."""
     return hashlib.sha256(print_context(packed.value).encode("utf-8")).hexdigest()
 
 

@@ -245,7 +245,7 @@ class QueryState(NamedTuple):
     trouble: RecallError | None = None
     """Why the newest question has no answer; the older answer is stale then."""
     is_settled: bool = False
-    """The person has let the text stand: ran it, went on from it, or left."""
+    """The person has left the text as it is: ran it, went on from it, or left."""
     kept: PastQuestion = PastQuestion("")
     """The question that went into the history last."""
     kept_at: int = 0
@@ -273,7 +273,7 @@ class ResultsState(NamedTuple):
     window: tuple[int, int] = (0, FIRST_WINDOW)
     """Rows the list wants, by their places on the screen: first and end."""
     seen: tuple[int, int] = (0, FIRST_SEEN)
-    """Of them those that stand on the screen, which have their passages."""
+    """Of them those on the screen, which have their passages."""
     hits: Mapping[int, Hit] = {}
     """The fetched rows by their place in the list, from 0."""
     hit: Hit | None = None
@@ -281,7 +281,7 @@ class ResultsState(NamedTuple):
     states: Mapping[str, State] = {}
     """What happened to the file of a fetched row since it was read, by doc.id; nothing happened to the others."""
     matched: Mapping[str, tuple[tuple[int, int], ...]] = {}
-    """Where words of the question stand in the titles and headings of the fetched rows, by their text."""
+    """Where words of the question are in the titles and headings of the fetched rows, by their text."""
     passages: Mapping[str, PassageView] = {}
     """The passages of the rows that were seen of this question, by chunk.id; a row without a score has none."""
     with_words: int | None = None
@@ -346,7 +346,7 @@ class WeightsState(NamedTuple):
     is_of_all: bool = False
     """The curve is the mean of all judged queries, not that of the question."""
     is_beside: bool = False
-    """The pane shows the rows under the saved settings beside those under the moved ones."""
+    """The pane shows the rows under the saved settings next to those under the moved ones."""
     applied: tuple[Tried, ...] = ()
     """The fixes that were tried, the newest last; `standing` gives those that still are."""
 

@@ -119,7 +119,7 @@ class Run(NamedTuple):
     """As it was typed, or EVERYTHING."""
     meter: Meter = Meter()
     hold: Literal["", "asked", "held"] = ""
-    """A pause is asked for; the run stands still."""
+    """A pause is asked for; the run has stopped for it."""
     ended: Literal["", "done", "cancelled", "failed"] = ""
     summary: str = ""
     is_owed: bool = False

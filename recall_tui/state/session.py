@@ -114,7 +114,7 @@ def want_lookups(session: Session, lookups: Sequence[Lookup]) -> Session:
 
 
 def settle(session: Session) -> Session:
-    """Return the session with its text let stand: its answer is worth remembering."""
+    """Return the session with its text left as it is: its answer is worth remembering."""
     return session._replace(query=session.query._replace(is_settled=True))
 
 
@@ -178,7 +178,7 @@ def focus_pane(session: Session, pane: Pane) -> Session:
 
 
 def next_pane(session: Session, panes: int) -> Pane:
-    """Return the pane that many steps further round; the ingest pane only counts while its strip stands there."""
+    """Return the pane that many steps further round; the ingest pane only counts while its strip is shown."""
     reachable = [pane for pane in PANES if pane != "ingest" or has_strip(session) or pane == session.pane]
     return reachable[(reachable.index(session.pane) + panes) % len(reachable)]
 
@@ -217,7 +217,7 @@ def is_ingesting(session: Session) -> bool:
 
 
 def is_seen(session: Session, pane: Pane) -> bool:
-    """Return True when the pane stands on the screen."""
+    """Return True when the pane is on the screen."""
     if session.zoomed:
         return pane == session.pane
     if pane in ("query", "results"):
@@ -282,7 +282,7 @@ MOST_TABS = 9
 
 
 def tabs_of(session: Session, text: str) -> tuple[QueryTab, ...]:
-    """Return every tab; the one in front as it stands by now. text: what is written in the field."""
+    """Return every tab; the one in front as it is now. text: what is written in the field."""
     query = session.query
     tabs = query.tabs or (QueryTab(),)
     return (*tabs[: query.tab], QueryTab(text, query.filter), *tabs[query.tab + 1 :])

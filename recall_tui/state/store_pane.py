@@ -34,7 +34,7 @@ class TagCounts(NamedTuple):
 
 
 class TreeLine(NamedTuple):
-    """One line of the tree. path: that of a folder ends in a slash; a tag stands in its place."""
+    """One line of the tree. path: that of a folder ends in a slash; a tag is in its place."""
 
     kind: Literal["folder", "file", "records", "tag", "more", "heading"]
     path: str
@@ -128,7 +128,7 @@ CHECKS = (
 )
 """Every check of `recall doctor` without a flag, in its order."""
 URGENCY = {"error": 0, "warning": 1, "": 2, "ok": 2}
-"""The order of the checks by what they found: a check that is done is no reason to move it, a problem is."""
+"""The order of the checks by what they found: a finished check does not move it, a problem does."""
 QUALITY = {"hash": (0.397, 0.704), "local": (0.406, 0.722), "minilm": (0.445, 0.739)}
 """nDCG@10 of the hybrid ranking on Cranfield and SciFact, as docs/embedders.md has it."""
 QUALITY_OF_WORDS = (0.396, 0.704)
@@ -171,7 +171,7 @@ OVERVIEW = Analysis("overview")
 
 
 def is_outdated(session: Session) -> bool:
-    """Return True when the answer is of another state of the store than what is known of it by now."""
+    """Return True when the answer is of another state of the store than what is known of it now."""
     answer, info = session.results.answer, session.store.info
     if answer is None or info is None:
         return False
@@ -299,7 +299,7 @@ def close_chosen(session: Session) -> Session:
 
 
 def state_of(embedder: EmbedderView) -> str:
-    """In a word whether it can be used. Of a server nobody knows before it is asked."""
+    """Return in a word whether it can be used, which is not known of a server before it is asked."""
     if embedder["in_use"]:
         return "in use"
     if not embedder["available"]:
@@ -308,12 +308,12 @@ def state_of(embedder: EmbedderView) -> str:
 
 
 def ndcg(name: str) -> str:
-    """Return how an embedder ranks on the two measured collections, in a fixed width; blank where nobody measured."""
+    """Return how an embedder ranks on the two measured collections, in a fixed width; dashes if not measured."""
     return "  ".join(_short(value) for value in QUALITY[name]) if name in QUALITY else f"{'-':>4}  {'-':>4}"
 
 
 def embedder_words(embedder: EmbedderView) -> str:
-    """Return what it is good for, how fast it is, and what stands in its way."""
+    """Return what it is good for, how fast it is, and what is in its way."""
     words = [f"{embedder['purpose']}.", PACE.get(embedder["name"], "")]
     if embedder["reason"] and not embedder["available"]:
         words.append(f"{embedder['reason']}.")

@@ -207,7 +207,7 @@ def _take_answer(session: Session, event: Answered) -> Session:
 
 
 def _take_weights(session: Session, event: Reweighed) -> Session:
-    """Return the selection stays on its row: what stands there is what a person watches."""
+    """Return the selection stays on its row: that is what a person watches."""
     selected = max(0, min(session.results.selected, list_range(event.answer)[1] - 1))
     is_asked = session.query.text == event.answer.plan.text
     return session._replace(
@@ -289,7 +289,7 @@ class QueryRequest(NamedTuple):
     saved: Config | None = None
     k: int | None = None
     seen: tuple[int, int] = (0, 0)
-    """Places of the window that stand on the screen, whose rows have their passages."""
+    """Places of the window on the screen, whose rows have their passages."""
     is_grouped: bool = False
     """Places are those of rows below their documents, not ranks."""
     is_k_moved: bool = False

@@ -1,4 +1,4 @@
-"""Tuning the weights: the chart, the curve, the pinned chunks, and the rows beside the saved settings. Pure."""
+"""Tuning the weights: the chart, the curve, the pinned chunks, and the rows under the saved settings. Pure."""
 
 from __future__ import annotations
 

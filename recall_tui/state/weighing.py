@@ -186,7 +186,7 @@ def redo(session: Session) -> Session:
 
 
 def confirm_save(session: Session, saved: Tweaks, *, was: Config) -> Session:
-    """Return the session once these settings stand in recall.toml: what is left is moved away from them.
+    """Return the session once these settings are in recall.toml: what is left is moved away from them.
 
     An undo moves back to what they were, and writes nothing.
     """
@@ -236,7 +236,7 @@ def _go_to(session: Session, place: Moved) -> Session:
 
 
 def _way_back(session: Session, place: Moved) -> Moved:
-    """Return where the session stands, as a place to come back to from there."""
+    """Return where the session is, as a place to come back to from there."""
     came_with = None if place.asked is None else QuestionChange(place.asked.after, place.asked.before)
     return Moved(session.weights.tweaks, session.weights.k, came_with)
 
@@ -276,7 +276,7 @@ def differences(config: Config, plain: Config | None) -> Tweaks:
 
 
 def chart_to_scale(session: Session) -> Chart | None:
-    """Return the chart, unless it is on another scale than the settings are by now."""
+    """Return the chart, unless it is on another scale than the settings are now."""
     config, chart = current(session), session.weights.chart
     scale = (config.fusion, config.normalize, config.rrf_k)
     return chart if chart and (chart.fusion, chart.normalize, chart.rrf_k) == scale else None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from recall_tui.state.session import Session
 
 Wanted: TypeAlias = tuple[Analysis, Stamp]
-REST_SECONDS = 0.1  # that wants stand still before the first is met: an analysis slows the painting of held keys
+REST_SECONDS = 0.1  # without new wants before the first is met: an analysis slows the painting of held keys
 AGAIN_SECONDS = 1.0  # until a store that could not be opened is tried again
 MOST_SAID = 50  # times that an analysis tells how far it has come: each of them is painted
 
@@ -55,7 +55,7 @@ class AnalysisRun(NamedTuple):
     session: Session
     """As it was when the analysis was asked for; its answer belongs to the stamp."""
     checkpoint: Callable[[], None]
-    """Call it between steps of long work: it raises Interrupted once nobody wants the result any more."""
+    """Call it between steps of long work: it raises Interrupted once the result is not wanted any more."""
     kept: dict[str, object]
     """What analyses keep for the next one, by a name of their own; as long as the thread lives."""
     give_way: Callable[[], None]
@@ -154,7 +154,7 @@ class AnalysisThread(WorkbenchThread):
                 self._changed.notify_all()
 
     def _analyse_all(self, recall: Recall) -> None:
-        """Analyse until the end, or until another file stands in the store's place."""
+        """Analyse until the end, or until another file takes the store's place."""
         kept: dict[str, object] = {}
         while (found := self._next()) is not None and not recall.store.is_replaced():
             wanted, session = found

@@ -58,7 +58,7 @@ class StoreWatch:
                 return store.is_there()
             before, self._seen = self._seen, self._read_writes()
             if self._seen == before:
-                store.fold(wait_ms=0)  # whoever wrote could not while this thread was reading
+                store.fold(wait_ms=0)  # the writer could not while this thread was reading
                 if self._seen != self._reported:
                     self._post(self._news(is_altered=self._seen[1:] != self._reported[1:]))
             self.read_settings()
@@ -107,7 +107,7 @@ class StoreWatch:
 
 
 def _written_at(toml: Path) -> tuple[int, int] | None:
-    """Return when the file was written and its size; None where there is no file."""
+    """Return when the file was written and its size; None without one."""
     try:
         status = toml.stat()
     except OSError:

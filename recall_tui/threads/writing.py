@@ -39,7 +39,7 @@ REPORT_SECONDS = 0.05  # at most 20 progress messages a second: more of them mak
 class IngestThread(WorkbenchThread):
     """Adds one folder, or syncs every one, through a connection of its own.
 
-    Paused, it takes no further step. Between two steps no transaction is open, so that it locks nobody out; what was
+    Paused, it takes no further step. Between two steps no transaction is open, so that it locks no one out; what was
     read since the last commit waits in memory.
     """
 
@@ -53,7 +53,7 @@ class IngestThread(WorkbenchThread):
         self._may_go.set()
 
     def hold(self, *, is_held: bool) -> None:
-        """Stand still after the step under way, or go on."""
+        """Pause after the step under way, or go on."""
         if is_held:
             self._may_go.clear()
         else:
@@ -102,7 +102,7 @@ class IngestThread(WorkbenchThread):
         return Ended(None, None)
 
     def _stand_still(self, meter: Meter) -> Meter:
-        """Wait for the end of the pause, which is no time of the run."""
+        """Wait for the end of the pause, which does not count as time of the run."""
         self._post(Advanced(meter))
         self._post(Held(is_held=True))
         self._may_go.wait()
@@ -165,7 +165,7 @@ class WriterThread(WorkbenchThread):
 
     @property
     def unreported(self) -> tuple[TaskDone, ...]:
-        """The tasks that failed and of which nobody was told."""
+        """The tasks that failed and were not reported."""
         return tuple(self._unreported)
 
     def submit(self, task: WriterTask) -> None:
@@ -217,13 +217,13 @@ class WriterThread(WorkbenchThread):
 
 
 def _settings_at(toml: Path) -> Config | None:
-    """Return what is saved by now: a person may have saved something else while the task was under way."""
+    """Return what is saved: a person may have saved something else while the task was under way."""
     with suppress(ConfigError):
         return load(toml)
     return None
 
 
-MOST_CHARACTERS = 2_000_000  # of each stream; nobody reads on, and an export would fill the memory
+MOST_CHARACTERS = 2_000_000  # of each stream; no one reads on, and an export would fill the memory
 
 
 class Caught(io.StringIO):
@@ -361,5 +361,5 @@ def _undone(writer: WriterThread) -> list[str]:
 
 
 def _count_names(names: Iterable[str]) -> str:
-    """Return each name once, with how often it stands there."""
+    """Return each name once, with how often it occurs."""
     return ", ".join(name if times == 1 else f"{name} ({times} times)" for name, times in Counter(names).items())
