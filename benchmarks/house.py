@@ -71,6 +71,9 @@ LISTED = (HELPER, PARTICIPLE, ANSWER)
 LAZY = "__getattr__ = attach("
 """A package with this imports its modules when they are used. It names them for type checkers only."""
 
+HOOKS = ("__", "on_", "action_", "watch_", "visit_")
+"""How methods begin that Python or a library calls by this name: none of them can be left out."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -271,7 +274,7 @@ def _in_module(module: Module) -> Iterator[Finding]:
         if not isinstance(node, Function):
             continue
         name = node.name
-        if _forwards(node):
+        if not name.startswith(HOOKS) and _forwards(node):
             yield finding(FORWARDER, node, f"{name}()")
         length = (node.end_lineno or node.lineno) - node.lineno + 1
         is_private = name.startswith("_") and not name.startswith("__")
@@ -285,7 +288,7 @@ def _in_module(module: Module) -> Iterator[Finding]:
 
 
 def _forwards(function: Function) -> bool:
-    """Return True if the body is one call whose arguments are names, attributes or constants."""
+    """Return True if the body is one call of something named, with names, attributes or constants as arguments."""
     body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
     if len(body) != 1 or not isinstance(body[0], ast.Return | ast.Expr):
         return False
@@ -294,7 +297,7 @@ def _forwards(function: Function) -> bool:
         value = value.value
     if not isinstance(value, ast.Call):
         return False
-    return all(_is_plain(each) for each in (*value.args, *(keyword.value for keyword in value.keywords)))
+    return all(_is_plain(each) for each in (value.func, *value.args, *(keyword.value for keyword in value.keywords)))
 
 
 def _is_plain(node: ast.expr) -> bool:

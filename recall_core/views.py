@@ -9,7 +9,7 @@ from recall_core import rql
 from recall_core.contract import OK, SCHEMA_VERSION
 from recall_core.deadline import check
 from recall_core.embed.registry import note
-from recall_core.rank.normalize import scale
+from recall_core.rank.weighing import scale
 from recall_core.retrieve.query import lists_of
 from recall_core.types import (
     Chunk,

@@ -62,7 +62,7 @@ _INGEST = (
     *_COMMANDS,
     "numpy",
     "recall_core.embed.local",
-    "recall_core.embed.tokens",
+    "recall_core.embed.model_files",
     "recall_core.ingest.pipeline",
     "recall_core.ingest.ignore",
     "recall_core.ingest.parse.markdown",

@@ -1,10 +1,10 @@
 """What the estimate of model tokens is fitted to and held against. `python -m benchmarks.tokens COMMAND`.
 
-fit: learns the weights from texts of this machine, and writes `recall_core/model_tokens/costs.py`.
+fit: learns the weights from texts of this machine, and writes `recall_core/model_tokens/costs.json`.
 golden: counts the texts of `tests/golden/tokens` anew. told: how far the estimate is from each vocabulary there.
 contexts STORE: what contexts of 4,000 tokens count by each vocabulary.
 modern FOLDER: how far `approx:modern` is from the vocabularies of a folder, in the texts of the golden or --texts.
-modern-fit FOLDER: write `recall_core/model_tokens/pieces.py`. modern-golden FOLDER: count the texts of the golden.
+modern-fit FOLDER: write `recall_core/model_tokens/pieces.json`. modern-golden FOLDER: count the texts of the golden.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.tokens import contexts, fit, golden, modern
 from benchmarks.tokens.corpus import samples
 from benchmarks.tokens.vocabularies import LARGEST, vocabularies
 
-_COSTS = Path(__file__).parents[2] / "recall_core" / "model_tokens" / "costs.py"
+_COSTS = Path(__file__).parents[2] / "recall_core" / "model_tokens" / "costs.json"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,7 +61,7 @@ def about_modern(command: str, folder: Path, texts: Path) -> str:
     except (FileNotFoundError, ModuleNotFoundError) as error:
         return f"{error}. {modern.__doc__}"
     if command == "modern-fit":
-        modern.learn(_COSTS.with_name("pieces.py"), folder, counts, samples())
+        modern.learn(_COSTS.with_name("pieces.json"), folder, counts, samples())
     elif command == "modern-golden":
         golden.write(counts, golden.MODERN)
     return modern.report(modern.texts_of(texts), counts)
@@ -70,7 +70,6 @@ def about_modern(command: str, folder: Path, texts: Path) -> str:
 def learn() -> None:
     """Writes the weights twice: what scripts cost is what remains of their texts beside all else."""
     from recall_core import model_tokens  # noqa: PLC0415 - loaded again once the weights are written
-    from recall_core.model_tokens import costs  # noqa: PLC0415 - as above
 
     counts, found = vocabularies(), samples()
     words = fit.words(found, counts)
@@ -78,7 +77,6 @@ def learn() -> None:
     pairs = fit.pair_weights(words, common)
     whole = fit.whole_characters(counts[LARGEST])
     fit.write(_COSTS, pairs, common, [(first, last, 0) for first, last in fit.SCRIPTS], whole)
-    reload(costs)
     scripts = fit.script_costs(found, counts, reload(model_tokens).model_tokens)
     fit.write(_COSTS, pairs, common, scripts, whole)
 

@@ -7,6 +7,7 @@ known from pairs of characters errs upwards.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -21,11 +22,10 @@ from scipy.sparse import csr_matrix
 
 from benchmarks.tokens.corpus import Sample
 from benchmarks.tokens.vocabularies import LARGEST, Count
+from recall_core.model_tokens import DIGITS, UNIT
 
-UNIT = 32
 ACCENTED = "\xe9"
 SYMBOLS = "".join(map(chr, range(0x21, 0x7F))) + ACCENTED
-DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-"
 
 _LATIN_END = 0x250
 _LONG = 40  # characters of a word whose greatest count is taken: a short one's would be the greatest of chances
@@ -172,29 +172,18 @@ def whole_characters(count: Count) -> str:
 def write(
     path: Path, pairs: Mapping[str, float], common: Sequence[str], scripts: Sequence[tuple[int, int, int]], whole: str
 ) -> None:
-    """The module of the weights."""
-    lines = [_HEAD, f"UNIT = {UNIT}", '"""Units of a token."""', "", f'DIGITS = "{DIGITS}"']
-    lines += ['"""What weights are written with: 0 to 63 units."""', ""]
-    lines += [f'STARTS = "{_row(pairs, " ")}"', '"""What a word costs that begins with each symbol."""', ""]
-    lines += ["ENDS = (", *(f'    "{_row(pairs, symbol)}",' for symbol in SYMBOLS), ")"]
-    lines += ['"""For each symbol a row: what each other one costs behind it."""', "", 'COMMON = """']
-    lines += [*wrap(" ".join(common), 118), '"""', '"""Words of which each, and each beginning, is one token."""']
-    lines += ["", "SCRIPTS = ("]
-    lines += [f"    (0x{first:04X}, 0x{last:04X}, {units})," for first, last, units in scripts]
-    lines += [")", '"""First and last character of a script, and what one costs in units."""', "", "WHOLE = ("]
-    lines += [f'    "{whole[start : start + 50]}"' for start in range(0, len(whole), 50)]
-    lines += [")", '"""Characters beyond U+200F of which each is one token; any other there costs its bytes."""']
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    """Write the table that `recall_core.model_tokens` reads. Its symbols are the visible characters of ASCII, and one
+    for all accented letters; each has a row of what the others cost behind it.
+    """
+    table = {
+        "starts": _row(pairs, " "),
+        "ends": [_row(pairs, symbol) for symbol in SYMBOLS],
+        "common": wrap(" ".join(common), 118),
+        "scripts": scripts,
+        "whole": whole,
+    }
+    path.write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _row(pairs: Mapping[str, float], symbol: str) -> str:
     return "".join(DIGITS[min(63, round(pairs[symbol + each] * UNIT))] for each in SYMBOLS)
-
-
-_HEAD = '''"""What characters cost in tokens of language models. Written by `python -m benchmarks.tokens fit`.
-
-Symbols are the visible characters of ASCII in order, and behind them one for all accented letters.
-"""
-
-from __future__ import annotations
-'''

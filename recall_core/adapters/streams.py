@@ -171,7 +171,7 @@ def replacing(
     """
     try:
         with (
-            recall_core.parts.remembering(store, target),
+            recall_core.files.remembering(store, target),
             recall_core.files.replacing(target, mode=mode, is_private=is_private) as out,
             TextIOWrapper(out, encoding="utf-8", newline="\n") as text,
         ):

@@ -21,7 +21,7 @@ from recall_core.types import Block, Hit, HitPassage, Omission, OmissionReason, 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
     from recall_core.contract.views import AccountPart, ContextBlock, ContextChunk, ContextView, SizesView
-    from recall_core.pack.copies import Alike
+    from recall_core.pack.layout import Alike
     from recall_core.pack.policy import Terms
     from recall_core.retrieve.alike import Citing
     from recall_core.retrieve.freshness import State
@@ -59,7 +59,7 @@ def _alike(found: Answer, store: Store, cite: Citing, looked_at: list[Hit]) -> t
     """What the candidates stand for, and how many there are in all."""
     if not found.struck:
         start, stop = candidate_range(found)
-        return pack.copies.ALONE, stop - start
+        return pack.layout.ALONE, stop - start
 
     alike = retrieve.alike.AlikeInAnswer(found, store, looked_at, cite)
     return alike, alike.total()

@@ -26,8 +26,8 @@ from recall_core.config import (
     render,
     replace,
     settings_of,
+    written,
 )
-from recall_core.config.toml import written
 from recall_core.contract import OK
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import EMBEDDER, STORE, FoundSettings

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.embed.model_files import ModelFile, digest, missing, read, unavailable
-from recall_core.embed.tokens import Tokens, unit
+from recall_core.embed.model_files import ModelFile, Tokens, digest, missing, read, unavailable, unit
 from recall_core.ports import Share
 from recall_core.types import Vector
 

@@ -16,10 +16,11 @@ from recall_core import paths
 from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.embed import tokens
+from recall_core.embed import model_files
 from recall_core.embed.model_files import (
     ModelFile,
     OnnxModel,
+    Tokens,
     checked,
     digest,
     fingerprint,
@@ -29,8 +30,8 @@ from recall_core.embed.model_files import (
     missing,
     read_folder,
     unavailable,
+    unit,
 )
-from recall_core.embed.tokens import Tokens, unit
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.shell import REST, Hint, install_extra
 from recall_core.types import Vector
@@ -97,7 +98,7 @@ class OnnxEmbedder:
     def windows(self, texts: Sequence[str]) -> list[int]:
         """How many windows each text takes, its prompt included."""
         width = self._width
-        return [tokens.windows(len(ids), width) for ids in self._ids(texts, is_query=False)]
+        return [model_files.windows(len(ids), width) for ids in self._ids(texts, is_query=False)]
 
     def load(self) -> None:
         """Read and check the model now. Raises EmbedError `embedder_unavailable`, `embedder_damaged`."""
@@ -111,7 +112,7 @@ class OnnxEmbedder:
         """
         width = self._width
         return [
-            tokens.mean([self._run(window) for window in tokens.cut(ids, width)]) if ids else b""
+            model_files.mean([self._run(window) for window in model_files.cut(ids, width)]) if ids else b""
             for ids in self._ids(texts, is_query=is_query)
         ]
 

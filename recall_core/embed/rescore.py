@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, cast
 from recall_core._lazy import metadata, np
 from recall_core.config import Config
 from recall_core.embed import registry
-from recall_core.embed.tokens import components
+from recall_core.embed.model_files import components
 from recall_core.errors import EmbedError
 from recall_core.ports import Embedder, EmbedderKind, OfFiles, Reranker
 from recall_core.types import Vector

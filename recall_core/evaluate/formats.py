@@ -14,8 +14,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 from recall_core.errors import UsageError, why_unread
 from recall_core.ingest.metadata import KeyTwice, unique, why_no_json
-from recall_core.rank.normalize import DECIMALS
-from recall_core.rank.weighing import MILLION
+from recall_core.rank.weighing import DECIMALS, MILLION
 from recall_core.retrieve.plan import LONGEST_QUESTION
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import is_storable

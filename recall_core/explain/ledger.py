@@ -16,11 +16,10 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from recall_core.config import Config
 from recall_core.contract.ledger import ColumnsView, LeafKind, LeafView
 from recall_core.deadline import check
-from recall_core.embed.tokens import components
+from recall_core.embed.model_files import components
 from recall_core.ports import Additive, Embedder
 from recall_core.rank.bm25 import IDF_FLOOR, contributions
-from recall_core.rank.normalize import DECIMALS, scale
-from recall_core.rank.weighing import Column, Ranking
+from recall_core.rank.weighing import DECIMALS, Column, Ranking, scale
 from recall_core.retrieve.answer import Answer, embedded_of
 from recall_core.retrieve.pool import lexical_query
 from recall_core.store.port import Store

@@ -18,7 +18,7 @@ from recall_core.deadline import check
 from recall_core.errors import UsageError
 from recall_core.rank.columns import Series
 from recall_core.rank.fuse import Same, signal_ranks
-from recall_core.rank.normalize import DECIMALS, lexical_values, semantic_values
+from recall_core.rank.weighing import DECIMALS, lexical_values, semantic_values
 from recall_core.types import Pool
 
 Each = TypeVar("Each")

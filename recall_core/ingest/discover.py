@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from recall_core import paths
 from recall_core.config import FILE_NAME, Config
+from recall_core.files import is_part
 from recall_core.ingest import ignore
 from recall_core.ingest.ignore import Rules
-from recall_core.parts import is_part
 from recall_core.rql.patterns import glob_match
 from recall_core.shell import flag
 from recall_core.text import nfc

@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Literal, NamedTuple
 
-from recall_core import parts
+from recall_core import files
 from recall_core.config import Config
 from recall_core.errors import IngestError, UsageError
 from recall_core.ingest import discover
@@ -94,8 +94,8 @@ def left_parts(store: Store, *, removed: Sequence[str] = ()) -> Finding:
 
     removed: what was removed just now.
     """
-    home = parts.home_of(store.path)
-    left = [each for each in parts.find(home) if each.state != "living"] if home is not None else []
+    home = files.home_of(store.path)
+    left = [each for each in files.find(home) if each.state != "living"] if home is not None else []
     gone = f"removed {_named(removed)}" if removed else ""
     if not left:
         return Finding("ok", gone or "killed commands left no copy", files=tuple(removed))
@@ -105,17 +105,17 @@ def left_parts(store: Store, *, removed: Sequence[str] = ()) -> Finding:
     away = sorted({str(each.folder) for each in left if each.folder is not None})
     fix = "" if len(away) < len(left) else f"mount the disk of {away[0]}, then: {Hint('doctor', fix=True)}"
     evidence = "; ".join([gone, *lines] if gone else lines)
-    can_go = any(each.state != "unknown" or parts.is_abandoned(each.path) for each in left)
+    can_go = any(each.state != "unknown" or files.is_abandoned(each.path) for each in left)
     return Finding("warning" if can_go else "ok", evidence, fix, files=(*removed, *(str(each.path) for each in left)))
 
 
 def remove_left(store: Store) -> tuple[str, ...]:
     """Remove what killed commands left of copies. Return the names of the files that are gone."""
-    home = parts.home_of(store.path)
+    home = files.home_of(store.path)
     if home is None:
         return ()
-    before = [each.path for each in parts.find(home) if each.folder is None]
-    remaining = {each.path for each in parts.remove(home, is_thorough=True)}
+    before = [each.path for each in files.find(home) if each.folder is None]
+    remaining = {each.path for each in files.remove(home, is_thorough=True)}
     return tuple(str(path) for path in before if path not in remaining)
 
 

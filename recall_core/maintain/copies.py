@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
-from recall_core import files, parts, paths
+from recall_core import files, paths
 from recall_core.config import Config
 from recall_core.contract.views import BackupView, CheckView, RecoveredView, VerifiedView
 from recall_core.embed.registry import embedder_of
@@ -69,9 +69,9 @@ def _room(kind: StoreKind, place: Path, *, store: str) -> Iterator[Path]:
 
     store: the one that is copied, which remembers the place's folder as long as there may be a part.
     """
-    part = parts.part_of(place)
-    parts.remove(place.parent)
-    with parts.remembering(store, place):
+    part = files.part_of(place)
+    files.remove(place.parent)
+    with files.remembering(store, place):
         try:
             yield part
         finally:

@@ -23,8 +23,8 @@ from recall_core.config import (
     cut_as,
     replace,
     settings_of,
+    written,
 )
-from recall_core.config.toml import written
 from recall_core.contract.store import CutView, RechunkView
 from recall_core.embed.trust import FoundSettings
 from recall_core.errors import UsageError

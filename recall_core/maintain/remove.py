@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from recall_core import parts
+from recall_core import files
 from recall_core.config import Config
 from recall_core.contract.views import CompactView, RemovedView
 from recall_core.errors import StoreError
@@ -79,8 +79,8 @@ def remove(
 def _backups(path: Path) -> list[str]:
     """Files beside the store that may hold what it held before: copies, and what a killed process left of one."""
     beside = [str(each) for each in path.parent.glob("*") if each.name.startswith(f"{path.name}.bak-")]
-    home = parts.home_of(str(path))
-    left = parts.find(home) if home is not None else []
+    home = files.home_of(str(path))
+    left = files.find(home) if home is not None else []
     return sorted({*beside, *(str(part.path) for part in left if part.folder is None or part.state != "living")})
 
 

@@ -1,7 +1,7 @@
 """How many tokens a text is to the language model that makes the most of it.
 
 No vocabulary is needed. A word costs what its first character costs, and for each two neighbours the chance that a
-token ends between them, as it was learnt from the vocabularies of five models (`costs`). Line ends and tabs are
+token ends between them, as it was learnt from the vocabularies of five models (`costs.json`). Line ends and tabs are
 tokens, runs of spaces one in sixteen; a character of another script costs what those of its script do on average.
 Words add up: the estimate never sinks as a text grows, and two texts that white space divides never count less than
 both in one.
@@ -9,17 +9,24 @@ both in one.
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache, lru_cache
 from itertools import product
 from operator import add
+from pathlib import Path
 
 from recall_core.deadline import check
-from recall_core.model_tokens.costs import COMMON, DIGITS, ENDS, SCRIPTS, STARTS, UNIT, WHOLE
 from recall_core.model_tokens.modern import modern_tokens
 from recall_core.named import NamedTuple
 
 __all__ = ["model_tokens", "modern_tokens"]
+
+UNIT = 32
+"""Units of a token."""
+
+DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-"
+"""What costs are written with: 0 to 63 units."""
 
 _ACCENTED = "\xe9"
 _SYMBOLS = "".join(map(chr, range(0x21, 0x7F))) + _ACCENTED
@@ -71,8 +78,8 @@ def _patterns() -> _Patterns:
 
 def _word(word: str) -> int:
     """What a run without white space costs, in units. A common word is one token, and so is each beginning of one."""
-    starts, ends = _costs()
-    patterns, beginnings = _patterns(), _beginnings()
+    starts, ends, beginnings, *_ = _costs()
+    patterns = _patterns()
     if not (word.isascii() and word.isprintable()):
         word = patterns.odd.sub(_ACCENTED, word)
     elif len(word) > 1 and word.isalpha() and word[1:].islower() and word.lower() in beginnings:
@@ -91,29 +98,44 @@ def _counted(word: str) -> int:
     return _remembered(word) if len(word) <= _SHORT else _word(word)
 
 
+class _Costs(NamedTuple):
+    """What `python -m benchmarks.tokens fit` has learnt, in units."""
+
+    starts: dict[str, int]
+    """By the first character of a word."""
+    ends: dict[str, int]
+    """By two neighbours."""
+    beginnings: frozenset[str]
+    """Of common words, the whole ones too: each is one token."""
+    scripts: list[tuple[int, int, int]]
+    """First and last character of a script, and what one costs."""
+    whole: str
+    """Characters beyond U+200F that are one token each."""
+
+
 @cache
-def _costs() -> tuple[dict[str, int], dict[str, int]]:
-    """Units by the first character of a word, and by two neighbours."""
+def _costs() -> _Costs:
+    table = json.loads(Path(__file__).with_name("costs.json").read_text("utf-8"))
     value = dict(zip(DIGITS, range(len(DIGITS)), strict=True))
     pairs = map("".join, product(_SYMBOLS, repeat=2))
-    return (
-        dict(zip(_SYMBOLS, map(value.__getitem__, STARTS), strict=True)),
-        dict(zip(pairs, map(value.__getitem__, "".join(ENDS)), strict=True)),
+    words = " ".join(table["common"]).split()
+    return _Costs(
+        starts=dict(zip(_SYMBOLS, map(value.__getitem__, table["starts"]), strict=True)),
+        ends=dict(zip(pairs, map(value.__getitem__, "".join(table["ends"])), strict=True)),
+        beginnings=frozenset(word[:length] for word in words for length in range(1, len(word) + 1)),
+        scripts=table["scripts"],
+        whole=table["whole"],
     )
-
-
-@cache
-def _beginnings() -> frozenset[str]:
-    return frozenset(word[:length] for word in COMMON.split() for length in range(1, len(word) + 1))
 
 
 @lru_cache(_CHARACTERS)
 def _wide(character: str) -> int:
     """What a character beyond Latin letters costs, in units: at most its bytes, of which every vocabulary has all."""
-    if character in WHOLE:
+    costs = _costs()
+    if character in costs.whole:
         return UNIT
     code = ord(character)
-    for first, last, units in SCRIPTS:
+    for first, last, units in costs.scripts:
         if first <= code <= last:
             return units
     return UNIT * (2 if code < 0x800 else 3 if code < 0x10000 else 4)

@@ -1,22 +1,32 @@
 """Estimate how many tokens a text is to a language model whose vocabulary has 100,000 entries or more.
 
 Such vocabularies differ in their rare entries and share their common ones. A text is cut into the longest pieces that
-four of them share (`pieces`). Another vocabulary of that size has most of these pieces too, so it rarely needs more
-tokens. Digits, and short runs of spaces, tabs or line ends, are one token each. A character without a piece costs its
-bytes at most. Words add up: the estimate never sinks as a text grows, and two texts with white space between them
-never count less than both in one.
+four of them share (`pieces.json`). Another vocabulary of that size has most of these pieces too, so it rarely needs
+more tokens. Digits, and short runs of spaces, tabs or line ends, are one token each. A character without a piece
+costs its bytes at most. Words add up: the estimate never sinks as a text grows, and two texts with white space
+between them never count less than both in one.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache, lru_cache
+from pathlib import Path
 
 from recall_core.deadline import check
-from recall_core.model_tokens.pieces import BLOCKS, DIGITS, LATIN, OTHERS, SCRIPTS, SHARES, UNIT
 from recall_core.named import NamedTuple
+
+UNIT = 16
+"""Units of a token."""
+
+SHARES = 64
+"""Shares of the whole cost, which a script's words are a number of."""
+
+DIGITS = "!#$%&()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_{|}~"
+"""What bits and costs are written with: 0 to 63."""
 
 _LATIN_END = 0x24F
 _SHORT = 32  # characters of a run that may well come again, so that its cost is remembered
@@ -58,7 +68,7 @@ def _units(run: str) -> int:
     units = min(_cut(run), UNIT + _cut(run[1:])) if run[0] == " " else _cut(run)
     script = ord(run[run[0] == " "])
     if script > _LATIN_END:
-        for first, last, share in SCRIPTS:
+        for first, last, share in _table().scripts:
             if first <= script <= last:
                 return units * share // SHARES
     return units
@@ -87,12 +97,18 @@ def _cut(run: str) -> int:
 
 
 class _Pieces(NamedTuple):
-    """reach: characters of the longest piece by its first character. longest: of any piece."""
+    """What `python -m benchmarks.tokens modern-fit` has learnt."""
 
     pieces: frozenset[str]
     ordered: list[str]
     reach: dict[str, int]
+    """Characters of the longest piece by its first character."""
     longest: int
+    """Characters of the longest piece."""
+    blocks: str
+    """The cost of a character without a piece, by the block of 64 it belongs to."""
+    scripts: list[tuple[int, int, int]]
+    """First and last character of a script, and the share of their pieces that its words cost."""
 
     def begins(self, text: str) -> bool:
         """Return True if a piece begins with the text."""
@@ -104,18 +120,21 @@ class _Pieces(NamedTuple):
 
 @cache
 def _table() -> _Pieces:
-    pieces, word = [piece.replace("␣", " ") for piece in OTHERS.split()], ""
-    for shared, rest, forms in re.findall("(.)([a-z\xdf-\u024f]*)(.)", "".join(LATIN.split())):
+    """Read the pieces. ␣ is a space; a Latin entry says how many characters it shares with the one before."""
+    table = json.loads(Path(__file__).with_name("pieces.json").read_text("utf-8"))
+    pieces, word = [piece.replace("␣", " ") for piece in " ".join(table["others"]).split()], ""
+    for shared, rest, forms in re.findall("(.)([a-z\xdf-\u024f]*)(.)", "".join(table["latin"])):
         word = word[: int(shared, 36)] + rest
         bits = DIGITS.index(forms)
         pieces += (form(word) for bit, form in enumerate(FORMS) if bits >> bit & 1)
     reach: dict[str, int] = {}
     for piece in pieces:
         reach[piece[0]] = max(len(piece), reach.get(piece[0], 0))
-    return _Pieces(frozenset(pieces), sorted(pieces), reach, max(reach.values()))
+    blocks = "".join(table["blocks"])
+    return _Pieces(frozenset(pieces), sorted(pieces), reach, max(reach.values()), blocks, table["scripts"])
 
 
 def _alone(character: str) -> int:
     """Return the cost of a character without a piece: at most its bytes, since every vocabulary has all bytes."""
-    block = ord(character) >> 6
-    return DIGITS.index(BLOCKS[block]) if block < len(BLOCKS) else 4 * UNIT
+    block, blocks = ord(character) >> 6, _table().blocks
+    return DIGITS.index(blocks[block]) if block < len(blocks) else 4 * UNIT

@@ -4,6 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.pack import copies, graphemes, layout, policy
+    from recall_core.pack import graphemes, layout, policy
 else:
     __getattr__ = attach(__name__)

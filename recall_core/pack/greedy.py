@@ -9,11 +9,13 @@ from typing import Literal, NamedTuple
 
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.pack.copies import ALONE, Alike, Taker
 from recall_core.pack.growth import Growth, Span
 from recall_core.pack.layout import (
+    ALONE,
+    Alike,
     Draft,
     Layout,
+    Taker,
     chunk_of,
     fits,
     fits_behind,

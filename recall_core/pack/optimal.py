@@ -10,8 +10,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from recall_core._lazy import np
 from recall_core.config import OPTIMAL_ROWS, Config
 from recall_core.deadline import check
-from recall_core.pack.copies import ALONE, Alike, Taker
-from recall_core.pack.layout import Draft, Layout, chunk_of, fits, layout, omission, render, whole
+from recall_core.pack.layout import (
+    ALONE,
+    Alike,
+    Draft,
+    Layout,
+    Taker,
+    chunk_of,
+    fits,
+    layout,
+    omission,
+    render,
+    whole,
+)
 from recall_core.pack.reserve import context, fill, reserve, unseen_pins
 from recall_core.text import Counter
 from recall_core.types import Hit, Omission, Packed

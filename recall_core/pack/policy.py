@@ -8,7 +8,7 @@ from typing import NamedTuple
 from recall_core import pack as packings
 from recall_core.config import Config
 from recall_core.pack import greedy
-from recall_core.pack.copies import ALONE, Alike
+from recall_core.pack.layout import ALONE, Alike
 from recall_core.text import Counter
 from recall_core.types import Hit, Packed
 

@@ -13,8 +13,18 @@ from recall_core import rank as ranks
 from recall_core._lazy import np
 from recall_core.config import LEAST_WEIGHT, Config
 from recall_core.rank.columns import KeyColumns, RankColumn, RawColumn, Series, UnsettledColumn, documents_of
-from recall_core.rank.normalize import lexical_values, semantic_values
-from recall_core.rank.weighing import MILLION, WHOLE, Column, Fused, Ranking, SignalStage, in_millionths, plain
+from recall_core.rank.weighing import (
+    MILLION,
+    WHOLE,
+    Column,
+    Fused,
+    Ranking,
+    SignalStage,
+    in_millionths,
+    lexical_values,
+    plain,
+    semantic_values,
+)
 from recall_core.types import Pool
 
 if TYPE_CHECKING:

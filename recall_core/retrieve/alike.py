@@ -1,4 +1,4 @@
-"""Candidates for a context that others stand for: see `pack.copies.Alike`."""
+"""Candidates for a context that others stand for: see `pack.layout.Alike`."""
 
 from __future__ import annotations
 

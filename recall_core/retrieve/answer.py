@@ -13,10 +13,8 @@ from recall_core.errors import EmbedError, Outdated
 from recall_core.ports import Embedder, Reranker
 from recall_core.rank.columns import documents_of, keys_at, rowids_of
 from recall_core.rank.fuse import best_of_each_document, cut_by_cosine, has_word, rank
-from recall_core.rank.normalize import DECIMALS
-from recall_core.rank.rescore import head, rescored
 from recall_core.rank.sparse import Recalled, in_place, near_documents, recalled
-from recall_core.rank.weighing import Ranking
+from recall_core.rank.weighing import DECIMALS, Ranking, head, rescored
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import gather
 from recall_core.shell import AGAIN, Hint

@@ -18,7 +18,7 @@ import apsw
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.parts import find, is_part
+from recall_core.files import find, is_part
 from recall_core.store.sqlite.schema import MIGRATIONS, migrate
 from recall_core.store.values import JudgementRow
 from recall_core.types import Root

@@ -20,6 +20,7 @@ from tests.crash.harness import (
     COMPACT,
     FIX,
     IMPORT,
+    INIT,
     MIGRATE,
     PURGE,
     RECOVER,
@@ -114,6 +115,10 @@ def test_a_command_whose_disk_fails_once_or_for_good_has_lost_nothing_and_can_be
     counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, small, some))
     if scene not in COPIED:
         counted("fault", f"{scene.name}, {how} for good", calls=_fail(scene, how, small, some[:1], is_for_good=True))
+
+
+def test_a_read_that_fails_while_a_store_is_prepared_does_not_pass_for_a_missing_fts5(small: Stage) -> None:
+    assert _fail(INIT, "failed", small, range(6)) == 6
 
 
 @pytest.mark.slow

@@ -15,10 +15,8 @@ from recall_core.config import Config
 from recall_core.explain.lines import lines_of, sweepable
 from recall_core.rank.columns import RankColumn, documents_of, positions_of, rounded, scores_of
 from recall_core.rank.fuse import best_of_each_document, rank, signal_ranks
-from recall_core.rank.normalize import lexical_values, limits, scale, semantic_values
-from recall_core.rank.rescore import head, rescored
 from recall_core.rank.sparse import in_place, near_documents, recalled
-from recall_core.rank.weighing import Ranking
+from recall_core.rank.weighing import Ranking, head, lexical_values, limits, rescored, scale, semantic_values
 from recall_core.types import Key, Pool
 from tests.arrays import in_arrays, key_columns, raw_column, scores
 

@@ -18,9 +18,8 @@ from recall_core import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.rank.copies import Copies, texts_among
 from recall_core.rank.fuse import rank
-from recall_core.rank.rescore import head, rescored
 from recall_core.rank.sparse import in_place, near_documents, recalled
-from recall_core.rank.weighing import Ranking
+from recall_core.rank.weighing import Ranking, head, rescored
 from recall_core.types import Pool
 from tests.arrays import in_arrays
 from tests.property.test_estimates import CONFIGS, Case, cases, unsettled

@@ -10,8 +10,7 @@ from recall_core.config import Config
 from recall_core.explain.ledger import FACTORS, causes, inputs_at, points_of, score_of, shapley
 from recall_core.explain.moves import alike_chunks, jaccard, rbo
 from recall_core.rank.fuse import rank
-from recall_core.rank.rescore import head, rescored
-from recall_core.rank.weighing import Ranking
+from recall_core.rank.weighing import Ranking, head, rescored
 from recall_core.types import Chunk, Document, Key, Pool, Row
 
 lists = st.lists(st.integers(0, 14), unique=True, max_size=12)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from recall_core.config import Config
 from recall_core.rank.estimates import EstimatedColumn, Estimates, UnreadKeys
 from recall_core.rank.fuse import best_of_each_document, rank
-from recall_core.rank.normalize import semantic_values
 from recall_core.rank.sparse import near_documents, recalled
+from recall_core.rank.weighing import semantic_values
 from recall_core.types import Key, Pool, Ranked
 
 FLOOR, SLOPE = 0.0101, 0.05

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.rank.fuse import best_of_each_document, rank
-from recall_core.rank.rescore import head, rescored
 from recall_core.rank.sparse import in_place, near_documents, recalled
-from recall_core.rank.weighing import Ranking
+from recall_core.rank.weighing import Ranking, head, rescored
 from recall_core.types import Key, Pool
 
 COSINES = st.none() | st.integers(-1_000_000, 1_000_000).map(lambda millionths: millionths / 1_000_000)

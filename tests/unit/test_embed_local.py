@@ -15,8 +15,7 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.embed.local import LOCAL, TOKENIZER, WEIGHTS, LocalEmbedder, LocalKind, embed_numpy, embed_plain
-from recall_core.embed.model_files import folder_of
-from recall_core.embed.tokens import components
+from recall_core.embed.model_files import components, folder_of
 from recall_core.errors import EmbedError
 from recall_core.shell import install_extra
 from recall_core.testing import DeterministicEmbedderConformance

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.embed import tokens
-from recall_core.embed.model_files import folder_of, read_folder
+from recall_core.embed import model_files
+from recall_core.embed.model_files import components, folder_of, read_folder, unit
 from recall_core.embed.onnx import (
     MINILM,
     MINILM_MODEL,
@@ -22,7 +22,6 @@ from recall_core.embed.onnx import (
     MinilmKind,
     OnnxEmbedder,
 )
-from recall_core.embed.tokens import components, unit
 from recall_core.errors import ConfigError, EmbedError, RecallError
 from recall_core.ports import Embedder
 from recall_core.shell import install_extra
@@ -212,7 +211,7 @@ def test_a_long_text_is_the_mean_of_its_windows(tmp_path: Path, minilm: OnnxEmbe
 
     halves = minilm.embed(["alpha beta gamma delta", "sugar milk bread"])
     assert embedder.windows([text, "alpha"]) == [2, 1]
-    assert vector == tokens.mean(halves)
+    assert vector == model_files.mean(halves)
 
 
 def test_minilm_reads_256_tokens_of_which_2_are_its_own(minilm: OnnxEmbedder) -> None:
@@ -221,11 +220,11 @@ def test_minilm_reads_256_tokens_of_which_2_are_its_own(minilm: OnnxEmbedder) ->
 
 @given(st.lists(st.integers(), max_size=300), st.integers(1, 40))
 def test_windows_hold_every_token_once_in_as_few_as_will_do(ids: list[int], width: int) -> None:
-    found = tokens.cut(ids, width)
+    found = model_files.cut(ids, width)
 
     sizes = [len(window) for window in found]
     assert [i for window in found for i in window] == ids
-    assert len(found) == tokens.windows(len(ids), width) == max(1, -(-len(ids) // width))
+    assert len(found) == model_files.windows(len(ids), width) == max(1, -(-len(ids) // width))
     assert max(sizes) <= width
     assert max(sizes) - min(sizes) <= 1
 
@@ -233,11 +232,11 @@ def test_windows_hold_every_token_once_in_as_few_as_will_do(ids: list[int], widt
 @given(st.lists(st.tuples(*[st.floats(-1, 1, width=32)] * 3).filter(any), min_size=1, max_size=6))
 def test_a_mean_has_length_one_and_does_not_depend_on_the_order(rows: list[tuple[float, ...]]) -> None:
     vectors = [unit(row) for row in rows]
-    found = tokens.mean(vectors)
+    found = model_files.mean(vectors)
 
     assert found == b"" or sum(x * x for x in components(found)) == pytest.approx(1, abs=1e-6)
-    assert tokens.mean(vectors[:1]) == vectors[0]
-    assert tokens.mean(vectors[::-1]) == found
+    assert model_files.mean(vectors[:1]) == vectors[0]
+    assert model_files.mean(vectors[::-1]) == found
 
 
 @pytest.mark.parametrize("which", ["model", "tokenizer"])

@@ -12,12 +12,11 @@ from recall_core.config import FILE_NAME, Config, load
 from recall_core.embed import registry
 from recall_core.embed.hash import HASH, HashEmbedder
 from recall_core.embed.local import IDENTITY as LOCAL_IDENTITY
-from recall_core.embed.model_files import folder_of
+from recall_core.embed.model_files import components, folder_of
 from recall_core.embed.onnx import MINILM_IDENTITY, MINILM_MODEL, MINILM_TOKENIZER
 from recall_core.embed.rescore import EmbedderReranker, new_reranker
-from recall_core.embed.tokens import components
 from recall_core.errors import EmbedError, RecallError
-from recall_core.parts import part_of
+from recall_core.files import part_of
 from recall_core.ports import Embedder
 from recall_core.shell import install_extra
 from recall_core.testing import DeterministicEmbedderConformance
@@ -287,7 +286,7 @@ def test_init_makes_a_store_also_where_the_settings_that_are_there_cannot_be_wri
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / FILE_NAME).write_text('embedding = "local"\n', encoding="utf-8")
-    monkeypatch.setattr("recall_core.parts.os.urandom", lambda size: b"\0" * size)
+    monkeypatch.setattr("recall_core.files.os.urandom", lambda size: b"\0" * size)
     part_of(tmp_path / FILE_NAME).mkdir()
 
     response = Recall.init(str(tmp_path))

@@ -52,6 +52,14 @@ def test_check_says_where_a_package_got_worse(tree: Path, what: str) -> None:
     assert any("Not recorded" in line for line in house.record(tree))
 
 
+def test_only_a_function_that_could_be_left_out_counts_as_a_forwarder(tree: Path) -> None:
+    path = tree / "recall_core/two.py"
+    path.write_text(path.read_text() + "def __len__(self):\n    return len(self.rows)\n")
+    path.write_text(path.read_text() + "def digest(text):\n    return sha256(text.encode()).hexdigest()\n")
+
+    assert not any(house.FORWARDER in line for line in house.check(tree))
+
+
 def test_an_improvement_must_be_recorded(tree: Path) -> None:
     path = tree / "recall_core/two.py"
     before = path.read_text()

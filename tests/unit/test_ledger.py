@@ -19,7 +19,7 @@ from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
 from recall_core.contract.ledger import LeafView, LedgerView, PartView
 from recall_core.contract.responses import Response
-from recall_core.embed.tokens import components
+from recall_core.embed.model_files import components
 from recall_core.errors import RecallError, StaleError, UnknownTarget
 from recall_core.explain.explanation import standings
 from recall_core.explain.ledger import SHAPLEY_SENTENCES, sentence_contributions, sentences

@@ -11,7 +11,7 @@ from time import time
 
 import pytest
 
-from recall_core import Recall, parts
+from recall_core import Recall, files
 from tests.builders import letters, pieces_left
 
 
@@ -36,7 +36,7 @@ def dead_pid() -> int:
 
 def part(folder: Path, *, text: str = "the whole store", age_s: float = 0, **fields: str) -> Path:
     """A part as a process with these fields in its name makes it; without any it is one of this process."""
-    match = re.fullmatch(r"\.recall-(\w+)-(\w+)-(\w+)-(\d+)-(\d+)-(\w+)", parts.part_of(folder / "x").name)
+    match = re.fullmatch(r"\.recall-(\w+)-(\w+)-(\w+)-(\d+)-(\d+)-(\w+)", files.part_of(folder / "x").name)
     assert match
     names = ("machine", "boot", "space", "pid", "start", "random")
     own = dict(zip(names, match.groups(), strict=True)) | fields
@@ -65,9 +65,9 @@ def test_a_part_is_dead_when_its_process_is_known_to_be(tmp_path: Path, dead_pid
         folder = tmp_path / str(number)
         folder.mkdir()
         new, old_one = part(folder, **fields), part(folder, age_s=old, **fields)
-        assert [each.state for each in parts.find(folder)] == [state] * 2, fields
-        assert len(parts.remove(folder)) == (0 if state == "dead" else 2), fields
-        remaining = {each.path for each in parts.remove(folder, is_thorough=True)}
+        assert [each.state for each in files.find(folder)] == [state] * 2, fields
+        assert len(files.remove(folder)) == (0 if state == "dead" else 2), fields
+        remaining = {each.path for each in files.remove(folder, is_thorough=True)}
         assert remaining == {"living": {new, old_one}, "unknown": {new}, "dead": set()}[state], fields
         assert {*folder.iterdir()} == remaining, fields
 
@@ -84,9 +84,9 @@ def test_names_of_earlier_versions_go_when_a_day_old_and_unlocked(tmp_path: Path
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout
         holder.stdout.readline()
-        assert [each.path for each in parts.remove(tmp_path, is_thorough=True)] == [locked]
+        assert [each.path for each in files.remove(tmp_path, is_thorough=True)] == [locked]
         holder.communicate(b"\n")
-    assert parts.remove(tmp_path, is_thorough=True) == []
+    assert files.remove(tmp_path, is_thorough=True) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{name}0", ".recall-mine"]
 
 
@@ -96,7 +96,7 @@ def test_a_zombie_writes_nothing(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", "print(flush=True)"], stdout=subprocess.PIPE) as child:
         path = part(tmp_path, pid=str(child.pid), start="0")
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-        assert [each.state for each in parts.find(tmp_path)] == ["dead"]
+        assert [each.state for each in files.find(tmp_path)] == ["dead"]
     assert path.exists()
 
 
@@ -154,7 +154,7 @@ def elsewhere(base: Path, tmp_path: Path, dead_pid: int) -> Path:
     """A part in a folder on another disk, which the store remembers."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    with parts.remembering(str(base / "recall.db"), disk / "copy.db"):
+    with files.remembering(str(base / "recall.db"), disk / "copy.db"):
         (note,) = base.glob(".recall-*-to")
         content = note.read_text()
     dead = part(base, text=content, pid=str(dead_pid))
@@ -205,7 +205,7 @@ def test_a_note_of_nonsense_is_a_part_like_any_other(base: Path, dead_pid: int) 
     for text in ("", "{", "[]", '{"folder": 3}', '{"folder": "/nowhere", "inode": "x"}', '"a"'):
         path = part(base, text=text, pid=str(dead_pid))
         path.rename(f"{path}-to")
-        remaining = parts.remove(base)
+        remaining = files.remove(base)
         assert len(remaining) == ("nowhere" in text), text
         for each in remaining:
             each.path.unlink()

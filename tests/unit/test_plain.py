@@ -11,7 +11,7 @@ import pytest
 from recall_core.adapters import parser
 from recall_core.adapters.commands import BY_NAME, parse_plain
 from recall_core.config import Config, render
-from recall_core.config.toml import plain as plain_toml
+from recall_core.config import plain as plain_toml
 from recall_core.errors import UsageError
 from recall_core.retrieve import query
 

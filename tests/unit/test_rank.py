@@ -6,7 +6,7 @@ import pytest
 from recall_core.config import Config
 from recall_core.rank.columns import Series
 from recall_core.rank.fuse import best_of_each_document, rank
-from recall_core.rank.normalize import lexical_values, semantic_values
+from recall_core.rank.weighing import lexical_values, semantic_values
 from recall_core.types import Key, Pool
 
 

@@ -24,7 +24,7 @@ from recall_core.api.engine import result_of
 from recall_core.embed import rescore
 from recall_core.embed.hash import HashEmbedder
 from recall_core.embed.local import LocalEmbedder
-from recall_core.embed.tokens import components, unit
+from recall_core.embed.model_files import components, unit
 from recall_core.store.values import RerankVector
 from recall_core.types import Vector
 from tests.builders import letters, memory_store, new_file, pieces_left, put, without_privileges

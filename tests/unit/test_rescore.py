@@ -9,7 +9,7 @@ import pytest
 from recall_core.config import Config, override
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.rank.fuse import best_of_each_document, rank
-from recall_core.rank.rescore import head, rescored
+from recall_core.rank.weighing import head, rescored
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.store.sqlite.store import SqliteStore

@@ -46,7 +46,7 @@ from recall_core.explain.whynot.ranking_fixes import Never, by_k, by_weight, by_
 from recall_core.explain.whynot.stages import full_ranks
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.whynot.word_fixes import WordsToAdd, spelling_changes
-from recall_core.rank.normalize import DECIMALS
+from recall_core.rank.weighing import DECIMALS
 from recall_core.retrieve.answer import Answer, is_distant
 from recall_core.retrieve.asking import Asker
 from recall_core.rql.match import match

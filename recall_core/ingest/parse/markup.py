@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from recall_core.ingest.parse.front_matter import NONE, FrontMatter, Value, sorted_out
 from recall_core.ingest.parse.text import short
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
-
-if TYPE_CHECKING:
-    pass
 
 
 def document(

@@ -255,6 +255,7 @@ def _prepare(db: apsw.Connection) -> None:
     db.pragma("foreign_keys", True)  # and no mmap_size: a file that is cut short would end the process by SIGBUS
     for name, (arguments, function) in FUNCTIONS.items():
         db.create_scalar_function(name, function, arguments, deterministic=True)
+    db.execute("SELECT 1 FROM sqlite_schema").fetchone()  # or a failing disk would pass for a missing FTS5
     postings.register(db)
 
 

@@ -17,7 +17,7 @@ import apsw
 from recall_core import files, shell
 from recall_core._lazy import subprocess
 from recall_core.errors import RecallError, StoreError, StoreLocked, why_unread
-from recall_core.parts import part_of
+from recall_core.files import part_of
 from recall_core.store.sqlite.connect import connect, discard, translated
 
 if TYPE_CHECKING:

@@ -199,8 +199,8 @@ class SqliteMaintenance(SqliteCatalog):
                 self.purge()
 
     def _remove_parts(self, *, is_thorough: bool = False) -> None:
-        if (home := recall_core.parts.home_of(self.path)) is not None:
-            recall_core.parts.remove(home, is_thorough=is_thorough)
+        if (home := recall_core.files.home_of(self.path)) is not None:
+            recall_core.files.remove(home, is_thorough=is_thorough)
 
     def last_purge(self) -> frozenset[str]:
         """Return hashes of the names that the last purge was asked for."""

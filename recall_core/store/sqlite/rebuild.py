@@ -22,8 +22,8 @@ import apsw
 from recall_core import files
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
+from recall_core.files import part_of
 from recall_core.marks import loaded
-from recall_core.parts import part_of
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite import blocks, census, records, reranked, schema, sums
 from recall_core.store.sqlite.catalog import SqliteCatalog
