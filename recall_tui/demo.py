@@ -73,7 +73,7 @@ def link_library(link: Path, source: Path) -> None:
 
 
 def is_verbatim(block: ContextBlock, base: Path) -> bool:
-    """True when the block's text is, letter by letter, what its file holds between the cited offsets."""
+    """Return True when the block's text is, letter by letter, what its file holds between the cited offsets."""
     text = (base / block["path"]).read_bytes().decode("utf-8-sig")
     return text[block["offset"] : block["end"]] == block["text"]
 
@@ -134,7 +134,7 @@ def _index(store: Recall, corpora: Iterable[Corpus], streams: Streams) -> str:
 
 
 def _tour(database: Path, streams: Streams) -> int:
-    """The commands a newcomer would type, with their answers; 1 when a citation is not verbatim."""
+    """Return the commands a newcomer would type, with their answers; 1 when a citation is not verbatim."""
     for command in (
         ["search", QUESTION, "--k", "5"],
         ["search", QUESTION, "--k", "1", "--explain"],

@@ -11,8 +11,8 @@ from recall_core.api.recall import Recall
 from recall_core.config import NAMES
 from recall_core.contract.responses import SearchResponse
 from recall_core.types import Root
-from recall_tui.messages import Happened
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.host import Happened
+from recall_tui.screens.dialog import ConfirmScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.state.events import StoreOpened
 from recall_tui.state.weighing import current
