@@ -288,7 +288,7 @@ def _in_module(module: Module) -> Iterator[Finding]:
 
 
 def _forwards(function: Function) -> bool:
-    """Return True if the body is one call by a name, with names, attributes or constants as arguments."""
+    """Return True if the body is one call of something named, with names, attributes or constants as arguments."""
     body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
     if len(body) != 1 or not isinstance(body[0], ast.Return | ast.Expr):
         return False

@@ -9,11 +9,15 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
+from typing import NotRequired, TypedDict, get_args, get_type_hints
+
+import msgspec
 
 from benchmarks.speed import readme
-from recall_core.contract import responses
-from recall_core.contract.responses import schema as contract_schema
+from recall_core.contract import Head, responses
 from recall_tui.actions.table import markdown
 
 ROOT = Path(__file__).parents[1]
@@ -26,36 +30,85 @@ MANY = 8
 
 
 def schema() -> str:
-    """The text of the JSON Schema."""
-    return json.dumps(contract_schema(), indent=2, ensure_ascii=False) + "\n"
+    """The JSON Schema (draft 2020-12) of what commands answer: any of the types, and Response with all their keys.
+
+    What stands below a field is the description of its property.
+    """
+    kinds = get_args(responses.AnyResponse)
+    optional = {key: NotRequired[hint] for kind in kinds for key, hint in get_type_hints(kind).items()}
+    response = TypedDict("Response", optional | get_type_hints(Head))  # type: ignore[misc] # made of the others
+    response.__doc__ = "What every command answers, on one line of JSON: any of the keys of the others."
+    references, parts = msgspec.json.schema_components((response, *kinds), ref_template="#/$defs/{name}")
+    for name, part in parts.items():
+        for key, text in _meanings(name).items():
+            part["properties"][key] |= {"description": text}
+    whole = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "recall/response/1",
+        "title": "Recall response",
+        **references[0],
+        "anyOf": list(references[1:]),
+        "$defs": _on_one_line(parts),
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _on_one_line(node: object) -> object:
+    """The schema with each description on one line: Python 3.13 indents docstrings otherwise than 3.12."""
+    if isinstance(node, list):
+        return [_on_one_line(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: " ".join(value.split()) if key == "description" and isinstance(value, str) else _on_one_line(value)
+        for key, value in node.items()
+    }
+
+
+@cache
+def _classes() -> dict[str, ast.ClassDef]:
+    """The types of the contract by their names."""
+    folder = ROOT / "recall_core"
+    texts = [
+        path.read_text(encoding="utf-8") for path in (*folder.glob("contract/*.py"), folder / "rql" / "views.py")
+    ]
+    return {node.name: node for text in texts for node in ast.parse(text).body if isinstance(node, ast.ClassDef)}
+
+
+def _meanings(name: str) -> dict[str, str]:
+    """The text below each field of a type that has one, those of its bases included."""
+    if name not in _classes():
+        return {}
+    node = _classes()[name]
+    bases = [_meanings(ast.unparse(base).rpartition(".")[2]) for base in node.bases]
+    return {key: text for part in (*bases, dict(_fields(node))) for key, text in part.items()}
+
+
+def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """Each field that has a text below it, with that text."""
+    for each, after in pairwise(node.body):
+        is_told = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+        if is_told and isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+            yield each.target.id, " ".join(str(after.value.value).split())
 
 
 def page(text: str) -> str:
-    """The page with its table as the code has it."""
-    rows = "".join(f"| `{key}` | {commands} | {meaning} |\n" for key, commands, meaning in keys())
-    return TABLE.sub(lambda _: f"| key | commands | meaning |\n|---|---|---|\n{rows}", text)
+    """The page with its table as the code has it, its rows in the order that they have there."""
+    listed = re.findall(r"^\| `(\w+)` \|", TABLE.findall(text)[0], flags=re.MULTILINE)
+    order = {key: place for place, key in enumerate(listed)}
+    rows = sorted(keys(), key=lambda row: order.get(row[0], len(order)))
+    lines = "".join(f"| `{key}` | {commands} | {meaning} |\n" for key, commands, meaning in rows)
+    return TABLE.sub(lambda _: f"| key | commands | meaning |\n|---|---|---|\n{lines}", text)
 
 
 def keys() -> Iterator[tuple[str, str, str]]:
     """Every key of an answer, the commands that have it, and what it means, from the text of the types."""
-    classes = {node.name: node for node in ast.parse(_source()).body if isinstance(node, ast.ClassDef)}
-    meanings = dict(_fields(classes["Response"]))
-    answered = {name: _commands(ast.get_docstring(node) or "") for name, node in classes.items()}
-    for key, meaning in meanings.items():
-        having = [name for name, node in classes.items() if name != "Response" and key in dict(_fields(node))]
-        yield key, _shown([command for name in having for command in answered[name]]), _in_a_cell(meaning)
-
-
-def _source() -> str:
-    return Path(responses.__file__).read_text(encoding="utf-8")
-
-
-def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    """Each key with the text below it."""
-    for each, after in zip(node.body, [*node.body[1:], None], strict=True):
-        if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
-            is_told = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-            yield each.target.id, " ".join(str(after.value.value).split()).rstrip(".") if is_told else ""
+    kinds = {kind.__name__: get_type_hints(kind) for kind in get_args(responses.AnyResponse)}
+    for key in dict.fromkeys(key for hints in kinds.values() for key in hints):
+        having = [name for name, hints in kinds.items() if key in hints]
+        meaning = next(text for name in having if (text := _meanings(name).get(key)))
+        commands = [command for name in having for command in _commands(ast.get_docstring(_classes()[name]) or "")]
+        yield key, _shown(commands, is_in_all=len(having) == len(kinds)), _in_a_cell(meaning.removesuffix("."))
 
 
 def _commands(docstring: str) -> list[str]:
@@ -64,9 +117,9 @@ def _commands(docstring: str) -> list[str]:
     return [] if told is None or told[1].startswith(("every", "any")) else told[1].split(" and ")
 
 
-def _shown(commands: list[str]) -> str:
+def _shown(commands: list[str], *, is_in_all: bool) -> str:
     names = list(dict.fromkeys(commands))
-    return "all" if not names else "most" if len(names) > MANY else ", ".join(names)
+    return "all" if is_in_all or not names else "most" if len(names) > MANY else ", ".join(names)
 
 
 def _in_a_cell(meaning: str) -> str:

@@ -24,7 +24,7 @@ def main() -> int:
     if "_ARGCOMPLETE" in os.environ:
         adapters.parser.answer_shell()
     cli = adapters.cli  # imported before `run` changes what Ctrl-C does
-    return adapters.process.run(lambda streams: cli.main(sys.argv[1:], streams=streams))
+    return adapters.cli.run_process(lambda streams: cli.main(sys.argv[1:], streams=streams))
 
 
 if __name__ == "__main__":

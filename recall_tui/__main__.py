@@ -11,14 +11,14 @@ from recall_core.adapters import starting
 def main() -> int:
     """Run the process's command line and return its exit code."""
     starting.begin()
-    from recall_core.adapters import cli, process  # noqa: PLC0415 - Ctrl-C may come meanwhile
+    from recall_core.adapters import cli  # noqa: PLC0415 - Ctrl-C may come meanwhile  # noqa: PLC0415 - Ctrl-C may come meanwhile
     from recall_tui import program  # noqa: PLC0415 - as above
 
     if "_ARGCOMPLETE" in os.environ:
         from recall_core.adapters import parser  # noqa: PLC0415 - only when a shell asks
 
         parser.answer_shell(program.command_parser(operands=True))
-    return process.run(
+    return cli.run_process(
         lambda streams: cli.guard_run(lambda: program.run(sys.argv[1:], streams=streams), streams=streams)
     )
 

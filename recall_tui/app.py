@@ -27,20 +27,16 @@ from textual.widgets import Input
 from recall_core.adapters.streams import Streams
 from recall_core.errors import Interrupted
 from recall_tui import home, themes
-from recall_tui.actions.keys import is_printable
+from recall_tui.actions.action import is_printable
 from recall_tui.actions.table import by_key
-from recall_tui.gc_policy import REST_SECONDS
 from recall_tui.handlers import ingest, judge, query, shell
 from recall_tui.handlers import store as store_handlers
+from recall_tui.handlers.shell import Actions
 from recall_tui.home import keymap
 from recall_tui.home.history import PastQuestion
 from recall_tui.home.preferences import Preferences
-from recall_tui.host import Host, reason_of
-from recall_tui.leaving import finish
-from recall_tui.messages import Do, Happened
-from recall_tui.palette import Actions
+from recall_tui.host import REST_SECONDS, Happened, Host, reason_of
 from recall_tui.screens.bench import Bench
-from recall_tui.signals import listening
 from recall_tui.state import session as state
 from recall_tui.state.events import (
     Changed,
@@ -55,10 +51,11 @@ from recall_tui.state.events import (
     Waits,
 )
 from recall_tui.state.transitions import after
-from recall_tui.terminal import TerminalDriver, apart
-from recall_tui.texts import question_of
+from recall_tui.state.weighing import question_of
+from recall_tui.terminal import INPUT, TerminalDriver, Turns, apart, listening
 from recall_tui.threads import Clock
-from recall_tui.turns import INPUT, Turns
+from recall_tui.threads.writing import finish_tasks
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import ASCII, glyphs_for
 from recall_tui.widgets.editor import Editor
 
@@ -177,9 +174,11 @@ class Workbench(Host):
             case StoreOpened():
                 store_handlers.store_opened(self, before, event)
             case Unread(error):
-                store_handlers.settings_unread(self, error)
+                said = f"{error.message.rstrip('.')}. The settings read before still apply."
+                self.notify(said, severity="warning", markup=False)
             case Waits(error):
-                store_handlers.settings_wait(self, error)
+                said = f"{error.message} Until :trust --yes accepts it, only the lexical signal is used."
+                self.notify(said, severity="warning", timeout=15, markup=False)
             case Changed():
                 ingest.folders_changed(self)
             case Unwatched(error):
@@ -199,7 +198,7 @@ class Workbench(Host):
         """The focus decides which pane is in front."""
         pane = self.bench.pane_of(event.widget)
         if pane is not None and pane != self.session.pane:
-            self.become(state.focused(self.session, pane))
+            self.become(state.focus_pane(self.session, pane))
 
     def watch_app_focus(self, focused: bool) -> None:
         """A browser's tab that was opened behind others has no focus to give back when it comes to the front."""
@@ -306,8 +305,8 @@ class Workbench(Host):
             events.Callback(partial(query.ask_given, self)), events.Callback(partial(query.offer_interrupted, self))
         )
         if self.keymap.faults:
-            self.notify(keymap.told(self.keymap.faults), severity="warning", timeout=15, markup=False)
-        if self.keymap.shared and (said := keymap.told(self.keymap.shared)) != self.remembered.told:
+            self.notify(keymap.summarize_faults(self.keymap.faults), severity="warning", timeout=15, markup=False)
+        if self.keymap.shared and (said := keymap.summarize_faults(self.keymap.shared)) != self.remembered.told:
             self.notify(said, severity="warning", timeout=15, markup=False)
             shell.remember(self, Preferences(told=said))
 
@@ -323,7 +322,7 @@ def run(store: str | None, *, streams: Streams, question: str = "") -> int:
     app.given = PastQuestion(question) if question else None
     with listening() as app.stops:
         app.run()
-    unwritten = finish(app.threads.writer, streams)
+    unwritten = finish_tasks(app.threads.writer, streams)
     if app.return_code == Interrupted.exit_code:
         raise Interrupted("interrupted", "Interrupted.")
     if app.stopped is None:
@@ -331,5 +330,5 @@ def run(store: str | None, *, streams: Streams, question: str = "") -> int:
 
     error, query = app.stopped
     defect = home.crash.Defect(error, tuple(app.trail), query)
-    streams.stderr.write(home.crash.left_behind(defect, os.environ))
+    streams.stderr.write(home.crash.leave_report(defect, os.environ))
     return home.crash.EXIT_CODE

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recall_core import shell
-from recall_core.adapters import cli, process
+from recall_core.adapters import cli
 from recall_core.adapters.progress import follow
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Pack, Recall
@@ -39,7 +39,7 @@ class Corpus(NamedTuple):
 def main(argv: Sequence[str] | None = None) -> int:
     """Build or refresh the demo store; then the workbench in a terminal, a printed tour elsewhere. The exit code."""
     options = _options(argv)
-    return process.run(
+    return cli.run_process(
         lambda streams: cli.guard_run(lambda: _run(options.dir, options.source, streams), streams=streams)
     )
 
@@ -73,7 +73,7 @@ def link_library(link: Path, source: Path) -> None:
 
 
 def is_verbatim(block: ContextBlock, base: Path) -> bool:
-    """True when the block's text is, letter by letter, what its file holds between the cited offsets."""
+    """Return True when the block's text is, letter by letter, what its file holds between the cited offsets."""
     text = (base / block["path"]).read_bytes().decode("utf-8-sig")
     return text[block["offset"] : block["end"]] == block["text"]
 
@@ -134,7 +134,7 @@ def _index(store: Recall, corpora: Iterable[Corpus], streams: Streams) -> str:
 
 
 def _tour(database: Path, streams: Streams) -> int:
-    """The commands a newcomer would type, with their answers; 1 when a citation is not verbatim."""
+    """Return the commands a newcomer would type, with their answers; 1 when a citation is not verbatim."""
     for command in (
         ["search", QUESTION, "--k", "5"],
         ["search", QUESTION, "--k", "1", "--explain"],

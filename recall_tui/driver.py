@@ -1,6 +1,6 @@
 """What a workbench behind a tab of a browser draws through: it leaves when its server is gone, however that ended.
 
-What it leaves with is its question: the server gives that to the next one of the same page, which was loaded anew.
+It leaves its question behind: the server gives that to the next one when the same page is reloaded.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from textual.messages import ExitApp
 
 from recall_tui.app import Workbench
 from recall_tui.home.history import line_of, past_of
-from recall_tui.messages import Do
 from recall_tui.terminal import PasteParser
+from recall_tui.widgets import Do
 
 QUESTION = "question"
 """The type of the packets that carry a question, as a line of the history, from and to the server."""
-
-
 web_driver.XTermParser = PasteParser  # type: ignore[attr-defined]
 
 
@@ -33,16 +31,16 @@ class TabDriver(WebDriver):
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._write = partial(written, self.fileno)
+        self._write = partial(write_packet, self.fileno)
 
     def run_input_thread(self) -> None:
-        """Pass on what the page sends; where that ends before the workbench does, nobody is there any more."""
+        """Pass on what the page sends; if that ends before the workbench does, the page is gone."""
         super().run_input_thread()
         if not self.exit_event.is_set():
             self._app.post_message(ExitApp())
 
     def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
-        """A question is the one that this page had before it was loaded anew; all else is Textual's."""
+        """A question is the one that this page had before it was reloaded; all else is Textual's."""
         if packet_type != QUESTION:
             super().on_meta(packet_type, payload)
         elif (question := past_of(str(payload[QUESTION]).encode())) is not None:
@@ -55,8 +53,8 @@ class TabDriver(WebDriver):
         super().stop_application_mode()
 
 
-def written(fileno: int, packet: bytes) -> int:
-    """Write a packet; what nobody reads is no defect of the workbench, which is about to leave."""
+def write_packet(fileno: int, packet: bytes) -> int:
+    """Write a packet; a reader that is gone is not a defect: the workbench is about to leave."""
     try:
         return os.write(fileno, packet)
     except BrokenPipeError:

@@ -14,14 +14,12 @@ from recall_core.errors import UsageError
 from recall_core.text import harmless, one_line
 
 SUFFIX = ".rql"
-
 FOLDERS = ("", "..")
-
-MOST_BYTES = 1_000_000  # a larger file is no query, and an editor in a terminal would stand still over it
+MOST_BYTES = 1_000_000  # a larger file is not a query, and would block an editor in a terminal
 
 
 def place(typed: str) -> Path:
-    """The file that a typed name means: ~ is the home folder, and a name without a suffix gets .rql.
+    """Return the file that a typed name means: ~ is the home folder, and a name without a suffix gets .rql.
 
     What can only be a folder, as / and .. are, stays one.
     """
@@ -30,7 +28,7 @@ def place(typed: str) -> Path:
 
 
 def load(path: Path) -> str:
-    """The text of a file, without line breaks at its end. Raises UsageError and OSError."""
+    """Return the text of a file, without line breaks at its end. Raises UsageError and OSError."""
     paths.expect_file(path)
     if path.is_file() and path.stat().st_size > MOST_BYTES:
         raise UsageError(
@@ -48,26 +46,30 @@ def save(path: Path, text: str) -> None:
 
 
 def holds(path: Path, text: str) -> bool:
-    """True when the file holds just this text. Raises OSError."""
+    """Return True when the file holds just this text. Raises OSError."""
     paths.expect_file(path)
     return path.read_bytes() == _bytes(text)
 
 
 def editor(environ: Mapping[str, str]) -> list[str]:
-    """The command of the person's editor: $VISUAL, $EDITOR, else vi. Raises UsageError when there is none such."""
+    """Return the command of the person's editor: $VISUAL, $EDITOR, else vi. Raises UsageError if there is none."""
     written = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
-    hint = "export EDITOR=nano"
+    return _split(written, environ, "editor", code="no_editor", hint="export EDITOR=nano")
+
+
+def _split(written: str, environ: Mapping[str, str], what: str, *, code: str, hint: str) -> list[str]:
+    """Return the words of a command that is on PATH. Raises UsageError with this code."""
     try:
         command = shlex.split(written)
     except ValueError as error:
-        raise UsageError("no_editor", f"The editor {written} has a quote that is not closed.", hint=hint) from error
+        raise UsageError(code, f"The {what} {written} has a quote that is not closed.", hint=hint) from error
     if not command or shutil.which(command[0], path=environ.get("PATH")) is None:
-        raise UsageError("no_editor", f"There is no editor {written!r} on PATH.", hint=hint)
+        raise UsageError(code, f"There is no {what} {written!r} on PATH.", hint=hint)
     return command
 
 
-def edited(text: str, command: list[str]) -> str:
-    """The text as the editor leaves it. Raises UsageError, also when the editor gives up, and OSError."""
+def edit(text: str, command: list[str]) -> str:
+    """Return the text as the editor leaves it. Raises UsageError, also when the editor gives up, and OSError."""
     with tempfile.TemporaryDirectory(prefix="recall-") as folder:
         path = Path(folder) / f"query{SUFFIX}"
         save(path, text)
@@ -82,12 +84,9 @@ def _bytes(text: str) -> bytes:
 
 
 _PLUS = ("vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "mg")
-
 _GOTO = ("code", "code-insiders", "codium", "cursor", "windsurf")
-
 _COLON = ("hx", "helix", "subl", "zed")
-
-"""Editors by how they are told a line: `+12 FILE`, `-g FILE:12`, `FILE:12`; any other is given the file alone."""
+"""Editors by how they take a line: `+12 FILE`, `-g FILE:12`, `FILE:12`; any other is given the file alone."""
 
 
 def edit_at(path: Path, line: int, command: Sequence[str]) -> None:
@@ -103,27 +102,17 @@ def edit_at(path: Path, line: int, command: Sequence[str]) -> None:
 
 
 FALLBACKS = ("less", "more")
-
 _LONGEST = 60  # of a name: four bytes a letter are still a name
-
 _TAKES_LINES = ("less", "more", "most")
-
-"""Pagers that begin at line N where they are told +N."""
+"""Pagers that begin at line N when they are given +N."""
 
 
 def pager(environ: Mapping[str, str]) -> list[str]:
-    """The command of the person's pager: $PAGER, else less, else more. Raises UsageError where there is none such."""
+    """Return the command of the person's pager: $PAGER, else less, else more. Raises UsageError if there is none."""
     written, path = environ.get("PAGER"), environ.get("PATH")
     if not written:
         written = next((name for name in FALLBACKS if shutil.which(name, path=path)), FALLBACKS[-1])
-    hint = "export PAGER=less"
-    try:
-        command = shlex.split(written)
-    except ValueError as error:
-        raise UsageError("no_pager", f"The pager {written} has a quote that is not closed.", hint=hint) from error
-    if not command or shutil.which(command[0], path=path) is None:
-        raise UsageError("no_pager", f"There is no pager {written!r} on PATH.", hint=hint)
-    return command
+    return _split(written, environ, "pager", code="no_pager", hint="export PAGER=less")
 
 
 def page(text: str, command: Sequence[str], *, name: str, line: int) -> None:
@@ -133,14 +122,10 @@ def page(text: str, command: Sequence[str], *, name: str, line: int) -> None:
     """
     at = [f"+{line}"] if Path(command[0]).name in _TAKES_LINES and line > 1 else []
     with tempfile.TemporaryDirectory(prefix="recall-") as folder:
-        file = Path(folder) / (_shown(Path(name).name) or "document")
+        plain = Path(name).name
+        shown = one_line(plain)  # as a terminal may have it, which can be longer than a name may be
+        file = Path(folder) / ((plain if shown == plain else shown[-_LONGEST:]) or "document")
         file.write_bytes(harmless(text).encode())
         code = subprocess.run([*command, *at, str(file)], check=False).returncode
     if code != 0:
         raise UsageError("pager_failed", f"{command[0]} ended with code {code}.", hint="export PAGER=less")
-
-
-def _shown(name: str) -> str:
-    """The name of a file as a terminal may have it; its end, where it is longer so than a name can be."""
-    shown = one_line(name)
-    return name if shown == name else shown[-_LONGEST:]

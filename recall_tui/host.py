@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections import deque
@@ -14,6 +15,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from textual.app import App
+from textual.message import Message
 from textual.timer import Timer
 
 from recall_core.errors import RecallError
@@ -21,22 +23,19 @@ from recall_core.types import Progress
 from recall_tui import screens
 from recall_tui.actions.action import Action
 from recall_tui.actions.table import GESTURES
-from recall_tui.commandline import Output
-from recall_tui.gc_policy import Tidying
 from recall_tui.home import history, keymap, preferences
 from recall_tui.home.preferences import PaneSizes
-from recall_tui.messages import Happened
 from recall_tui.screens.bench import Bench
 from recall_tui.screens.dialog import Dialog
-from recall_tui.signals import Stops, without_interrupts
+from recall_tui.screens.line import Output
 from recall_tui.state import session as state
 from recall_tui.state.events import Event
 from recall_tui.state.session import Session
-from recall_tui.state.weighing import is_ranking
-from recall_tui.texts import to_keep
+from recall_tui.state.weighing import is_ranking, to_keep
+from recall_tui.terminal import Stops, without_interrupts
 from recall_tui.threads import Clock
 from recall_tui.threads.threads import Threads
-from recall_tui.threads.writer_thread import WriterTask
+from recall_tui.threads.writing import WriterTask
 from recall_tui.widgets.draw import NOTICE_CELLS, cut, glyphs_in
 
 if TYPE_CHECKING:
@@ -48,13 +47,21 @@ if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_tui.home.history import PastQuestion
     from recall_tui.opening import FirstStore
-    from recall_tui.screens.confirm import Check
-    from recall_tui.turns import Turns
+    from recall_tui.screens.dialog import Check
+    from recall_tui.terminal import Turns
 
 WRONG_SECONDS = 15.0  # a failure stays on the screen, three times as long as a notice
 LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
 RANKING_SECONDS = 0.025  # a ranking that is not there by then is not waited for
 TRAIL = 20  # actions that the report of a defect names
+
+
+class Happened(Message):
+    """A worker thread reports an event."""
+
+    def __init__(self, event: Event) -> None:
+        super().__init__()
+        self.event = event
 
 
 class Host(App[None]):
@@ -129,13 +136,13 @@ class Host(App[None]):
     def become(self, session: Session, *, is_told: bool = False) -> None:
         """Keep an answered query, ask the store for what the session wants, and show it.
 
-        is_told: a thread has told what is new, and what others have told by then is shown with it.
+        is_told: a thread has reported what is new; what others have reported until then is shown with it.
         """
         if (past := to_keep(session)) is not None:
             self._keep_question(past)
             session = session._replace(query=session.query._replace(kept=past, kept_at=session.query.question))
         before, self.session = self.session, session
-        self.tidying.moved()
+        self.tidying.mark_change()
         self.threads.serve(before, session)
         if session.query.busy and session.query.question != before.query.question:
             self.set_timer(LONG_SECONDS, partial(self._lingers, session.query.question))
@@ -201,7 +208,7 @@ class Host(App[None]):
 
     def confirm(self, title: str, question: str, then: Callable[[], object], *, command: str = "") -> AwaitMount:
         """Ask a question of yes or no, and call `then` after a yes. command: does in a shell what a yes does."""
-        screen = screens.confirm.ConfirmScreen(title, question, command=command)
+        screen = screens.dialog.ConfirmScreen(title, question, command=command)
         return self.push_screen(screen, partial(_call_if_agreed, then))
 
     def prompt(self, title: str, value: str, hint: str, check: Check, then: Callable[[str], object]) -> AwaitMount:
@@ -211,15 +218,15 @@ class Host(App[None]):
             if typed is not None and isawaitable(done := then(typed)):
                 await done
 
-        return self.push_screen(screens.confirm.PromptScreen(title, value, hint, check), answer)
+        return self.push_screen(screens.dialog.PromptScreen(title, value, hint, check), answer)
 
     def ask(self) -> None:
         """Ask what is written."""
         if self.bench.is_attached:  # the keys may come to rest only after the workbench has been left
-            self.become(state.asked(self.session, self.bench.editor.text, self.clock()))
+            self.become(state.ask(self.session, self.bench.editor.text, self.clock()))
 
     def do(self, name: str, run: Callable[[Recall, Callable[[Progress], None]], str]) -> None:
-        """Do something to the store, in the background; its end is told by a TaskDone event."""
+        """Do something to the store, in the background; a TaskDone event reports its end."""
         self.become(self.session._replace(store=self.session.store._replace(task=name)))
         self.threads.do(WriterTask(name, run))
 
@@ -279,9 +286,9 @@ class Showing:
     """What belongs together is drawn once, for drawing takes longest.
 
     That is a step of a slider: what was moved, and where that puts the rows. Drawn apart, the two take longer than a
-    held key leaves between its steps, and frames are dropped. And it is all that threads have told by the same turn.
+    held key leaves between its steps, and frames are dropped. And it is all that threads have reported by then.
     show: draws the session. show_rows: draws its rows, and calls behind that frame. later: calls after so many
-    seconds, and gives what can stop it. soon: calls behind the messages that have come by now. is_typing: results
+    seconds, and gives what can stop it. soon: calls behind the messages that have come so far. is_typing: results
     that come now would keep the next letter waiting; the search that follows shows them.
     """
 
@@ -302,7 +309,7 @@ class Showing:
         self._is_due = False
 
     def follow(self, before: Session, session: Session, *, is_told: bool = False) -> None:
-        """Show what has become of a session. is_told: by what a thread has told."""
+        """Show what has become of a session. is_told: by what a thread has reported."""
         if _is_step(before, session):
             self._waiting = self._waiting or self._later(RANKING_SECONDS, self._now)
         elif not is_told:
@@ -331,3 +338,32 @@ class Showing:
 def _is_step(before: Session, session: Session) -> bool:
     """True where settings were moved and nothing else: a focus can be given only to a pane that is seen."""
     return session.query.generation != before.query.generation and session.pane == before.pane and is_ranking(session)
+
+
+REST_SECONDS = 1.0  # without a change; then a pause of the screen is not noticed
+ENOUGH = 10  # smaller collections since the last full one, after which Python would begin another
+SELDOM = 100  # as many where no rest comes, as in a long ingest
+
+
+class Tidying:
+    """The full collections of a workbench. Each takes as long as a frame or two: a dragged slider would stick."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._moved_at = clock()
+
+    def begin(self) -> None:
+        """Leave alone what has been loaded so far, which stays; from now on full collections wait for `look`."""
+        gc.freeze()
+        young, middle, _ = gc.get_threshold()
+        gc.set_threshold(young, middle, SELDOM)
+        gc.enable()
+
+    def mark_change(self) -> None:
+        """Something changes on the screen."""
+        self._moved_at = self._clock()
+
+    def look(self) -> None:
+        """Collect if there is a rest, and something to collect."""
+        if self._clock() - self._moved_at >= REST_SECONDS and gc.get_count()[2] >= ENOUGH:
+            gc.collect()

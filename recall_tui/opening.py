@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core import api, ingest, paths
+from recall_core.config import Config
 from recall_core.paths import spot
 from recall_core.types import Root
 
@@ -41,20 +42,15 @@ class FirstStore(NamedTuple):
     settings: Settings = MappingProxyType({})
 
 
-def open_store(store: str | None) -> Recall:
-    """The store of a --store value, or of the current folder."""
-    return api.recall.Recall.open(store)
-
-
 def open_to_ask(store: str | None) -> Recall:
-    """The same, whose questions go by words alone while what recall.toml says waits to be accepted."""
-    recall = open_store(store)
+    """Open a store whose questions go by words alone while what recall.toml says waits to be accepted."""
+    recall = api.recall.Recall.open(store)
     recall.engine.goes_on = True
     return recall
 
 
 def create_store(store: str | None, choice: FirstStore) -> Recall:
-    """A new store where none was found, opened. A name that ends like a file names the database, else its folder.
+    """Make a new store and open it. A name that ends like a file names the database, else its folder.
 
     The database has that name also where a recall.toml is kept that calls it otherwise: it was asked for by name.
     """
@@ -65,20 +61,18 @@ def create_store(store: str | None, choice: FirstStore) -> Recall:
 
 
 def settings_there(store: str | None) -> str:
-    """The recall.toml that a new store would find in its place, or ""; what it says is kept."""
+    """Return the recall.toml that a new store would find in its place, or ""; what it says is kept."""
     toml = Path(spot(store).folder) / "recall.toml"
-    return str(toml) if os.path.exists(toml) else ""  # noqa: PTH110 - False where nobody may look
+    return str(toml) if os.path.exists(toml) else ""  # noqa: PTH110 - False where one may not look
 
 
 def embedders() -> tuple[EmbedderView, ...]:
-    """Every kind of embedder, and whether it can be used here once a person allows it to."""
-    from recall_core.config import Config  # noqa: PLC0415 - the engine loads behind the first frame
-
+    """Return every kind of embedder, and whether it can be used here once a person allows it to."""
     return tuple(api.recall.Recall.embedders(Config(allow_network=True))["embedders"])
 
 
 def candidates(named: str, current: Path | None, home: Path | None) -> tuple[str, ...]:
-    """Folders that are there and may hold texts, each once, as a person types them.
+    """Return folders that are there and may hold texts, each once, as a person types them.
 
     The one of the store that was named, this one, and likely ones of the home folder.
     """
@@ -86,13 +80,13 @@ def candidates(named: str, current: Path | None, home: Path | None) -> tuple[str
     likely = [(f"~/{name}", home / name) for name in _LIKELY] if home else []
     typed: dict[Path, str] = {}
     for folder, place in near + likely:
-        if _is_folder(place):
+        if os.path.isdir(place):  # noqa: PTH112 - False, and no error, where one may not look
             typed.setdefault(place, folder)
     return tuple(typed.values())
 
 
 def completions(typed: str, most: int) -> tuple[str, ...]:
-    """Folders whose path begins as typed, by name, hidden ones only where a dot is typed."""
+    """Return folders whose path begins as typed, by name, hidden ones only where a dot is typed."""
     folder, slash, beginning = typed.rpartition("/")
     prefix = folder + slash
     place = paths.expanded(prefix or ".")
@@ -105,35 +99,29 @@ def completions(typed: str, most: int) -> tuple[str, ...]:
     return tuple(f"{prefix}{name}" for name in islice(seen, most))
 
 
-def counted(folder: str, clock: Callable[[], float]) -> Count:
-    """How many files of this folder `recall add` would read, looked at for a moment at most."""
+def count_files(folder: str, clock: Callable[[], float]) -> Count:
+    """Return how many files of this folder `recall add` would read, looked at for a moment at most."""
     until, files, place = clock() + MOST_SECONDS, 0, paths.expanded(folder)
     if not place.is_absolute() and paths.known() is None:
         return Count(0, is_all=True)
-    if not os.path.exists(place):  # noqa: PTH110 - False where nobody may look
+    if not os.path.exists(place):  # noqa: PTH110 - False where one may not look
         return Count(0, is_all=True, is_there=False)
-    for path in _found(place):
+    for path in _walk(place):
         if clock() > until or files >= MOST_FILES:
             return Count(files, is_all=False)
         files += _is_text(path)
     return Count(files, is_all=True)
 
 
-def _found(folder: Path) -> Iterator[Path]:
-    from recall_core.config import Config  # noqa: PLC0415 - the engine loads behind the first frame
-
-    if os.path.isfile(folder):  # noqa: PTH113 - False, and no error, where nobody may look
+def _walk(folder: Path) -> Iterator[Path]:
+    if os.path.isfile(folder):  # noqa: PTH113 - False, and no error, where one may not look
         yield folder
-    elif _is_folder(folder):
+    elif os.path.isdir(folder):  # noqa: PTH112 - as above
         yield from (
             folder / each.os_path
             for each in ingest.discover.walk(Root("."), folder, Config())
             if isinstance(each, ingest.discover.Found)
         )
-
-
-def _is_folder(path: Path) -> bool:
-    return os.path.isdir(path)  # noqa: PTH112 - as above
 
 
 def _is_text(path: Path) -> bool:

@@ -76,7 +76,7 @@ def _keys(streams: Streams) -> int:
     table, faults, shared = home.keymap.read(os.environ)
     for said in (*faults, *shared):
         streams.say(said)
-    streams.stdout.write(home.keymap.written(table))
+    streams.stdout.write(home.keymap.to_toml(table))
     return 0
 
 
@@ -96,7 +96,7 @@ def _serve(store: str | None, port: int | None, streams: Streams) -> int:
 
 
 def command_parser(*, operands: bool = False) -> parser.CommandParser:
-    """The parser of the program. operands: declare the store too, for completion; parsing takes it from the rest."""
+    """Build the parser. operands: declare the store too, for completion; parsing takes it from the rest."""
     command_line = parser.CommandParser(
         prog="recall-tui",
         usage="recall-tui [STORE] [--serve [--port N] | --cmd LINE...]",

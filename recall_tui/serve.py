@@ -55,15 +55,15 @@ class Site(Server):
         """What other accounts of this machine, which reach its loopback too, do not know."""
         self._sockets: set[web.WebSocketResponse] = set()
         self._pages: dict[str, Page] = {}
-        """By the name that a page keeps when it is loaded anew."""
+        """By the name that a page keeps when it is reloaded."""
 
     @property
     def address(self) -> str:
         """Where a browser finds the page."""
         return f"{self.public_url}/{self.key}/"
 
-    async def guarded(self) -> web.Application:
-        """The whole application, closed to every page but its own."""
+    async def guard(self) -> web.Application:
+        """Return the whole application, closed to every page but its own."""
         guarded = web.Application(middlewares=[self._refuse_strangers])
         guarded.on_response_prepare.append(self._seal)
         site = await self._make_app()
@@ -73,14 +73,14 @@ class Site(Server):
         return guarded
 
     async def on_startup(self, app: web.Application) -> None:
-        """Say nothing: the address is told by whoever opened the port."""
+        """Say nothing: what opened the port prints the address."""
 
     async def on_shutdown(self, app: web.Application) -> None:
         """Close every page, which ends the process behind it."""
         await asyncio.gather(*(each.close(code=WSCloseCode.GOING_AWAY) for each in tuple(self._sockets)))
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """One tab from its first to its last byte; where its page was loaded anew, with the question from before."""
+        """Serve one tab from its first to its last byte; a page that was loaded again gets its question back."""
         websocket = web.WebSocketResponse(heartbeat=15)
         await websocket.prepare(request)
         self._sockets.add(websocket)
@@ -102,7 +102,7 @@ class Site(Server):
         return websocket
 
     def _page(self, name: str) -> Page:
-        """The page of this name; without one it is like no other."""
+        """Return the page of this name; without one it is like no other."""
         page = self._pages.pop(name, None) or Page()
         if name:
             self._pages[name] = page
@@ -112,13 +112,13 @@ class Site(Server):
 
     @web.middleware
     async def _refuse_strangers(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """A foreign Host is a name that was made to point here, a foreign Origin another site's page."""
+        """Refuse a foreign Host, a name that was made to point here, and a foreign Origin, another site's page."""
         if request.host != f"{HOST}:{self.port}" or request.headers.get("Origin", self.public_url) != self.public_url:
             raise web.HTTPForbidden(text="Open the address that recall-tui --serve printed.\n")
         return await handler(request)
 
     async def _seal(self, request: web.Request, response: web.StreamResponse) -> None:
-        """The browser, too, holds the page to this address, and tells nobody where it is."""
+        """The browser, too, holds the page to this address, and does not pass the address on."""
         response.headers.update(
             {
                 "Content-Security-Policy": (
@@ -134,7 +134,7 @@ class Site(Server):
 
 
 class Page:
-    """A page of a browser, which stays the same one when it is loaded anew."""
+    """A page of a browser, which stays the same one when it is reloaded."""
 
     def __init__(self) -> None:
         self.is_open = asyncio.Lock()
@@ -162,7 +162,7 @@ class Tab(AppService):
         )
 
     def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
-        """As for any tab, but that the process notices when this one is gone."""
+        """Return the environment of any tab; with this driver the process notices when this one is gone."""
         return {**super()._build_environment(width, height), "TEXTUAL_DRIVER": DRIVER}
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
@@ -192,7 +192,7 @@ class Tab(AppService):
             await super().on_meta(data)
 
     async def run(self) -> None:
-        """Pass on what the process draws; when it has ended, however it did, the page is told."""
+        """Pass on what the process draws; when it has ended, however it did, tell the page."""
         with contextlib.suppress(asyncio.CancelledError):  # of its reader of errors, where that had not begun
             await super().run()
         await self.remote_close()
@@ -223,7 +223,7 @@ async def _serve(site: Site, door: socket.socket, streams: Streams) -> None:
     stopped = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    runner = web.AppRunner(await site.guarded(), access_log=None, shutdown_timeout=2 * GRACE_SECONDS)
+    runner = web.AppRunner(await site.guard(), access_log=None, shutdown_timeout=2 * GRACE_SECONDS)
     await runner.setup()
     try:
         await web.SockSite(runner, door).start()

@@ -1,27 +1,38 @@
-"""What the workbench draws through: a terminal, which may go away while it is drawn on."""
+"""A terminal: what it sends and takes, its signals, and each key, done before the next one begins.
+
+Textual hands all keys to the widget with the focus as they come. What a key is bound to is done by the application,
+once the key has gone up from that widget through all that is around it. Of keys that come in one read, those behind
+a bound key, and those that the application itself looks at first, would be ahead of it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import codecs
 import os
 import re
 import select
+import signal
 import string
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from enum import Enum
 from io import StringIO, TextIOBase
+from types import FrameType
 from typing import Any, TextIO
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._time import get_time
 from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.dom import DOMNode
 from textual.drivers.linux_driver import LinuxDriver
-from textual.events import Key, Paste
+from textual.events import AppBlur, AppFocus, Event, InputEvent, Key, Paste
 from textual.keys import _character_to_key
 from textual.message import Message
+from textual.widget import Widget
 
 from recall_tui.actions.table import Table
 
@@ -34,7 +45,7 @@ WORDWISE = "bf"
 
 
 def _name(character: str) -> str:
-    """What Textual calls a character that comes with Alt, after `alt+`."""
+    """Return what Textual calls a character that comes with Alt, after `alt+`."""
     return f"shift+{character.lower()}" if character.isupper() else _character_to_key(character)
 
 
@@ -101,7 +112,7 @@ class Outlet(TextIOBase):
             self._terminal.flush()
 
     def fileno(self) -> int:
-        """The terminal's own."""
+        """Return the terminal's own."""
         return self._terminal.fileno()
 
 
@@ -177,7 +188,145 @@ class TerminalDriver(LinuxDriver):
         super()._sigcont_application()
 
     def is_gone(self) -> bool:
-        """True once nobody is at the other side; not every terminal that is closed sends a signal."""
+        """Return True once the other side is closed; not every terminal that is closed sends a signal."""
         poll = select.poll()
         poll.register(self.fileno, select.POLLHUP)
         return any(event & select.POLLHUP for _, event in poll.poll(0))
+
+
+INPUT = (InputEvent, Paste, AppFocus, AppBlur)
+"""What a terminal sends of what a person does."""
+ROUNDS = 2
+"""One behind the key itself, and one behind the messages that it has led to."""
+
+
+class Turns:
+    """The keys and the rest of the input of one application. deal: does what one of them does, in its own task."""
+
+    def __init__(self, app: App[Any], deal: Callable[[Event], Awaitable[None]]) -> None:
+        self._app = app
+        self._deal = deal
+        self._waiting: deque[Event] = deque()
+        self._followed: asyncio.Task[None] | None = None
+        self._written: Widget | None = None
+        """The field that the newest character went to, which is followed when something else comes."""
+        self._has_begun = False
+
+    async def begin(self) -> None:
+        """Give the first one its turn; until here all of them wait."""
+        self._has_begun = True
+        await self._go_on()
+
+    async def take(self, *events: Event) -> None:
+        """Let these have their turns, behind all that came before."""
+        self._waiting.extend(events)
+        await self._go_on()
+
+    def stop(self) -> None:
+        """Deal nothing out any more."""
+        self._waiting.clear()
+        if self._followed is not None:
+            self._followed.cancel()
+
+    async def _go_on(self) -> None:
+        while self._has_begun and self._waiting and self._followed is None:
+            if self._written is not None and not self._is_written_on:
+                self._follow(self._written)
+            else:
+                await self._give_turn(self._waiting.popleft())
+
+    async def _give_turn(self, event: Event) -> None:
+        before = self._target
+        await self._deal(event)
+        if event.is_forwarded and _is_taken(event, before):
+            self._written = before
+        elif isinstance(event, Key | Paste):
+            self._follow(before if event.is_forwarded else self._target)
+
+    @property
+    def _is_written_on(self) -> bool:
+        """True where one character comes behind another: in the queue of their field they keep their order."""
+        return self._written is self._target and _is_taken(self._waiting[0], self._target)
+
+    def _follow(self, target: Widget) -> None:
+        """Let the next one wait until the one that went to this target has led to nothing more."""
+        self._written = None
+        self._followed = asyncio.create_task(self._go_up(target.ancestors_with_self))
+
+    @property
+    def _target(self) -> Widget:
+        """What gets the keys."""
+        return self._app.focused or self._app.screen
+
+    async def _go_up(self, way: Sequence[DOMNode]) -> None:
+        """Go the way of a key, from its target up to the application, behind all that it has led to."""
+        for _ in range(ROUNDS):
+            for node in way:
+                await _wait_until_idle(node)
+        self._app.call_later(self._end_following)
+
+    async def _end_following(self) -> None:
+        self._followed = None
+        await self._go_on()
+
+
+def _is_taken(event: Event, field: Widget) -> bool:
+    """Return True for a key that goes no further than to this widget."""
+    return isinstance(event, Key) and field.check_consume_key(event.key, event.character)
+
+
+async def _wait_until_idle(node: DOMNode) -> None:
+    """Wait until a node has dealt with all that it has got so far, or is no more."""
+    reached = asyncio.Event()
+    if not (node.is_running and node.call_later(reached.set)):
+        return
+    arrival = asyncio.create_task(reached.wait())
+    ends = [] if isinstance(node, App) else [node.task]  # an application is not outlived by this
+    await asyncio.wait([arrival, *ends], return_when=asyncio.FIRST_COMPLETED)
+    arrival.cancel()
+
+
+NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Stops:
+    """The signals that came. Before `heed` they wait: an application that is being built up cannot be taken down."""
+
+    def __init__(self) -> None:
+        self._then: Callable[[], None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._has_come = False
+
+    def heed(self, then: Callable[[], None]) -> None:
+        """Do this in the running loop at every signal from here on, and once for those that came already."""
+        self._then, self._loop = then, asyncio.get_running_loop()
+        if self._has_come:
+            then()
+
+    def take(self, _number: int, _frame: FrameType | None) -> None:
+        """A signal came; it may have interrupted anything."""
+        self._has_come = True
+        if self._then is not None and self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._then)
+
+
+@contextmanager
+def listening() -> Iterator[Stops]:
+    """For the length of this block no signal raises anything."""
+    stops = Stops()
+    before = {number: signal.signal(number, stops.take) for number in NUMBERS}
+    try:
+        yield stops
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """For the length of this block Ctrl-C is another program's, which would inherit SIG_IGN, and no function."""
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -25,7 +25,7 @@ _STEP = 0.01  # of lightness
 
 
 def _bar(thumb: str) -> dict[str, str]:
-    """A scroll bar with a thumb of this colour and no track, which would stand as a stripe beside a short list."""
+    """A scroll bar with a thumb of this colour and no track, which would be a stripe next to a short list."""
     tracks = ("scrollbar-background", "scrollbar-background-hover", "scrollbar-background-active")
     return {"scrollbar": thumb, **dict.fromkeys(tracks, "transparent"), "scrollbar-corner-color": "transparent"}
 
@@ -135,7 +135,7 @@ def readable(hue: str, behind: Sequence[str], least: float, *, is_dark: bool) ->
 
 
 def contrast(one: str, other: str) -> float:
-    """How well one colour can be told from another: 1 not at all, 21 black on white (WCAG 2.2)."""
+    """How well two colours can be distinguished: 1 not at all, 21 black on white (WCAG 2.2)."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 

@@ -37,9 +37,8 @@ sys.path.insert(0, str(ROOT))
 from textual.pilot import Pilot  # noqa: E402
 
 from recall_tui.app import Workbench  # noqa: E402
-from recall_tui.state.analyses import Analysis  # noqa: E402
-from recall_tui.state.results import result_of  # noqa: E402
-from recall_tui.state.session import Session  # noqa: E402
+from recall_tui.state.records import Analysis  # noqa: E402
+from recall_tui.state.session import Session, result_of  # noqa: E402
 
 
 async def settled(pilot: Pilot[None], holds: Callable[[Session], object]) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from typing import Any
 
 import jsonschema
 
-from recall_core.contract.responses import schema as contract_schema
+from recall_core.adapters.care import SCHEMA
 
 
 @cache
 def validator(*, is_closed: bool = False) -> jsonschema.Draft202012Validator:
     """What raises ValidationError for an answer that does not fit; closed, for a key beyond the contract too."""
-    schema = contract_schema()
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     if is_closed:
         for definition in schema["$defs"].values():
             definition["additionalProperties"] = False

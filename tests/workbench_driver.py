@@ -23,18 +23,17 @@ from textual.widgets import Input, Static, TextArea
 from recall_core.adapters.streams import Streams
 from recall_tui import themes
 from recall_tui.app import NARROW, Workbench
-from recall_tui.gc_policy import SELDOM, Tidying
 from recall_tui.handlers import store as store_handlers
 from recall_tui.home import keymap, preferences
-from recall_tui.host import Showing
-from recall_tui.leaving import finish
+from recall_tui.host import SELDOM, Showing, Tidying
 from recall_tui.panes.results import ResultsPane
-from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, UnaskedScreen
-from recall_tui.state.requests import wanted
+from recall_tui.screens.dialog import READING_SECONDS, ConfirmScreen, UnaskedScreen
 from recall_tui.state.session import Session
-from recall_tui.state.weighing import drawn, is_hybrid, why_no_lines
+from recall_tui.state.transitions import wanted_analyses
+from recall_tui.state.weighing import chart_to_scale, is_hybrid, why_no_lines
+from recall_tui.terminal import Turns
 from recall_tui.threads.threads import Threads
-from recall_tui.turns import Turns
+from recall_tui.threads.writing import finish_tasks
 from recall_tui.widgets.chrome import StatusLine
 from tests.rest import at_rest, paint_last, set_up
 from tests.workbench_corpus import QUESTION
@@ -76,8 +75,10 @@ def is_settled(session: Session) -> bool:
         return False
     if session.query.trouble is not None:
         return True
-    has_lines = not answer or not is_hybrid(answer) or bool(why_no_lines(answer)) or drawn(session) is not None
-    return has_lines and not wanted(session)
+    has_lines = (
+        not answer or not is_hybrid(answer) or bool(why_no_lines(answer)) or chart_to_scale(session) is not None
+    )
+    return has_lines and not wanted_analyses(session)
 
 
 class Driver:
@@ -200,7 +201,9 @@ async def workbench(
         driver = Driver(app, pilot)
         yield driver
         paint_last(app)
-    driver.code = app.return_code or finish(app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr))
+    driver.code = app.return_code or finish_tasks(
+        app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr)
+    )
     let_go()
 
 
@@ -254,7 +257,7 @@ class Shared:
             paint_last(app)
             await _close(driver)
         self._is_taken = False
-        driver.code = finish(app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr))
+        driver.code = finish_tasks(app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr))
 
     async def _start(self, store: Path | str | None, size: tuple[int, int]) -> None:
         """Run a workbench in a task of its own: Textual leaves its context in the task that entered it."""

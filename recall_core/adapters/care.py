@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recall_core import adapters, api
-from recall_core.adapters.flags import MODE, TIMEOUT, Command, Flag, Operand, in_lines, on_store
-from recall_core.adapters.options import mode_of
+from recall_core.adapters.flags import MODE, TIMEOUT, Command, Flag, Operand, in_lines, mode_of, on_store
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted
 from recall_core.adapters.streams import expect_source
@@ -20,7 +19,14 @@ if TYPE_CHECKING:
     from recall_core.adapters.flags import Opener, Request
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import (
+        BackupResponse,
+        CompactResponse,
+        DoctorResponse,
+        RecoverResponse,
+        StatsResponse,
+        VerifyResponse,
+    )
     from recall_core.contract.views import LostView
 
 
@@ -29,7 +35,7 @@ _SEVERITY = {"ok": "green", "warning": "yellow", "error": "bold red"}
 _CLIENTS = ("claude-code", "claude-desktop", "codex", "cursor", "vscode", "zed", "opencode")
 
 
-def verify(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+def verify(request: Request, streams: Streams, opener: Opener) -> VerifyResponse:
     """Check a file."""
     source = Path(request.words[0])
     if not streams.may_wait:
@@ -37,7 +43,7 @@ def verify(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
     return api.recall.Recall.verify(source)
 
 
-def verified_lines(response: Response) -> Iterator[str]:
+def verified_lines(response: VerifyResponse) -> Iterator[str]:
     """Yield what the file holds, and what was checked."""
     view = response["verified"]
     held = "damaged"
@@ -48,7 +54,7 @@ def verified_lines(response: Response) -> Iterator[str]:
     yield from check_lines(response)
 
 
-def recovered_lines(response: Response) -> Iterator[str]:
+def recovered_lines(response: RecoverResponse) -> Iterator[str]:
     """Yield what the new store holds, what is lost, and the checks that are not good."""
     view = response["recovered"]
     amount = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}"
@@ -60,14 +66,14 @@ def recovered_lines(response: Response) -> Iterator[str]:
             yield f"{check['severity']:<9}{check['code']:<24}{check['evidence']}  fix: {check['fix']}"
 
 
-def store_lines(response: Response) -> Iterator[str]:
+def store_lines(response: StatsResponse) -> Iterator[str]:
     """Yield the store's figures, one a line."""
     yield from (f"{name:<16}{value}" for name, value in store_rows(response))
 
 
-def store_rows(response: Response) -> Iterator[tuple[str, str]]:
+def store_rows(response: StatsResponse) -> Iterator[tuple[str, str]]:
     """Yield the store's figures as (name, value)."""
-    without_text = response.get("stats", {}).get("without_text")
+    without_text = response["stats"].get("without_text")
     for name, value in response["store"].items():
         if isinstance(value, list):
             yield from ((name.replace("_", " ").removesuffix("s"), clean(str(entry))) for entry in value)
@@ -79,7 +85,7 @@ def store_rows(response: Response) -> Iterator[tuple[str, str]]:
             yield "without text", str(without_text)
 
 
-def draw_store(response: Response, console: Console, flags: Any) -> Table:
+def draw_store(response: StatsResponse, console: Console, flags: Any) -> Table:
     """Draw the figures, one a row."""
     table = adapters.terminal.Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
@@ -89,7 +95,7 @@ def draw_store(response: Response, console: Console, flags: Any) -> Table:
     return table
 
 
-def check_lines(response: Response) -> Iterator[str]:
+def check_lines(response: DoctorResponse | VerifyResponse) -> Iterator[str]:
     """Yield every check with what it saw and what mends it."""
     for check in response["checks"]:
         fix = f"  fix: {check['fix']}" if "fix" in check else ""
@@ -105,7 +111,7 @@ def lost_lines(lost: Sequence[LostView]) -> Iterator[str]:
         )
 
 
-def draw_checks(response: Response, console: Console, flags: Any) -> Table:
+def draw_checks(response: DoctorResponse, console: Console, flags: Any) -> Table:
     """Draw the checks as a table."""
     table = adapters.terminal.new_table()
     for name in ("", "check", "evidence", "fix"):
@@ -121,12 +127,12 @@ def draw_checks(response: Response, console: Console, flags: Any) -> Table:
     return table
 
 
-def exit_by_checks(response: Response) -> int:
+def exit_by_checks(response: DoctorResponse | VerifyResponse | RecoverResponse, flags: Any) -> int:
     """Return 6 if a check found an error, else 0."""
     return 6 if any(check["severity"] == "error" for check in response["checks"]) else 0
 
 
-def compacted_lines(response: Response) -> Iterator[str]:
+def compacted_lines(response: CompactResponse) -> Iterator[str]:
     """Yield what compact freed."""
     freed = response["compacted"]
     sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
@@ -136,7 +142,7 @@ def compacted_lines(response: Response) -> Iterator[str]:
         yield f"the file is {freed['bytes_after'] - freed['bytes_before']} bytes larger: {freed['reason']}"
 
 
-def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def backup(recall: Recall, request: Request, streams: Streams) -> BackupResponse:
     """Copy the store and check the copy, with a bar."""
     steps = api.write.backup(
         recall.engine, Path(request.words[0]), force=request.flags.force, mode=mode_of(request.flags)
@@ -144,7 +150,7 @@ def backup(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return follow(steps, streams=streams, name="copying", kept=lambda _: "no copy was written")
 
 
-def backup_lines(response: Response) -> Iterator[str]:
+def backup_lines(response: BackupResponse) -> Iterator[str]:
     """Yield what was copied, and its digest."""
     view = response["backup"]
     amount = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}, {view['bytes']} bytes"
@@ -161,7 +167,7 @@ def completion_script(request: Request, streams: Streams, opener: Opener) -> Non
     streams.stdout.write(adapters.parser.script(request.words[0]))
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "mcp",
         "Serve the store to agents over the Model Context Protocol, on stdin and stdout.",

@@ -1,20 +1,26 @@
-"""The `recall` command: parse one line or several, run them, print answers and errors, return the exit code."""
+"""The `recall` command: parse one line or several, run them, print answers and errors, return the exit code.
+
+`run_process` is for every program of this project: signals, a closed pipe, the exit code.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
+import signal
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
 
 from recall_core import adapters, paths, shell
 from recall_core._lazy import traceback
 from recall_core._version import __version__
-from recall_core.adapters import commands
+from recall_core.adapters import commands, starting
 from recall_core.adapters.render import json_line
-from recall_core.adapters.streams import OutputLost, Streams, for_data
+from recall_core.adapters.streams import OutputLost, Streams, discard, for_data, standard
 from recall_core.errors import Interrupted, RecallError, RqlError, UsageError, why_unread
 from recall_core.text import harmless
 from recall_core.views import failure
@@ -22,7 +28,7 @@ from recall_core.views import failure
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from recall_core.adapters.flags import Command, Opener
+    from recall_core.adapters.flags import Opener
     from recall_core.api.recall import Recall
 
 
@@ -47,9 +53,15 @@ def guard_run(run: Callable[[], int], *, streams: Streams, as_json: bool = False
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _fail(RecallError("io_error", _io(error)), streams, as_json=as_json)
+        why = why_unread(error)
+        text = f"{error.filename}: {why}." if error.filename else f"{why}.".capitalize()
+        return _fail(RecallError("io_error", text), streams, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the outermost frame: a defect is one line, not a page
-        return _fail(_defect(error, streams), streams, as_json=as_json)
+        if os.environ.get("RECALL_DEBUG"):
+            streams.stderr.write(harmless("".join(traceback.format_exception(error))))
+        text = f"Unexpected {type(error).__name__}: {error}"
+        defect = RecallError("internal_error", text, hint="run it again with RECALL_DEBUG=1 for the traceback")
+        return _fail(defect, streams, as_json=as_json)
     return code
 
 
@@ -76,7 +88,10 @@ def run_commands(
                 shared[where] = stack.enter_context((opening or commands.open_store)(where))
             return nullcontext(shared[where])
 
-        for argv in _command_lines(command_lines):
+        lines: list[str] = []
+        for command in command_lines:
+            lines += _read_lines(Path(command[1:])) if command.startswith("@") else [command]
+        for argv in list(filter(None, map(_words, lines))):  # all are read before any runs
             code = main(argv, streams=streams, opener=opener)
             if code:
                 return code
@@ -86,40 +101,26 @@ def run_commands(
     return 0
 
 
-def _io(error: OSError) -> str:
-    return f"{error.filename}: {why_unread(error)}." if error.filename else f"{why_unread(error)}.".capitalize()
-
-
 def _run(argv: Sequence[str], streams: Streams, opener: Opener | None) -> int:
     request = commands.parse_plain(argv) or adapters.parser.parse(argv)
     if request.version:
         streams.stdout.write(f"recall {__version__}\n")
         return 0
     if request.command is None:
-        streams.stdout.write(_help(None))
+        streams.stdout.write(adapters.parser.top_help(__version__))
         return 0
     if request.help:
-        streams.stdout.write(_help(request.command))
+        streams.stdout.write(adapters.parser.command_parser(request.command, operands=True).format_help())
         return 0
     return commands.run(request, streams=streams, opener=opener)
 
 
-def _help(command: Command | None) -> str:
-    if command is None:
-        return adapters.parser.top_help(__version__)
-    return adapters.parser.command_parser(command, operands=True).format_help()
-
-
-def _defect(error: Exception, streams: Streams) -> RecallError:
-    if os.environ.get("RECALL_DEBUG"):
-        streams.stderr.write(harmless("".join(traceback.format_exception(error))))
-    text = f"Unexpected {type(error).__name__}: {error}"
-    return RecallError("internal_error", text, hint="run it again with RECALL_DEBUG=1 for the traceback")
-
-
 def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
-    if as_json and not isinstance(error, OutputLost) and _is_answered(error, streams):
-        return error.exit_code
+    if as_json and not isinstance(error, OutputLost):
+        with suppress(OutputLost):
+            for_data(streams.stdout).write(json_line(failure(error)))
+            streams.stdout.flush()
+            return error.exit_code
     streams.say(error.message if isinstance(error, Interrupted) else f"error: {error.message}")
     if isinstance(error, RqlError):
         for line in error.caret().splitlines():
@@ -127,22 +128,6 @@ def _fail(error: RecallError, streams: Streams, *, as_json: bool) -> int:
     if error.hint:
         streams.say(f"hint: {error.hint}")
     return error.exit_code
-
-
-def _is_answered(error: RecallError, streams: Streams) -> bool:
-    """Return True if the error could be told on stdout."""
-    with suppress(OutputLost):
-        for_data(streams.stdout).write(json_line(failure(error)))
-        streams.stdout.flush()
-        return True
-    return False
-
-
-def _command_lines(commands: Sequence[str]) -> list[list[str]]:
-    lines: list[str] = []
-    for command in commands:
-        lines += _read_lines(Path(command[1:])) if command.startswith("@") else [command]
-    return [argv for argv in map(_words, lines) if argv]
 
 
 def _read_lines(path: Path) -> list[str]:
@@ -167,3 +152,36 @@ def _words(line: str) -> list[str]:
             "bad_value", f"{operator} is for a shell, and this line is one command.", hint=f"as a word: '{operator}'"
         )
     return words[1:] if words[:1] == ["recall"] else words  # as a shell takes it
+
+
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C or SIGTERM.
+
+    A class of its own, because CPython remembers a plain KeyboardInterrupt that passed through eval(), as it does
+    while a named tuple is being defined, and then ends the process by SIGINT although it was handled.
+    """
+
+
+def run_process(work: Callable[[Streams], int]) -> int:
+    """Return the exit code of a whole program; SIGTERM stops as cleanly as Ctrl-C, a closed pipe silently."""
+    streams = standard()
+    try:
+        signal.signal(signal.SIGINT, _stop)
+        signal.signal(signal.SIGTERM, _stop)
+        return work(streams)
+    except BrokenPipeError:
+        return 0
+    except Stopped:  # once more, while the first was being told
+        return Interrupted.exit_code
+    finally:
+        starting.end_quietly()
+        # The interpreter flushes both streams once more at exit; each must find something that takes the bytes.
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:
+                discard(stream)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    raise Stopped

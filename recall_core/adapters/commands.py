@@ -13,8 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from recall_core import adapters, api
-from recall_core.adapters.flags import GLOBALS, LARGEST, Request, response_of
-from recall_core.adapters.options import lists_paths, wants_json
+from recall_core.adapters.flags import GLOBALS, LARGEST, Request, wants_json
 from recall_core.adapters.render import CAUTION, json_line
 from recall_core.adapters.streams import Streams, encode_for, for_data
 from recall_core.deadline import within
@@ -22,7 +21,6 @@ from recall_core.deadline import within
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Command, Flag, Opener
     from recall_core.api.recall import Recall
-    from recall_core.contract.responses import Response
 
 FAMILIES = {
     "init": "filling",
@@ -32,7 +30,7 @@ FAMILIES = {
     "sync": "filling",
     "search": "searching",
     "query": "searching",
-    "rql": "rql",
+    "rql": "reading",
     "context": "searching",
     "replay": "reading",
     "get": "reading",
@@ -65,11 +63,11 @@ FAMILIES = {
 """The module of each command, in the order of the help. A cold command imports its own alone."""
 
 
-class _Commands(Mapping[str, "Command"]):
+class _Commands(Mapping[str, "Command[Any]"]):
     """Every command by its name, from its module when it is asked for."""
 
-    def __getitem__(self, name: str) -> Command:
-        commands: tuple[Command, ...] = getattr(adapters, FAMILIES[name]).COMMANDS
+    def __getitem__(self, name: str) -> Command[Any]:
+        commands: tuple[Command[Any], ...] = getattr(adapters, FAMILIES[name]).COMMANDS
         return next(command for command in commands if command.name == name)
 
     def __iter__(self) -> Iterator[str]:
@@ -87,13 +85,13 @@ class _NotPlainError(Exception):
 
 
 def asks_for_json(argv: Sequence[str]) -> bool:
-    """True when --json stands among the flags, so that even a wrong command line can be answered in JSON."""
+    """Return True when --json stands among the flags, so that even a wrong command line can be answered in JSON."""
     flags = argv[: list(argv).index("--")] if "--" in argv else argv
     return "--json" in flags
 
 
 def parse_plain(argv: Sequence[str]) -> Request | None:
-    """The request in argv (without the program's name), as `parser.parse` gives it; None where that has to say."""
+    """Return the request in argv (without the program's name) as `parser.parse` does; None if that has to answer."""
     command = BY_NAME.get(argv[0]) if argv else None
     if command is None:
         return None
@@ -106,7 +104,7 @@ def parse_plain(argv: Sequence[str]) -> Request | None:
     return Request(command, words, SimpleNamespace(**given), given["store"], given["json"])
 
 
-def _read(command: Command, argv: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any]]:
+def _read(command: Command[Any], argv: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Return the words, and the value of each flag by its key."""
     flags = {name: flag for flag in (*command.flags, *GLOBALS) for name in flag.names}
     given: dict[str, Any] = {flag.key: None if flag.metavar else False for flag in flags.values()}
@@ -153,7 +151,7 @@ def _read_value(flag: Flag, text: str) -> object:
     return int(text)
 
 
-def _fits(command: Command, words: Sequence[str]) -> bool:
+def _fits(command: Command[Any], words: Sequence[str]) -> bool:
     """Return True if the words are as many, and such, as the command takes."""
     operand = command.operand
     if operand is None:
@@ -174,17 +172,14 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
         if hasattr(request.flags, "timeout"):  # it asks, and may have made what is kept once its answer is out
             opened = _closing_late(opened, left_open)
         with within(getattr(request.flags, "timeout", None)):
-            answer = command.run(request, streams, opened)
-        if answer is None:
+            response = command.run(request, streams, opened)
+        if response is None:
             return 0
-        response = response_of(answer)
         if command.takes_stdout(request.flags):
             streams = streams._replace(stdout=streams.stderr)
         emit(response, request, streams)
         streams.stdout.flush()
-    if lists_paths(request.flags) and not response["results"]:
-        return 7
-    return command.exit_code(response)
+    return command.exit_code(response, request.flags)
 
 
 def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
@@ -209,12 +204,13 @@ def open_store(store: str | None) -> Recall:
     return api.recall.Recall.open(store or os.environ.get("RECALL_STORE") or None)
 
 
-def _command(request: Request) -> Command:
+def _command(request: Request) -> Command[Any]:
+    """Return the row of the command, or its variant for another kind of answer."""
     assert request.command is not None  # noqa: S101 - the caller answers help itself
-    return request.command
+    return request.command.variant(request) or request.command
 
 
-def emit(response: Response, request: Request, streams: Streams) -> None:
+def emit(response: Any, request: Request, streams: Streams) -> None:
     """Write the answer as the request wants it, and what there is to say beside it."""
     command, flags, stdout = _command(request), request.flags, streams.stdout
     if getattr(flags, "quiet", False):
@@ -237,18 +233,19 @@ def emit(response: Response, request: Request, streams: Streams) -> None:
         streams.say_in_parts(line)
 
 
-def draw(command: Command, response: Response, stdout: TextIO, flags: Any) -> bool:
+def draw(command: Command[Any], response: Mapping[str, Any], stdout: TextIO, flags: Any) -> bool:
     """Draw the answer with Rich if it suits that; False leaves it to plain lines."""
     if command.draws is None:
         return False
-    console = adapters.terminal.console_on(stdout)
+    # Width, colour and NO_COLOR are Rich's to find out from the terminal.
+    console = adapters.terminal.Console(file=stdout, highlight=False, emoji=False)
     picture = command.draws(response, console, flags)
     if picture is not None:
         console.print(picture, soft_wrap=False)
     return picture is not None
 
 
-def _pieces(command: Command, response: Response, stdout: TextIO, flags: Any) -> Iterable[str]:
+def _pieces(command: Command[Any], response: Mapping[str, Any], stdout: TextIO, flags: Any) -> Iterable[str]:
     """Return what the command prints, in lines that a terminal is wide enough for."""
     printer = command.printer(flags)
     pieces = printer(response) if printer is not None else ()
@@ -258,7 +255,7 @@ def _pieces(command: Command, response: Response, stdout: TextIO, flags: Any) ->
     return (f"{line}\n" for piece in pieces for line in adapters.terminal.fit(piece.removesuffix("\n"), width))
 
 
-def talk(command: Command, response: Response, *, is_verbose: bool = False) -> Iterator[str]:
+def talk(command: Command[Any], response: Mapping[str, Any], *, is_verbose: bool = False) -> Iterator[str]:
     """Yield what goes to stderr beside the answer: figures, skips and warnings."""
     yield from command.talks(response, is_verbose)
     yield from (f"warning: {warning}" for warning in response.get("warnings", []) if not warning.startswith(CAUTION))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from recall_core import api
 from recall_core.adapters.flags import (
@@ -17,10 +17,12 @@ from recall_core.adapters.flags import (
     Flag,
     K,
     Operand,
+    ask_of,
+    check_question,
     exit_by_gate,
     in_lines,
+    read_rql,
 )
-from recall_core.adapters.options import ask_of, check_question, read_rql
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted, place, short, talk_of_question
 from recall_core.config import named
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.api.compare import DiffRequest
     from recall_core.contract.explaining import MoveView, StandingView
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import DiffResponse
     from recall_core.contract.views import ResultView
 
 
@@ -46,7 +48,7 @@ _COMPARED = tuple(
 _EXACT = tuple(flag for flag in QUESTION if flag.name == "--exact")
 
 
-def diff(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+def diff(request: Request, streams: Streams, opener: Opener) -> DiffResponse:
     """`recall diff`. Raises Interrupted on Ctrl-C."""
     flags = request.flags
     if not (flags.a or flags.b or flags.a_store or flags.b_store):
@@ -81,14 +83,16 @@ def _question_of(request: Request, streams: Streams) -> DiffRequest:
     return api.compare.DiffRequest(queries=Path(flags.queries), gate=flags.gate)
 
 
-def lines(response: Response) -> Iterator[str]:
-    """The figures, both lists side by side, and what changed each score; of a set, the questions that changed."""
+def lines(response: DiffResponse) -> Iterator[str]:
+    """Yield the figures, both lists side by side, what changed each score; of a set, the questions that changed."""
     view = response["diff"]
     k = view["k"]
     yield f"{'rbo':<9}{view['rbo']:.3f}  {_least(view, 'rbo_min')}first {view['depth']} rows, p {view['p']:g}"
     yield f"{'jaccard':<9}{view['jaccard']:.3f}  {_least(view, 'jaccard_min')}first {k}"
-    for side in ("a", "b"):
-        yield f"{side:<9}{_side(view, side)}"
+    for side, compared in (("a", view["a"]), ("b", view["b"])):
+        settings = [f"{key}={_setting_text(value)}" for key, value in named(compared["settings"]).items()]
+        store = [compared["store"]] if "store" in compared else []
+        yield f"{side:<9}{clean('  '.join([*store, *settings])) or 'as set'}"
     if "queries" in view:
         yield (
             f"{'changed':<9}{view['queries_changed']} of {counted(view['queries'], 'question')}, "
@@ -103,7 +107,11 @@ def lines(response: Response) -> Iterator[str]:
         yield f"{'':<9}{figures}  {first:<5}  {clean(each['query'])}  {short(each['text'])}"
     if "moves" in view:
         yield from _columns(view["moves"], k)
-        yield from _reasons(view["moves"])
+        for move in view["moves"]:
+            reasons = [*_split(move), *_notes(move)]
+            if move["kind"] != "same" or reasons:
+                ranks = f"{_rank(move['a'])} -> {_rank(move['b'])}"
+                yield f"{ranks:>12}  {_place(move)}  {'; '.join(reasons)}".rstrip()
     for condition in view.get("gate", []):
         value = "-" if condition["value"] is None else f"{condition['value']:.3f}"
         yield f"{'gate':<9}{condition['condition']}  {value}  {'holds' if condition['holds'] else 'FAILS'}"
@@ -113,22 +121,16 @@ def _least(view: Mapping[str, Any], figure: str) -> str:
     return f"least {view[figure]:.3f}  " if figure in view else ""
 
 
-def _side(view: Mapping[str, Any], side: str) -> str:
-    settings = [f"{key}={_setting_text(value)}" for key, value in named(view[side]["settings"]).items()]
-    store = [view[side]["store"]] if "store" in view[side] else []
-    return clean("  ".join([*store, *settings])) or "as set"
-
-
 def _setting_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value) if isinstance(value, str) else f"{value}"
 
 
 def _columns(moves: Sequence[MoveView], k: int) -> Iterator[str]:
-    """Rank, the row of a, the row of b and where it comes from."""
+    """Yield each rank with the row of a, the row of b and where it comes from."""
     a = {move["a"]["rank"]: move for move in moves}
     b = {move["b"]["rank"]: move for move in moves}
     rows = [
-        (str(rank), _cell(a.get(rank), "a", _left_note), _cell(b.get(rank), "b", _right_note))
+        (str(rank), _cell(a.get(rank), "a"), _cell(b.get(rank), "b"))
         for rank in range(1, k + 1)
         if rank in a or rank in b
     ]
@@ -139,32 +141,17 @@ def _columns(moves: Sequence[MoveView], k: int) -> Iterator[str]:
         yield f"{rank:>4}  {left:<{width}}  | {right}".rstrip()
 
 
-def _cell(move: MoveView | None, side: str, note: Callable[[MoveView], str]) -> str:
+def _cell(move: MoveView | None, side: Literal["a", "b"]) -> str:
     if move is None:
         return ""
-    score = move["a" if side == "a" else "b"]["score"]
+    before, after, note = move["a"]["rank"], move["b"]["rank"], ""
+    if move["kind"] == ("gone" if side == "a" else "new"):
+        note = move["kind"]
+    elif side == "b" and move["kind"] != "same" and before is not None and after is not None:
+        note = f"up {before - after}" if after < before else f"down {after - before}"
+    score = move[side]["score"]
     figure = "" if score is None else f"{score:.3f}  "
-    return f"{note(move):<7}{figure}{_place(move)}"
-
-
-def _left_note(move: MoveView) -> str:
-    return "gone" if move["kind"] == "gone" else ""
-
-
-def _right_note(move: MoveView) -> str:
-    before, after = move["a"]["rank"], move["b"]["rank"]
-    if move["kind"] in ("new", "same") or before is None or after is None:
-        return "new" if move["kind"] == "new" else ""
-    return f"up {before - after}" if after < before else f"down {after - before}"
-
-
-def _reasons(moves: Sequence[MoveView]) -> Iterator[str]:
-    """For every row that changed: its ranks, its scores, and the causes that add up to the difference."""
-    for move in moves:
-        told = [*_split(move), *_notes(move)]
-        if move["kind"] != "same" or told:
-            ranks = f"{_rank(move['a'])} -> {_rank(move['b'])}"
-            yield f"{ranks:>12}  {_place(move)}  {'; '.join(told)}".rstrip()
+    return f"{note:<7}{figure}{_place(move)}"
 
 
 def _split(move: MoveView) -> Iterator[str]:
@@ -197,7 +184,7 @@ def _place(move: MoveView) -> str:
     return place(row)
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "diff",
         "Compare two rankings of the same question: two configurations, two stores, or both.",
@@ -223,6 +210,6 @@ COMMANDS: tuple[Command, ...] = (
             'recall diff "zero-downtime deploy" --b-store ../other/recall.db --json',
         ),
         talks=talk_of_question,
-        exit_code=lambda response: exit_by_gate(response["diff"].get("gate", [])),
+        exit_code=lambda response, flags: exit_by_gate(response["diff"].get("gate", [])),
     ),
 )

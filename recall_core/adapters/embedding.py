@@ -21,12 +21,17 @@ if TYPE_CHECKING:
     from recall_core.adapters.flags import Opener, Request
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import (
+        EmbeddersResponse,
+        RechunkResponse,
+        ReembedResponse,
+        WarmResponse,
+    )
     from recall_core.contract.views import EmbedderView
     from recall_core.types import Progress
 
 
-def embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+def embedders(request: Request, streams: Streams, opener: Opener) -> EmbeddersResponse:
     """Return every embedder, under the settings of the store where there is one."""
     probe = request.flags.probe
     try:
@@ -39,7 +44,7 @@ def embedders(request: Request, streams: Streams, opener: Opener) -> AnyResponse
         return api.recall.Recall.embedders(probe=probe)
 
 
-def embedder_lines(response: Response) -> Iterator[str]:
+def embedder_lines(response: EmbeddersResponse) -> Iterator[str]:
     """Yield one line an embedder, in columns; what is unknown is a dash."""
     rows = [embedder_row(view) for view in response["embedders"]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -48,7 +53,7 @@ def embedder_lines(response: Response) -> Iterator[str]:
 
 
 def embedder_row(view: EmbedderView) -> tuple[str, ...]:
-    """name, state, dimension, max input, where, weight, pace, and what to know about it."""
+    """Return name, state, dimension, max input, where, weight, pace, and what to know about it."""
     usable = "available" if view.get("probed", True) else "not probed"
     state = "in use" if view["in_use"] else usable if view["available"] else "unavailable"
     pace = f"{view['texts_per_second']:g}/s" if "texts_per_second" in view else "-"
@@ -65,7 +70,7 @@ def embedder_row(view: EmbedderView) -> tuple[str, ...]:
     )
 
 
-def draw_embedders(response: Response, console: Console, flags: Any) -> RenderableType:
+def draw_embedders(response: EmbeddersResponse, console: Console, flags: Any) -> RenderableType:
     """Draw each with its figures on a line, and below it what it is and what to know about it."""
     return adapters.terminal.Group(
         *(line for view in response["embedders"] for line in _draw_embedder(view, console.width))
@@ -95,18 +100,18 @@ def _draw_embedder(view: EmbedderView, width: int) -> Iterator[Text]:
         )
 
 
-def reembed(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def reembed(recall: Recall, request: Request, streams: Streams) -> ReembedResponse:
     """Make every vector again, with a bar."""
     work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
-    return follow(work, streams=streams, name="embedding", kept=_vectors_made)
+
+    def kept(last: Progress | None) -> str:
+        done, texts = (last.embedded + last.reused, last.chunks) if last else (0, 0)
+        return f"{done} of {texts} texts have their new vector, questions use the old ones"
+
+    return follow(work, streams=streams, name="embedding", kept=kept)
 
 
-def _vectors_made(last: Progress | None) -> str:
-    done, texts = (last.embedded + last.reused, last.chunks) if last else (0, 0)
-    return f"{done} of {texts} texts have their new vector, questions use the old ones"
-
-
-def reembedded_lines(response: Response) -> Iterator[str]:
+def reembedded_lines(response: ReembedResponse) -> Iterator[str]:
     """Yield the outcome of reembed on one line."""
     view = response["reembedded"]
     tokens = f"; {counted(view['tokens'], 'token')}" if "tokens" in view else ""
@@ -116,19 +121,18 @@ def reembedded_lines(response: Response) -> Iterator[str]:
     )
 
 
-def rechunk(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def rechunk(recall: Recall, request: Request, streams: Streams) -> RechunkResponse:
     """Cut every document again, with a bar."""
     named = {key: getattr(request.flags, key) for key in CUTTING if getattr(request.flags, key) is not None}
     work = recall.rechunk(named, dry_run=request.flags.dry_run)
-    return follow(work, streams=streams, kept=_texts_known)
+
+    def kept(last: Progress | None) -> str:
+        return f"{last.embedded if last else 0} texts were embedded and are kept, questions use the old chunks"
+
+    return follow(work, streams=streams, kept=kept)
 
 
-def _texts_known(last: Progress | None) -> str:
-    made = last.embedded if last else 0
-    return f"{made} texts were embedded and are kept, questions use the old chunks"
-
-
-def rechunked_lines(response: Response) -> Iterator[str]:
+def rechunked_lines(response: RechunkResponse) -> Iterator[str]:
     """Yield what texts are cut by, and what that comes to."""
     view = response["rechunked"]
     before, after = view["before"], view["after"]
@@ -150,7 +154,7 @@ def rechunked_lines(response: Response) -> Iterator[str]:
     )
 
 
-def warm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def warm(recall: Recall, request: Request, streams: Streams) -> WarmResponse:
     """Embed ahead what a reranker will read, with a bar."""
     flags = request.flags
     work = recall.warm(
@@ -162,7 +166,7 @@ def warm(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return follow(work, streams=streams, name="embedding", kept=lambda _: "what was embedded is kept")
 
 
-def warmed_lines(response: Response) -> Iterator[str]:
+def warmed_lines(response: WarmResponse) -> Iterator[str]:
     """Yield the outcome of warm on one line."""
     view = response["warmed"]
     asked = f"{counted(view['questions'], 'question')} asked, " if view["questions"] else ""
@@ -173,7 +177,7 @@ def warmed_lines(response: Response) -> Iterator[str]:
     )
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "embedders",
         "List the embedders: which can be used here, why not the others, and what each is good for.",

@@ -7,11 +7,19 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recall_core import adapters, api, embed, ingest, paths
-from recall_core.adapters.flags import MODE, Command, Flag, Operand, in_lines, on_store, response_of
-from recall_core.adapters.options import mode_of, read_metadata
+from recall_core.adapters.flags import (
+    MODE,
+    Command,
+    Flag,
+    Operand,
+    in_lines,
+    mode_of,
+    on_store,
+    read_metadata,
+)
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted
 from recall_core.adapters.streams import expect_source, for_data, replacing
@@ -28,16 +36,21 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
     from recall_core.api.write import RootFields
-    from recall_core.contract.responses import AnyResponse, IngestResponse, Response, RootsResponse, StatsResponse
+    from recall_core.contract.responses import (
+        IngestResponse,
+        RemoveResponse,
+        RootsResponse,
+        StatsResponse,
+        TransferResponse,
+        TrustResponse,
+    )
     from recall_core.contract.store import (
         ForgottenView,
         IngestView,
         RootChangeView,
-        RootEditView,
         RootsPart,
         RootValue,
         RootView,
-        SkipGroupView,
         SkipView,
     )
 
@@ -86,7 +99,7 @@ def choose_embedder(folder: Path, settings: tuple[str, ...]) -> str | None:
     return None if is_said or embed.registry.kind("local").missing(Config()) is not None else "local"
 
 
-def created_lines(made: Response) -> Iterator[str]:
+def created_lines(made: StatsResponse) -> Iterator[str]:
     """Yield what init made, with which embedder and what that means, and what comes next."""
     path = Path(made["store"]["path"])
     config = load(path.parent / FILE_NAME)
@@ -94,18 +107,11 @@ def created_lines(made: Response) -> Iterator[str]:
     yield f"{'made':<10}{path} and {FILE_NAME} beside it"
     yield f"{'embedder':<10}{_embedder_text(config)}"
     offer = "" if (better := _better_ranking(config, store)) is None else f"  for better ranking: {better}"
-    for line in _missing_parsers(path.parent):
-        yield f"{'wanted':<10}{line}"
+    steps = islice(ingest.discover.walk(Root("."), path.parent, Config()), _LOOKED_AT)
+    names = (step.path for step in steps if isinstance(step, ingest.discover.Found))
+    for files, what, install in ingest.kinds.missing_packages(names):
+        yield f"{'wanted':<10}{files:,} {what}{'s' * (files > 1)}: {install}"
     yield f"{'next':<10}{Hint('add', 'PATH', store=store)}{offer}"
-
-
-def _missing_parsers(folder: Path) -> Iterator[str]:
-    """Yield what the files of a folder would be read with that is not installed, as far as the first of them tell."""
-    steps = islice(ingest.discover.walk(Root("."), folder, Config()), _LOOKED_AT)
-    for files, what, install in ingest.kinds.missing_packages(
-        step.path for step in steps if isinstance(step, ingest.discover.Found)
-    ):
-        yield f"{files:,} {what}{'s' * (files > 1)}: {install}"
 
 
 def _embedder_text(config: Config) -> str:
@@ -119,7 +125,7 @@ def _embedder_text(config: Config) -> str:
 
 
 def _better_ranking(config: Config, store: str | None) -> Hint | None:
-    """What has a store ranked as well as its machine can without a model that reads every text; None where it is."""
+    """Return the command for the best ranking that this machine offers; None if the settings ask for it already."""
     if config.rerank or config.embedding not in ("hash", "local"):
         return None
     if any(embed.registry.kind(name).missing(config) is not None for name in ("local", "minilm")):
@@ -127,7 +133,7 @@ def _better_ranking(config: Config, store: str | None) -> Hint | None:
     return Hint("reembed", "local", set="rerank=minilm", store=store)
 
 
-def add(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def add(recall: Recall, request: Request, streams: Streams) -> IngestResponse:
     """Read files and folders into the store, with a bar."""
     flags = request.flags
     template = Root(
@@ -170,9 +176,8 @@ def add_stdin(
     return recall.add([flags.name], template, content=content)
 
 
-def ingested_lines(response: Response) -> Iterator[str]:
-    """Yield the outcome of add and sync on one line."""
-    view = response["ingest"]
+def ingest_line(view: IngestView) -> str:
+    """Return the outcome of add or sync."""
     counts = [(view["added"], "added"), (view["updated"], "updated")]
     counts += [(view["unchanged"], "unchanged"), (view["removed"], "removed")]
     outcome = "files: " + ", ".join(f"{count} {name}" for count, name in counts)
@@ -180,10 +185,10 @@ def ingested_lines(response: Response) -> Iterator[str]:
     tokens = f"; {counted(view['tokens'], 'token')} embedded" if "tokens" in view else ""
     without = f", {view['without_text']} without text" if "without_text" in view else ""
     documents = f"{counted(view['documents'], 'document')}{without}"
-    yield f"{outcome}{skipped}; {documents}, {counted(view['chunks'], 'chunk')}{tokens}"
+    return f"{outcome}{skipped}; {documents}, {counted(view['chunks'], 'chunk')}{tokens}"
 
 
-def removed_lines(response: Response) -> Iterator[str]:
+def removed_lines(response: RemoveResponse) -> Iterator[str]:
     """Yield what was, or would be, taken out."""
     view = response["removed"]
     did = "would remove" if view["dry_run"] else "removed"
@@ -241,7 +246,7 @@ def _changes_of(flags: Namespace) -> RootFields:
 
 
 def _check_flags(action: str, flags: Namespace, changes: RootFields) -> None:
-    """Raises UsageError `conflicting_flags` for a flag of another action."""
+    """Raise UsageError `conflicting_flags` for a flag of another action."""
     if action != "edit" and (changes or flags.sync):
         field = next(iter(changes), "sync")
         name = "sync" if flags.sync else _FIELDS.get(field, field)
@@ -269,17 +274,20 @@ def _edit(
     return {**OK, "roots": recall.roots()["roots"], **done, "warnings": synced["warnings"]}
 
 
-def root_answer_lines(response: Response) -> Iterator[str]:
+def root_answer_lines(response: RootsResponse) -> Iterator[str]:
     """Yield what was done to the roots; else every root with its number, its rules, and what is left out of it."""
-    if "edited" in response:
-        yield from _edited_lines(response["edited"])
-    elif "forgotten" in response:
-        yield from _forgotten_lines(response["forgotten"])
+    if (edited := response.get("edited")) is not None:
+        yield f"{edited['number']:>3}  {clean(edited['folder'])}{'' if edited['changes'] else '  is just so already'}"
+        for change in edited["changes"]:
+            before, after = _value_text(change["before"]), _value_text(change["after"])
+            yield f"     {_FIELDS.get(change['field'], change['field'])}  {clean(before)} -> {clean(after)}"
+    elif (forgotten := response.get("forgotten")) is not None:
+        yield from _forgotten_lines(forgotten)
     else:
         for root in response["roots"]:
             yield from _root_lines(root)
-    if "ingest" in response:
-        yield from ingested_lines(response)
+    if (ingest := response.get("ingest")) is not None:
+        yield ingest_line(ingest)
 
 
 def _root_lines(root: RootView, state: str = "") -> Iterator[str]:
@@ -293,7 +301,7 @@ def _root_lines(root: RootView, state: str = "") -> Iterator[str]:
 
 
 def _other_flags(root: RootView) -> str:
-    """Labels and switches of a root, as the flags that it was added with."""
+    """Return labels and switches of a root, as the flags that it was added with."""
     words: list[str] = [] if root["parser"] == "auto" else ["--parser", root["parser"]]
     words += ["--encoding", root["encoding"]] if "encoding" in root else []
     words += [word for tag in root["tags"] for word in ("--tag", tag)]
@@ -303,13 +311,6 @@ def _other_flags(root: RootView) -> str:
     words += ["--follow"] if root["follow"] else []
     words += [] if root["gitignore"] else ["--no-gitignore"]
     return join(words)
-
-
-def _edited_lines(view: RootEditView) -> Iterator[str]:
-    yield f"{view['number']:>3}  {clean(view['folder'])}{'' if view['changes'] else '  is just so already'}"
-    for change in view["changes"]:
-        before, after = _value_text(change["before"]), _value_text(change["after"])
-        yield f"     {_FIELDS.get(change['field'], change['field'])}  {clean(before)} -> {clean(after)}"
 
 
 def _forgotten_lines(view: ForgottenView) -> Iterator[str]:
@@ -325,44 +326,39 @@ def _forgotten_lines(view: ForgottenView) -> Iterator[str]:
         yield f"     {stay} in the store ({Hint('rm', *folders)} takes out all that is there)"
 
 
-def talk_of_roots(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_roots(response: RootsResponse, is_verbose: bool) -> Iterator[str]:
     """Yield what a sync that came with the change says, and what to do next."""
-    if "ingest" in response:
-        yield from talk_of_files(response["ingest"], verbose=is_verbose)
-    yield from _next_step(response)
-
-
-def _next_step(response: Response) -> Iterator[str]:
-    """Yield what to do next, where there is anything."""
-    edited = response.get("edited")
+    edited, ingest = response.get("edited"), response.get("ingest")
+    if ingest is not None:
+        yield from talk_of_files(ingest, verbose=is_verbose)
     if edited is not None and not edited["active"]:
         yield f"it waits: {Hint('roots', 'accept', str(edited['number']))}, then {Hint('sync')}"
-    elif edited is not None and edited["changes"] and "ingest" not in response:
+    elif edited is not None and edited["changes"] and ingest is None:
         yield f"next: {Hint('sync')} applies it to {counted(edited['files'], 'file')} in the store, and to new ones"
-    elif not response["roots"] and "forgotten" not in response:
+    elif not response["roots"] and response.get("forgotten") is None:
         yield f"no folder was added; next: {Hint('add', 'DIR')}"
 
 
-def sync(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def sync(recall: Recall, request: Request, streams: Streams) -> IngestResponse:
     """Sync the added folders once, or with --watch after every change."""
     if request.flags.watch:
         reparse = request.flags.reparse
         adapters.progress.watch(
             recall,
             streams,
-            lambda response: adapters.commands.emit(response_of(response), request, streams),
+            lambda response: adapters.commands.emit(response, request, streams),
             reparse=reparse,
         )
     return follow(recall.sync(reparse=request.flags.reparse), streams=streams)
 
 
-def talk_of_sync(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_sync(response: IngestResponse, is_verbose: bool) -> Iterator[str]:
     """Yield which roots were made or changed, and what was skipped."""
     return talk_of_files(response["ingest"], verbose=is_verbose)
 
 
 def talk_of_files(view: IngestView, *, verbose: bool) -> Iterator[str]:
-    """Which roots an add made or changed, and what was skipped."""
+    """Yield which roots an add made or changed, and what was skipped."""
     yield from map(_root_change, view.get("roots", []))
     skipped, groups = view["skipped"], [group for group in view.get("skipped_by", []) if group["new"]]
     if verbose or "skipped_by" not in view:
@@ -373,7 +369,10 @@ def talk_of_files(view: IngestView, *, verbose: bool) -> Iterator[str]:
     else:
         told = " · ".join(f"{group['new']:,} {_label(group['kind'], group['new'])}" for group in groups)
         yield f"skipped {told} (--verbose names each)"
-        yield from map(_group_line, groups)
+        for group in groups:  # `  PDF: a.pdf, b.pdf, c.pdf and 12 more`
+            more = group["new"] - len(group["first"])
+            named = ", ".join(map(clean, group["first"]))
+            yield f"  {group['kind']}: {named}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _root_change(view: RootChangeView) -> str:
@@ -390,13 +389,6 @@ def _root_change(view: RootChangeView) -> str:
 
 def _skip_line(skip: SkipView) -> str:
     return f"skipped {skip['path']}: {skip['reason']} ({skip['code']})"
-
-
-def _group_line(group: SkipGroupView) -> str:
-    """`  PDF: a.pdf, b.pdf, c.pdf and 12 more`."""
-    more = group["new"] - len(group["first"])
-    named = ", ".join(map(clean, group["first"]))
-    return f"  {group['kind']}: {named}{f' and {more:,} more' if more > 0 else ''}"
 
 
 def _label(kind: str, files: int) -> str:
@@ -424,18 +416,18 @@ def _meta_text(value: str | int | float | bool | None) -> str:
     return "null" if value is None else str(value)
 
 
-def trust(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
+def trust(request: Request, streams: Streams, opener: Opener) -> TrustResponse:
     """Show what recall.toml says that waits, and accept it if the user says so."""
     flags, store = request.flags, _settings_of(request, opener)
     if sum((flags.yes, flags.show, flags.forget)) > 1:
         raise UsageError("conflicting_flags", "trust takes one of its flags.", hint=Hint("trust", show=True))
     response = api.recall.Recall.trust(store, accept=flags.yes, forget=flags.forget)
-    if flags.yes or flags.show or flags.forget or "trust" not in response or response["trust"]["accepted"]:
+    if flags.yes or flags.show or flags.forget or response["trust"]["accepted"]:
         return response
     if request.json or not (streams.stdin.isatty() and streams.stderr.isatty()):
         message = f"{response['trust']['toml']} waits to be accepted, and there is no terminal to ask on."
         raise UsageError("not_accepted", message, hint=Hint("trust", yes=True))
-    for line in trust_lines(response_of(response)):
+    for line in trust_lines(response):
         streams.say(line)
     streams.stderr.write("Accept this from now on? [y/N] ")
     streams.stderr.flush()
@@ -445,14 +437,14 @@ def trust(request: Request, streams: Streams, opener: Opener) -> AnyResponse:
 
 
 def _settings_of(request: Request, opener: Opener) -> str | None:
-    """The name of the store whose settings are meant; it is opened only where somebody else knows which it is."""
+    """Return the store whose settings are meant. It is opened only if the caller alone knows which it is."""
     if opener is not adapters.commands.open_store:
         with suppress(RecallError), opener(request.store) as recall:
             return str(recall.engine.found.toml.parent)
     return request.store or os.environ.get("RECALL_STORE") or None
 
 
-def trust_lines(response: Response) -> Iterator[str]:
+def trust_lines(response: TrustResponse) -> Iterator[str]:
     """Yield what waits, whether it is accepted, and the digest that says so elsewhere."""
     view = response["trust"]
     if "sha256" not in view:
@@ -464,7 +456,7 @@ def trust_lines(response: Response) -> Iterator[str]:
     yield "accepted" + ("" if view["kept"] else " for this run") if view["accepted"] else "waits to be accepted"
 
 
-def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def export(recall: Recall, request: Request, streams: Streams) -> TransferResponse:
     """Write every document and chunk to stdout, or to a file that is whole or as it was."""
     embeddings, mode, hint = not request.flags.no_embeddings, mode_of(request.flags), Hint("export", out="FILE")
     if request.flags.out in (None, "-"):
@@ -474,12 +466,11 @@ def export(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     target = Path(request.flags.out)
     with replacing(target, hint=hint, is_private=True, mode=mode, store=recall.store.path) as out:
         response = recall.export(out, embeddings=embeddings)
-    if "transfer" in response:
-        response["transfer"]["path"] = str(target)
+    response["transfer"]["path"] = str(target)
     return response
 
 
-def transferred_lines(response: Response) -> Iterator[str]:
+def transferred_lines(response: TransferResponse) -> Iterator[str]:
     """Yield what was written or read, and its digest."""
     moved = response["transfer"]
     amount = f"{counted(moved['documents'], 'document')}, {counted(moved['chunks'], 'chunk')}"
@@ -488,7 +479,7 @@ def transferred_lines(response: Response) -> Iterator[str]:
     yield f"{amount}  sha256 {moved['sha256']}"
 
 
-def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def import_(recall: Recall, request: Request, streams: Streams) -> TransferResponse:
     """Read an export from a file."""
     flags, source = request.flags, Path(request.words[0])
     if not streams.may_wait:
@@ -502,7 +493,7 @@ def import_(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     )
 
 
-def import_lines(response: Response) -> Iterator[str]:
+def import_lines(response: TransferResponse) -> Iterator[str]:
     """Yield what an import read, and the roots that it accepted or left waiting."""
     yield from transferred_lines(response)
     for root in response["transfer"].get("accepted_roots", []):
@@ -511,7 +502,7 @@ def import_lines(response: Response) -> Iterator[str]:
         yield from _root_lines(root)
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "init",
         "Create recall.db and recall.toml in a folder.",
@@ -529,7 +520,7 @@ COMMANDS: tuple[Command, ...] = (
         "add",
         "Read files and folders into the store; what did not change costs nothing.",
         run=on_store(add),
-        prints=in_lines(ingested_lines),
+        prints=in_lines(lambda response: [ingest_line(response["ingest"])]),
         operand=Operand("PATH", "a file, a folder that is remembered for sync, or - for stdin", most=None),
         flags=(
             *_RULES,
@@ -604,7 +595,7 @@ COMMANDS: tuple[Command, ...] = (
         "sync",
         "Bring every added folder up to date: new, changed and vanished files.",
         run=on_store(sync),
-        prints=in_lines(ingested_lines),
+        prints=in_lines(lambda response: [ingest_line(response["ingest"])]),
         flags=(
             Flag("--watch", "go on with every change, until Ctrl-C"),
             Flag("--reparse", "read every file again, also those that did not change; no text is embedded anew"),

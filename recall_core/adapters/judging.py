@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -32,13 +32,17 @@ if TYPE_CHECKING:
         ComparisonView,
         EvaluationView,
         FixturesView,
-        FixtureView,
         IntervalView,
         RateView,
     )
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import (
+        CalibrationResponse,
+        EvaluationResponse,
+        FixturesResponse,
+        JudgeResponse,
+    )
     from recall_core.evaluate.formats import QrelsFormat
-    from recall_core.evaluate.options import EvalOptions, RunWriter
+    from recall_core.evaluate.measures import EvalOptions, RunWriter
 
 
 Rows = list[tuple[str, ...]]
@@ -49,17 +53,13 @@ MODE_PLACE = "{mode}"
 _UNBOUND = 10_000  # wider than any terminal
 
 
-def evaluate_ranking(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def evaluate_ranking(recall: Recall, request: Request, streams: Streams) -> EvaluationResponse:
     """`recall eval`. Raises Interrupted on Ctrl-C; nothing is written then."""
-    if request.flags.fixtures is not None:
-        return check_fixtures(recall, request.flags)
-    if request.flags.calibrate_sparse:
-        return calibrate(recall, request.flags)
     work = recall.evaluate(_options(request.flags))
     return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
-def judge(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def judge(recall: Recall, request: Request, streams: Streams) -> JudgeResponse:
     """`recall judge import` and `recall judge export`."""
     flags = request.flags
     queries, qrels = _path(flags.queries), _path(flags.qrels)
@@ -74,18 +74,18 @@ def judge(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
 
 def _options(flags: Namespace) -> EvalOptions:
     modes = "hybrid" if flags.modes is None else flags.modes
-    return evaluate.options.EvalOptions(
+    return evaluate.measures.EvalOptions(
         queries=_path(flags.queries),
         qrels=_path(flags.qrels),
         modes=modes,
         metrics=evaluate.measures.DEFAULT if flags.metrics is None else flags.metrics,
-        depth=evaluate.options.DEPTH if flags.k is None else flags.k,
+        depth=evaluate.measures.DEPTH if flags.k is None else flags.k,
         baseline=_path(flags.baseline),
         gate=flags.gate,
         per_query=flags.per_query,
         settings=tuple(flags.set or ()),
         unit=flags.unit,
-        write_run=None if flags.run is None else _run_writer(flags.run, evaluate.options.parse_modes(modes)),
+        write_run=None if flags.run is None else _run_writer(flags.run, evaluate.measures.parse_modes(modes)),
     )
 
 
@@ -94,7 +94,7 @@ def _path(text: str | None) -> Path | None:
 
 
 def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
-    """Writes the run of each mode to its file, which appears when it is complete."""
+    """Return what writes the run of a mode to its file, which appears when it is complete."""
     if len(modes) > 1 and MODE_PLACE not in pattern:
         raise UsageError(
             "bad_value", f"--run needs {MODE_PLACE} where several modes are measured.", hint="--run {mode}.run"
@@ -109,15 +109,9 @@ def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
     return write
 
 
-def _open_output(path: Path, streams: Streams) -> AbstractContextManager[TextIO]:
-    if str(path) == "-":
-        return nullcontext(for_data(streams.stdout))
-    return replacing(path, hint=Hint("judge export", qrels="FILE"))
-
-
 def _export(
     recall: Recall, queries: Path | None, qrels: Path | None, form: QrelsFormat, streams: Streams
-) -> AnyResponse:
+) -> JudgeResponse:
     """Write both files, or neither; `-` is stdout."""
     named = [path for path in (queries, qrels) if path is not None]
     if not named:
@@ -129,36 +123,32 @@ def _export(
             "conflicting_flags", "--queries and --qrels name the same file.", hint=Hint(AGAIN, qrels="qrels.tsv")
         )
     with ExitStack() as files:
-        queries_out, qrels_out = (
-            None if path is None else files.enter_context(_open_output(path, streams)) for path in (queries, qrels)
-        )
+
+        def open_output(path: Path | None) -> TextIO | None:
+            if path is None or str(path) == "-":
+                return None if path is None else for_data(streams.stdout)
+            return files.enter_context(replacing(path, hint=Hint("judge export", qrels="FILE")))
+
+        queries_out, qrels_out = open_output(queries), open_output(qrels)
         response = recall.judge_export(queries=queries_out, qrels=qrels_out, form=form)
     response["judged"]["paths"] = [str(path) for path in named]
     return response
 
 
-def check_fixtures(recall: Recall, flags: Namespace) -> AnyResponse:
+def check_fixtures(recall: Recall, request: Request, streams: Streams) -> FixturesResponse:
     """`recall eval --fixtures FILE`."""
+    flags = request.flags
     _refuse(flags, "fixtures", ("queries", "qrels", "metrics", "unit", "run", "per_query", "calibrate_sparse"))
     baseline = None if flags.baseline is None else Path(flags.baseline)
     return recall.check_fixtures(Path(flags.fixtures), _ask(flags), baseline=baseline, gate=flags.gate)
 
 
-def calibrate(recall: Recall, flags: Namespace) -> AnyResponse:
+def calibrate(recall: Recall, request: Request, streams: Streams) -> CalibrationResponse:
     """`recall eval --calibrate-sparse`."""
+    flags = request.flags
     _refuse(flags, "calibrate_sparse", ("metrics", "unit", "run", "per_query", "baseline", "gate"))
     queries, qrels = (None if text is None else Path(text) for text in (flags.queries, flags.qrels))
     return recall.calibrate_sparse(_ask(flags), queries=queries, qrels=qrels)
-
-
-def answer_lines(response: Response) -> Iterator[str]:
-    """Yield what eval answers: a board, verdicts on fixtures, or a ceiling."""
-    if "fixtures" in response:
-        yield from fixture_lines(response["fixtures"])
-    if "calibration" in response:
-        yield from calibration_lines(response["calibration"])
-    if "evaluation" in response:
-        yield from board_lines(response["evaluation"])
 
 
 def fixture_lines(view: FixturesView) -> Iterator[str]:
@@ -178,7 +168,10 @@ def fixture_lines(view: FixturesView) -> Iterator[str]:
     yield f"{'verdicts':<18}" + ", ".join(f"{count} {name}" for name, count in view["verdicts"].items())
     for result in view["results"]:
         if result["verdict"] != "ok":
-            yield _fixture_line(result)
+            cause = result.get("cause")
+            why = f"  {cause['code']}: {cause['detail']}" if cause else ""
+            blocked = f"  sparse recall: {result['blocked']}" if "blocked" in result else ""
+            yield f"{result['verdict']:<28}{result['id']}{why}{blocked}"
     for condition in view.get("gate", []):
         value = "-" if condition["value"] is None else f"{condition['value']:.3f}"
         yield f"{'gate':<18}{condition['condition']}  {value}  {'holds' if condition['holds'] else 'FAILS'}"
@@ -215,17 +208,10 @@ def _refuse(flags: Namespace, own: str, others: tuple[str, ...]) -> None:
 
 
 def _ask(flags: Namespace) -> Ask:
-    modes = evaluate.options.parse_modes("hybrid" if flags.modes is None else flags.modes)
+    modes = evaluate.measures.parse_modes("hybrid" if flags.modes is None else flags.modes)
     if len(modes) > 1:
         raise UsageError("bad_value", "--modes: one mode at a time here.", hint=Hint(AGAIN, modes=modes[0]))
-    return api.recall.Ask(k=flags.k, mode=evaluate.options.MODES[modes[0]], settings=tuple(flags.set or ()))
-
-
-def _fixture_line(result: FixtureView) -> str:
-    cause = result.get("cause")
-    why = f"  {cause['code']}: {cause['detail']}" if cause else ""
-    blocked = f"  sparse recall: {result['blocked']}" if "blocked" in result else ""
-    return f"{result['verdict']:<28}{result['id']}{why}{blocked}"
+    return api.recall.Ask(k=flags.k, mode=evaluate.measures.MODES[modes[0]], settings=tuple(flags.set or ()))
 
 
 def _rate(view: RateView) -> str:
@@ -265,7 +251,11 @@ def board_tables(view: EvaluationView) -> Iterator[Rows]:
     if "per_query" in view:
         yield _query_rows(view)
     if "gate" in view:
-        yield _gate_rows(view)
+        rows: Rows = [("gate", "condition", "value")]
+        for each in view.get("gate", []):
+            value = "-" if each["value"] is None else f"{each['value']:.6f}".rstrip("0").rstrip(".")
+            rows.append(("holds" if each["holds"] else "fails", each["condition"], value))
+        yield rows
 
 
 def align(rows: Rows) -> Iterator[str]:
@@ -280,10 +270,8 @@ def align(rows: Rows) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-def talk_of_evaluation(response: Response, is_verbose: bool) -> Iterator[str]:
-    """Yield what was measured, on one line; nothing for verdicts on fixtures and for a ceiling."""
-    if "evaluation" not in response:
-        return
+def talk_of_evaluation(response: EvaluationResponse, is_verbose: bool) -> Iterator[str]:
+    """Yield what was measured, on one line."""
     view = response["evaluation"]
     passed_over = [
         f"{count} {what}"
@@ -300,7 +288,7 @@ def talk_of_evaluation(response: Response, is_verbose: bool) -> Iterator[str]:
     )
 
 
-def judged_lines(response: Response) -> Iterator[str]:
+def judged_lines(response: JudgeResponse) -> Iterator[str]:
     """Yield what judge did."""
     view = response["judged"]
     unknown = f", {view['unknown']} of them of no live document" if view["unknown"] else ""
@@ -388,16 +376,8 @@ def _query_rows(view: EvaluationView) -> Rows:
     return rows
 
 
-def _gate_rows(view: EvaluationView) -> Rows:
-    rows: Rows = [("gate", "condition", "value")]
-    for each in view.get("gate", []):
-        value = "-" if each["value"] is None else f"{each['value']:.6f}".rstrip("0").rstrip(".")
-        rows.append(("holds" if each["holds"] else "fails", each["condition"], value))
-    return rows
-
-
 def _with_sign(value: float) -> str:
-    """With its sign, unless it is too small to be shown."""
+    """Return the value with its sign, unless it is too small to be shown."""
     text = f"{value:+.3f}"
     return text if float(text) else "0.000"
 
@@ -412,10 +392,8 @@ def _short_text(text: str, width: int = 60) -> str:
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
-def draw_board(response: Response, console: Console, flags: Any) -> RenderableType | None:
-    """Draw the tables of the board; None for verdicts on fixtures and for a ceiling."""
-    if "evaluation" not in response:
-        return None
+def draw_board(response: EvaluationResponse, console: Console, flags: Any) -> RenderableType:
+    """Draw the tables of the board."""
     view, terminal = response["evaluation"], adapters.terminal
     return terminal.Group(
         *(_draw_rows(rows, console) for rows in board_tables(view)), *map(terminal.cell, run_lines(view))
@@ -437,15 +415,14 @@ def _draw_rows(rows: Rows, console: Console) -> RenderableType:
 def _stack(head: tuple[str, ...], row: tuple[str, ...], width: int) -> Iterator[Text]:
     """Yield what the row is of, and below it each figure behind its name."""
     named = list(zip(head, map(one_line, row), strict=True))
-    words = [f"against {cell}" if name == "against" else cell for name, cell in takewhile(_is_of_words, named)]
+    words = [
+        f"against {cell}" if name == "against" else cell
+        for name, cell in takewhile(lambda pair: pair[0] in LEFT, named)
+    ]
     figures = [f"{name} {cell}" for name, cell in named[len(words) :]]
     style = "bold" if _is_telling(row) else ""
     yield from (adapters.terminal.Text(line, style=style) for line in adapters.terminal.fit("  ".join(words), width))
     yield from (adapters.terminal.Text(line) for line in adapters.terminal.join_with_dots(figures, width, indent=2))
-
-
-def _is_of_words(named: tuple[str, str]) -> bool:
-    return named[0] in LEFT
 
 
 def _is_telling(row: tuple[str, ...]) -> bool:
@@ -462,24 +439,32 @@ def _board_table(rows: Rows) -> Table:
     return table
 
 
-def exit_by_verdict(response: Response) -> int:
-    """Return 7 if a condition of --gate fails, else 0."""
-    if "fixtures" in response:
-        return exit_by_gate(response["fixtures"].get("gate", []))
-    return exit_by_gate(response["evaluation"].get("gate", [])) if "evaluation" in response else 0
-
-
 def exports_to_stdout(flags: Any) -> bool:
     """Return True if judgements or queries go to stdout."""
     return "-" in (flags.queries, flags.qrels)
 
 
-COMMANDS: tuple[Command, ...] = (
+_FIXTURES = Command(
+    "eval --fixtures",
+    "Check that contexts contain the facts that they must.",
+    run=on_store(check_fixtures),
+    prints=in_lines(lambda response: fixture_lines(response["fixtures"])),
+    exit_code=lambda response, flags: exit_by_gate(response["fixtures"].get("gate", [])),
+)
+_CALIBRATION = Command(
+    "eval --calibrate-sparse",
+    "Propose a ceiling for sparse-document recall.",
+    run=on_store(calibrate),
+    prints=in_lines(lambda response: calibration_lines(response["calibration"])),
+)
+
+
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "eval",
         "Measure how good the ranking is, on queries whose relevant documents are known.",
         run=on_store(evaluate_ranking),
-        prints=in_lines(answer_lines),
+        prints=in_lines(lambda response: board_lines(response["evaluation"])),
         flags=(
             Flag("--queries", "the queries: JSON lines of {_id, text} (BEIR), or TSV; else the store's", "FILE"),
             Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
@@ -508,7 +493,14 @@ COMMANDS: tuple[Command, ...] = (
         ),
         draws=draw_board,
         talks=talk_of_evaluation,
-        exit_code=exit_by_verdict,
+        exit_code=lambda response, flags: exit_by_gate(response["evaluation"].get("gate", [])),
+        variant=lambda request: (
+            _FIXTURES
+            if request.flags.fixtures is not None
+            else _CALIBRATION
+            if request.flags.calibrate_sparse
+            else None
+        ),
     ),
     Command(
         "judge",

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
-from recall_core.adapters.options import ask_of, check_question, read_rql
+from recall_core.adapters.flags import (
+    EXPLAIN,
+    QUESTION,
+    RQL,
+    WORDS,
+    Command,
+    Flag,
+    K,
+    Operand,
+    ask_of,
+    check_question,
+    in_lines,
+    on_store,
+    read_rql,
+)
 from recall_core.adapters.render import DIGITS, INDENT, clean, counted, short, talk_of_question, weight_of
 from recall_core.text import behind_unit
 
@@ -18,12 +31,11 @@ if TYPE_CHECKING:
         ColumnsView,
         LeafView,
         LedgerView,
-        NeighbourView,
         PartView,
         StabilityView,
         VersusView,
     )
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import ExplainResponse
     from recall_core.contract.views import NormalizerEcho
 
 
@@ -51,7 +63,7 @@ _ABSENCES = {
 }
 
 
-def explain(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def explain(recall: Recall, request: Request, streams: Streams) -> ExplainResponse:
     """`recall explain WORDS [--chunk TARGET] [--vs TARGET]`."""
     flags = request.flags
     check_question(request)
@@ -64,13 +76,13 @@ def _indent(text: str) -> Iterator[str]:
     yield from (f"{'':{INDENT}}{clean(line)}".rstrip() for line in text.split("\n"))
 
 
-def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indent) -> Iterator[str]:
+def lines(response: ExplainResponse, quoted: Callable[[str], Iterable[str]] = _indent) -> Iterator[str]:
     """Yield one ledger as a tree, or two, then what sets them apart, and how firm the list is.
 
     quoted: the lines of a passage.
     """
     view = response["explanation"]
-    signals = response.get("query", {}).get("plan", {}).get("signals", [])
+    signals = response["query"].get("plan", {}).get("signals", [])
     scales = {echo["signal"]: scale(echo["normalizer"]) for echo in signals if "normalizer" in echo}
     yield from _ledger(view["chunk"], scales, quoted)
     if "other" in view:
@@ -86,8 +98,9 @@ def lines(response: Response, quoted: Callable[[str], Iterable[str]] = _indent) 
 
 def leaf_lines(part: PartView) -> Iterator[str]:
     """Yield the leaves of a part in a list, one a line, without those that three decimals cannot show."""
-    for leaf in _visible_leaves(part):
-        yield f"    {leaf['points']:+.3f}  {leaf['kind']:<9} {_about(leaf)}"
+    for leaf in part.get("leaves", []):
+        if abs(leaf["points"]) >= _VISIBLE:
+            yield f"    {leaf['points']:+.3f}  {leaf['kind']:<9} {_about(leaf)}"
 
 
 def scale(echo: NormalizerEcho) -> str:
@@ -123,7 +136,11 @@ def _ledger(view: LedgerView, scales: dict[str, str], quoted: Callable[[str], It
     yield f"{view['score']:>+11.6f}  Σ {sign}  residual {view['residual']:.1e}"
     if "recall" in view:
         yield f"{'recalled':<9}a short document at distance {view['recall']['distance']:g}"
-    yield from map(_neighbour, view.get("neighbours", []))
+    for neighbour in view.get("neighbours", []):
+        flip = f"  {_flip(neighbour['flips_at'])}" if "flips_at" in neighbour else ""
+        decision = f"{neighbour['margin']:.6f}  {_DECISIONS[neighbour['decided_by']]}{flip}"
+        place = f"#{neighbour['rank']} {neighbour['id'][:DIGITS]}  {clean(neighbour['path'])}"
+        yield f"{neighbour['side']:<9}{decision}  {place}"
 
 
 def _part(part: PartView, most: float, scale_of: str) -> Iterator[str]:
@@ -138,13 +155,9 @@ def _part(part: PartView, most: float, scale_of: str) -> Iterator[str]:
 
 
 def _bar(points: float, most: float) -> str:
-    """As long as the points are beside the largest; made of minus signs where they are below 0."""
+    """Return a bar as long as the points are next to the largest; of minus signs if they are below 0."""
     cells = round(WIDTH * abs(points) / most) if most else 0
     return (("-" if points < 0 else "#") * cells).ljust(WIDTH)
-
-
-def _visible_leaves(part: PartView) -> list[LeafView]:
-    return [leaf for leaf in part.get("leaves", []) if abs(leaf["points"]) >= _VISIBLE]
 
 
 def _about(leaf: LeafView) -> str:
@@ -166,12 +179,6 @@ def _leaf_text(text: str) -> str:
 
 def _whole(columns: ColumnsView) -> float:
     return columns["title"] + columns["body"]
-
-
-def _neighbour(view: NeighbourView) -> str:
-    flip = f"  {_flip(view['flips_at'])}" if "flips_at" in view else ""
-    where = f"#{view['rank']} {view['id'][:DIGITS]}  {clean(view['path'])}"
-    return f"{view['side']:<9}{view['margin']:.6f}  {_DECISIONS[view['decided_by']]}{flip}  {where}"
 
 
 def _flip(weight: float | None) -> str:
@@ -205,7 +212,7 @@ def _stability(view: StabilityView) -> Iterator[str]:
         yield f"{name:<9}stays from {kept['low']:.4f} to {kept['high']:.4f}, {away}"
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "explain",
         "Show why a chunk, or the first hit, scores what it scores for a question, down to words.",

@@ -19,7 +19,7 @@ _UNSHOWN = partial(FORMAT, width=80)
 imports what takes 5 ms."""
 
 _JOINED = {"--filter": "({}) AND ({})", "--modes": "{},{}", "--metrics": "{},{}", "--gate": "{},{}"}
-"""How two values are one."""
+"""How one value says two, for flags whose values can."""
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -54,7 +54,9 @@ class _GivenOnce(argparse.Action):
         before = getattr(namespace, self.dest)
         if before is not None:
             name = self.option_strings[-1]
-            hint = _once(name, str(before), str(values))
+            hint = f"leave out {name} {quote(str(before))}, or {name} {quote(str(values))}"
+            if name in _JOINED and before and values:
+                hint = f"{name} {quote(_JOINED[name].format(before, values))}"
             raise UsageError("conflicting_flags", f"{name} is given twice.", hint=hint)
         setattr(namespace, self.dest, values)
 
@@ -66,8 +68,11 @@ def parse(argv: Sequence[str]) -> Request:
     Raises UsageError `unknown_flag`, `unknown_command`, `missing_argument`, `unexpected_argument`, `bad_value`,
     `conflicting_flags` where a flag of one value is given twice.
     """
-    _check_encoding(argv)
-    head, tail = _split(argv)
+    for word in argv:
+        if any("\ud800" <= letter <= "\udfff" for letter in word):
+            raise UsageError("bad_value", f"The argument {word!r} is not valid UTF-8.", hint="recall --help")
+    cut = list(argv).index("--") if "--" in argv else len(argv)
+    head, tail = list(argv[:cut]), list(argv[cut + 1 :])
     before, name, rest = _leading(head)
     if name is None:
         return _without_command(before, tail)
@@ -83,16 +88,20 @@ def parse(argv: Sequence[str]) -> Request:
     return Request(command, words, flags, flags.store, flags.json, help=flags.help)
 
 
-def command_parser(command: Command, *, operands: bool = False) -> CommandParser:
+def command_parser(command: Command[Any], *, operands: bool = False) -> CommandParser:
     """The parser of one command. operands: declare them too, for help and completion; parsing counts them itself,
     so that flags and words may be mixed freely."""
     operand = command.operand
-    shown = "" if operand is None else f" {_operand_usage(command)}"
+    shown = ""
+    if operand is not None:
+        name = operand.name if operand.most in (1, operand.least) else f"{operand.name}..."
+        shown = f" {name}" if operand.least else f" [{name}]"
+    note = [command.note, ""] if command.note else []
     parser = CommandParser(
         prog=f"recall {command.name}",
         usage=f"recall {command.name}{shown} [flags]",
         description=command.purpose,
-        epilog="\n".join(_epilog(command)),
+        epilog="\n".join([*note, "examples:", *(f"  {example}" for example in command.examples)]),
         formatter_class=FORMAT if operands else _UNSHOWN,
     )
     if operands and operand is not None:
@@ -115,6 +124,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
         if not flag.metavar:
             parser.add_argument(*names, action="store_true", help=flag.doc)
         else:
+            choices = f": {' or '.join(flag.choices)}" if flag.choices else ""
             parser.add_argument(
                 *names,
                 action="append" if flag.many else _GivenOnce,
@@ -122,7 +132,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
                 type=partial(_value, flag),
                 choices=flag.choices or None,
                 metavar=flag.metavar,
-                help=_flag_help(flag),
+                help=f"{flag.doc}{choices}{'; repeatable' if flag.many else ''}",
             )
 
 
@@ -143,7 +153,8 @@ def parse_known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Na
 def refuse_flags(extras: Sequence[str], flags: Iterable[Flag], *, prog: str) -> None:
     """Raise `unknown_flag` with the nearest flag when one of the leftovers is a flag."""
     for extra in extras:
-        if _is_flag(extra):
+        is_number = extra[1:].replace(".", "", 1).isdigit()  # a negative one, which is a word to argparse too
+        if len(extra) > 1 and extra[0] == "-" and " " not in extra and not is_number:
             typed = extra.partition("=")[0]
             near = nearest(typed.lstrip("-"), [flag.name.lstrip("-") for flag in flags])
             hint = f"did you mean --{near}?" if near else f"{prog} --help, or -- before words that begin with a dash"
@@ -181,13 +192,6 @@ def top_help(version: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    if "--" not in argv:
-        return list(argv), []
-    cut = list(argv).index("--")
-    return list(argv[:cut]), list(argv[cut + 1 :])
-
-
 def _leading(head: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
     """Return the flags before the command, the command, and what follows it."""
     i = 0
@@ -216,7 +220,7 @@ def _unknown_command(name: str) -> NoReturn:
     raise UsageError("unknown_command", f"There is no command {name!r}.", hint=hint)
 
 
-def _check_words(command: Command, words: Sequence[str]) -> None:
+def _check_words(command: Command[Any], words: Sequence[str]) -> None:
     operand = command.operand
     most = 0 if operand is None else operand.most
     if operand is not None and len(words) < operand.least:
@@ -245,25 +249,14 @@ def _value(flag: Flag, text: str) -> object:
             )
         return int(text)
     if flag.is_seconds:
-        return _seconds(flag, text)
+        seconds = float(text) if text.isascii() and text.replace(".", "", 1).isdigit() else 0.0
+        if not 0 < seconds < float("inf"):
+            message = f"{flag.name} takes a number of seconds above 0, not {text!r}."
+            raise UsageError("bad_value", message, hint=f"{flag.name} 60")
+        return seconds
     if flag.choices:
         _choose(flag.name, text, flag.choices)
     return text
-
-
-def _seconds(flag: Flag, text: str) -> float:
-    seconds = float(text) if text.isascii() and text.replace(".", "", 1).isdigit() else 0.0
-    if not 0 < seconds < float("inf"):
-        message = f"{flag.name} takes a number of seconds above 0, not {text!r}."
-        raise UsageError("bad_value", message, hint=f"{flag.name} 60")
-    return seconds
-
-
-def _once(name: str, before: str, after: str) -> str:
-    """Return what says both at once, where one value can; else the two to choose from."""
-    if name in _JOINED and before and after:
-        return f"{name} {quote(_JOINED[name].format(before, after))}"
-    return f"leave out {name} {quote(before)}, or {name} {quote(after)}"
 
 
 def _choose(name: str, text: str, choices: Sequence[str]) -> None:
@@ -271,35 +264,6 @@ def _choose(name: str, text: str, choices: Sequence[str]) -> None:
         near = nearest(text, choices)
         hint = f"did you mean {near}?" if near else f"one of: {', '.join(choices)}"
         raise UsageError("bad_value", f"{name} cannot be {text!r}.", hint=hint)
-
-
-def _is_flag(word: str) -> bool:
-    """As argparse sees it: a dash and no space; a negative number is a word."""
-    return len(word) > 1 and word[0] == "-" and " " not in word and not word[1:].replace(".", "", 1).isdigit()
-
-
-def _check_encoding(argv: Sequence[str]) -> None:
-    for word in argv:
-        if any("\ud800" <= letter <= "\udfff" for letter in word):
-            raise UsageError("bad_value", f"The argument {word!r} is not valid UTF-8.", hint="recall --help")
-
-
-def _flag_help(flag: Flag) -> str:
-    choices = f": {' or '.join(flag.choices)}" if flag.choices else ""
-    return f"{flag.doc}{choices}{'; repeatable' if flag.many else ''}"
-
-
-def _operand_usage(command: Command) -> str:
-    operand = command.operand
-    if operand is None:
-        return ""
-    name = operand.name if operand.most in (1, operand.least) else f"{operand.name}..."
-    return name if operand.least else f"[{name}]"
-
-
-def _epilog(command: Command) -> list[str]:
-    note = [command.note, ""] if command.note else []
-    return [*note, "examples:", *(f"  {example}" for example in command.examples)]
 
 
 def script(shell: str) -> str:

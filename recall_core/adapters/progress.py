@@ -85,7 +85,7 @@ def name_stage(event: Progress, name: WorkName) -> str:
 
 
 def share_done(event: Progress) -> float:
-    """How much of the work is done, from 0 to 1: files that are read, less their texts that wait to be embedded."""
+    """Return how much of the work is done, from 0 to 1: files that are read, less texts that wait to be embedded."""
     files = event.files_done / event.files_total if event.files_total else 0.0
     return files * (event.chunks - min(event.waiting, event.chunks)) / event.chunks if event.chunks else files
 

@@ -1,47 +1,65 @@
-"""Texts and documents as the store has them: get, ls; an answer held against its receipt: replay."""
+"""Texts and documents as the store has them: get, ls; receipts held against a new answer: replay; queries: rql."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from string import hexdigits
 from typing import TYPE_CHECKING, Any
 
-from recall_core import adapters
-from recall_core.adapters.flags import RAW, TIMEOUT, Command, Flag, Operand, in_lines, on_store, response_of
-from recall_core.adapters.render import DIGITS, counted
-from recall_core.adapters.streams import expect_new, write_new
-from recall_core.errors import UsageError
-from recall_core.shell import AGAIN, Hint
+from recall_core import adapters, api, rql, views
+from recall_core.adapters.flags import (
+    RAW,
+    RQL,
+    SET,
+    TIMEOUT,
+    Command,
+    Flag,
+    Operand,
+    given_rql,
+    in_lines,
+    on_store,
+    read_rql,
+)
+from recall_core.adapters.render import DIGITS, clean, counted, talk_of_question, weight_of
+from recall_core.adapters.streams import replacing
+from recall_core.errors import NO_STORE, StoreError, UsageError
+from recall_core.shell import Hint
 from recall_core.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from recall_core.adapters.flags import Request
+    from recall_core.adapters.flags import Opener, Request
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
     from recall_core.contract.explaining import ReplayChangeView
-    from recall_core.contract.responses import AnyResponse, ListResponse, Response
+    from recall_core.contract.responses import (
+        CompletionResponse,
+        ExplainedResponse,
+        GetResponse,
+        ListResponse,
+        ReplayResponse,
+        RqlResponse,
+    )
     from recall_core.contract.store import ListedView
-
+    from recall_core.rql.views import FilterView
 
 _AT_ONCE = 1_000  # lines in one piece
 _MOST_DRAWN = 1_000  # documents
 _BETWEEN, _EDGES, _LEAST_TITLE = 3, 2, 12  # columns of a terminal
 _TO_THE_MINUTE = 16  # characters of a time
 _HASH = 64  # hexadecimal digits
-_HINT = Hint(AGAIN, receipt="FILE")
 
 
-def get(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def get(recall: Recall, request: Request, streams: Streams) -> GetResponse:
     """Return a text, byte for byte."""
     return recall.get(request.words[0])
 
 
-def text(response: Response) -> Iterator[str]:
+def text(response: GetResponse) -> Iterator[str]:
     """Yield the text, byte for byte."""
     yield response["found"]["text"]
 
@@ -51,27 +69,36 @@ def ls(recall: Recall, request: Request, streams: Streams) -> ListResponse:
     flags, prefix = request.flags, "".join(request.words)
     answer = recall.list(prefix, glob=flags.glob, limit=flags.k, offset=flags.offset or 0)
     if not answer["total"] and not request.json:
-        streams.say(_say_why_empty(prefix, flags.glob))
+        asked = [f"begins with {prefix}"] if prefix else []
+        asked += [f"matches {flags.glob}"] if flags.glob is not None else []
+        no_such = f"no document has a path that {' and '.join(asked)}"
+        streams.say(no_such if asked else f"the store holds no document; next: {Hint('add', 'DIR')}")
     return answer
 
 
-def path_lines(response: Response) -> Iterator[str]:
+def path_lines(response: ListResponse) -> Iterator[str]:
     """Yield a path a line."""
     return _join_in_pieces(one_line(view["path"]) for view in response["documents"])
 
 
-def long_rows(response: Response) -> Iterator[str]:
-    """Chunks, tokens and when it was changed, in columns; then path, title and source."""
-    return _join_in_pieces(map(_row, response["documents"]))
+def long_rows(response: ListResponse) -> Iterator[str]:
+    """Yield chunks, tokens and when it was changed, in columns; then path, title and source."""
+
+    def row(view: ListedView) -> str:
+        chunks, tokens, changed, source = figures(view)
+        told = (f"{chunks:>6}", f"{tokens:>8}", changed, *map(one_line, (view["path"], view["title"], source)))
+        return "  ".join(filter(None, told))
+
+    return _join_in_pieces(map(row, response["documents"]))
 
 
 def figures(view: ListedView) -> tuple[str, str, str, str]:
-    """chunks, tokens, when it was changed, source."""
+    """Return chunks, tokens, when it was changed, source."""
     changed = f"{view['mtime'][:19]}Z".replace("T", " ")
     return str(view["chunks"]), str(view["tokens"]), changed, view.get("source", "")
 
 
-def talk_of_documents(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_documents(response: ListResponse, is_verbose: bool) -> Iterator[str]:
     """Yield how many of the documents these are, and where the others begin."""
     shown, total = len(response["documents"]), response["total"]
     if total:
@@ -80,53 +107,32 @@ def talk_of_documents(response: Response, is_verbose: bool) -> Iterator[str]:
         yield f"{amount} in {response['stats']['took_ms']:.0f} ms{more}"
 
 
-def _row(view: ListedView) -> str:
-    chunks, tokens, changed, source = figures(view)
-    told = (f"{chunks:>6}", f"{tokens:>8}", changed, *map(one_line, (view["path"], view["title"], source)))
-    return "  ".join(filter(None, told))
-
-
 def _join_in_pieces(lines: Iterator[str]) -> Iterator[str]:
     """Yield the lines, many in a piece."""
     while some := list(islice(lines, _AT_ONCE)):
         yield "\n".join(some) + "\n"
 
 
-def _say_why_empty(prefix: str, glob: str | None) -> str:
-    begins = f"begins with {prefix}" if prefix else ""
-    matches = f"matches {glob}" if glob is not None else ""
-    if begins or matches:
-        return f"no document has a path that {' and '.join(filter(None, (begins, matches)))}"
-    return f"the store holds no document; next: {Hint('add', 'DIR')}"
-
-
-def draw_documents(response: Response, console: Console, flags: Any) -> Table | None:
-    """Draw the documents as a table; None if there are none, or so many that Rich would measure them for long."""
-    documents = response["documents"]
-    if not documents or len(documents) > _MOST_DRAWN:
-        return None
-    return _document_table(documents, console.width, is_long=flags.long)
-
-
-def _document_table(documents: list[ListedView], width: int, *, is_long: bool) -> Table | None:
-    """None for a long list: Rich measures every cell before it draws the first.
+def draw_documents(response: ListResponse, console: Console, flags: Any) -> Table | None:
+    """Draw the documents as a table; None if there are none, or so many that Rich would measure them for long.
 
     With figures a row is one line: titles are cut to the room that is left, or left out. Only a long path is broken.
     """
-    if len(documents) > _MOST_DRAWN:
+    documents = response["documents"]
+    if not documents or len(documents) > _MOST_DRAWN:
         return None
     table = adapters.terminal.new_table()
     table.add_column("path", style="cyan", overflow="fold")
-    names: tuple[str, ...] = ("chunks", "tokens", "changed (UTC)", "source") if is_long else ()
+    names: tuple[str, ...] = ("chunks", "tokens", "changed (UTC)", "source") if flags.long else ()
     names = names if any("source" in view for view in documents) else names[:3]
     rows = [[adapters.terminal.cell(view["path"]), adapters.terminal.cell(view["title"])] for view in documents]
-    if is_long:
+    if flags.long:
         for row, view in zip(rows, documents, strict=True):
             chunks, tokens, changed, source = figures(view)
             row.extend(map(adapters.terminal.cell, (chunks, tokens, changed[:_TO_THE_MINUTE], source)))
         widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
         taken = widths[0] + sum(max(len(name), own) for name, own in zip(names, widths[2:], strict=False))
-        room = width - taken - _BETWEEN * (len(names) + 1) - _EDGES
+        room = console.width - taken - _BETWEEN * (len(names) + 1) - _EDGES
         if room >= _LEAST_TITLE:
             table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=room)
         else:
@@ -142,24 +148,12 @@ def _document_table(documents: list[ListedView], width: int, *, is_long: bool) -
     return table
 
 
-def ask_with_receipt(name: str, ask: Callable[[], AnyResponse]) -> AnyResponse:
-    """The answer, with its receipt in the new file of that name; nothing is asked where there is one already."""
-    if name == "-":
-        raise UsageError("bad_value", "--receipt takes a file: stdout has the answer.", hint=_HINT)
-    expect_new(Path(name), hint=_HINT)
-    answer = ask()
-    receipt = response_of(answer)["receipt"]
-    write_new(Path(name), receipt.pop("text"), hint=_HINT)
-    receipt["path"] = name
-    return answer
-
-
-def replay(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def replay(recall: Recall, request: Request, streams: Streams) -> ReplayResponse:
     """`recall replay FILE`."""
     return recall.replay(Path(request.words[0]))
 
 
-def replay_lines(response: Response) -> Iterator[str]:
+def replay_lines(response: ReplayResponse) -> Iterator[str]:
     """Yield whether the answer is that of the receipt, and a line for each change."""
     view = response["replay"]
     said = "identical" if view["identical"] else "changed"
@@ -189,7 +183,119 @@ def _short_hash(text: str) -> str:
     return text[:DIGITS] if len(text) == _HASH and set(text) <= set(hexdigits) else text
 
 
-COMMANDS: tuple[Command, ...] = (
+def check_query(request: Request, streams: Streams, opener: Opener) -> RqlResponse:
+    """Check a query. Needs no store."""
+    text, _ = _query_of(request, streams)
+    return api.recall.Recall.check_rql(text, tuple(request.flags.set or ()))
+
+
+def format_query(request: Request, streams: Streams, opener: Opener) -> RqlResponse:
+    """Format a query, with --write in its file, which is only written if that changes it. Needs no store."""
+    text, source = _query_of(request, streams)
+    response = api.recall.Recall.format_rql(text)
+    if not request.flags.write:
+        return response
+    if not source.startswith("@"):
+        message = "--write needs a file to write to."
+        raise UsageError("missing_argument", message, hint="recall rql format --write @FILE")
+    path = Path(source[1:])
+    formatted = response["rql"]["text"] + "\n"
+    response["rql"] |= {"path": str(path), "changed": formatted != text}
+    if formatted != text:
+        with replacing(path, hint=Hint("rql format", "@FILE")) as out:
+            out.write(formatted)
+    return response
+
+
+def explain_query(request: Request, streams: Streams, opener: Opener) -> ExplainedResponse:
+    """Explain what a query does in a store."""
+    text, _ = _query_of(request, streams)
+    with opener(request.store) as recall:
+        return recall.explain_rql(text, api.recall.Ask(settings=tuple(request.flags.set or ())))
+
+
+def complete_query(request: Request, streams: Streams, opener: Opener) -> CompletionResponse:
+    """Complete a query at the cursor, with the values of the store if there is one."""
+    text, _ = _query_of(request, streams)
+    cursor = len(text) if request.flags.cursor is None else request.flags.cursor
+    try:
+        store = opener(request.store)
+    except StoreError as error:
+        if error.code not in NO_STORE or request.store is not None:
+            raise
+        return views.completion(text, cursor, rql.complete.NoVocabulary())
+    with store as recall:
+        return recall.complete_rql(text, cursor)
+
+
+def _query_of(request: Request, streams: Streams) -> tuple[str, str]:
+    """Return the query, and where it was given. Raises UsageError, also for a flag of another action."""
+    action, *words = request.words
+    flags = request.flags
+    for name, is_given, actions in (
+        ("--write", flags.write, ("format",)),
+        ("--cursor", flags.cursor is not None, ("complete",)),
+        ("--set", bool(flags.set), ("check", "explain")),
+    ):
+        if is_given and action not in actions:
+            message = f"{name} does not go with recall rql {action}."
+            raise UsageError("conflicting_flags", message, hint=f"recall rql {actions[0]} {name}")
+    source = given_rql(flags.rql, words, f"recall rql {action}")
+    return read_rql(source, streams.stdin), source
+
+
+def query_lines(response: RqlResponse) -> Iterator[str]:
+    """Yield the query as it is written, or what was done to its file."""
+    view = response["rql"]
+    if "path" in view:
+        yield one_line(f"{'formatted' if view.get('changed') else 'unchanged'}  {view['path']}") + "\n"
+    else:
+        yield view["text"] + "\n"
+
+
+def candidate_lines(response: CompletionResponse) -> Iterator[str]:
+    """Yield what may stand at the cursor."""
+    for candidate in response["candidates"]:
+        yield one_line(f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip())
+
+
+def plan_lines(response: ExplainedResponse) -> Iterator[str]:
+    """Yield a query's plan: rows, filter, signals, order and steps, each with its name in front."""
+    view, echo = response["explained"], response["query"]
+    yield f"{'rows':<9}{view['passing']} of {counted(view['rows'], view['table'])} pass the filter"
+    if "filter" in view:
+        yield from _filter(view["filter"], depth=0)
+    for signal in echo.get("plan", {}).get("signals", []):
+        yield f"{signal['signal']:<9}weight {signal['weight']:g}  {clean(signal['text'])}"
+        for term in signal.get("terms", []):
+            yield f"{'':<9}{clean(term['text'])}  in {counted(term['df'], 'chunk')}  {weight_of(term)}"
+    yield f"{'order':<9}{clean(', '.join(view['order']))}"
+    yield f"{'limit':<9}{echo['limit']} offset {echo['offset']} of {counted(response['stats']['total_hits'], 'row')}"
+    yield from (f"{'step':<9}{step}" for step in view["steps"])
+
+
+def _filter(view: FilterView, *, depth: int) -> Iterator[str]:
+    """Yield a filter's parts, one a line and indented by depth: the rows it leaves, how it is answered, its text."""
+    how = view["kind"].upper()
+    if "native" in view:
+        how = "native" if view["native"] else "scanned"
+    yield f"{'filter':<9}{view['rows']:>8}  {how:<9}{'  ' * depth}{clean(view['text'])}"
+    for term in view.get("terms", []):
+        yield from _filter(term, depth=depth + 1)
+
+
+_RQL_VARIANTS: dict[str, Command[Any]] = {
+    "check": Command("rql check", "Check a query.", run=check_query, prints=query_lines, is_text=True),
+    "format": Command("rql format", "Format a query.", run=format_query, prints=query_lines, is_text=True),
+    "complete": Command(
+        "rql complete",
+        "Complete a query at a cursor.",
+        run=complete_query,
+        prints=in_lines(candidate_lines),
+        is_text=True,
+    ),
+}
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "replay",
         "Run the query of a receipt again, and say whether the answer is the same.",
@@ -202,7 +308,7 @@ COMMANDS: tuple[Command, ...] = (
             "recall replay retries.json --json",
         ),
         note="Exit 0 when the answer is identical, 7 with what was edited, deleted, relabelled or set otherwise.",
-        exit_code=lambda response: 0 if response["replay"]["identical"] else 7,
+        exit_code=lambda response, flags: 0 if response["replay"]["identical"] else 7,
     ),
     Command(
         "get",
@@ -234,5 +340,34 @@ COMMANDS: tuple[Command, ...] = (
         draws=draw_documents,
         talks=talk_of_documents,
         prints_all=long_rows,
+    ),
+    Command(
+        "rql",
+        "Help with writing RQL: check or format a query, explain what it does, complete it at a cursor.",
+        run=explain_query,
+        prints=in_lines(plan_lines),
+        operand=Operand(
+            "ACTION",
+            "check, format, explain or complete; then the query: text, @FILE, or - for stdin",
+            most=None,
+            actions=("check", "format", "explain", "complete"),
+        ),
+        flags=(
+            RQL,
+            Flag("--write", "format: put the result back into the file of @FILE"),
+            Flag("--cursor", "complete: the place in code points, by default the end of the text", "N", least=0),
+            SET,
+            TIMEOUT,
+        ),
+        examples=(
+            "recall rql check @nightly.rql",
+            "recall rql format --write @nightly.rql",
+            "recall rql explain \"SELECT doc.path FROM doc FILTER doc.tag = 'docs'\"",
+            "recall rql complete 'SELECT * FROM chunk FILTER doc.t' --json",
+        ),
+        note="check and format need no store; complete suggests the values of one where there is one.",
+        is_text=True,
+        talks=talk_of_question,
+        variant=lambda request: _RQL_VARIANTS.get(request.words[0]),
     ),
 )

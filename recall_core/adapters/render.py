@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recall_core.text import cited
 
 if TYPE_CHECKING:
-    from recall_core.contract.responses import Response
-    from recall_core.contract.views import AccountView, AlternativeView, CoverageView, ResultView, SwapView
+    from recall_core.contract.responses import ContextResponse, ReportResponse, SearchResponse
+    from recall_core.contract.views import (
+        AccountView,
+        ContextView,
+        QueryEcho,
+        ResultView,
+    )
 
 
 SNIPPET = 100
@@ -39,36 +44,36 @@ def json_line(response: Mapping[str, Any]) -> str:
     return json.dumps(response, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def talk_of_hits(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_hits(response: SearchResponse, is_verbose: bool) -> Iterator[str]:
     """Yield the figures of search and query."""
-    yield _results_figures(response)
+    yield f"{_results_figures(response)}{_words_not_looked_for(response)}"
     if is_verbose:
         yield from _nothing_recalled(response)
 
 
-def talk_of_context(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_context(response: ContextResponse, is_verbose: bool) -> Iterator[str]:
     """Yield the figures of a context, and its account if --explain asks for it."""
-    yield f"{_context_figures(response)}{_by_words(response)}"
+    yield f"{_context_figures(response['context'])}{_rows_with_words(response)}{_words_not_looked_for(response)}"
     if "account" in response["context"]:
         yield from account_lines(response["context"]["account"])
     if is_verbose:
         yield from _nothing_recalled(response)
 
 
-def talk_of_report(response: Response, is_verbose: bool) -> Iterator[str]:
+def talk_of_report(response: ReportResponse, is_verbose: bool) -> Iterator[str]:
     """Yield the figures of the hits and of the context on the page."""
     yield _results_figures(response)
-    yield _context_figures(response)
+    yield _context_figures(response["context"])
 
 
-def talk_of_question(response: Response, is_verbose: bool) -> Iterator[str]:
-    """Yield the words of the question that were not looked for."""
-    if dropped := _dropped_words(response):
+def talk_of_question(response: Mapping[str, Any], is_verbose: bool) -> Iterator[str]:
+    """Yield the words of the question, if there is one, that were not looked for."""
+    if dropped := _dropped_words(response.get("query", {})):
         yield f"{'words':<11}{dropped}"
 
 
 def weight_of(term: Mapping[str, Any]) -> str:
-    """What a phrase weighs: `idf 2.197`, and `phrase of 2 words, idf 5.003` where that is the sum of its words'."""
+    """Return what a phrase weighs: `idf 2.197`, or `phrase of 2 words, idf 5.003`, the sum of its words'."""
     words = f"phrase of {term['words']} words, " if "words" in term else ""
     return f"{words}idf {term['idf']:.3f}"
 
@@ -79,7 +84,9 @@ def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Itera
     worth = f"{view['value']:.3f} of at most {view['bound']:.3f}{share}"
     yield f"{'value':<11}{worth}, pack = {view['pack']}, documents {count(view['documents'])}"
     if "coverage" in view:
-        yield f"{'words':<11}{_words(view['coverage'])}"
+        missing = ", ".join(term["text"] for term in view["coverage"]["terms"] if not term["packed"])
+        lacking = f"; not in the context: {missing}" if missing else ""
+        yield f"{'words':<11}{view['coverage']['share']:.0%} of the question's idf{lacking}"
     spent = view["tokens"]
     told = f"{count(spent['chunks'])} in chunks + {count(spent['headers'])} in headers"
     yield f"{'tokens':<11}{told} + {count(spent['separators'])} in separators"
@@ -90,27 +97,13 @@ def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Itera
         alike = " ".join(f"#{count(rank)}" for rank in twins["ranks"])
         yield f"{'alike':<11}{alike}, {count(twins['wasted_tokens'])} tokens packed twice"
     if "alternative" in view:
-        yield f"{'optimal':<11}{_alternative(view['alternative'], count)}"
-
-
-def _words(view: CoverageView) -> str:
-    missing = [term["text"] for term in view["terms"] if not term["packed"]]
-    told = f"{view['share']:.0%} of the question's idf"
-    return f"{told}; not in the context: {', '.join(missing)}" if missing else told
-
-
-def _alternative(view: AlternativeView, count: Callable[[int], str]) -> str:
-    told = f"pack = optimal would reach {view['value']:.3f} with {count(view['used_tokens'])} tokens"
-    for verb, swaps in (("adds", view["adds"]), ("drops", view["drops"])):
-        if swaps:
-            told += f"; {verb} {_list_swaps(swaps, count)}"
-    return told
-
-
-def _list_swaps(swaps: Sequence[SwapView], count: Callable[[int], str]) -> str:
-    shown = ((count(swap["rank"]), "".join(filter(str.isprintable, swap["path"]))) for swap in swaps[:SHOWN])
-    named = ", ".join(f"#{rank} {path}" for rank, path in shown)
-    return named if len(swaps) <= SHOWN else f"{named} and {count(len(swaps) - SHOWN)} more"
+        other = view["alternative"]
+        better = f"pack = optimal would reach {other['value']:.3f} with {count(other['used_tokens'])} tokens"
+        for verb, swaps in (("adds", other["adds"]), ("drops", other["drops"])):
+            named = [f"#{count(swap['rank'])} {''.join(filter(str.isprintable, swap['path']))}" for swap in swaps]
+            more = f" and {count(len(swaps) - SHOWN)} more" if len(swaps) > SHOWN else ""
+            better += f"; {verb} {', '.join(named[:SHOWN])}{more}" if named else ""
+        yield f"{'optimal':<11}{better}"
 
 
 def place(result: ResultView) -> str:
@@ -139,20 +132,19 @@ def clean(text: str) -> str:
     return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
 
 
-def _results_figures(response: Response) -> str:
+def _results_figures(response: SearchResponse | ReportResponse) -> str:
     shown = len(response["results"])
     stats = response["stats"]
     total = stats.get("total_hits", shown)
     copies = stats.get("copies", 0)
     alike = f", {copies:,} of them {'a copy' if copies == 1 else 'copies'}" if copies else ""
     text = "no hits" if not total else f"{shown} of {total:,} hit{'' if total == 1 else 's'}{alike}"
-    paged = "next_offset" in response and "rql" in response.get("query", {})
-    more = f", next page: OFFSET {response['next_offset']}" if paged else ""
-    return f"{text} in {stats['took_ms']:.0f} ms{more}{_by_words(response)}"
+    following = response.get("next_offset") if "rql" in response["query"] else None
+    more = "" if following is None else f", next page: OFFSET {following}"
+    return f"{text} in {stats['took_ms']:.0f} ms{more}{_rows_with_words(response)}"
 
 
-def _context_figures(response: Response) -> str:
-    context = response["context"]
+def _context_figures(context: ContextView) -> str:
     model = context.get("estimated_model_tokens")
     about = f", about {model} model tokens" if model is not None else ""
     kept = f", {context['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in context else ""
@@ -162,26 +154,23 @@ def _context_figures(response: Response) -> str:
     )
 
 
-def _nothing_recalled(response: Response) -> Iterator[str]:
+def _nothing_recalled(response: SearchResponse | ContextResponse) -> Iterator[str]:
     """Yield why sparse-document recall gave no row away, if it gave none."""
-    if response.get("sparse", {}).get("reason") in NOTHING_RECALLED:
-        sparse = response["sparse"]
-        why = NOTHING_RECALLED[sparse["reason"]].format_map(sparse)
-        yield f"{'sparse':<11}nothing recalled: {sparse['reason']} ({why})"
+    if "sparse" in response and (reason := response["sparse"]["reason"]) in NOTHING_RECALLED:
+        yield f"{'sparse':<11}nothing recalled: {reason} ({NOTHING_RECALLED[reason].format_map(response['sparse'])})"
 
 
-def _by_words(response: Response) -> str:
-    """Return how many rows the words match, and which of them were not looked for."""
-    told = ""
-    if (held := response["stats"].get("word_hits")) is not None:
-        told += f" · {held:,} with a query term"
-    if dropped := _dropped_words(response):
-        told += f" · {dropped}"
-    return told
+def _rows_with_words(response: SearchResponse | ContextResponse | ReportResponse) -> str:
+    """Return how many rows the words match."""
+    count = response["stats"].get("word_hits")
+    return "" if count is None else f" · {count:,} with a query term"
 
 
-def _dropped_words(response: Response) -> str:
-    dropped = response.get("query", {}).get("dropped")
-    if not dropped or "report" in response:
-        return ""
-    return f"not looked for: {clean(', '.join(dropped))} (--all-words looks for each)"
+def _words_not_looked_for(response: SearchResponse | ContextResponse) -> str:
+    dropped = _dropped_words(response["query"])
+    return f" · {dropped}" if dropped else ""
+
+
+def _dropped_words(query: QueryEcho) -> str:
+    dropped = query.get("dropped")
+    return f"not looked for: {clean(', '.join(dropped))} (--all-words looks for each)" if dropped else ""

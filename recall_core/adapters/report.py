@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,13 @@ from recall_core.adapters.flags import (
     Flag,
     K,
     Operand,
+    ask_of,
+    check_question,
     in_lines,
     on_store,
-    response_of,
+    pack_of,
+    read_rql,
 )
-from recall_core.adapters.options import ask_of, check_question, pack_of, read_rql
 from recall_core.adapters.render import talk_of_report
 from recall_core.adapters.report_page import account_facts, page, place, plan_facts, question, visible
 from recall_core.adapters.streams import Streams, encode_for, replacing
@@ -31,30 +33,34 @@ if TYPE_CHECKING:
     from recall_core.adapters.flags import Request
     from recall_core.api.recall import Recall
     from recall_core.contract.explaining import ReportView
-    from recall_core.contract.responses import AnyResponse, Response
-    from recall_core.contract.views import ResultView
+    from recall_core.contract.responses import ReportResponse
+    from recall_core.contract.views import ContextView, ResultView
 
 
 _SYNTAX = re.compile(r"([\\`*_\[\]#|<>~&$])")
 
 
-def markdown(response: Response) -> str:
+def markdown(response: ReportResponse) -> str:
     """Return the file of a response to `report`, whose timings it leaves out."""
     return "\n".join(_lines(response)) + "\n"
 
 
-def _lines(response: Response) -> Iterator[str]:
-    yield f"# {flat(question(response)) or 'Nothing asked'}"
+def _lines(response: ReportResponse) -> Iterator[str]:
+    yield f"# {flat(question(response['query'])) or 'Nothing asked'}"
     yield ""
-    yield from _table(("plan", ""), plan_facts(response))
-    yield from (f"- {flat(warning)}" for warning in response.get("warnings", []))
+    yield from _table(("plan", ""), plan_facts(response["query"]))
+    yield from (f"- {flat(warning)}" for warning in response["warnings"])
     yield "\n## Results"
-    offset = response.get("query", {}).get("offset", 0)
-    for number, result in enumerate(response.get("results", []), start=offset + 1):
+    offset = response["query"]["offset"]
+    for number, result in enumerate(response["results"], start=offset + 1):
         yield from _result(result, number)
-    yield from _weights(response.get("report", {}), response.get("results", []))
-    yield from _funnel(response)
-    yield from _context(response)
+    yield from _weights(response["report"], response["results"])
+    if stages := response["trace"]["stages"]:
+        yield "\n## Funnel\n"
+        yield from _table(
+            ("stage", "rows"), [(each["stage"], f"{each['rows_in']} → {each['rows_out']}") for each in stages]
+        )
+    yield from _context(response["context"])
 
 
 def _result(result: ResultView, number: int) -> Iterator[str]:
@@ -86,19 +92,7 @@ def _weights(view: ReportView, results: Sequence[ResultView]) -> Iterator[str]:
     yield from _table(("result", "ranks by share of the semantic weight"), rows)
 
 
-def _funnel(response: Mapping[str, Any]) -> Iterator[str]:
-    stages = response.get("trace", {}).get("stages", [])
-    if stages:
-        yield "\n## Funnel\n"
-        yield from _table(
-            ("stage", "rows"), [(each["stage"], f"{each['rows_in']} → {each['rows_out']}") for each in stages]
-        )
-
-
-def _context(response: Response) -> Iterator[str]:
-    view = response.get("context")
-    if view is None:
-        return
+def _context(view: ContextView) -> Iterator[str]:
     kept = f", {view['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in view else ""
     used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({flat(view['counter'])}{kept})"
     yield f"\n## Context\n\n{used}.\n"
@@ -130,7 +124,7 @@ def fence_text(text: str) -> Iterator[str]:
 STDOUT = "-"
 
 
-def report(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def report(recall: Recall, request: Request, streams: Streams) -> ReportResponse:
     """`recall report`. A page that goes to stdout is the only thing there."""
     flags = request.flags
     check_question(request)
@@ -146,13 +140,13 @@ def report(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     text = read_rql(flags.rql, streams.stdin) if is_rql else " ".join(request.words)
     response = recall.report(text, ask_of(flags), pack_of(flags), is_rql=is_rql)
     if flags.html is not None:
-        response["report"]["html"] = _write(page(response_of(response)), flags.html, streams)
+        response["report"]["html"] = _write(page(response), flags.html, streams)
     if flags.md is not None:
-        response["report"]["markdown"] = _write(markdown(response_of(response)), flags.md, streams)
+        response["report"]["markdown"] = _write(markdown(response), flags.md, streams)
     return response
 
 
-def lines(response: Response) -> Iterator[str]:
+def lines(response: ReportResponse) -> Iterator[str]:
     """Yield where the page was written."""
     view = response["report"]
     yield from (f"{kind:<10}{view[kind]}" for kind in ("html", "markdown") if view.get(kind, STDOUT) != STDOUT)
@@ -167,7 +161,7 @@ def _write(text: str, target: str, streams: Streams) -> str:
     return target
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "report",
         "Write a question's results, ledgers, rank lines and context on one page that needs nothing else.",

@@ -10,10 +10,10 @@ from recall_core.adapters.render import account_lines, counted, weight_of
 from recall_core.text import behind_unit, cited
 
 if TYPE_CHECKING:
-    from recall_core.contract.explaining import RankLineView, RankStepView
+    from recall_core.contract.explaining import RankLineView, RankStepView, ReportView, TraceView
     from recall_core.contract.ledger import PartView
-    from recall_core.contract.responses import Response
-    from recall_core.contract.views import ContextBlock, ContextView, ResultView
+    from recall_core.contract.responses import ReportResponse
+    from recall_core.contract.views import ContextView, QueryEcho, ResultView
 
 _VOID = ("meta", "br", "hr", "circle", "line", "rect", "path")
 _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -44,24 +44,20 @@ def html(text: str) -> Html:
 
 
 def tag(name: str, /, *children: str, **attributes: str | float) -> Html:
-    """An element. An attribute's trailing underscore is dropped, others become hyphens; floats are kept short."""
-    told = "".join(f' {_attribute_name(key)}="{_attribute_value(value)}"' for key, value in attributes.items())
-    if name in _VOID:
-        return Html(f"<{name}{told}/>")
-    return Html(f"<{name}{told}>{join(*children)}</{name}>")
+    """Return an element. An attribute loses its trailing underscore, others become hyphens; floats are kept short."""
+    written = ""
+    for key, value in attributes.items():
+        attribute = key if key == "viewBox" else key.rstrip("_").replace("_", "-")
+        text = (
+            escape(visible(value), quote=True) if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")
+        )
+        written += f' {attribute}="{text}"'
+    return Html(f"<{name}{written}/>" if name in _VOID else f"<{name}{written}>{join(*children)}</{name}>")
 
 
 def join(*children: str) -> Html:
-    """Several pieces as one."""
+    """Return several pieces as one."""
     return Html("".join(map(html, children)))
-
-
-def _attribute_name(key: str) -> str:
-    return "viewBox" if key == "viewBox" else key.rstrip("_").replace("_", "-")
-
-
-def _attribute_value(value: str | float) -> str:
-    return escape(visible(value), quote=True) if isinstance(value, str) else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 SIGNAL_COLOURS = {"lexical": "#56b4e9", "semantic": "#e69f00", "rerank": "#009e73"}
@@ -135,17 +131,13 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .82rem; overflow-wrap:
 """.strip()
 
 
-def question(response: Response) -> str:
+def question(query: QueryEcho) -> str:
     """Return the words, or the query, that were asked."""
-    query = response.get("query")
-    return "" if query is None else query.get("rql", query.get("text", ""))
+    return query.get("rql", query.get("text", ""))
 
 
-def plan_facts(response: Response) -> Iterator[tuple[str, str]]:
-    """Everything that decided the order."""
-    query = response.get("query")
-    if query is None:
-        return
+def plan_facts(query: QueryEcho) -> Iterator[tuple[str, str]]:
+    """Yield everything that decided the order."""
     if "filters" in query:
         yield "filter", query["filters"]
     yield "rows", f"{query['limit']}" + (f" after {query['offset']}" if query["offset"] else "")
@@ -188,13 +180,13 @@ _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def rank_chart(lines: Sequence[RankLineView], *, weight: float, depth: int) -> Html:
-    """Every line's rank, 1 on top, from lexical only (left) to semantic only (right); a number marks each line."""
+    """Draw every line's rank, 1 on top, from lexical only (left) to semantic only (right), with a number on it."""
     height = TOP + ROW * (depth - 1) + 44
-    drawn = [
-        *_axes(weight, depth),
-        *(_rank_path(line) for line in lines),
-        *(m for each in lines for m in _marks(each, weight)),
-    ]
+    drawn = [*_axes(weight, depth)]
+    for line in lines:
+        path = "".join(map(_stretch, _stretches(line["steps"])))
+        drawn.append(tag("path", d=path, fill="none", stroke_linejoin="round", **_stroke(line["result"])))
+    drawn += [mark for line in lines for mark in _marks(line, weight)]
     return tag("svg", *drawn, viewBox=f"0 0 {CHART_WIDTH:g} {height:g}", role="img", aria_label="rank over weight")
 
 
@@ -241,13 +233,8 @@ def _axes(weight: float, depth: int) -> Iterator[Html]:
     yield _svg_text(f"now {weight:.3g}", _x_of(weight), TOP - 17, anchor=anchor)
 
 
-def _rank_path(line: RankLineView) -> Html:
-    path = "".join(_stretch(steps) for steps in _stretches(line["steps"]))
-    return tag("path", d=path, fill="none", stroke_linejoin="round", **_stroke(line["result"]))
-
-
 def _stretches(steps: Sequence[RankStepView]) -> Iterator[list[RankStepView]]:
-    """Runs of steps that touch; between two runs the line is below the picture. Single weights are too thin."""
+    """Yield runs of steps that touch; between two runs the line is below the picture. Single weights are too thin."""
     run: list[RankStepView] = []
     for step in steps:
         if step["high"] <= step["low"]:
@@ -261,7 +248,7 @@ def _stretches(steps: Sequence[RankStepView]) -> Iterator[list[RankStepView]]:
 
 
 def _stretch(steps: Sequence[RankStepView]) -> str:
-    """Level at each rank, with a slope from one to the next."""
+    """Return a path that is level at each rank, with a slope from one to the next."""
     points = []
     for place, step in enumerate(steps):
         x1, x2 = _x_of(step["low"]), _x_of(step["high"])
@@ -314,9 +301,9 @@ EXCERPT = 260
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def page(response: Response) -> str:
+def page(response: ReportResponse) -> str:
     """Return the page of a response to `report`, whose timings it leaves out."""
-    title = question(response)
+    title = question(response["query"])
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -325,20 +312,22 @@ def page(response: Response) -> str:
         tag("title", f"Recall: {title}"),
         tag("style", Html(CSS)),
     )
+    stats = response["stats"]
+    state = [f"{name} {stats[name]}" for name in ("digest", "snapshot", "index") if stats.get(name)]
     sections = (
         _opening(title, response),
         _results(response),
-        _lines(response),
-        _funnel(response),
-        _context(response),
-        _closing(response),
+        _lines(response["report"], response["results"]),
+        _funnel(response["trace"]),
+        _context(response["context"]),
+        tag("footer", tag("p", "  ·  ".join(["Made by Recall from one state of the store", *state]), class_="mono")),
     )
     return f"<!DOCTYPE html>\n{tag('html', head, tag('body', tag('main', *sections)), lang='en')}\n"
 
 
-def _opening(title: str, response: Response) -> Html:
-    facts = [tag("li", tag("b", name), value) for name, value in plan_facts(response)]
-    warnings = [tag("li", warning) for warning in response.get("warnings", [])]
+def _opening(title: str, response: ReportResponse) -> Html:
+    facts = [tag("li", tag("b", name), value) for name, value in plan_facts(response["query"])]
+    warnings = [tag("li", warning) for warning in response["warnings"]]
     return tag(
         "header",
         tag("p", "Recall report", class_="kind"),
@@ -348,18 +337,14 @@ def _opening(title: str, response: Response) -> Html:
     )
 
 
-def _results(response: Response) -> Html:
-    results = response.get("results", [])
+def _results(response: ReportResponse) -> Html:
+    results = response["results"]
     total = response["stats"].get("total_hits", len(results))
-    offset = response.get("query", {}).get("offset", 0)
-    keys = [join(tag("span", class_=f"key {name}"), f"{name} ") for name in SIGNAL_COLOURS if _has(results, name)]
+    signals = {part["signal"] for result in results for part in _parts(result)}
+    keys = [join(tag("span", class_=f"key {name}"), f"{name} ") for name in SIGNAL_COLOURS if name in signals]
     note = tag("p", f"{len(results)} of {total}. ", *keys, class_="note")
-    cards = (_result(result, number) for number, result in enumerate(results, start=offset + 1))
+    cards = (_result(result, number) for number, result in enumerate(results, start=response["query"]["offset"] + 1))
     return tag("section", tag("h2", "Results"), note, *cards)
-
-
-def _has(results: Sequence[ResultView], signal: str) -> bool:
-    return any(part["signal"] == signal for result in results for part in _parts(result))
 
 
 def _parts(result: Mapping[str, Any]) -> Sequence[PartView]:
@@ -380,9 +365,17 @@ def _result(result: ResultView, number: int) -> Html:
     text = chunk.get("text", "")
     name = (passage or chunk).get("heading")
     heading = tag("div", name, class_="heading") if name else Html()
-    excerpt = tag("div", _short(passage["text"] if passage else text), class_="excerpt") if text else Html()
+    flat = " ".join((passage["text"] if passage else text).split())
+    shown = flat if len(flat) <= EXCERPT else flat[: EXCERPT - 1] + "…"
+    excerpt = tag("div", shown, class_="excerpt") if text else Html()
+    # Each signal's points are a share of the whole scale, which ends at 1.
+    pieces = [
+        tag("span", class_=part["signal"], style=f"width:{100 * max(0.0, part['points']):.2f}%")
+        for part in _parts(result)
+    ]
+    bar = tag("div", *pieces, class_="bar") if pieces else Html()
     whole = _fold(f"text, {chunk.get('tokens', 0)} tokens", tag("pre", text)) if text else Html()
-    return tag("article", head, heading, _score_bar(result), excerpt, _ledger(result, is_open=number == 1), whole)
+    return tag("article", head, heading, bar, excerpt, _ledger(result, is_open=number == 1), whole)
 
 
 def place(result: Mapping[str, Any]) -> str:
@@ -395,20 +388,6 @@ def place(result: Mapping[str, Any]) -> str:
     notes = [str(doc["state"])] if "state" in doc else []
     notes += ["recalled"] if result.get("recall_injected") else []
     return path + lines + (f"  ({', '.join(notes)})" if notes else "")
-
-
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= EXCERPT else flat[: EXCERPT - 1] + "…"
-
-
-def _score_bar(result: ResultView) -> Html:
-    """Return each signal's points as a share of the whole scale, which ends at 1."""
-    pieces = [
-        tag("span", class_=part["signal"], style=f"width:{100 * max(0.0, part['points']):.2f}%")
-        for part in _parts(result)
-    ]
-    return tag("div", *pieces, class_="bar") if pieces else Html()
 
 
 def _ledger(result: ResultView, *, is_open: bool) -> Html:
@@ -441,12 +420,10 @@ def _leaf_note(leaf: Mapping[str, Any]) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def _lines(response: Response) -> Html:
-    view = response.get("report", {})
+def _lines(view: ReportView, results: Sequence[ResultView]) -> Html:
     lines = view.get("lines", [])
     if not lines or "weight" not in view:
         return Html()
-    results = response.get("results", [])
     legend = [
         tag("li", sample(line["result"]), tag("b", f"{line['result'] + 1}"), place(results[line["result"]]))
         for line in lines
@@ -460,34 +437,24 @@ def _lines(response: Response) -> Html:
     )
 
 
-def _funnel(response: Mapping[str, Any]) -> Html:
-    """From the store to the answer, where the response tells it."""
-    stages = response.get("trace", {}).get("stages", [])
+def _funnel(view: TraceView) -> Html:
+    """Return the rows left after each step from the store to the answer."""
+    stages = view["stages"]
     if not stages:
         return Html()
     most = max(1, *(stage["rows_out"] for stage in stages))
-    rows = [
-        tag(
-            "tr",
-            tag("td", stage["stage"]),
-            _figure(f"{stage['rows_in']}"),
-            _figure(f"{stage['rows_out']}"),
-            tag("td", _fill(stage["rows_out"] / most), class_="w"),
+    rows = []
+    for stage in stages:
+        fill = tag("span", class_="fill", style=f"width:{100 * stage['rows_out'] / most:.2f}%")
+        figures = [_figure(f"{stage[name]}") for name in ("rows_in", "rows_out")]
+        rows.append(
+            tag("tr", tag("td", stage["stage"]), *figures, tag("td", tag("div", fill, class_="bar"), class_="w"))
         )
-        for stage in stages
-    ]
     head = tag("tr", tag("th", "stage"), tag("th", "in", class_="n"), tag("th", "out", class_="n"), tag("th"))
     return tag("section", tag("h2", "Funnel"), tag("table", head, *rows, class_="funnel"))
 
 
-def _fill(share: float) -> Html:
-    return tag("div", tag("span", class_="fill", style=f"width:{100 * share:.2f}%"), class_="bar")
-
-
-def _context(response: Response) -> Html:
-    view = response.get("context")
-    if view is None:
-        return Html()
+def _context(view: ContextView) -> Html:
     kept = f", {view['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in view else ""
     used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({view['counter']}{kept}), "
     note = tag("p", used + f"{len(view['blocks'])} blocks from {view['candidates']} candidates.", class_="note")
@@ -501,7 +468,7 @@ def _context(response: Response) -> Html:
         _blocks(view),
         table,
         _omitted_list(view),
-        *_texts(view),
+        _fold("the text, as a model reads it", tag("pre", view["text"])) if view["text"] else Html(),
     )
 
 
@@ -510,15 +477,12 @@ def _blocks(view: ContextView) -> Html:
         tag(
             "li",
             tag("b", f"{each['n']}"),
-            cited(each["path"], each["line_start"], each["line_end"], each.get("place")) + _cut(each),
+            cited(each["path"], each["line_start"], each["line_end"], each.get("place"))
+            + ("  (cut)" if each["truncated"] else ""),
         )
         for each in view["blocks"]
     ]
     return tag("ol", *rows, class_="legend") if rows else Html()
-
-
-def _cut(block: ContextBlock) -> str:
-    return "  (cut)" if block["truncated"] else ""
 
 
 def _omitted_list(view: ContextView) -> Html:
@@ -530,17 +494,6 @@ def _omitted_list(view: ContextView) -> Html:
         for each in view["omitted"]
     ]
     return _fold(f"left out, {len(rows)} entries", tag("ul", *rows, class_="plain")) if rows else Html()
-
-
-def _texts(view: ContextView) -> Iterator[Html]:
-    if view["text"]:
-        yield _fold("the text, as a model reads it", tag("pre", view["text"]))
-
-
-def _closing(response: Response) -> Html:
-    stats = response["stats"]
-    told = [f"{name} {stats[name]}" for name in ("digest", "snapshot", "index") if stats.get(name)]
-    return tag("footer", tag("p", "  ·  ".join(["Made by Recall from one state of the store", *told]), class_="mono"))
 
 
 def _figure(text: str) -> Html:

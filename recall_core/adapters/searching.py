@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 from recall_core import adapters, rql
 from recall_core._lazy import csv
@@ -28,9 +29,15 @@ from recall_core.adapters.flags import (
     Flag,
     K,
     Operand,
+    ask_of,
+    check_question,
+    given_rql,
+    lists_paths,
     on_store,
+    pack_of,
+    read_rql,
+    wants_json,
 )
-from recall_core.adapters.options import ask_of, check_question, given_rql, lists_paths, pack_of, read_rql, wants_json
 from recall_core.adapters.render import (
     DIGITS,
     INDENT,
@@ -42,7 +49,7 @@ from recall_core.adapters.render import (
     talk_of_context,
     talk_of_hits,
 )
-from recall_core.adapters.streams import encode_for, for_data
+from recall_core.adapters.streams import encode_for, expect_new, for_data, write_new
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 from recall_core.text import cited, harmless, one_line
@@ -56,10 +63,11 @@ if TYPE_CHECKING:
     from recall_core.adapters.streams import Streams
     from recall_core.api.recall import Recall
     from recall_core.contract.ledger import PassageView
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import ContextResponse, SearchResponse
     from recall_core.contract.views import ResultView
 
 
+_Receipted = TypeVar("_Receipted", "SearchResponse", "ContextResponse")
 Line = list[tuple[str, bool]]
 """A line in pieces, each with whether it matches the question."""
 _DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
@@ -78,18 +86,18 @@ _DOCUMENTS = "score doc.path doc.title doc.tags doc.source doc.mtime doc.id".spl
 """The columns where SELECT chose none."""
 
 
-def search(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def search(recall: Recall, request: Request, streams: Streams) -> SearchResponse:
     """Answer words."""
     return _ask_for_answer(request, lambda: recall.search(" ".join(request.words), ask_of(request.flags)))
 
 
-def query(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def query(recall: Recall, request: Request, streams: Streams) -> SearchResponse:
     """Answer a query in RQL."""
     given = given_rql(request.flags.rql, request.words, "recall query")
     return _ask_for_answer(request, lambda: recall.query(read_rql(given, streams.stdin), ask_of(request.flags)))
 
 
-def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def context(recall: Recall, request: Request, streams: Streams) -> ContextResponse:
     """Pack the best chunks of words or of a query."""
     flags = request.flags
     check_question(request)
@@ -101,20 +109,27 @@ def context(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return _ask_for_answer(request, lambda: recall.context(None, ask, pack, rql=read_rql(flags.rql, streams.stdin)))
 
 
-def _ask_for_answer(request: Request, ask: Callable[[], AnyResponse]) -> AnyResponse:
-    """Return the answer; its receipt in a file, where one is named."""
-    if request.flags.receipt is None:
+def _ask_for_answer(request: Request, ask: Callable[[], _Receipted]) -> _Receipted:
+    """Return the answer. Write its receipt into the new file that --receipt names; ask nothing if the file exists."""
+    name, hint = request.flags.receipt, Hint(AGAIN, receipt="FILE")
+    if name is None:
         return ask()
+    if name == "-":
+        raise UsageError("bad_value", "--receipt takes a file: stdout has the answer.", hint=hint)
+    expect_new(Path(name), hint=hint)
+    answer = ask()
+    receipt = answer["receipt"]
+    write_new(Path(name), receipt.pop("text"), hint=hint)
+    receipt["path"] = name
+    return answer
 
-    return adapters.reading.ask_with_receipt(request.flags.receipt, ask)
 
-
-def packed_text(response: Response) -> Iterator[str]:
+def packed_text(response: ContextResponse) -> Iterator[str]:
     """Yield the text of the context."""
     yield response["context"]["text"] + "\n"
 
 
-def hit_lines(response: Response) -> Iterator[str]:
+def hit_lines(response: SearchResponse) -> Iterator[str]:
     """Yield every hit with its passage and its ledger, the same in every terminal and on every run."""
     for result in response["results"]:
         yield one_line("  ".join(hit_header(result))) + "\n"
@@ -166,7 +181,7 @@ def marks(result: ResultView) -> list[str]:
 
 
 def is_whole(result: ResultView) -> bool:
-    """False when SELECT chose among the fields: line numbers cannot be chosen, and of a document few choose all."""
+    """Return False if SELECT chose fields: line numbers cannot be chosen, and of a document few choose all."""
     return (
         "line_end" in result.get("chunk", {})
         or {"id", "hash", "mtime", "tags", "title"} <= result.get("doc", {}).keys()
@@ -207,7 +222,7 @@ def snippet(result: ResultView, width: int = SNIPPET) -> str:
 
 
 def ledger_lines(result: ResultView) -> Iterator[str]:
-    """What its place rests on, how the score adds up, and what else gave it its row; none without an explanation."""
+    """Yield what its rank depends on, how the score adds up, and what else gave it its row, if it is explained."""
     if summary := result.get("explain", {}).get("summary"):
         yield f"  {clean(summary)}"
     for part in result.get("explain", {}).get("parts", []):
@@ -225,28 +240,27 @@ def ledger_lines(result: ResultView) -> Iterator[str]:
         yield f"  recalled: a short document at distance {result['recall']['distance']:g}, in {where}"
 
 
-def put_in_brackets(response: Response) -> Response:
+def put_in_brackets(response: SearchResponse) -> SearchResponse:
     """Return the answer with what matches in [brackets], for who sees nothing in bold."""
-    results = [
-        cast("ResultView", {**result, "passage": _put_passage_in_brackets(result["passage"])})
-        if "passage" in result
-        else result
-        for result in response["results"]
-    ]
-    return cast("Response", {**response, "results": results})
-
-
-def _put_passage_in_brackets(passage: PassageView) -> PassageView:
-    marked = "".join(f"[{text}]" if matches else text for text, matches in _passage_pieces(passage["text"], passage))
-    return {**passage, "text": marked, "matches": []}
+    results: list[ResultView] = []
+    for result in response["results"]:
+        if "passage" in result:
+            passage = result["passage"]
+            pieces = _passage_pieces(passage["text"], passage)
+            marked = "".join(f"[{text}]" if matches else text for text, matches in pieces)
+            result = {**result, "passage": {**passage, "text": marked, "matches": []}}  # noqa: PLW2901
+        results.append(result)
+    return {**response, "results": results}
 
 
 def passage_lines(result: ResultView) -> Iterator[Line]:
-    """The passage, and the lines around it where those were asked for, without the indentation that all share."""
+    """Yield the passage, with the lines around it if they are there, without the indentation that all share."""
     if not has_passage(result):
         return
     passage = result["passage"]
-    before = passage.get("before", _indentation(result))
+    chunk = result.get("chunk", {})
+    above = chunk.get("text", "")[: passage["offset"] - chunk.get("offset", 0)].rpartition("\n")[2]
+    before = passage.get("before", "" if above.strip() else above)
     pieces = [(before, False), *_passage_pieces(passage["text"], passage), (passage.get("after", ""), False)]
     shown: list[Line] = [[]]
     for text, matches in pieces:
@@ -280,13 +294,6 @@ def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _indentation(result: ResultView) -> str:
-    """Return what stands before the passage on its line, where that is nothing but blanks."""
-    chunk, passage = result.get("chunk", {}), result["passage"]
-    above = chunk.get("text", "")[: passage["offset"] - chunk.get("offset", 0)].rpartition("\n")[2]
-    return "" if above.strip() else above
-
-
 def _cut_line(line: Line, length: int) -> Line:
     """Return the line without so many of its first characters."""
     left: Line = []
@@ -296,27 +303,28 @@ def _cut_line(line: Line, length: int) -> Line:
     return left
 
 
-def draw_hits(response: Response, console: Console, flags: Any) -> RenderableType | None:
+def draw_hits(response: SearchResponse, console: Console, flags: Any) -> RenderableType | None:
     """Draw hits with their passages, or the fields that SELECT chose as a table; None if there are none."""
     results = response["results"]
     if not results:
         return None
-    return _draw_rows(results) if all(map(is_whole, results)) else _draw_fields(results)
-
-
-def _draw_rows(results: list[ResultView]) -> RenderableType:
+    if not all(map(is_whole, results)):
+        return _draw_fields(results)
     return adapters.terminal.Group(*(part for result in results for part in _draw_hit(result)))
 
 
 def _draw_hit(result: ResultView) -> Iterator[RenderableType]:
-    """Its header, its passage with what matches in bold, its ledger."""
+    """Yield the header of a hit, its passage with what matches in bold, its ledger."""
     yield _draw_header(result)
     for line in passage_lines(result) if has_passage(result) else [[(snippet(result, 160), False)]]:
         shown = adapters.terminal.Text.assemble(
             *((harmless(text), "bold" if matches else "") for text, matches in line)
         )
         yield adapters.terminal.Padding(shown, (0, 0, 0, INDENT))
-    yield from _draw_ledger(result)
+    for entry in ledger_lines(result):  # in two where it would break in the middle of a figure
+        points, value, figures = entry.partition(" value ") if entry[2:3].strip() else (entry, "", "")
+        drawn = f"{points.rstrip()}\n    value {figures}" if value else entry
+        yield adapters.terminal.Text(drawn, style="dim")
 
 
 def _draw_header(result: ResultView) -> Text:
@@ -346,15 +354,8 @@ def _draw_fields(results: list[ResultView]) -> Table:
     return table
 
 
-def _draw_ledger(result: ResultView) -> Iterator[Text]:
-    """Yield the ledger's lines, cut into two where they would break in the middle of a figure."""
-    for line in ledger_lines(result):
-        points, value, figures = line.partition(" value ") if line[2:3].strip() else (line, "", "")
-        yield adapters.terminal.Text(f"{points.rstrip()}\n    value {figures}" if value else line, style="dim")
-
-
 def choose_rows(request: Request) -> RowsWriter | None:
-    """What writes the rows, where a flag asks for one of these forms. Raises UsageError `conflicting_flags`."""
+    """Return what writes the rows if a flag asks for one of these forms. Raises UsageError `conflicting_flags`."""
     asked = [name for name in _FORMS if getattr(request.flags, name, False)]
     if getattr(request.flags, "by_meaning", False) and not lists_paths(request.flags):
         hint = "add -l, or leave out --by-meaning"
@@ -371,25 +372,22 @@ def choose_rows(request: Request) -> RowsWriter | None:
     return _FORMS[asked[0]]
 
 
-def _write_paths(response: Response, stdout: TextIO) -> None:
-    """Each document once, where its best row stands."""
-    _expect_path(response)
+def exit_by_list(response: SearchResponse, flags: Any) -> int:
+    """Return 7 if a list of documents was asked for and is empty."""
+    return 7 if lists_paths(flags) and not response["results"] else 0
+
+
+def _write_paths(response: SearchResponse, stdout: TextIO) -> None:
+    """Write each document once, where its best row is."""
+    if any("path" not in result.get("doc", {}) for result in response["results"]):
+        message = "--paths needs doc.path among what SELECT chooses."
+        raise UsageError("conflicting_flags", message, hint="SELECT doc.path, or leave out --paths")
     for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
         stdout.write(encode_for(f"{one_line(path)}\n", stdout))
 
 
-def _expect_path(response: Response) -> None:
-    if any("path" not in result.get("doc", {}) for result in response["results"]):
-        message = "--paths needs doc.path among what SELECT chooses."
-        raise UsageError("conflicting_flags", message, hint="SELECT doc.path, or leave out --paths")
-
-
-def _write_json_lines(response: Response, stdout: TextIO) -> None:
-    for_data(stdout).writelines(map(json_line, response["results"]))
-
-
-def _write_csv(response: Response, stdout: TextIO) -> None:
-    """The names, then a row each; a text has its line breaks, in quotes."""
+def _write_csv(response: SearchResponse, stdout: TextIO) -> None:
+    """Write the names, then a row each; a text has its line breaks, in quotes."""
     names = _columns(response)
     for row in (names, *([_cell(result, name) for name in names] for result in response["results"])):
         line = StringIO()
@@ -397,7 +395,7 @@ def _write_csv(response: Response, stdout: TextIO) -> None:
         stdout.write(encode_for(line.getvalue(), stdout))
 
 
-def _columns(response: Response) -> list[str]:
+def _columns(response: SearchResponse) -> list[str]:
     """Return what SELECT names; without one, what finds and shows a row."""
     text = response["query"].get("rql")
     if text is None:
@@ -412,7 +410,9 @@ def _columns(response: Response) -> list[str]:
 
 def _cell(result: ResultView, name: str) -> str:
     value: Any = result
-    for key in _keys_of(name):
+    table, _, rest = name.partition(".")
+    field, _, of_meta = rest.partition(".")  # a key of meta may have dots of its own
+    for key in filter(None, (table, field, of_meta)):
         value = value.get(key) if isinstance(value, dict) else None
     if value is None:
         return ""
@@ -421,21 +421,14 @@ def _cell(result: ResultView, name: str) -> str:
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _keys_of(name: str) -> list[str]:
-    """Return the keys that lead to a value; a key of meta may have dots of its own."""
-    table, _, rest = name.partition(".")
-    key, _, of_meta = rest.partition(".")
-    return [step for step in (table, key, of_meta) if step]
-
-
 _FORMS: dict[str, RowsWriter] = {
     "paths": _write_paths,
     "quiet": lambda response, stdout: None,
-    "jsonl": _write_json_lines,
+    "jsonl": lambda response, stdout: for_data(stdout).writelines(map(json_line, response["results"])),
     "csv": _write_csv,
 }
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "search",
         "Find the chunks that answer a question, best first.",
@@ -452,6 +445,7 @@ COMMANDS: tuple[Command, ...] = (
         ),
         draws=draw_hits,
         talks=talk_of_hits,
+        exit_code=exit_by_list,
         in_rows=choose_rows,
     ),
     Command(
@@ -468,6 +462,7 @@ COMMANDS: tuple[Command, ...] = (
         ),
         draws=draw_hits,
         talks=talk_of_hits,
+        exit_code=exit_by_list,
         in_rows=choose_rows,
     ),
     Command(

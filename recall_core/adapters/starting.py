@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def begin() -> None:
-    """What comes before anything else is imported."""
+    """Prepare the process before anything else is imported."""
     gc.set_threshold(100_000)  # while modules are imported there is no garbage, and looking for it costs 6 ms
     end_quietly()
 
 
 def end_quietly() -> None:
-    """From here on both end the process, with one line and exit code 130. Work stops otherwise: see `process.run`."""
+    """Let both signals end the process with one line and exit code 130. `cli.run_process` stops work otherwise."""
     signal.signal(signal.SIGINT, _end)
     signal.signal(signal.SIGTERM, _end)
 
@@ -34,7 +34,7 @@ def _end(number: int, frame: object) -> None:
 
 
 def is_told(text: str) -> bool:
-    """Whether a text in ASCII went out on stdout; where it did not, whoever can tell why has to write it again."""
+    """Write a text in ASCII to stdout. Return False if that failed: the caller writes it again to report why."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()

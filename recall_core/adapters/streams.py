@@ -41,14 +41,14 @@ class Streams(NamedTuple):
     """False where nobody could end a read that waits for ever."""
 
     def say(self, line: str) -> None:
-        """One line of talk, whatever names stand in it; where nobody takes it, it is left out."""
+        """Write one line of talk, whatever names are in it; it is left out if nobody reads it."""
         try:
             self.stderr.write(one_line(line) + "\n")
         except OSError:
             discard(self.stderr)
 
     def say_in_parts(self, line: str) -> None:
-        """The same; where a terminal is too narrow for the line, in several that end at its dots."""
+        """Do the same; if a terminal is too narrow for the line, in several that end at its dots."""
         parts = line.split(" · ")
         if len(parts) == 1 or len(line.encode()) <= _NARROW or not self.stderr.isatty():
             self.say(line)
@@ -100,7 +100,7 @@ def discard(stream: TextIO) -> None:
 
 
 def encode_for(text: str, stream: TextIO, *, raw: bool = False) -> str:
-    """The text as the stream takes it: its marks in ASCII where the encoding has no others; harmless on a terminal.
+    """Return the text as the stream takes it: marks in ASCII if the encoding has no others, harmless on a terminal.
 
     raw: byte for byte on a terminal too.
     """
@@ -182,7 +182,7 @@ def replacing(
 
 
 def expect_new(target: Path, *, hint: str) -> None:
-    """Raises RecallError `receipt_exists` where anything has that name."""
+    """Raise RecallError `receipt_exists` where anything has that name."""
     if os.path.lexists(target):
         raise RecallError("receipt_exists", f"{target} exists already.", hint=hint)
 

@@ -25,7 +25,6 @@ __all__ = [
     "Table",
     "Text",
     "cell",
-    "console_on",
     "fit",
     "join_with_dots",
     "new_table",
@@ -35,11 +34,6 @@ __all__ = [
 _COMMAND = re.compile(r"(?P<label>\s*(?:fix|[\w ,]+:)?\s*)(?P<line>(?:recall|pipx|uv|git|\S*/python[\w.]*) .+)")
 _LABEL = re.compile(r"\s*\S.*?\s{2,}(?=\S)")
 _DEEPEST = 3  # continuations begin in the first third of a line at the latest
-
-
-def console_on(stdout: TextIO) -> Console:
-    """Return what draws there; width, colour and NO_COLOR are Rich's to find out from the terminal."""
-    return Console(file=stdout, highlight=False, emoji=False)
 
 
 def new_table() -> Table:
@@ -53,7 +47,7 @@ def cell(text: str) -> Text:
 
 
 def width_of(stream: TextIO) -> int:
-    """Columns of the terminal behind the stream."""
+    """Return how many columns the terminal behind the stream has."""
     return Console(file=stream).width
 
 
@@ -68,7 +62,7 @@ def fit(line: str, width: int) -> Iterator[str]:
 
 
 def join_with_dots(parts: Sequence[str], width: int, *, head: str = "", indent: int | None = None) -> Iterator[str]:
-    """The parts with a dot between, as many on a line as fit. indent: of the lines, by default the head's length."""
+    """Yield the parts with a dot between, as many on a line as fit. indent: by default the head's length."""
     blank = " " * min(len(head) if indent is None else indent, width // _DEEPEST)
     line = head or blank
     is_empty = True
@@ -104,7 +98,7 @@ def _hang(line: str, width: int) -> int:
 
 
 def _break(text: str, width: int, *, least: int) -> int:
-    """The place of the last gap between columns that fits, if it leaves no half empty line; else of a blank."""
+    """Return the place of the last gap between columns that fits, if the line is half full; else of a blank."""
     most = _within(text, width)
     columns = text.rfind("  ", least + 1, most + 2)
     if columns > max(least, width // 2) and text[:columns].strip():

@@ -5,11 +5,23 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recall_core import evaluate
-from recall_core.adapters.flags import CHECKS, RQL, SET, TIMEOUT, WORDS, Command, Flag, Operand, in_lines, on_store
-from recall_core.adapters.options import ask_of, read_rql
+from recall_core.adapters.flags import (
+    CHECKS,
+    RQL,
+    SET,
+    TIMEOUT,
+    WORDS,
+    Command,
+    Flag,
+    Operand,
+    ask_of,
+    in_lines,
+    on_store,
+    read_rql,
+)
 from recall_core.adapters.progress import follow
 from recall_core.adapters.render import clean, counted, short, talk_of_question
 from recall_core.config import named
@@ -23,7 +35,6 @@ if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_core.contract.judging import (
         BandView,
-        ChangeView,
         CurveView,
         JudgedTuningView,
         PinnedView,
@@ -32,7 +43,7 @@ if TYPE_CHECKING:
         TuningView,
     )
     from recall_core.contract.ledger import WeightIntervalView
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import SweepResponse, TuneResponse
 
 
 COLUMNS = 64
@@ -45,7 +56,7 @@ _WORDS = Verbatim('"words"')
 _QUESTION_ONLY = ("--pin", "--pin-not", "--collapse", "--k", "--filter", "--exact", "--snapshot")
 
 
-def tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def tune(recall: Recall, request: Request, streams: Streams) -> TuneResponse | SweepResponse:
     """`recall tune`. Raises Interrupted on Ctrl-C; nothing is written then."""
     flags = request.flags
     if request.words or flags.rql is not None:
@@ -70,13 +81,14 @@ def tune(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
-def is_negative(response: Response) -> bool:
-    """Nothing is recommended, or no weight keeps every pin."""
-    view = response.get("tuning", {})
-    return "refused" in view.get("judged", {}) or not view.get("pinned", {"weights": [0]})["weights"]
+def exit_by_outcome(response: TuneResponse | SweepResponse, flags: Any) -> int:
+    """Return 7 if nothing is recommended, or no weight keeps every pin."""
+    view = response["tuning"]
+    is_refused = "judged" in view and "refused" in view["judged"]
+    return 7 if is_refused or ("pinned" in view and not view["pinned"]["weights"]) else 0
 
 
-def lines(response: Response) -> Iterator[str]:
+def lines(response: TuneResponse | SweepResponse) -> Iterator[str]:
     """Yield the answer in figures, each with its name in front."""
     view = response["tuning"]
     if "judged" in view:
@@ -88,12 +100,14 @@ def lines(response: Response) -> Iterator[str]:
 
 
 def chart(curve: CurveView, *, plateau: Sequence[BandView], weight: float, name: str) -> Iterator[str]:
-    """The curve from weight 0 to 1: a bar for the mean in the middle of each column, the plateau, the weight."""
+    """Yield the curve from weight 0 to 1: a bar for the mean in each column's middle, the plateau, the weight."""
     middles = [(column + 0.5) / COLUMNS for column in range(COLUMNS)]
     heights = [curve["means"][bisect_right(curve["weights"], each) - 1] for each in middles]
     low, high = min(heights), max(heights)
     steps = [0 if high == low else int((each - low) / (high - low) * (len(_BARS) - 1)) for each in heights]
-    near = "".join("=" if _touches(plateau, column) else " " for column in range(COLUMNS))
+    edges = [(column / COLUMNS, (column + 1) / COLUMNS) for column in range(COLUMNS)]
+    touched = (any(band["low"] < right and left < band["high"] for band in plateau) for left, right in edges)
+    near = "".join("=" if each else " " for each in touched)
     quarters = "".join(f"{each:>{COLUMNS // 4}}" for each in (".25", ".5", ".75"))
     yield f"{name:<12}{''.join(_BARS[each] for each in steps)}  {low:.3f} to {high:.3f}"
     yield f"{'plateau':<12}{near}".rstrip()
@@ -101,12 +115,7 @@ def chart(curve: CurveView, *, plateau: Sequence[BandView], weight: float, name:
     yield f"{'weight':<12}0{quarters}{'1':>{COLUMNS // 4 - 1}}"
 
 
-def _touches(bands: Sequence[BandView], column: int) -> bool:
-    left, right = column / COLUMNS, (column + 1) / COLUMNS
-    return any(band["low"] < right and left < band["high"] for band in bands)
-
-
-def _question(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def _question(recall: Recall, request: Request, streams: Streams) -> SweepResponse:
     flags = request.flags
     _refuse(flags, _JUDGED_ONLY, "does not go with a question", hint=Hint("tune", queries="FILE", qrels="FILE"))
     pins, nots = (tuple(given or ()) for given in (flags.pin, flags.pin_not))
@@ -154,10 +163,20 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
     yield from _power_lines(view)
     yield f"{'p':<12}{view['p_picked']:.3f}  for having picked the best of all weights; {view['p']:.3f} without"
     yield f"{'judged':<12}{view['judged']['current']:.0%} of the rows now, {view['judged']['best']:.0%} at the best"
-    yield f"{'unstable':<12}{_unstable(view)}"
-    yield from _combination_lines(view)
+    fragile, median = view["stability"]["fragile"], view["stability"]["median"]
+    middle = "" if median is None else f"; the median one at {median:.3f}"
+    yield f"{'unstable':<12}{fragile} of {view['queries']} orders change when the weight moves by .02{middle}"
+    tried = sorted(view["combinations"], key=lambda each: -each["best"]) if len(view["combinations"]) > 1 else []
+    for place, each in enumerate(tried[:SHOWN]):
+        settings = _write_settings(each["settings"]) or "as set"
+        yield f"{'' if place else 'tried':<12}{each['best']:.4f}  {each['gain']:+.4f}  {settings}"
+    yield from _more(len(tried))
     for name, changes in (("winners", view["winners"]), ("losers", view["losers"])):
-        yield from _change_lines(name, changes)
+        yield f"{name:<12}{len(changes)}"
+        for change in changes[:SHOWN]:
+            values = f"{change['before']:.3f} -> {change['after']:.3f}"
+            yield f"{'':<12}{values}  {clean(change['query'])}  {short(change['text'], 60)}"
+        yield from _more(len(changes))
     step = view["surer_step"]
     if step is not None:
         low, high = step["gain_interval"]["low"], step["gain_interval"]["high"]
@@ -183,28 +202,6 @@ def _power_lines(view: JudgedTuningView) -> Iterator[str]:
     told = [f"{more or 'no'} more for {gain:+.4f}" for gain, more in wanted.items() if more is not None]
     if told:
         yield f"{'to settle':<12}judged queries: {', '.join(told)}"
-
-
-def _combination_lines(view: JudgedTuningView) -> Iterator[str]:
-    tried = sorted(view["combinations"], key=lambda each: -each["best"]) if len(view["combinations"]) > 1 else []
-    for place, each in enumerate(tried[:SHOWN]):
-        name = "tried" if place == 0 else ""
-        yield f"{name:<12}{each['best']:.4f}  {each['gain']:+.4f}  {_write_settings(each['settings']) or 'as set'}"
-    yield from _more(len(tried))
-
-
-def _change_lines(name: str, changes: Sequence[ChangeView]) -> Iterator[str]:
-    yield f"{name:<12}{len(changes)}"
-    for each in changes[:SHOWN]:
-        values = f"{each['before']:.3f} -> {each['after']:.3f}"
-        yield f"{'':<12}{values}  {clean(each['query'])}  {short(each['text'], 60)}"
-    yield from _more(len(changes))
-
-
-def _unstable(view: JudgedTuningView) -> str:
-    stability = view["stability"]
-    middle = "" if stability["median"] is None else f"; the median one at {stability['median']:.3f}"
-    return f"{stability['fragile']} of {view['queries']} orders change when the weight moves by .02{middle}"
 
 
 def _sweep_lines(tuning: TuningView, view: SweepView) -> Iterator[str]:
@@ -279,7 +276,7 @@ def _more(count: int) -> Iterator[str]:
         yield f"{'':<12}and {count - SHOWN} more"
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "tune",
         "Find the weights that rank judged queries best, or those that keep chosen chunks in an answer.",
@@ -319,6 +316,6 @@ COMMANDS: tuple[Command, ...] = (
         ),
         note="exit 7 when nothing is recommended, or no weight keeps every pin.",
         talks=talk_of_question,
-        exit_code=lambda response: 7 if is_negative(response) else 0,
+        exit_code=exit_by_outcome,
     ),
 )

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recall_core import shell
-from recall_core.adapters.flags import EXPLAIN, QUESTION, RQL, WORDS, Command, Flag, K, Operand, in_lines, on_store
-from recall_core.adapters.options import ask_of, check_question, pack_of, read_rql
+from recall_core.adapters.flags import (
+    EXPLAIN,
+    QUESTION,
+    RQL,
+    WORDS,
+    Command,
+    Flag,
+    K,
+    Operand,
+    ask_of,
+    check_question,
+    in_lines,
+    on_store,
+    pack_of,
+    read_rql,
+)
 from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, counted, talk_of_question, weight_of
 from recall_core.config import NAMES
 from recall_core.errors import UsageError
@@ -30,7 +44,7 @@ if TYPE_CHECKING:
         WhyNotView,
     )
     from recall_core.contract.ledger import PassageView
-    from recall_core.contract.responses import AnyResponse, Response
+    from recall_core.contract.responses import TraceResponse, WhyNotResponse
 
 
 _ASKING = tuple(flag for flag in QUESTION if flag is not EXPLAIN and flag.name != "--strict-fresh")
@@ -89,7 +103,7 @@ NOT_RECALLED = NOTHING_RECALLED | {
 """Why sparse-document recall took no row, where its figures are not at hand."""
 
 
-def whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def whynot(recall: Recall, request: Request, streams: Streams) -> WhyNotResponse:
     """`recall whynot WORDS --target TARGET`."""
     target = request.flags.target
     if target is None:
@@ -102,37 +116,47 @@ def whynot(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
     return response
 
 
-def trace(recall: Recall, request: Request, streams: Streams) -> AnyResponse:
+def trace(recall: Recall, request: Request, streams: Streams) -> TraceResponse:
     """`recall trace WORDS`."""
     words, ask, pack, rql = _question(request, streams)
     return recall.trace(words, ask, pack, rql=rql)
 
 
-def all_lines(response: Response) -> Iterator[str]:
+def all_lines(response: WhyNotResponse) -> Iterator[str]:
     """Yield the same with every stage, the target's other chunks and the proof, as --all asks for them."""
     view = response["whynot"]
     yield from account(view)
     if "chosen" in view["target"]:
         yield ""
         yield from _ladder(view)
-        yield from (f"also  {_place(other)}" for other in view["target"].get("others", []))
+        others = view["target"].get("others", [])
+        yield from (f"also  {_where(other, other)}  {_rank(other)}" for other in others)
         yield from _proof(view)
 
 
 def whynot_lines(view: WhyNotView) -> Iterator[str]:
-    """The verdict, the first stage that fails in a sentence, what brings the target in, and what there is besides."""
+    """Yield the verdict, the first stage that fails, what brings the target in, and what --all would show."""
     yield from account(view)
     if "chosen" in view["target"]:
-        yield f"more  --all shows {' and '.join(_left_out(view))}"
+        more = [f"all {counted(len(view['stages']), 'stage')}"]
+        if others := view["target"].get("others", []):
+            more.append(counted(len(others), "other chunk"))
+        if "proof" in view:
+            more.append("what stands in its way")
+        yield f"more  --all shows {' and '.join(more)}"
 
 
 def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None) -> Iterator[str]:
     """Yield the verdict, the first stage that fails, and what brings the target in. asked: how a fix and its change
     are told to who types no commands."""
     target = view["target"]
-    failing = _first_failing(view)
+    failing = next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
     if "chosen" not in target:
-        yield from _absent(view, failing)
+        where = "store" if view["verdict"] == "not_ingested" else "answer"
+        why = "" if failing is None else f": {clean(failing['detail'])}"
+        yield f"{clean(view['target']['text'])} is not in the {where}{why}"
+        if failing is not None:
+            yield from _hint(failing)
         return
     outcome = "is in the answer" if view["present"] else f"is not in the answer: {VERDICTS[view['verdict']]}"
     chosen = target["chosen"]
@@ -144,7 +168,9 @@ def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None
         yield f"why   {failing['stage']}: {clean(_sentence(failing))}"
         yield from _hint(failing)
     for fix in view.get("fixes", []):
-        change = f"{clean(change_of(fix))}{_telling(fix)}{_doubt(fix.get('next_smaller'))}"
+        smaller = fix.get("next_smaller")
+        tried = f"; confirmed, and {clean(smaller)} is not enough" if smaller else "; confirmed"
+        change = f"{clean(change_of(fix))}{_OF_WORDS.get(fix['kind'], '')}{tried}"
         yield from (
             (f"fix   {command_of(fix)}", f"      {change}") if asked is None else (f"fix   {asked(fix, change)}",)
         )
@@ -153,22 +179,9 @@ def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None
     yield from _few_words(view)
 
 
-def _absent(view: WhyNotView, failing: StageView | None) -> Iterator[str]:
-    """Of what the store has no chunk of: why on one line, and what to type on another."""
-    where = "store" if view["verdict"] == "not_ingested" else "answer"
-    why = "" if failing is None else f": {clean(failing['detail'])}"
-    yield f"{clean(view['target']['text'])} is not in the {where}{why}"
-    if failing is not None:
-        yield from _hint(failing)
-
-
 def _hint(stage: StageView) -> Iterator[str]:
     if "hint" in stage:
         yield f"hint: {clean(stage['hint'])}"
-
-
-def _first_failing(view: WhyNotView) -> StageView | None:
-    return next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
 
 
 def _sentence(stage: StageView) -> str:
@@ -205,10 +218,6 @@ def command_of(fix: FixView) -> str:
     return _SETTING.sub(lambda found: NAMES.get(found[0], found[0]), fix["command"])
 
 
-def _telling(fix: FixView) -> str:
-    return _OF_WORDS.get(fix["kind"], "")
-
-
 def _few_words(view: WhyNotView) -> Iterator[str]:
     """Yield how many words of the target were tried, where only a few are."""
     if "words" in view and "few_for" in view["words"] and view["words"]["tried"]:
@@ -226,14 +235,6 @@ def _hopeless(view: WhyNotView) -> str:
         return ""
     proof = view["proof"]
     return f": at no weight is it among the first {proof['k']}, and row {proof['best_rank']} is the best it reaches"
-
-
-def _left_out(view: WhyNotView) -> Iterator[str]:
-    yield f"all {counted(len(view['stages']), 'stage')}"
-    if others := view["target"].get("others", []):
-        yield counted(len(others), "other chunk")
-    if "proof" in view:
-        yield "what stands in its way"
 
 
 def _ladder(view: WhyNotView) -> Iterator[str]:
@@ -274,10 +275,6 @@ def _question(request: Request, streams: Streams) -> tuple[str | None, Ask, Pack
     words = " ".join(request.words) if flags.rql is None else None
     rql = None if flags.rql is None else read_rql(flags.rql, streams.stdin)
     return words, ask_of(flags), pack_of(flags), rql
-
-
-def _place(view: SoughtView) -> str:
-    return f"{_where(view, view)}  {_rank(view)}"
 
 
 def _where(view: SoughtView, unit: SoughtView | PassageView) -> str:
@@ -327,10 +324,6 @@ def _rival(view: RivalView) -> str:
     return "  ".join([view["chunk_id"][:DIGITS], clean(view["path"]), *figures])
 
 
-def _doubt(next_smaller: str | None) -> str:
-    return f"; confirmed, and {clean(next_smaller)} is not enough" if next_smaller else "; confirmed"
-
-
 def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:
     text = f"{'  ' * depth}{clean(view['text'])}"
     if "removed_alone" in view:
@@ -345,7 +338,7 @@ def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:
         yield from _predicate(term, depth + 1)
 
 
-COMMANDS: tuple[Command, ...] = (
+COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "whynot",
         "Say why a document, a line, a chunk or a text is not in an answer, and what would bring it in.",
@@ -369,7 +362,7 @@ COMMANDS: tuple[Command, ...] = (
         note="Exit 0 when the target is in the answer, 7 when it is not, 8 when nothing has that name.",
         talks=talk_of_question,
         prints_all=in_lines(all_lines),
-        exit_code=lambda response: 0 if response["whynot"]["present"] else 7,
+        exit_code=lambda response, flags: 0 if response["whynot"]["present"] else 7,
     ),
     Command(
         "trace",

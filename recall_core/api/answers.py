@@ -113,7 +113,9 @@ def swept(
         raise UsageError("collapse_of_documents", message, hint="FROM chunk")
     started = perf_counter()
     with engine.store.reading():
-        copies = evaluate.options.with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
+        copies = (
+            evaluate.measures.with_each_copy(plan.config, engine.store) if plan.collapses and not collapse else ()
+        )
         answer = engine.answer(plan._replace(config=plan.config._replace(collapse=collapse)))
         expect_snapshot(answer, ask)
         tuning = evaluate.tune_question.tuning_view(answer, wishes, engine, breaks=breaks)
@@ -122,7 +124,12 @@ def swept(
             "query": views.query_echo(plan, answer.pool, limit=plan.limit),
             "tuning": tuning,
             "stats": stats_view(answer, started),
-            "warnings": [*engine.notes(), *answer.warnings, *evaluate.options.not_swept(answer.plan.config), *copies],
+            "warnings": [
+                *engine.notes(),
+                *answer.warnings,
+                *evaluate.measures.not_swept(answer.plan.config),
+                *copies,
+            ],
         }
 
 
@@ -171,7 +178,7 @@ def listing(engine: Engine, answer: Answer, ask: Ask, *, started: float) -> Sear
         for hit, each, passage in zip(shown, leaves, passages, strict=True)
     ]
     if ledgers := [(view["explain"], hit) for view, hit in zip(results, shown, strict=True) if "explain" in view]:
-        explain.in_words.add_sentences([view for view, _ in ledgers], [hit for _, hit in ledgers], answer, store)
+        explain.ledger.add_sentences([view for view, _ in ledgers], [hit for _, hit in ledgers], answer, store)
     return {
         **OK,
         "query": views.query_echo(plan, answer.pool, limit=plan.limit),

@@ -27,7 +27,7 @@ from recall_core.contract.views import QueryEcho, QueryPart, StatsView
 from recall_core.embed.trust import RERANKER, FoundSettings
 from recall_core.errors import ConfigError
 from recall_core.evaluate.formats import read_queries
-from recall_core.evaluate.options import Condition, bad_gate, parse_gate
+from recall_core.evaluate.measures import Condition, bad_gate, parse_gate
 from recall_core.explain.moves import DEPTH, PERSISTENCE, Diff, Move, RowStanding, Side, diff
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Asker, rows_of

@@ -63,7 +63,7 @@ def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
         judgements=evaluate.judgements.count(store) if store.stray_judgements() else store.judgement_count(),
     )
     if engine.config.vector_index == "lsh":
-        view["vector_index"] = maintain.vector_index.view_of(store, lambda: engine.embedder, engine.usable)
+        view["vector_index"] = maintain.embedders.view_of(store, lambda: engine.embedder, engine.usable)
     if older := outdated(engine.config, engine.toml):
         view["older_settings"] = list(assignments({key: getattr(engine.config, key) for key in older}))
     took_ms = round((perf_counter() - started) * 1000, 3)

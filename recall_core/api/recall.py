@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from recall_core.api.write import AddFields, ImportFields, RootsFields, WarmFields
     from recall_core.contract import responses
     from recall_core.evaluate.formats import QrelsFormat
-    from recall_core.evaluate.options import EvalOptions
+    from recall_core.evaluate.measures import EvalOptions
     from recall_core.evaluate.tune import TuneOptions
     from recall_core.evaluate.tune_question import PinTarget
     from recall_core.ingest.watch import Stop

@@ -307,7 +307,7 @@ def _settled(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:
     if kept is not None:
         before = kept.found
         if kept.resolved:
-            told = maintain.settings.settle(place.toml, kept.resolved)
+            told = maintain.embedders.record_settings(place.toml, kept.resolved)
     if not place.settings(is_vouched=False).acts():
         return told
     after = FoundSettings(load(place.toml), place.toml, before.is_vouched)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from recall_core.contract.ledger import WeightIntervalView
+from recall_core.contract.ledger import FirmnessView, WeightIntervalView
 
 
 class IntervalView(TypedDict):
@@ -15,20 +15,19 @@ class IntervalView(TypedDict):
 
 
 class MeasureView(TypedDict):
-    """One measure of one mode, over all evaluated queries.
-
-    judged: the share of the hits down to the measure's cutoff (or to the depth) that have a judgement, as a mean
-    over queries; null without hits. bounds: the least and the most that the mean could be, each unjudged hit being
-    either irrelevant or of the highest grade (one in between can raise ndcg@k a little further); null but for p@k and
-    ndcg@k. values: by query id.
-    """
+    """One measure of one mode, over all evaluated queries."""
 
     measure: str
     mean: float
     interval: IntervalView
     judged: float | None
+    """The share of the hits down to the measure's cutoff (or to the depth) that have a judgement, as a mean over
+    queries; null without hits."""
     bounds: IntervalView | None
+    """The least and the most that the mean could be, each unjudged hit being either irrelevant or of the highest
+    grade (one in between can raise ndcg@k a little further); null but for p@k and ndcg@k."""
     values: dict[str, float]
+    """By query id."""
 
 
 class ModeView(TypedDict):
@@ -38,8 +37,8 @@ class ModeView(TypedDict):
     measures: list[MeasureView]
 
 
-class RegressionView(TypedDict):
-    """A query that fell."""
+class ChangeView(TypedDict):
+    """One query under the current settings and under the best."""
 
     query: str
     text: str
@@ -47,27 +46,31 @@ class RegressionView(TypedDict):
     after: float
 
 
-class ComparisonView(TypedDict):
-    """One mode against another mode of this run, or against the baseline, query by query.
+class RegressionView(ChangeView):
+    """A query that fell."""
 
-    against: the other mode; of a baseline, the mode it was measured in, or "run" for a TREC run. difference: mean of
-    (this - other). p: two-sided, by sign-flip randomisation. verdict: "better" or "worse" where p < .05, else
-    "no significant difference". regressions: the queries that fell furthest, worst first, at most 10.
-    """
+
+class ComparisonView(TypedDict):
+    """One mode against another mode of this run, or against the baseline, query by query."""
 
     mode: str
     against: str
+    """The other mode; of a baseline, the mode it was measured in, or "run" for a TREC run."""
     baseline: bool
     measure: str
     queries: int
     difference: float
+    """Mean of (this - other)."""
     interval: IntervalView
     p: float
+    """Two-sided, by sign-flip randomisation."""
     verdict: str
+    """Is "better" or "worse" where p < .05, else "no significant difference"."""
     wins: int
     losses: int
     ties: int
     regressions: list[RegressionView]
+    """The queries that fell furthest, worst first, at most 10."""
 
 
 class ConditionView(TypedDict):
@@ -79,30 +82,38 @@ class ConditionView(TypedDict):
 
 
 class QueryValuesView(TypedDict):
-    """One query. relevant: documents or chunks that were judged relevant to it; values: by mode, then by measure."""
+    """One query."""
 
     query: str
     text: str
     relevant: int
+    """Documents or chunks that were judged relevant to it."""
     values: dict[str, dict[str, float]]
+    """By mode, then by measure."""
 
 
-class EvaluationView(TypedDict):
-    """How good the ranking is. It serves as a baseline later.
-
-    unit: what every figure is of: chunks, or documents, each by its best chunk.
-    queries: evaluated, each with a relevant document or chunk; unjudged and without_relevant: passed over, because
-    nothing or nothing relevant is known for them. judgements: graded documents or chunks of the evaluated queries;
-    unknown: those among them that the store does not hold. depth: hits of each query that were ranked.
-    """
+class CountsView(TypedDict):
+    """What figures over judged queries are of."""
 
     unit: Literal["chunk", "doc"]
+    """What every figure is of: chunks, or documents, each by its best chunk."""
     queries: int
+    """Evaluated, each with a relevant document or chunk."""
     unjudged: int
+    """Passed over, because nothing is known for them."""
     without_relevant: int
+    """Passed over, because nothing relevant is known for them."""
     judgements: int
+    """Graded documents or chunks of the evaluated queries."""
     unknown: int
+    """Those among them that the store does not hold."""
+
+
+class EvaluationView(CountsView):
+    """How good the ranking is. It serves as a baseline later."""
+
     depth: int
+    """Hits of each query that were ranked."""
     modes: list[ModeView]
     comparisons: list[ComparisonView]
     gate: NotRequired[list[ConditionView]]
@@ -111,15 +122,13 @@ class EvaluationView(TypedDict):
 
 
 class JudgedView(TypedDict):
-    """What judge read or wrote: queries and judgements, and how many of these name no live document.
-
-    paths: the files that were written.
-    """
+    """What judge read or wrote: queries and judgements, and how many of these name no live document."""
 
     queries: int
     judgements: int
     unknown: int
     paths: NotRequired[list[str]]
+    """The files that were written."""
 
 
 class RateView(TypedDict):
@@ -132,89 +141,94 @@ class RateView(TypedDict):
 
 
 class InjectedView(TypedDict):
-    """A slot that sparse-document recall gave away. relevant: a gold chunk, or one that holds every fact.
-
-    displaced: the chunk that lost its slot; displaced_relevant: it was gold.
-    """
+    """A slot that sparse-document recall gave away."""
 
     chunk_id: str
     path: str
     distance: float
     relevant: bool
+    """A gold chunk, or one that holds every fact."""
     displaced: NotRequired[str]
+    """The chunk that lost its slot."""
     displaced_relevant: bool
+    """The displaced chunk was gold."""
 
 
 class CauseView(TypedDict):
-    """The stage that lost the fact. rank: of the best gold chunk with the fact, in the whole ranked list."""
+    """The stage that lost the fact."""
 
     code: str
     detail: str
     rank: NotRequired[int]
+    """Of the best gold chunk with the fact, in the whole ranked list."""
 
 
 class FixtureView(TypedDict):
-    """One fixture. forced: its gold, packed alone, holds every fact; on: what retrieval packs does; without: the
-    same with sparse-document recall off; baseline: what it is compared with. gold_hit: a gold chunk is packed.
-    blocked: which condition of sparse-document recall left the gold document out."""
+    """One fixture."""
 
     id: str
     query: str
     verdict: str
     forced: bool
+    """Its gold, packed alone, holds every fact."""
     on: bool
+    """What retrieval packs does."""
     without: bool
+    """The same with sparse-document recall off."""
     baseline: bool
+    """What it is compared with."""
     gold_hit: bool
+    """A gold chunk is packed."""
     sparse: NotRequired[bool]
     cause: NotRequired[CauseView]
     blocked: NotRequired[str]
+    """Which condition of sparse-document recall left the gold document out."""
     injections: NotRequired[list[InjectedView]]
 
 
 class SparseRecallView(TypedDict):
-    """What sparse-document recall gave. sparse_recall_hit_rate: relevant injections of all of them (its precision);
-    recovery_rate: sparse fixtures that fail without it and pass with it, of those that fail without it.
-    displaced_relevant: injections that cost a gold chunk its slot. blocked: of the failures left, by condition."""
+    """What sparse-document recall gave."""
 
     sparse_recall_injections: int
     sparse_recall_hit_rate: RateView
+    """Relevant injections of all of them (its precision)."""
     sparse_recall_false_positive_rate: RateView
     recovery_rate: RateView
+    """Sparse fixtures that fail without it and pass with it, of those that fail without it."""
     displaced_relevant: int
+    """Injections that cost a gold chunk its slot."""
     blocked: dict[str, int]
+    """Of the failures left, by condition."""
 
 
-class FixtureConditionView(TypedDict):
+class FixtureConditionView(ConditionView):
     """A condition of --gate, the value it was held against (null where nothing was counted), and whether it holds."""
 
-    condition: str
     value: float | None
-    holds: bool
+    """Null where nothing was counted."""
 
 
 class FixturesView(TypedDict):
-    """The verdicts on a file of fixtures, and the rates that a gate may ask for.
-
-    baseline: "without_sparse_recall", or "recorded" where an earlier answer was given. without: passed with
-    sparse-document recall off. regressions: verdicts retrieval_regression; dense_regressions: of documents that are
-    not short.
-    """
+    """The verdicts on a file of fixtures, and the rates that a gate may ask for."""
 
     fixtures: int
     k: int
     budget_tokens: int
     baseline: str
+    """Is "without_sparse_recall", or "recorded" where an earlier answer was given."""
     forced: RateView
     on: RateView
     sparse_on: RateView
     dense_on: RateView
     gold_hit: RateView
     without: RateView
+    """Passed with sparse-document recall off."""
     sparse_without: RateView
     verdicts: dict[str, int]
     regressions: int
+    """Verdicts `retrieval_regression`."""
     dense_regressions: int
+    """Those of documents that are not short."""
     sparse_recall: SparseRecallView
     gate: NotRequired[list[FixtureConditionView]]
     results: list[FixtureView]
@@ -230,34 +244,36 @@ class DistancesView(TypedDict):
 
 
 class CeilingView(TypedDict):
-    """What a ceiling would do to the judged queries. recall: of the relevant short documents that are left out of
-    the list; f: the harmonic mean of precision and recall."""
+    """What a ceiling would do to the judged queries."""
 
     ceiling: float
     injections: int
     relevant: int
     precision: RateView
     recall: RateView
+    """Of the relevant short documents that are left out of the list."""
     f: float | None
+    """The harmonic mean of precision and recall."""
 
 
 class CalibrationView(TypedDict):
-    """A sparse_distance_ceiling proposed from judged queries. proposed: absent where no relevant short document is
-    near and left out. held_out: the same search on all queries but one, measured on that one, over all of them.
-    mostly_long: queries with a list of which more than half belongs to long documents; nothing is injected into any
-    other. can_fire: some short document that may be injected is within the ceiling that is set."""
+    """A sparse_distance_ceiling proposed from judged queries."""
 
     queries: int
     k: int
     embedder: str
     mostly_long: int
+    """Queries with a list of which more than half belongs to long documents; nothing is injected into any other."""
     left_out: int
     relevant: DistancesView
     irrelevant: DistancesView
     current: CeilingView
     can_fire: bool
+    """Some short document that may be injected is within the ceiling that is set."""
     proposed: NotRequired[CeilingView]
+    """Absent where no relevant short document is near and left out."""
     held_out: NotRequired[CeilingView]
+    """The same search on all queries but one, measured on that one, over all of them."""
     setting: NotRequired[str]
 
 
@@ -269,17 +285,16 @@ class BandView(TypedDict):
 
 
 class CombinationView(TypedDict):
-    """Settings that were tried, as they differ from the current ones, with the highest mean of any weight.
-
-    cells: stretches of weights over which no query changes its value. best_weights: all of them with that mean.
-    gain: the highest mean less the current one.
-    """
+    """Settings that were tried, as they differ from the current ones, with the highest mean of any weight."""
 
     settings: dict[str, str | float]
     cells: int
+    """Stretches of weights over which no query changes its value."""
     best: float
     best_weights: list[BandView]
+    """All of them with that mean."""
     gain: float
+    """The highest mean less the current one."""
 
 
 class CurveView(TypedDict):
@@ -289,20 +304,13 @@ class CurveView(TypedDict):
     means: list[float]
 
 
-class ChangeView(TypedDict):
-    """One query under the current settings and under the best."""
-
-    query: str
-    text: str
-    before: float
-    after: float
-
-
 class RecommendedView(TypedDict):
-    """What to set. weight: the middle of the widest part of the plateau; mean: there."""
+    """What to set."""
 
     weight: float
+    """The middle of the widest part of the plateau."""
     mean: float
+    """At that weight."""
     settings: dict[str, str | float]
 
 
@@ -321,38 +329,34 @@ class AppliedView(TypedDict):
 
 
 class SteadyView(TypedDict):
-    """How near the current weight is to changing what the queries show.
-
-    fragile: queries whose first rows change their order when the weight moves by less than .02. median: of the
-    distances to the nearest such weight, null where no query has one.
-    """
+    """How near the current weight is to changing what the queries show."""
 
     fragile: int
+    """Queries whose first rows change their order when the weight moves by less than .02."""
     median: float | None
+    """Of the distances to the nearest such weight, null where no query has one."""
 
 
 class PowerView(TypedDict):
-    """What these judgements can tell, by how far the queries differ in what the best weight gains them.
-
-    deviation: of those differences, null for one query. detectable: the least gain that a paired test of so many
-    queries finds in 80 % of cases, two-sided at 5 %, null where all queries gain the same. more_queries: how many
-    more judged queries it takes to find a gain as large as `gain` in 80 % of cases, and more_queries_expected one as
-    large as `expected_gain`: 0 where these are enough, null where there is no gain or more than a million are needed.
-    """
+    """What these judgements can tell, by how far the queries differ in what the best weight gains them."""
 
     deviation: float | None
+    """Of those differences, null for one query."""
     detectable: float | None
+    """The least gain that a paired test of so many queries finds in 80 % of cases, two-sided at 5 %, null where all
+    queries gain the same."""
     more_queries: int | None
+    """How many more judged queries it takes to find a gain as large as `gain` in 80 % of cases: 0 where these are
+    enough, null where there is no gain or more than a million are needed."""
     more_queries_expected: int | None
+    """The same for a gain as large as `expected_gain`."""
 
 
 class SurerStepView(TypedDict):
     """The smallest change whose gain is sure, and what to set for it.
 
     Of all weights in hundredths under every combination, and of every combination at the current weight, the change
-    of the fewest settings, of which the weight is one; then the nearest weight; then the surest gain. expected_gain:
-    what the gain is worth, told because it passed the test. p: one-sided, corrected for all weights of all
-    combinations; at most .05.
+    of the fewest settings, of which the weight is one; then the nearest weight; then the surest gain.
     """
 
     weight: float
@@ -361,70 +365,68 @@ class SurerStepView(TypedDict):
     gain: float
     gain_interval: IntervalView
     expected_gain: float
+    """What the gain is worth, told because it passed the test."""
     p: float
+    """One-sided, corrected for all weights of all combinations; at most .05."""
 
 
-class JudgedTuningView(TypedDict):
-    """One measure over all weights, on judged queries.
-
-    unit: what is ranked and graded, chunks, or documents, each by its best chunk.
-    Counts are those of eval. current and best: the mean under the current settings, and the highest of all; gain:
-    best - current, and what of it is left when each query is measured at the weight that is best for the others
-    (honest_gain). expected_gain: what other queries may be expected to gain: honest_gain, and no more than a gain is
-    worth that is told because it passed the test, where p_picked is at most .05.
-    p: two-sided, of the best weight; p_picked: of as sure a gain in any cell of any
-    combination, so that it accounts for the picking. best_weights, plateau, best_weight_interval, curve: of the best
-    combination.
-    surer_step: null where no change is sure, or there are fewer than 10 queries.
-    plateau: weights whose difference to the best is within one standard error. judged: the share of the first rows
-    that have a judgement, under the current settings (current) and at the recommended weight or else the best (best).
-    """
+class JudgedTuningView(CountsView):
+    """One measure over all weights, on judged queries."""
 
     measure: str
-    unit: Literal["chunk", "doc"]
-    queries: int
-    unjudged: int
-    without_relevant: int
-    judgements: int
-    unknown: int
     current: float
+    """The mean under the current settings."""
     best: float
+    """The highest mean of all."""
     settings: dict[str, str | float]
     best_weights: list[BandView]
+    """Of the best combination."""
     plateau: list[BandView]
+    """Weights of the best combination whose difference to the best is within one standard error."""
     best_weight_interval: IntervalView
+    """Of the best combination."""
     gain: float
+    """`best` less `current`."""
     gain_interval: IntervalView
     honest_gain: float
+    """What is left of the gain when each query is measured at the weight that is best for the others."""
     expected_gain: float
+    """What other queries may be expected to gain: honest_gain, and no more than a gain is worth that is told because
+    it passed the test, where p_picked is at most .05."""
     power: PowerView
     p: float
+    """Two-sided, of the best weight."""
     p_picked: float
+    """Of as sure a gain in any cell of any combination, so that it accounts for the picking."""
     stability: SteadyView
     judged: dict[str, float]
+    """The share of the first rows that have a judgement, under the current settings (current) and at the recommended
+    weight or else the best (best)."""
     combinations: list[CombinationView]
     winners: list[ChangeView]
     losers: list[ChangeView]
     surer_step: SurerStepView | None
+    """Null where no change is sure, or there are fewer than 10 queries."""
     recommended: RecommendedView | None
     refused: NotRequired[RefusedView]
     applied: NotRequired[AppliedView]
     curve: NotRequired[CurveView]
+    """Of the best combination."""
 
 
 class ShiftView(TypedDict):
-    """A row that changes its place. before, after: ranks below and above the break point, null outside the list.
-
-    place: where the file has it, as in answers.
-    """
+    """A row that changes its place."""
 
     id: str
     path: str
     line_start: int
     line_end: int
     before: int | None
+    """The rank below the break point, null outside the list."""
     after: int | None
+    """The rank above the break point, null outside the list."""
     place: NotRequired[str]
+    """Where the file has it, as in answers."""
 
 
 class BreakPointView(TypedDict):
@@ -434,47 +436,37 @@ class BreakPointView(TypedDict):
     changes: list[ShiftView]
 
 
-class SweepView(TypedDict):
-    """What every weight does to the first k rows of one answer.
+class SweepView(FirmnessView):
+    """What every weight does to the first k rows of one answer."""
 
-    order and members: the weights around the current one that keep the rows in their order, and that keep them at
-    all; the distances are to the nearest end, null where there is none. fragile: order_distance is below .02.
-    texts: how many the candidates have, where a text counts once and some are copies.
-    """
-
-    k: int
     candidates: int
     texts: NotRequired[int]
+    """How many the candidates have, where a text counts once and some are copies."""
     orders: int
     sets: int
-    order: WeightIntervalView
-    members: WeightIntervalView
-    order_distance: float | None
-    members_distance: float | None
-    fragile: bool
     break_points: NotRequired[list[BreakPointView]]
 
 
 class WishView(TypedDict):
-    """What must be in the first k rows (in) or must not (out), and the weights that grant it.
-
-    chunks: how many the target names; candidates: those of them that the question has as candidates.
-    """
+    """What must be in the first k rows (in) or must not (out), and the weights that grant it."""
 
     want: str
     target: str
     chunks: int
+    """How many the target names."""
     candidates: int
+    """Those of them that the question has as candidates."""
     weights: list[WeightIntervalView]
     holds: bool
 
 
 class ProposedView(TypedDict):
-    """A weight that grants every wish, nearest to the current one. confirmed: ranking again with it shows so."""
+    """A weight that grants every wish, nearest to the current one."""
 
     weight: float
     settings: dict[str, str | float]
     confirmed: bool
+    """Ranking again with it shows so."""
 
 
 class PinnedView(TypedDict):

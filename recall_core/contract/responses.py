@@ -1,20 +1,18 @@
-"""What each command answers, a type for each; `Response` has the keys of all of them."""
+"""What each command answers, a type for each."""
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypeAlias, TypedDict, get_args
+from typing import TypeAlias
 
-from recall_core._lazy import msgspec
 from recall_core.contract import Head, views
-from recall_core.contract.explaining import DiffView, ReceiptView, ReplayView, ReportView, TraceView, WhyNotView
+from recall_core.contract.explaining import DiffView, ReceiptPart, ReplayView, ReportView, TraceView, WhyNotView
 from recall_core.contract.judging import CalibrationView, EvaluationView, FixturesView, JudgedView, TuningView
 from recall_core.contract.ledger import ExplanationView
 from recall_core.contract.store import (
-    ForgottenView,
     IngestView,
     ListedView,
     RechunkView,
-    RootEditView,
+    RootsPart,
     RootView,
     StoreView,
 )
@@ -22,287 +20,277 @@ from recall_core.contract.views import ContextView
 from recall_core.rql.views import CandidateView, ExplainedView, RqlView
 
 
-class SearchResponse(Head):
-    """What search and query answer. next_offset: where the next page begins, while there is one."""
+class Reply(Head):
+    """What every answer has that is no error."""
+
+    warnings: list[str]
+    """Strings `"W_CODE: text"`."""
+
+
+class TimedReply(Reply):
+    """An answer with its figures."""
+
+    stats: views.StatsView
+    """Time and totals of this answer."""
+
+
+class QuestionReply(TimedReply):
+    """An answer to a question."""
 
     query: views.QueryEcho
+    """The question as it was understood."""
+
+
+class SearchResponse(QuestionReply, views.SparsePart, ReceiptPart, views.NextPart):
+    """What search and query answer."""
+
     results: list[views.ResultView]
-    sparse: NotRequired[views.SparseView]
-    stats: views.StatsView
-    warnings: list[str]
-    next_offset: NotRequired[int]
-    receipt: NotRequired[ReceiptView]
+    """Hits, best first."""
 
 
-class ContextResponse(Head):
+class ContextResponse(QuestionReply, views.SparsePart, ReceiptPart):
     """What context answers."""
 
-    query: views.QueryEcho
-    sparse: NotRequired[views.SparseView]
     context: ContextView
-    stats: views.StatsView
-    warnings: list[str]
-    receipt: NotRequired[ReceiptView]
+    """The packed text with its sources."""
 
 
-class ReplayResponse(Head):
+class ReplayResponse(Reply):
     """What replay answers."""
 
     replay: ReplayView
-    warnings: list[str]
+    """An answer beside its receipt."""
 
 
-class ExplainResponse(Head):
+class ExplainResponse(QuestionReply, views.SparsePart):
     """What explain answers."""
 
-    query: views.QueryEcho
     explanation: ExplanationView
-    sparse: NotRequired[views.SparseView]
-    stats: views.StatsView
-    warnings: list[str]
+    """Why a chunk scores what it scores."""
 
 
-class WhyNotResponse(Head):
+class WhyNotResponse(QuestionReply):
     """What whynot answers."""
 
-    query: views.QueryEcho
     whynot: WhyNotView
-    stats: views.StatsView
-    warnings: list[str]
+    """Why a target is not in the answer."""
 
 
-class TraceResponse(Head):
+class TraceResponse(QuestionReply):
     """What trace answers."""
 
-    query: views.QueryEcho
     trace: TraceView
-    stats: views.StatsView
-    warnings: list[str]
+    """Rows left after each step."""
 
 
-class ReportResponse(Head):
+class ReportResponse(QuestionReply, views.SparsePart):
     """What report answers: search, trace and context of one question, and what it draws."""
 
-    query: views.QueryEcho
     results: list[views.ResultView]
-    sparse: NotRequired[views.SparseView]
     context: ContextView
     trace: TraceView
     report: ReportView
-    stats: views.StatsView
-    warnings: list[str]
+    """What a page shows beside results and context."""
 
 
-class GetResponse(Head):
+class GetResponse(Reply):
     """What get answers."""
 
     found: views.TextView
-    warnings: list[str]
+    """The text."""
 
 
-class ListResponse(Head):
-    """What ls answers. next_offset: where the next page begins, while there is one."""
+class ListResponse(TimedReply, views.NextPart):
+    """What ls answers."""
 
     documents: list[ListedView]
+    """Live documents by path."""
     total: int
-    stats: views.StatsView
-    warnings: list[str]
-    next_offset: NotRequired[int]
+    """How many there are on all pages."""
 
 
-class StatsResponse(Head):
+class StatsResponse(TimedReply):
     """What stats and init answer."""
 
     store: StoreView
-    stats: views.StatsView
-    warnings: list[str]
+    """The store at rest."""
 
 
-class DoctorResponse(Head):
+class DoctorResponse(Reply):
     """What doctor answers."""
 
     checks: list[views.CheckView]
-    warnings: list[str]
+    """One entry a check."""
 
 
-class IngestResponse(Head):
+class IngestResponse(Reply):
     """What add and sync answer."""
 
     ingest: IngestView
-    warnings: list[str]
+    """What came in."""
 
 
-class RemoveResponse(Head):
+class RemoveResponse(Reply):
     """What rm answers."""
 
     removed: views.RemovedView
-    warnings: list[str]
+    """What went out."""
 
 
-class RootsResponse(Head):
+class RootsResponse(Reply, RootsPart):
     """What roots answers."""
 
     roots: list[RootView]
-    edited: NotRequired[RootEditView]
-    forgotten: NotRequired[ForgottenView]
-    ingest: NotRequired[IngestView]
-    warnings: list[str]
+    """The folders and files that were added."""
 
 
-class TrustResponse(Head):
+class TrustResponse(Reply):
     """What trust answers."""
 
     trust: views.TrustView
-    warnings: list[str]
+    """What recall.toml says that waits to be accepted."""
 
 
-class CompactResponse(Head):
+class CompactResponse(Reply):
     """What compact answers."""
 
     compacted: views.CompactView
-    warnings: list[str]
+    """What was freed."""
 
 
-class TransferResponse(Head):
+class TransferResponse(Reply):
     """What export and import answer."""
 
     transfer: views.TransferView
-    warnings: list[str]
+    """What was written or read."""
 
 
-class BackupResponse(Head):
+class BackupResponse(Reply):
     """What backup answers."""
 
     backup: views.BackupView
-    warnings: list[str]
+    """The copy that was written."""
 
 
-class VerifyResponse(Head):
+class VerifyResponse(Reply):
     """What verify answers."""
 
     verified: views.VerifiedView
+    """The file that was checked."""
     checks: list[views.CheckView]
-    warnings: list[str]
 
 
-class RecoverResponse(Head):
-    """What recover answers. checks: of the new store."""
+class RecoverResponse(Reply):
+    """What recover answers."""
 
     recovered: views.RecoveredView
+    """The store that was made of a damaged one."""
     checks: list[views.CheckView]
-    warnings: list[str]
+    """Of the new store."""
 
 
-class EmbeddersResponse(Head):
+class EmbeddersResponse(Reply):
     """What embedders answers."""
 
     embedders: list[views.EmbedderView]
-    warnings: list[str]
+    """One entry an embedder."""
 
 
-class ReembedResponse(Head):
+class ReembedResponse(Reply):
     """What reembed answers."""
 
     reembedded: views.ReembedView
-    warnings: list[str]
+    """What was made anew."""
 
 
-class RechunkResponse(Head):
+class RechunkResponse(Reply):
     """What rechunk answers."""
 
     rechunked: RechunkView
-    warnings: list[str]
+    """What was cut anew."""
 
 
-class WarmResponse(Head):
+class WarmResponse(Reply):
     """What warm answers."""
 
     warmed: views.WarmView
-    warnings: list[str]
+    """What was embedded ahead."""
 
 
-class RqlResponse(Head):
+class RqlResponse(Reply):
     """What rql check and rql format answer."""
 
     rql: RqlView
-    warnings: list[str]
+    """The query in its canonical spelling."""
 
 
-class ExplainedResponse(Head):
+class ExplainedResponse(QuestionReply):
     """What rql explain answers."""
 
-    query: views.QueryEcho
     explained: ExplainedView
-    stats: views.StatsView
-    warnings: list[str]
+    """What the query does."""
 
 
-class CompletionResponse(Head):
+class CompletionResponse(Reply):
     """What rql complete answers."""
 
     candidates: list[CandidateView]
-    warnings: list[str]
+    """What may stand at the cursor."""
 
 
-class EvaluationResponse(Head):
+class EvaluationResponse(TimedReply):
     """What eval answers."""
 
     evaluation: EvaluationView
-    stats: views.StatsView
-    warnings: list[str]
+    """How good the ranking is."""
 
 
-class FixturesResponse(Head):
+class FixturesResponse(Reply):
     """What eval --fixtures answers."""
 
     fixtures: FixturesView
-    warnings: list[str]
+    """Verdicts on facts that contexts must hold."""
 
 
-class CalibrationResponse(Head):
+class CalibrationResponse(Reply):
     """What eval --calibrate-sparse answers."""
 
     calibration: CalibrationView
-    warnings: list[str]
+    """A proposed distance ceiling."""
 
 
-class JudgeResponse(Head):
+class JudgeResponse(Reply):
     """What judge answers."""
 
     judged: JudgedView
-    warnings: list[str]
+    """What was read or written."""
 
 
-class TuneResponse(Head):
+class TuneResponse(TimedReply):
     """What tune answers to judged queries."""
 
     tuning: TuningView
-    stats: views.StatsView
-    warnings: list[str]
+    """Which weights are better."""
 
 
-class SweepResponse(Head):
+class SweepResponse(QuestionReply):
     """What tune answers to one question."""
 
-    query: views.QueryEcho
     tuning: TuningView
-    stats: views.StatsView
-    warnings: list[str]
 
 
-class DiffResponse(Head):
-    """What diff answers. query: of the one question that is asked."""
+class DiffResponse(TimedReply, views.QueryPart):
+    """What diff answers."""
 
-    query: NotRequired[views.QueryEcho]
     diff: DiffView
-    stats: views.StatsView
-    warnings: list[str]
+    """Two rankings of the same questions, compared."""
 
 
 class ErrorResponse(Head):
     """What any command answers that failed."""
 
     error: views.ErrorView
+    """Why there is no answer."""
 
 
 AnyResponse: TypeAlias = (
@@ -342,125 +330,3 @@ AnyResponse: TypeAlias = (
     | DiffResponse
     | ErrorResponse
 )
-
-
-class Response(TypedDict):
-    """What every command answers, on one line of JSON: any of the keys above."""
-
-    ok: bool
-    """False exactly when there is an `error`."""
-    schema_version: str
-    """The version of this contract."""
-    query: NotRequired[views.QueryEcho]
-    """The question as it was understood."""
-    results: NotRequired[list[views.ResultView]]
-    """Hits, best first."""
-    sparse: NotRequired[views.SparseView]
-    """What sparse-document recall did."""
-    context: NotRequired[ContextView]
-    """The packed text with its sources."""
-    receipt: NotRequired[ReceiptView]
-    """What the answer was, to be held against a later one."""
-    replay: NotRequired[ReplayView]
-    """An answer beside its receipt."""
-    ingest: NotRequired[IngestView]
-    """What came in."""
-    store: NotRequired[StoreView]
-    """The store at rest."""
-    removed: NotRequired[views.RemovedView]
-    """What went out."""
-    roots: NotRequired[list[RootView]]
-    """The folders and files that were added."""
-    edited: NotRequired[RootEditView]
-    """The one that was edited."""
-    forgotten: NotRequired[ForgottenView]
-    """Those that were forgotten."""
-    trust: NotRequired[views.TrustView]
-    """What recall.toml says that waits to be accepted."""
-    found: NotRequired[views.TextView]
-    """The text."""
-    documents: NotRequired[list[ListedView]]
-    """Live documents by path."""
-    total: NotRequired[int]
-    """How many there are on all pages."""
-    checks: NotRequired[list[views.CheckView]]
-    """One entry a check."""
-    compacted: NotRequired[views.CompactView]
-    """What was freed."""
-    transfer: NotRequired[views.TransferView]
-    """What was written or read."""
-    backup: NotRequired[views.BackupView]
-    """The copy that was written."""
-    verified: NotRequired[views.VerifiedView]
-    """The file that was checked."""
-    recovered: NotRequired[views.RecoveredView]
-    """The store that was made of a damaged one."""
-    rql: NotRequired[RqlView]
-    """The query in its canonical spelling."""
-    explained: NotRequired[ExplainedView]
-    """What the query does."""
-    explanation: NotRequired[ExplanationView]
-    """Why a chunk scores what it scores."""
-    whynot: NotRequired[WhyNotView]
-    """Why a target is not in the answer."""
-    trace: NotRequired[TraceView]
-    """Rows left after each step."""
-    candidates: NotRequired[list[CandidateView]]
-    """What may stand at the cursor."""
-    embedders: NotRequired[list[views.EmbedderView]]
-    """One entry an embedder."""
-    reembedded: NotRequired[views.ReembedView]
-    """What was made anew."""
-    rechunked: NotRequired[RechunkView]
-    """What was cut anew."""
-    warmed: NotRequired[views.WarmView]
-    """What was embedded ahead."""
-    evaluation: NotRequired[EvaluationView]
-    """How good the ranking is."""
-    fixtures: NotRequired[FixturesView]
-    """Verdicts on facts that contexts must hold."""
-    calibration: NotRequired[CalibrationView]
-    """A proposed distance ceiling."""
-    judged: NotRequired[JudgedView]
-    """What was read or written."""
-    tuning: NotRequired[TuningView]
-    """Which weights are better."""
-    diff: NotRequired[DiffView]
-    """Two rankings of the same questions, compared."""
-    report: NotRequired[ReportView]
-    """What a page shows beside results and context."""
-    stats: NotRequired[views.StatsView]
-    """Time and totals of this answer."""
-    warnings: NotRequired[list[str]]
-    """Strings `"W_CODE: text"`."""
-    next_offset: NotRequired[int]
-    """The offset of the next page, while there is one."""
-    error: NotRequired[views.ErrorView]
-    """Why there is no answer."""
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of what commands answer: a Response, and one of those that it is made of."""
-    references, components = msgspec.json.schema_components(
-        (Response, *get_args(AnyResponse)), ref_template="#/$defs/{name}"
-    )
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "recall/response/1",
-        "title": "Recall response",
-        **references[0],
-        "anyOf": list(references[1:]),
-        "$defs": _on_one_line(components),
-    }
-
-
-def _on_one_line(node: object) -> object:
-    """The schema with each description on one line: Python 3.13 indents docstrings otherwise than 3.12."""
-    if isinstance(node, list):
-        return [_on_one_line(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: " ".join(value.split()) if key == "description" and isinstance(value, str) else _on_one_line(value)
-        for key, value in node.items()
-    }

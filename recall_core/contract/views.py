@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-from recall_core.contract.ledger import ExplainView, PassageView, RecallView
+from recall_core.contract.ledger import ExplainView, PassageView, RankedView, RecallView
 from recall_core.contract.store import RootView
 from recall_core.types import MatchKind
 
 
-class SignalEcho(TypedDict):
-    """One signal of the effective plan. bound: the query's BM25 bound (lexical only).
+class RanksEcho(TypedDict, total=False):
+    """The constant of reciprocal rank fusion, where that is how scores are made."""
 
-    text: what is looked for, unless it has more than 1,000 characters: the question gives those once.
-    """
+    rrf_k: float
+    """Where ranks make the points: weight / (rrf_k + rank). Stage values are only shown then."""
+
+
+class SignalEcho(TypedDict):
+    """One signal of the effective plan."""
 
     signal: str
     text: NotRequired[str]
+    """What is looked for, unless it has more than 1,000 characters: the question gives those once."""
     weight: float
     bound: NotRequired[float]
+    """The query's BM25 bound (lexical only)."""
     normalizer: NotRequired[NormalizerEcho]
     terms: NotRequired[list[TermEcho]]
 
 
-class NormalizerEcho(TypedDict):
-    """How raw values became stage values: divided by a bound that no value exceeds, or measured on the pool, of
-    whose pool_size candidates the lowest and highest value became 0 and 1 (`max`: 0 stays 0).
-
-    rrf_k: the points come from ranks, weight / (rrf_k + rank), and the stage values are only shown.
+class NormalizerEcho(RanksEcho):
+    """How raw values became stage values: divided by a bound that no value exceeds, or measured on the pool, of whose
+    pool_size candidates the lowest and highest value became 0 and 1 (`max`: 0 stays 0).
     """
 
     method: Literal["bound", "max", "minmax"]
@@ -35,58 +39,45 @@ class NormalizerEcho(TypedDict):
     low: NotRequired[float]
     high: NotRequired[float]
     pool_size: NotRequired[int]
-    rrf_k: NotRequired[float]
 
 
 class TermEcho(TypedDict):
-    """A phrase of the lexical query with its document frequency and idf in this store.
-
-    words: of a phrase of several, whose idf is the sum of theirs, how many.
-    """
+    """A phrase of the lexical query with its document frequency and idf in this store."""
 
     text: str
     df: int
     idf: float
     words: NotRequired[int]
-
-
-class RanksEcho(TypedDict, total=False):
-    """The constant of reciprocal rank fusion, where that is how scores are made."""
-
-    rrf_k: float
+    """Of a phrase of several, whose idf is the sum of theirs, how many."""
 
 
 class CosineEcho(TypedDict, total=False):
     """The least cosine of rows without a query word, where one is set."""
 
     min_cosine: float
+    """Absent for 0."""
 
 
 class ModelsEcho(TypedDict, total=False):
     """The models beyond the plain ones, and the lists that words were dropped by."""
 
     stop_words: str
+    """The lists of words that were not looked for, or "none"; absent for the English function words alone."""
     rerank: RerankEcho
     lexical_model: LexicalModelEcho
 
 
-class PlanEcho(TypedDict):
-    """Everything that decided the order. stop_words: the lists of words that were not looked for, or "none"; absent
-    for the English function words alone. min_cosine: absent for 0."""
+class PlanEcho(RanksEcho, CosineEcho, ModelsEcho):
+    """Everything that decided the order."""
 
     mode: str
     fusion: str
     normalize: str
     weights: dict[str, float]
-    rrf_k: NotRequired[float]
     min_score: float
-    min_cosine: NotRequired[float]
     pool: int
     index: str
     sparse: bool
-    stop_words: NotRequired[str]
-    rerank: NotRequired[RerankEcho]
-    lexical_model: NotRequired[LexicalModelEcho]
     signals: list[SignalEcho]
 
 
@@ -119,20 +110,15 @@ class PlanPart(TypedDict, total=False):
     """The effective plan, where signals were asked, and what was not looked for by words, where anything was."""
 
     dropped: list[str]
+    """What of the question was not looked for by words, beyond function words, in order and as it was written."""
     plan: PlanEcho
 
 
-class QueryEcho(TypedDict):
-    """The question as it was understood, after defaults. dropped: what of it was not looked for by words, beyond
-    function words, in order and as it was written."""
+class QueryEcho(WordingEcho, PlanPart):
+    """The question as it was understood, after defaults."""
 
-    text: NotRequired[str]
-    rql: NotRequired[str]
-    filters: NotRequired[str]
     limit: int
     offset: int
-    dropped: NotRequired[list[str]]
-    plan: NotRequired[PlanEcho]
 
 
 class DocView(TypedDict):
@@ -151,10 +137,7 @@ class DocView(TypedDict):
 
 
 class ChunkView(TypedDict):
-    """A verbatim slice: document_text[offset:end] == text, in code points; lines count from 1, inclusive.
-
-    place: where the file has it, for a document that is not the file's own text, such as "line 207".
-    """
+    """A verbatim slice: document_text[offset:end] == text, in code points; lines count from 1, inclusive."""
 
     id: NotRequired[str]
     doc_id: NotRequired[str]
@@ -166,6 +149,7 @@ class ChunkView(TypedDict):
     line_end: NotRequired[int]
     heading: NotRequired[str]
     place: NotRequired[str]
+    """Where the file has it, for a document that is not the file's own text, such as "line 207"."""
 
 
 class PlaceView(TypedDict):
@@ -180,11 +164,12 @@ class PlaceView(TypedDict):
 
 
 class CopiesView(TypedDict):
-    """Other chunks with the very text of one that stands for them. count: all that pass the filter; places: the first
-    ten of them, by path and offset."""
+    """Other chunks with the very text of one that stands for them."""
 
     count: int
+    """All that pass the filter."""
     places: list[PlaceView]
+    """The first ten of them, by path and offset."""
 
 
 class PassagePart(TypedDict, total=False):
@@ -194,60 +179,59 @@ class PassagePart(TypedDict, total=False):
 
 
 class MatchedPart(TypedDict, total=False):
-    """The part of a hit that says why it is there, where a signal was asked.
-
-    matched: "both" (the row has a query word, and a cosine above 0 that was asked for), "words" (a query word alone),
-    "meaning" (no query word), or in a context "pinned" (no query word, and no cosine above 0 or min_cosine).
-    cosine: of a row without a query word, where both signals were asked.
-    """
+    """The part of a hit that says why it is there, where a signal was asked."""
 
     matched: MatchKind
+    """Why the row is there: "both" (it has a query word, and a cosine above 0 that was asked for), "words" (a query
+    word alone), "meaning" (no query word), or in a context "pinned" (no query word, and no cosine above 0 or
+    min_cosine)."""
     cosine: float
+    """Of a row without a query word, where both signals were asked."""
 
 
 class CopiesPart(TypedDict, total=False):
     """The part of a hit that tells of its copies, where there are any."""
 
     copies: CopiesView
+    """Where a list shows a text once, and others hold this one."""
 
 
-class ResultView(TypedDict):
-    """One hit. score, passage and matched are absent when nothing was asked of a signal. copies: where the list shows
-    a text once, and others hold this one."""
+class ResultView(PassagePart, MatchedPart, CopiesPart):
+    """One hit. score, passage and matched are absent when nothing was asked of a signal."""
 
     score: NotRequired[float]
     doc: NotRequired[DocView]
     chunk: NotRequired[ChunkView]
-    passage: NotRequired[PassageView]
-    matched: NotRequired[MatchKind]
-    cosine: NotRequired[float]
     recall_injected: NotRequired[bool]
     recall: NotRequired[RecallView]
-    copies: NotRequired[CopiesView]
     explain: NotRequired[ExplainView]
 
 
 class SparseView(TypedDict):
     """What sparse-document recall did to an answer: injections made, or which condition failed.
 
-    Counts are of documents, each of those that the count before it left: near (a chunk among the nearest `looked_at`
-    chunks), short (at most `threshold` chunks), within the distance `ceiling`, of these present in the list, and
-    blocked because no more rows may be given away. long_rows: of the list's `rows`, those of documents with more
-    chunks than `threshold`. reason: "injected", or the first condition that left nothing: "no_vector", "whole_list"
-    (nothing can be missing), "not_short", "too_far", "already_present", "no_row", "not_mostly_long" (no more than
-    half of the rows are long_rows), "max_injections".
+    Counts are of documents, each of those that the count before it left.
     """
 
     injections: int
     reason: str
+    """Is "injected", or the first condition that left nothing: "no_vector", "whole_list" (nothing can be missing),
+    "not_short", "too_far", "already_present", "no_row", "not_mostly_long" (no more than half of the rows are
+    long_rows), "max_injections"."""
     looked_at: int
     near: int
+    """Documents with a chunk among the nearest `looked_at` chunks."""
     short: int
+    """Documents of at most `threshold` chunks."""
     within_ceiling: int
+    """Documents within the distance `ceiling`."""
     present: int
+    """Documents that are in the list."""
     blocked: int
+    """Documents that get no row because no more rows may be given away."""
     rows: int
     long_rows: int
+    """Of the list's `rows`, those of documents with more chunks than `threshold`."""
     threshold: int
     ceiling: float
 
@@ -256,42 +240,45 @@ class QueryPart(TypedDict, total=False):
     """The question, where there is one."""
 
     query: QueryEcho
+    """The question as it was understood."""
 
 
 class NextPart(TypedDict, total=False):
     """The next page, while there is one."""
 
     next_offset: int
+    """The offset of the next page, while there is one."""
 
 
 class SparsePart(TypedDict, total=False):
     """The part of a response that tells of sparse-document recall, where there is something to tell."""
 
     sparse: SparseView
+    """What sparse-document recall did."""
 
 
 class StatsView(TypedDict):
-    """Of one answer. took_ms and timings are the only keys the store and the query do not determine.
-    copies: how many of total_hits are not shown, because one before them has their text; absent where none is.
-    word_hits, of a hybrid answer: how many of the total_hits rows the words match; the others are there by meaning
-    alone. without_text, of stats and init: documents without a text, and so without a chunk.
-    examined: rows that an index which skips rows has proposed, whose cosines were worked out."""
+    """Of one answer. took_ms and timings are the only keys the store and the query do not determine."""
 
+    word_hits: NotRequired[int]
+    """How many of the total_hits rows of a hybrid answer the words match; the others are there by meaning alone."""
     took_ms: float
     total_hits: NotRequired[int]
     copies: NotRequired[int]
-    word_hits: NotRequired[int]
+    """How many of total_hits are not shown, because one before them has their text; absent where none is."""
     snapshot: NotRequired[str]
     exact: NotRequired[bool]
     index: NotRequired[str]
     digest: NotRequired[str]
     timings: NotRequired[dict[str, float]]
     examined: NotRequired[int]
+    """Rows that an index which skips rows has proposed, whose cosines were worked out."""
     without_text: NotRequired[int]
+    """Of stats and init: documents without a text, and so without a chunk."""
 
 
 class RemovedView(TypedDict):
-    """What rm did, or, in a dry run, would do. copies: documents that stay and share a text with a purged one."""
+    """What rm did, or, in a dry run, would do."""
 
     documents: int
     dry_run: bool
@@ -299,17 +286,21 @@ class RemovedView(TypedDict):
     purged: bool
     backups: list[str]
     copies: NotRequired[list[str]]
+    """Documents that stay and share a text with a purged one."""
 
 
 class TrustView(TypedDict):
-    """What a recall.toml says that waits until it is accepted. acts: in words, none where nothing waits; sha256: of
-    all of them, for RECALL_TRUST; accepted: they may happen; kept: from now on, and not for this run alone."""
+    """What a recall.toml says that waits until it is accepted."""
 
     toml: str
     acts: list[str]
+    """In words, none where nothing waits."""
     sha256: NotRequired[str]
+    """Of all acts, for RECALL_TRUST."""
     accepted: bool
+    """They may happen."""
     kept: bool
+    """They may happen from now on, and not for this run alone."""
 
 
 class TextView(TypedDict):
@@ -326,101 +317,111 @@ class TextView(TypedDict):
 
 class LostView(TypedDict):
     """What could not be read of a damaged store. A `text` is a chunk of the document of that path, at that place;
-    `labels` are the title, source, times, tags or metadata of one whose texts are there. path: the folder of a root,
-    the query of a judgement, and "" where nobody knows it."""
+    `labels` are the title, source, times, tags or metadata of one whose texts are there.
+    """
 
     kind: Literal["document", "text", "labels", "root", "judgement"]
     path: str
+    """The folder of a root, the query of a judgement, and "" where nobody knows it."""
     place: NotRequired[str]
 
 
 class CheckView(TypedDict):
-    """One check of doctor. evidence: what was counted; fix: a command. lost: what mending could not bring back.
-
-    files: what killed commands left, or what was removed of that.
-    """
+    """One check of doctor."""
 
     code: str
     severity: Literal["ok", "warning", "error"]
     evidence: str
+    """What was counted."""
     fix: NotRequired[str]
+    """A command."""
     lost: NotRequired[list[LostView]]
+    """What mending could not bring back."""
     files: NotRequired[list[str]]
+    """What killed commands left, or what was removed of that."""
 
 
 class CompactView(TypedDict):
-    """What compact freed. signatures: how many vectors have one by now, where the settings want an index of them.
-    reason: why the file is larger than before, where it is."""
+    """What compact freed."""
 
     tombstones: int
     bytes_before: int
     bytes_after: int
     signatures: NotRequired[int]
+    """How many vectors have one by now, where the settings want an index of them."""
     reason: NotRequired[str]
+    """Why the file is larger than before, where it is."""
 
 
 class TransferView(TypedDict):
-    """What export wrote or import read. inactive_roots: folders that came in and are not synced until accepted.
-
-    waiting_roots: every root of the store that waits. accepted_roots: those that this import accepted.
-    unchanged: documents that were here already, each as it came.
-    """
+    """What export wrote or import read."""
 
     documents: int
     chunks: int
     sha256: str
     path: NotRequired[str]
     inactive_roots: NotRequired[list[str]]
+    """Folders that came in and are not synced until accepted."""
     waiting_roots: NotRequired[list[RootView]]
+    """Every root of the store that waits."""
     accepted_roots: NotRequired[list[RootView]]
+    """Those that this import accepted."""
     unchanged: NotRequired[int]
+    """Documents that were here already, each as it came."""
 
 
 class BackupView(TypedDict):
-    """A backup that was written, and every byte of it checked. bytes: of its file."""
+    """A backup that was written, and every byte of it checked."""
 
     path: str
     bytes: int
+    """Of its file."""
     documents: int
     chunks: int
     digest: str
 
 
 class RecoveredView(TypedDict):
-    """A store made of what could be read of a damaged one. without_vector: chunks whose vector is to be made yet."""
+    """A store made of what could be read of a damaged one."""
 
     path: str
     documents: int
     chunks: int
     without_vector: int
+    """Chunks whose vector is to be made yet."""
     digest: str
     lost: list[LostView]
 
 
 class WarmView(TypedDict):
-    """What warm did. texts: distinct ones of the store, of which so many have a vector (kept). embedded: texts that
-    this run read; questions: that it asked. left: texts, or questions, that it did not come to. bytes: of all that is
-    kept for rerankers."""
+    """What warm did."""
 
     reranker: str
     texts: int
+    """Distinct texts of the store."""
     kept: int
+    """How many of them have a vector."""
     embedded: int
+    """Texts that this run read."""
     questions: int
+    """Questions that it asked."""
     left: int
+    """Texts, or questions, that it did not come to."""
     bytes: int
+    """Of all that is kept for rerankers."""
 
 
 class VerifiedView(TypedDict):
-    """A file that was checked, without a change to it. Of a damaged one nothing is counted. digest: of a store;
-    sha256: of an export, as its last line has it."""
+    """A file that was checked, without a change to it. Of a damaged one nothing is counted."""
 
     path: str
     kind: Literal["store", "export"]
     documents: NotRequired[int]
     chunks: NotRequired[int]
     digest: NotRequired[str]
+    """Of a store."""
     sha256: NotRequired[str]
+    """Of an export, as its last line has it."""
 
 
 class ErrorView(TypedDict):
@@ -433,28 +434,31 @@ class ErrorView(TypedDict):
 
 
 class EmbedderView(TypedDict):
-    """An embedder by name. available: it can be used here and now; reason: why not, or what to know about it.
-
-    network: texts leave this machine. dimension is absent where only the provider knows. vector_weight: the weight
-    that init writes. texts_per_second: measured, with --probe. probed: false where its server was not asked.
-    """
+    """An embedder by name."""
 
     name: str
     purpose: str
     available: bool
+    """It can be used here and now."""
     reason: str
+    """Why not, or what to know about it."""
     network: bool
+    """Texts leave this machine."""
     in_use: bool
     dimension: NotRequired[int]
+    """Absent where only the provider knows."""
     max_input: NotRequired[int]
     vector_weight: float
+    """The weight that init writes."""
     hint: NotRequired[str]
     texts_per_second: NotRequired[float]
+    """Measured, with --probe."""
     probed: NotRequired[bool]
+    """False where its server was not asked."""
 
 
 class ReembedView(TypedDict):
-    """What reembed did. embedded: distinct texts that were sent to the embedder; reused: found in an earlier run."""
+    """What reembed did."""
 
     embedder: str
     previous: str
@@ -462,15 +466,18 @@ class ReembedView(TypedDict):
     chunks: int
     vectors: int
     embedded: int
+    """Distinct texts that were sent to the embedder."""
     reused: int
+    """Found in an earlier run."""
     tokens: NotRequired[int]
 
 
 class TwinsView(TypedDict):
-    """Candidates that say almost the same words, by rank. wasted_tokens: of the packed ones behind the first."""
+    """Candidates that say almost the same words, by rank."""
 
     ranks: list[int]
     wasted_tokens: int
+    """Of the packed ones behind the first."""
 
 
 class TermCoverView(TypedDict):
@@ -496,12 +503,8 @@ class SpentView(TypedDict):
     separators: int
 
 
-class SwapView(TypedDict):
+class SwapView(RankedView):
     """A candidate that another packing would add or drop."""
-
-    rank: int
-    id: str
-    path: str
 
 
 class AlternativeView(TypedDict):
@@ -515,54 +518,50 @@ class AlternativeView(TypedDict):
 
 
 class AccountView(TypedDict):
-    """The worth of a context, over these candidates: the best 200, or as far down as chunks were packed.
-
-    value: the packed chunks' scores added up, of a cut one the share that is in the text; without scores each chunk
-    is worth 1. bound: no choice of these candidates under this budget is worth more. efficiency: value / bound.
-    redundancy: the share of word 3-shingles that repeat earlier ones. truncated_tokens: of the cut chunk, left out.
-    coverage is left out where the question has no known words.
-    """
+    """The worth of a context, over these candidates: the best 200, or as far down as chunks were packed."""
 
     pack: str
     candidates: int
     value: float
+    """The packed chunks' scores added up, of a cut one the share that is in the text; without scores each chunk is
+    worth 1."""
     bound: float
+    """No choice of these candidates under this budget is worth more."""
     efficiency: float | None
+    """`value` / `bound`."""
     coverage: NotRequired[CoverageView]
+    """Left out where the question has no known words."""
     documents: int
     redundancy: float
+    """The share of word 3-shingles that repeat earlier ones."""
     duplicates: list[TwinsView]
     truncated_tokens: int
+    """Of the cut chunk, left out."""
     tokens: SpentView
     alternative: NotRequired[AlternativeView]
 
 
-class ContextChunk(TypedDict):
-    """A packed chunk with its provenance. offset, text: of a cut chunk, those of the part that was packed.
-    passage: of the whole chunk, also if less of it was packed. copies, matched, cosine: as of a hit."""
+class ContextChunk(PassagePart, MatchedPart, CopiesPart):
+    """A packed chunk with its provenance. copies, matched and cosine are as of a hit; the passage is of the whole
+    chunk, also if less of it was packed.
+    """
 
     id: str
     doc_id: str
     offset: int
+    """Of a cut chunk, that of the part that was packed."""
     tokens: int
     text: NotRequired[str]
+    """Of a cut chunk, the part that was packed."""
     path: str
     hash: str
     mtime: str
     recall_injected: NotRequired[bool]
-    matched: NotRequired[MatchKind]
-    cosine: NotRequired[float]
-    passage: NotRequired[PassageView]
-    copies: NotRequired[CopiesView]
     explain: NotRequired[ExplainView]
 
 
 class ContextBlock(TypedDict):
-    """A stretch of one document in the context, under one header.
-
-    cut: what of its chunk is missing, of a truncated block. heading, place: of its best hit's passage.
-    text_range: from where to where of the context's text; with numbers before its lines, these included.
-    """
+    """A stretch of one document in the context, under one header."""
 
     n: int
     path: str
@@ -572,6 +571,7 @@ class ContextBlock(TypedDict):
     line_start: int
     line_end: int
     place: NotRequired[str]
+    """Of its best hit's passage."""
     text: NotRequired[str]
     hash: str
     mtime: str
@@ -579,19 +579,20 @@ class ContextBlock(TypedDict):
     ranks: list[int]
     truncated: bool
     cut: NotRequired[Literal["start", "end", "both"]]
+    """What of its chunk is missing, of a truncated block."""
     heading: NotRequired[str]
+    """Of its best hit's passage."""
     text_range: NotRequired[list[int]]
+    """From where to where of the context's text it is; with numbers before its lines, these included."""
     state: NotRequired[Literal["modified", "missing"]]
 
 
-class OmittedView(TypedDict):
-    """Candidates left out, and why. count is above 1 only for the tail behind the chunk that ended packing."""
+class OmittedView(RankedView):
+    """Candidates left out, and why."""
 
     reason: str
-    rank: int
     count: int
-    id: str
-    path: str
+    """Above 1 only for the tail behind the chunk that ended packing."""
 
 
 class AccountPart(TypedDict, total=False):
@@ -601,26 +602,24 @@ class AccountPart(TypedDict, total=False):
 
 
 class SizesView(TypedDict, total=False):
-    """What a model's own tokens would come to, where words are counted; and what of the budget is kept for chunks
-    that sparse-document recall brought in, where there are any."""
+    """Sizes of a context that not every one has."""
 
     estimated_model_tokens: int
+    """What a model's own tokens would come to, where words are counted."""
     reserved_tokens: int
+    """Of the budget, for chunks that sparse-document recall brought in; all others have the rest."""
 
 
-class ContextView(TypedDict):
-    """A context under its budget: count(text) == used_tokens <= budget_tokens, and
-    the packed chunks plus the counts of omitted add up to candidates. reserved_tokens: of the budget, for chunks that
-    sparse-document recall brought in; all others have the rest."""
+class ContextView(SizesView, AccountPart):
+    """A context under its budget: count(text) == used_tokens <= budget_tokens, and the packed chunks plus the counts
+    of omitted add up to candidates.
+    """
 
     text: str
     budget_tokens: int
     used_tokens: int
     counter: str
-    estimated_model_tokens: NotRequired[int]
-    reserved_tokens: NotRequired[int]
     candidates: int
     chunks: list[ContextChunk]
     blocks: list[ContextBlock]
     omitted: list[OmittedView]
-    account: NotRequired[AccountView]

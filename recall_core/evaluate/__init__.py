@@ -10,7 +10,6 @@ if TYPE_CHECKING:
         formats,
         judgements,
         measures,
-        options,
         questions,
         run,
         tune,

@@ -14,7 +14,7 @@ from recall_core.deadline import check
 from recall_core.evaluate.fixture.harness import left_out
 from recall_core.evaluate.fixture.rates import rate
 from recall_core.evaluate.judgements import names_of
-from recall_core.evaluate.options import with_each_copy
+from recall_core.evaluate.measures import with_each_copy
 from recall_core.evaluate.questions import questions
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Asker, rows_of
@@ -196,7 +196,7 @@ def _f(done: Effect, missed: int) -> float:
 
 
 def _nearest_irrelevant(near: Iterable[ShortDocument]) -> Iterator[float]:
-    """Of each query, the distance that a wrong injection would have."""
+    """Yield the distance that a wrong injection would have, of each query."""
     seen: set[int] = set()
     for each in near:
         if not each.relevant and each.query not in seen:

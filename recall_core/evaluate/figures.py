@@ -22,8 +22,7 @@ from recall_core.deadline import check
 from recall_core.errors import UsageError
 from recall_core.evaluate.formats import parse_run, read_text
 from recall_core.evaluate.judgements import Names
-from recall_core.evaluate.measures import DIGITS, EPSILON, Measure, bounds, judged_share
-from recall_core.evaluate.options import Condition
+from recall_core.evaluate.measures import DIGITS, EPSILON, Condition, Measure, bounds, judged_share
 from recall_core.evaluate.questions import PLURAL, Questions, Unit
 from recall_core.shell import AGAIN, Hint
 
@@ -104,7 +103,7 @@ def sign_flip(differences: Floats) -> list[float]:
 
 
 def _signs(queries: int) -> Iterator[Floats]:
-    """Rows of -1 and 1, one sign a query, some at a time."""
+    """Yield rows of -1 and 1, one sign a query, some at a time."""
     if queries <= _EXACT:
         numbers = np.arange(2**queries)[:, None] >> np.arange(queries)
         yield np.where(numbers & 1, -1.0, 1.0)

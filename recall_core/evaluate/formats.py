@@ -44,12 +44,12 @@ class Qrels(NamedTuple):
 
 
 def read_queries(path: Path) -> dict[str, str]:
-    """Query id to text, in file order. Raises UsageError `bad_queries`."""
+    """Return the text of each query by its id, in file order. Raises UsageError `bad_queries`."""
     return parse_queries(_text(path, "bad_queries", _QUERIES_HINT), name=str(path))
 
 
 def parse_queries(text: str, *, name: str) -> dict[str, str]:
-    """Query id to text, from BEIR or other JSON lines (`_id` or `id`, `text`), or from lines of id, tab and text.
+    """Return the text of each query by its id, from JSON lines (`_id` or `id`, `text`) or lines of id, tab and text.
 
     Empty lines are passed over; further keys are ignored; a line repeated word for word is one query. name: the
     file, for messages. Raises UsageError `bad_queries` with the line and what was expected there.
@@ -76,7 +76,7 @@ def read_qrels(path: Path) -> Qrels:
 
 
 def parse_qrels(text: str, *, name: str) -> Qrels:
-    """Judgements from BEIR (three columns between tabs), TREC (four between blanks) or Quepid (CSV with a header).
+    """Parse judgements of BEIR (three columns between tabs), TREC (four between blanks) or Quepid (CSV with a head).
 
     Grades are whole numbers from -9999 to 9999. name: the file, for messages. Raises UsageError `bad_qrels` with the
     line and what was expected there.
@@ -141,7 +141,7 @@ def _text(path: Path, code: str, hint: str) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Numbered lines that are not blank, without their ends."""
+    """Yield numbered lines that are not blank, without their ends."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield number, line.removesuffix("\r")
@@ -250,7 +250,7 @@ _HINT = "q1 Q0 doc1 1 12.5 name on each line"
 
 
 def parse_run(text: str, *, name: str) -> dict[str, list[str]]:
-    """Query id to documents, best first: by score, equal scores by rank, then as they stand.
+    """Return the documents of each query, best first: by score, equal scores by rank, then as they stand.
 
     name: the file, for messages. Raises UsageError `bad_run` with the line and what was expected there.
     """

@@ -57,7 +57,7 @@ class Names:
 
     @property
     def has_uncut(self) -> bool:
-        """True when a file of records was read as one document."""
+        """Return True when a file of records was read as one document."""
         return any(path.endswith(".jsonl") for path in self._paths)
 
     def find(self, name: str) -> Spot | None:
@@ -324,7 +324,7 @@ def count(store: Store) -> int:
 
 
 def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
-    """Query id to path to grade: the last grade of each span, the highest of a document's spans."""
+    """Return each query's grade of each path: the last grade of each span, the highest of a document's spans."""
     last = {(query, spot): grade for query, spot, grade in judgements}
     found: dict[str, dict[str, int]] = {}
     for (query, spot), grade in last.items():

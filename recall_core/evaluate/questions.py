@@ -114,7 +114,7 @@ def item(path: str, offset: int) -> str:
 
 
 def items(keys: Iterable[Key], unit: Unit) -> tuple[str, ...]:
-    """Candidates as rankings name them, in their order."""
+    """Return candidates as rankings name them, in their order."""
     return tuple(key.path if unit == "doc" else item(key.path, key.offset) for key in keys)
 
 
@@ -166,7 +166,7 @@ class Questions(NamedTuple):
 
     @property
     def best(self) -> int:
-        """The highest grade."""
+        """Return the highest grade."""
         return max(grade for grades in self.grades.values() for grade in grades.values())
 
 

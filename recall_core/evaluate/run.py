@@ -13,15 +13,16 @@ from recall_core.contract.views import StatsView
 from recall_core.evaluate.figures import Setup, Values, evaluation_view, find_fallen, mean, query_views, read_baseline
 from recall_core.evaluate.formats import run_lines
 from recall_core.evaluate.judgements import Names, Spot, names_of
-from recall_core.evaluate.measures import parse_measures, values
-from recall_core.evaluate.options import (
+from recall_core.evaluate.measures import (
     MODES,
     Condition,
     EvalOptions,
     RunWriter,
     bad_gate,
     parse_gate,
+    parse_measures,
     parse_modes,
+    values,
     with_each_copy,
 )
 from recall_core.evaluate.questions import Unit, item, items, questions, ranked_as
@@ -106,7 +107,7 @@ def _items(names: Names, documents: Sequence[str], unit: Unit) -> list[str]:
 
 
 def _check(condition: Condition, board: Setup) -> None:
-    """Raises UsageError `bad_gate` where the condition asks for what will not be known."""
+    """Raise UsageError `bad_gate` where the condition asks for what will not be known."""
     mode = condition.mode or board.modes[0]
     if mode not in board.modes:
         raise bad_gate(f"{mode} is not among the modes", hint=Hint(AGAIN, modes=",".join((*board.modes, mode))))

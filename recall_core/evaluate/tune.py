@@ -28,8 +28,15 @@ from recall_core.contract.responses import TuneResponse
 from recall_core.contract.views import StatsView
 from recall_core.errors import UsageError
 from recall_core.evaluate.judgements import names_of
-from recall_core.evaluate.measures import Measure, parse_measure
-from recall_core.evaluate.options import differing, not_swept, parse_grid, retrieval, with_each_copy
+from recall_core.evaluate.measures import (
+    Measure,
+    differing,
+    not_swept,
+    parse_grid,
+    parse_measure,
+    retrieval,
+    with_each_copy,
+)
 from recall_core.evaluate.questions import Questions, Unit, items, questions
 from recall_core.explain.advice import LEAST_QUERIES, SIGNIFICANT, Advice, Band, advise_among, sure_change
 from recall_core.explain.curve import (
@@ -45,7 +52,7 @@ from recall_core.explain.curve import (
 )
 from recall_core.explain.lines import exact, sweepable, weight_of
 from recall_core.explain.sweep import FRAGILE, order_distance, sweep
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.retrieve.asking import Ask, Asker
 from recall_core.retrieve.plan import Plan
 from recall_core.shell import AGAIN, Hint
@@ -235,6 +242,10 @@ def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
     advice = advise_among(tuned.curves[best], current, rivals)
     settings = differing(tuned.combinations[best], tuned.combinations[0])
     asked = tuned.asked
+    distances = [each for each in tuned.distances if each is not None]
+    widest = max(advice.best_weights, key=lambda band: band.high - band.low)
+    weight = (widest.low + widest.high) / 2 if advice.recommended is None else advice.recommended
+    now = values_at(tuned.judged[0], weight_of(tuned.combinations[0]))
     view = JudgedTuningView(
         measure=tuned.measure,
         unit=asked.unit,
@@ -256,8 +267,10 @@ def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
         power=_power(advice),
         p=advice.p,
         p_picked=advice.p_picked,
-        stability=_steady(tuned.distances),
-        judged=_judged_shares(tuned, best, advice),
+        stability=SteadyView(
+            fragile=sum(each < FRAGILE for each in distances), median=median(distances) if distances else None
+        ),
+        judged={"current": _mean(now), "best": _mean(values_at(tuned.judged[best], weight))},
         combinations=[_combination(tuned, place, advice.current) for place in range(len(tuned.curves))],
         winners=_changes(asked, advice, advice.winners, current),
         losers=_changes(asked, advice, advice.losers, current),
@@ -336,13 +349,6 @@ def _combination(tuned: Tuned, place: int, current: float) -> CombinationView:
     )
 
 
-def _judged_shares(tuned: Tuned, best: int, advice: Advice) -> dict[str, float]:
-    widest = max(advice.best_weights, key=lambda band: band.high - band.low)
-    weight = (widest.low + widest.high) / 2 if advice.recommended is None else advice.recommended
-    now = values_at(tuned.judged[0], weight_of(tuned.combinations[0]))
-    return {"current": _mean(now), "best": _mean(values_at(tuned.judged[best], weight))}
-
-
 def _changes(asked: Questions, advice: Advice, chosen: Sequence[int], current: Floats) -> list[ChangeView]:
     queries = list(asked.texts.items())
     return [
@@ -354,12 +360,6 @@ def _changes(asked: Questions, advice: Advice, chosen: Sequence[int], current: F
         )
         for each in chosen
     ]
-
-
-def _steady(distances: Sequence[float | None]) -> SteadyView:
-    known = [each for each in distances if each is not None]
-    fragile = sum(each < FRAGILE for each in known)
-    return SteadyView(fragile=fragile, median=median(known) if known else None)
 
 
 def _interval(band: Band) -> IntervalView:

@@ -21,9 +21,19 @@ from recall_core.contract.judging import (
 )
 from recall_core.errors import UsageError, expect_choice
 from recall_core.evaluate.tune import weights
-from recall_core.explain.intervals import Interval, interval_view, nearest, runs, weight_inside
 from recall_core.explain.lines import exact, lines_of, weight_of
-from recall_core.explain.sweep import Sweep, stability, stretches, sweep, tops
+from recall_core.explain.sweep import (
+    Interval,
+    Sweep,
+    interval_view,
+    nearest,
+    runs,
+    stability,
+    stretches,
+    sweep,
+    tops,
+    weight_inside,
+)
 from recall_core.explain.winning import together
 from recall_core.retrieve import targets as finding
 from recall_core.retrieve.answer import Answer

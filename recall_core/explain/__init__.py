@@ -4,17 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_core.explain import (
-        advice,
-        curve,
-        explanation,
-        funnel,
-        in_words,
-        intervals,
-        ledger,
-        lines,
-        sweep,
-        winning,
-    )
+    from recall_core.explain import advice, curve, explanation, funnel, ledger, lines, sweep, winning
 else:
     __getattr__ = attach(__name__)

@@ -402,7 +402,7 @@ def _left_out(curves: Sequence[StepCurve]) -> Floats:
 
 
 def _values_in(curve: StepCurve, cells: Integers) -> Floats:
-    """Query q's value in cells[q]."""
+    """Return query q's value in cells[q]."""
     places = curve.places[cells]
     pieces = (
         2 * np.searchsorted(each.places, low, side="right") - 1 for each, low in zip(curve.steps, places, strict=True)

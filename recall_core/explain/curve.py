@@ -57,12 +57,12 @@ class StepCurve(NamedTuple):
 
     @property
     def cells(self) -> int:
-        """How many cells there are."""
+        """Return how many cells there are."""
         return len(self.places) - 1
 
 
 def ndcg(gains: Floats, ideal: Floats, k: int) -> Floats:
-    """Discounted gain over the best possible (Jarvelin and Kekalainen 2002), discount 1 / log2(rank + 1)."""
+    """Return discounted gain over the best possible (Jarvelin and Kekalainen 2002), discount 1 / log2(rank + 1)."""
     discounts = 1 / np.log2(np.arange(2, k + 2))
     best = float(ideal[:k] @ discounts[: len(ideal[:k])])
     found = (gains * discounts[: gains.shape[1]]).sum(axis=1)

@@ -22,11 +22,18 @@ from recall_core.contract.ledger import (
     VersusView,
 )
 from recall_core.errors import UnknownTarget
-from recall_core.explain.in_words import Among, sentence
-from recall_core.explain.intervals import interval_view
-from recall_core.explain.ledger import MOST_WORDS, largest, leaves, lexical_contributions, row_to_explain, total
+from recall_core.explain.ledger import (
+    MOST_WORDS,
+    Among,
+    largest,
+    leaves,
+    lexical_contributions,
+    row_to_explain,
+    sentence,
+    total,
+)
 from recall_core.explain.lines import Lines, crossing, lines_of, weight_of
-from recall_core.explain.sweep import ROWS, stability, sweep
+from recall_core.explain.sweep import ROWS, interval_view, stability, sweep
 from recall_core.explain.whynot.target import identify
 from recall_core.ports import Embedder
 from recall_core.retrieve import targets

@@ -80,7 +80,7 @@ class _Stages:
 
     @property
     def rows_left(self) -> int:
-        """Rows that are left."""
+        """Return rows that are left."""
         return self.views[-1]["rows_out"]
 
     def add(self, stage: str, rows_out: int, *, rows_in: int | None = None) -> None:

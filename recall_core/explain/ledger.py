@@ -1,4 +1,4 @@
-"""The ledger: the points that a score is made of, leaf by leaf, and how a difference of two scores is split.
+"""The points of a score, split by phrase, word or sentence; and in a sentence what a rank depends on most.
 
 A lexical score is split exactly into its phrases, whatever the shape of the expression; a cosine into words where
 the embedder can separate them, else into sentences.
@@ -7,19 +7,19 @@ the embedder can separate them, else into sentences.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import factorial, fsum
 from operator import mul
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from recall_core.config import Config
-from recall_core.contract.ledger import ColumnsView, LeafKind, LeafView
+from recall_core.contract.ledger import ColumnsView, ExplainView, LeafKind, LeafView, PartView
 from recall_core.deadline import check
 from recall_core.embed.model_files import components
 from recall_core.ports import Additive, Embedder
 from recall_core.rank.bm25 import IDF_FLOOR, contributions
-from recall_core.rank.weighing import DECIMALS, Column, Ranking, scale
+from recall_core.rank.weighing import DECIMALS, Ranking, scale
 from recall_core.retrieve.answer import Answer, embedded_of
 from recall_core.retrieve.pool import lexical_query
 from recall_core.store.port import Store
@@ -95,7 +95,12 @@ class FactorShare(NamedTuple):
 def inputs_at(position: int, ranking: Ranking, pool: Pool, config: Config) -> Inputs:
     """Return what the score of the candidate at this position of a pool was made of under this config."""
     columns = {column.signal: column for column in ranking.columns}
-    lexical, semantic = (_raw(columns.get(signal), position) for signal in _SIGNALS)
+    lexical, semantic = (
+        RawSignal(columns[signal].raw[position], columns[signal].ranks[position])
+        if signal in columns
+        else RawSignal(None, None)
+        for signal in _SIGNALS
+    )
     weights = [columns[signal].weight if signal in columns else 0.0 for signal in _SIGNALS]
     rerank = columns.get("rerank")
     return Inputs(
@@ -176,10 +181,6 @@ def causes(a: Inputs, b: Inputs) -> tuple[FactorShare, ...]:
 _SIGNALS: tuple[Signal, Signal] = ("lexical", "semantic")
 
 
-def _raw(column: Column | None, position: int) -> RawSignal:
-    return RawSignal(None, None) if column is None else RawSignal(column.raw[position], column.ranks[position])
-
-
 class Contribution(NamedTuple):
     """A summand of a raw value, in the signal's own unit, with what is known of it."""
 
@@ -195,7 +196,7 @@ class Contribution(NamedTuple):
 
 
 def lexical_contributions(answer: Answer, rowids: Sequence[int], store: Store) -> dict[int, list[Contribution]]:
-    """rowid to its phrases that count there, in query order; together they are the row's raw lexical value.
+    """Return rowid to its phrases that count there, in query order; together they are the row's raw lexical value.
 
     One pass over the rows, in FTS5's own counting or, where the answer was ranked so, by BM25F.
     """
@@ -446,3 +447,138 @@ def _rest(rest: float, most: float) -> Iterator[LeafView]:
 
 def _sum(made: Sequence[LeafView]) -> float:
     return fsum(leaf["points"] for leaf in made)
+
+
+_NAMED = ("term", "feature", "token", "sentence")
+_LONGEST = 60  # letters of a sentence that is quoted
+_SIGNALS_IN_WORDS = {"lexical": "its words", "semantic": "its meaning", "rerank": "the reranker"}
+
+
+class Among(NamedTuple):
+    """A row and those that it stands among."""
+
+    rank: int | None
+    """From 1; None where the list does not hold it."""
+    of: int
+    chunks: int
+    """Of the whole store."""
+    shown: int = 0
+    """Rows that are shown, this one included."""
+    terms_of_others: Collection[str] | None = None
+    """The phrases for which another row that is shown has points; None where that is not known."""
+    lead: float | None = None
+    """Of the first row, by how much its score is above that of the second, where that made it first."""
+    distance: float | None = None
+    """1 - cosine of a row that sparse-document recall gave away."""
+
+
+class Support(NamedTuple):
+    """The leaf, or the whole part where no leaf of it is known, that gives most. leaf: None for a whole part."""
+
+    part: PartView
+    leaf: LeafView | None
+    points: float
+
+
+def sentence(view: ExplainView, among: Among) -> str:
+    """Return what the place rests on, true of this answer as it is.
+
+    The largest leaf is named: a phrase of the question, or what gives most to the meaning. `because` is only said
+    where the row leads by less than that leaf gives, and no other row that is shown has points for it.
+    """
+    where = "not in the list"
+    if among.rank is not None:
+        where = "first" if among.rank == 1 else f"row {among.rank:,} of {among.of:,}"
+    if among.distance is not None:
+        near = f"short and near, at distance {among.distance:g}"
+        return f"{where} because sparse-document recall gave it the row: its document is {near}"
+    support = support_of(view)
+    if support is None:
+        return f"{where}, without a point: nothing that was asked speaks for it"
+    told, score = _describe(support, among.chunks), sum(part["points"] for part in view["parts"])
+    share = f"{support.points:.3f} of its {score:.3f}"
+    if round(support.points, 3) > round(score, 3):  # and not by what rounding took away
+        share = f"{support.points:.3f}, of which the rest takes away until its score is {score:.3f}"
+    if not _is_alone(support, among):
+        return f"{where}, most of all by {told}: {share}"
+    if among.rank == 1 and among.lead is not None and support.points > among.lead:
+        return f"{where} because no other row shown has points for {told}: {share}"
+    return f"{where}, most of all by {told}: {share}; no other row shown has points for it"
+
+
+def support_of(view: ExplainView) -> Support | None:
+    """Return what gives most points; None where nothing gives any. Ties go to what stands first."""
+    parts = [part for part in view["parts"] if part["points"] > 0]
+    if not parts:
+        return None
+    best = max((each for part in parts for each in _supports(part)), key=lambda each: each.points)
+    hidden = max((_most_hidden(part) for part in parts), default=0.0)
+    if best.leaf is None or best.points <= 0 or best.points < hidden:
+        part = max(parts, key=lambda part: part["points"])
+        return Support(part, None, part["points"])
+    return best
+
+
+def _supports(part: PartView) -> Iterator[Support]:
+    named = [leaf for leaf in part.get("leaves", []) if leaf["kind"] in _NAMED]
+    yield from (Support(part, leaf, leaf["points"]) for leaf in named)
+    if not named:
+        yield Support(part, None, part["points"])
+
+
+def _most_hidden(part: PartView) -> float:
+    """Return the most that one of the leaves may give that are only told together."""
+    leaves = part.get("leaves", [])
+    if all(leaf["kind"] != "other" for leaf in leaves):
+        return 0.0
+    return min(abs(leaf["points"]) for leaf in leaves if leaf["kind"] in (*_NAMED, "collision", "removal"))
+
+
+def _describe(support: Support, chunks: int) -> str:
+    leaf = support.leaf
+    if leaf is None:
+        return _SIGNALS_IN_WORDS[support.part["signal"]]
+    text = " ".join(leaf["text"].split())
+    if leaf["kind"] == "term":
+        return f"*{text}*, which is in {leaf['df']:,} of {chunks:,} chunk{'' if chunks == 1 else 's'}"
+    if leaf["kind"] == "sentence":
+        return f"the meaning of “{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}”"
+    return f"the meaning of *{text}*"
+
+
+def _is_alone(support: Support, among: Among) -> bool:
+    leaf = support.leaf
+    if leaf is None or leaf["kind"] != "term" or among.terms_of_others is None or among.shown < 2:
+        return False
+    return leaf["text"] not in among.terms_of_others
+
+
+def terms_of(view: ExplainView) -> list[str]:
+    """Return the phrases that a row has points for."""
+    return [leaf["text"] for part in view["parts"] for leaf in part.get("leaves", []) if leaf["kind"] == "term"]
+
+
+def add_sentences(views: Sequence[ExplainView], hits: Sequence[Hit], answer: Answer, store: Store) -> None:
+    """A sentence to the explanation of every hit of a page, which has all of them."""
+    chunks, counted = store.info().chunks, [terms_of(view) for view in views]
+    for place, (view, hit) in enumerate(zip(views, hits, strict=True)):
+        view["summary"] = sentence(
+            view,
+            Among(
+                rank=hit.rank,
+                of=answer.total,
+                chunks=chunks,
+                shown=len(hits),
+                terms_of_others={text for at, texts in enumerate(counted) if at != place for text in texts},
+                lead=_lead(answer, hits) if hit.rank == 1 else None,
+                distance=None if hit.injection is None else hit.injection.distance,
+            ),
+        )
+
+
+def _lead(answer: Answer, hits: Sequence[Hit]) -> float | None:
+    """By how much the first row leads, where its score is what put it before the second."""
+    if len(hits) < 2 or answer.plan.order or any(hit.injection is not None or hit.score is None for hit in hits[:2]):
+        return None
+    first, second = (hit.score for hit in hits[:2])
+    return None if first is None or second is None or first <= second else first - second

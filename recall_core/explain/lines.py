@@ -65,7 +65,7 @@ class Ranks(NamedTuple):
     rrf_k: int
 
     def among(self, held: Sequence[int]) -> Ranks:
-        """These candidates, with the ranks that they have among all."""
+        """Return these candidates, with the ranks that they have among all."""
         return Ranks(*_pick(self.a, self.b, held), self.rrf_k)
 
     def exactly(self) -> Lines:

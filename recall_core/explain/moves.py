@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from recall_core.explain.ledger import FactorShare, Inputs, causes, inputs_at, points_of
@@ -94,7 +94,7 @@ def alike_chunks(a: Sequence[Row], b: Sequence[Row]) -> list[RowPair]:
 
 
 def _places_of_rows(rowids: Sequence[int], store: Store, table: Table) -> dict[int, str]:
-    """rowid to path."""
+    """Return the path of each row, by its rowid."""
     if table == "doc":
         return {rowid: document.path for rowid, document in store.documents(rowids).items()}
     return {row.rowid: row.doc.path for row in store.fetch(rowids)}
@@ -230,7 +230,12 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
     if answer.pool is None or answer.ranked is None:
         ranks = {rowid: rank for rank, rowid in enumerate(_scan(side, None), start=1)}
         struck = scanned(answer.plan, side.store).first if answer.struck else {}
-        return [_unscored_standing(rowid, ranks, struck) for rowid in rowids]
+        unranked: list[RowStanding] = []
+        for rowid in rowids:
+            rank = None if rowid is None or rowid in struck else ranks.get(rowid)
+            cause: AbsenceCause = "store" if rowid is None else "copy" if rowid in struck else "filter"
+            unranked.append(RowStanding(rank, None, None, cause if rank is None else None))
+        return unranked
     places = _places(answer)
     missing = [rowid for rowid in rowids if rowid is not None and rowid not in places]
     passing = _passing(side, missing)
@@ -252,7 +257,7 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
 
 
 def _struck_positions(answer: Answer, rowids: Sequence[int]) -> dict[int, int]:
-    """rowid to position, of those of these rows that another one stands for."""
+    """Return the position of each of these rows that another one stands for, by its rowid."""
     if answer.copies is None or answer.pool is None:
         return {}
     copies = standing_for(answer)
@@ -260,17 +265,8 @@ def _struck_positions(answer: Answer, rowids: Sequence[int]) -> dict[int, int]:
     return {rowid: position for rowid, position in held.items() if copies.is_struck(position)}
 
 
-def _unscored_standing(rowid: int | None, ranks: dict[int, int], struck: Mapping[int, int]) -> RowStanding:
-    if rowid is None:
-        return RowStanding(None, None, None, "store")
-    if rowid in struck:
-        return RowStanding(None, None, None, "copy")
-    rank = ranks.get(rowid)
-    return RowStanding(rank, None, None, "filter" if rank is None else None)
-
-
 def _places(answer: Answer) -> dict[int, int]:
-    """rowid to its place in the full order, from 0."""
+    """Return each row's place in the full order, from 0, by its rowid."""
     assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - the caller has looked
     keys, by_document = answer.pool.keys, answer.plan.table == "doc"
     return {
@@ -312,11 +308,10 @@ def _move(pair: RowPair, a: RowStanding, b: RowStanding, *, k: int) -> Move:
         kind = "same"
     if a.inputs is None or b.inputs is None:
         return Move(pair, kind, a, b, ())
-    return Move(pair, kind, a, b, causes(a.inputs, b.inputs), tuple(_by_signal(a.inputs, b.inputs)))
-
-
-def _by_signal(a: Inputs, b: Inputs) -> Iterator[SignalShare]:
-    of_a, of_b = points_of(a), points_of(b)
-    for signal in SIGNALS:
-        if signal in of_a or signal in of_b:
-            yield SignalShare(signal, of_a.get(signal, 0.0), of_b.get(signal, 0.0))
+    of_a, of_b = points_of(a.inputs), points_of(b.inputs)
+    shares = tuple(
+        SignalShare(signal, of_a.get(signal, 0.0), of_b.get(signal, 0.0))
+        for signal in SIGNALS
+        if signal in of_a or signal in of_b
+    )
+    return Move(pair, kind, a, b, causes(a.inputs, b.inputs), shares)

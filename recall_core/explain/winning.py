@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_core.deadline import check
-from recall_core.explain.intervals import Interval, intersect, runs_of_array
 from recall_core.explain.lines import Integers, Lines, contenders, groups, integers
+from recall_core.explain.sweep import Interval, intersect, runs_of_array
 from recall_core.rank.fuse import Same
 
 Truths: TypeAlias = NDArray[np.bool_]

@@ -1,7 +1,7 @@
 """The checks of doctor that look further than the store's own tables.
 
-Files that changed, chunks that their own text does not find, chunks that say almost the same, and a ceiling under
-which sparse-document recall can never fire.
+Files that changed or would now be read differently, chunks that their own text does not find, chunks that say almost
+the same, and a ceiling under which sparse-document recall can never fire.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import Literal, NamedTuple
 
 from recall_core import files
 from recall_core.config import Config
-from recall_core.errors import IngestError, UsageError
+from recall_core.errors import IngestError, StoreCorrupt, UsageError
 from recall_core.ingest import discover
 from recall_core.ingest.discover import Found
-from recall_core.ingest.parse import is_earlier, name_of
-from recall_core.ingest.reader import FileReader, parser_in_settings, read_raw
+from recall_core.ingest.parse import PLUG_INS, is_earlier, missing_plug_ins, name_of
+from recall_core.ingest.reader import PIECES, FileReader, parser_in_settings, read_raw
 from recall_core.ingest.targets import belongs, inherit_options, is_gone, standing_roots
 from recall_core.ingest.vectors import embed
-from recall_core.ports import Embedder
+from recall_core.ports import Embedder, ParsedDocument
 from recall_core.retrieve.answer import embedded_of
 from recall_core.retrieve.freshness import State, file_state
 from recall_core.retrieve.query import telling
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding
-from recall_core.text import spaced
+from recall_core.text import nfc, spaced
 from recall_core.types import Fingerprint, LiteralQuery, Phrase, Root, Row, Vector, is_granted
 
 _SYNC = Hint("sync")
@@ -134,11 +134,15 @@ def _counted(stale: Sequence[_Stale]) -> str:
 
 
 def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config) -> str:
-    """What helps, as one line. Raises IngestError `root_missing`."""
+    """Return what helps, as one line. Raises IngestError `root_missing`."""
     roots = store.roots()[::-1]
     met = _met(standing_roots(roots, known={file.path: file for file in store.files()}, base=base), base, config)
     read = [(each, here) for each in stale if (here := met.get(each.file.path))]
-    skipped = [each for each, here in read[:_NAMED] if not _is_readable(here, roots, base, config)]
+    skipped = []
+    for each, here in read[:_NAMED]:  # a sync skips the file for what is in it
+        root = inherit_options(here.root, here.found.path, roots)
+        if not _can_be_read(base / here.found.os_path, here.found.path, root, config):
+            skipped.append(each)
     left = [each for each in stale if each in skipped or not _is_synced(each, met, roots, base)]
     changed = [each for each in left if each.state != "earlier"][:_NAMED]
     added = [each for each in changed if each not in skipped and _can_be_added(each, roots, base, config)]
@@ -152,7 +156,7 @@ def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config
 
 
 def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[str]:
-    """What has these files read again that no sync reads: their root is accepted, or they are added as they were."""
+    """Return what has files read again that no sync reads: accept their root, or add them as they were."""
     waiting = {number: each.root for number, each in enumerate(store.known_roots(), 1) if not each.is_active}
     accepted: dict[int, None] = {}
     named: dict[str, list[str]] = {}
@@ -167,7 +171,7 @@ def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[
 
 
 def _met(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met | None]:
-    """What a sync comes upon, by path; None where it skips it. roots: newest first."""
+    """Return what a sync comes upon, by path; None where it skips it. roots: newest first."""
     met: dict[str, _Met | None] = {}
     for root in roots:
         is_folder = os.path.isdir(base / root.folder)  # noqa: PTH112 - Path.is_dir raises where one may not look
@@ -179,17 +183,11 @@ def _met(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met | 
 
 
 def _is_synced(stale: _Stale, met: Mapping[str, _Met | None], roots: Iterable[Root], base: Path) -> bool:
-    """Whether a sync reads the file, or takes out what vanished."""
+    """Return True if a sync reads the file, or takes out what vanished."""
     path = stale.file.path
     if path in met:
         return met[path] is not None
     return any(belongs(root, path) for root in roots) and is_gone(base / stale.file.os_path)
-
-
-def _is_readable(met: _Met, roots: Sequence[Root], base: Path, config: Config) -> bool:
-    """Whether a sync would not skip the file for what is in it."""
-    root = inherit_options(met.root, met.found.path, roots)
-    return _can_be_read(base / met.found.os_path, met.found.path, root, config)
 
 
 def _can_be_added(stale: _Stale, roots: Sequence[Root], base: Path, config: Config) -> bool:
@@ -204,7 +202,7 @@ def _can_be_added(stale: _Stale, roots: Sequence[Root], base: Path, config: Conf
 
 
 def _can_be_read(place: Path, path: str, root: Root, config: Config) -> bool:
-    """A parser that is not installed is told by a sync: that is no fault of the file."""
+    """Return True if the file can be read. A parser that is not installed is no fault of the file: a sync says so."""
     try:
         raw = read_raw(place, path=path, config=config)
         with FileReader(config) as reader:
@@ -244,7 +242,7 @@ def self_retrieval(
     stop_words: as the setting has it, which words of a text a question would not look for.
     """
     with store.reading():
-        rows = store.fetch(_sampled(store.in_order()))
+        rows = store.fetch(_spread(store.in_order(), _SAMPLE))
         if not rows:
             return Finding("ok", "there is no chunk to try")
         unheard = [row for row in rows if not _is_found_by_words(store, row, stop_words)]
@@ -255,18 +253,19 @@ def self_retrieval(
     lost = [row for row in rows if row in unheard or row in strays]
     if not lost:
         return Finding("ok", f"{len(rows)} chunks are found by {by}")
-    first = f"{_place_of(lost[0])} by its {'words' if lost[0] in unheard else 'vector'}"
+    first = f"{lost[0].where} by its {'words' if lost[0] in unheard else 'vector'}"
     evidence = f"of {len(rows)} chunks {len(lost)} are not found by {by}, the first {first}"
     return Finding("warning", evidence, "" if unheard else _ANEW)
 
 
-def _sampled(rowids: Sequence[int]) -> list[int]:
-    count = min(len(rowids), _SAMPLE)
+def _spread(rowids: Sequence[int], most: int) -> list[int]:
+    """Return so many of the rowids at most, evenly spread."""
+    count = min(len(rowids), most)
     return [rowids[place * len(rowids) // count] for place in range(count)]
 
 
 def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
-    """Whether the chunk is among those that hold its rarest words; one without a word has none to miss."""
+    """Return True if its rarest words find the chunk; one without a word has none to miss."""
     words = list(dict.fromkeys(store.tokens(spaced(row.chunk.text))))[:_WORDS]
     words = telling(words, stop_words) or words
     phrases = tuple(Phrase(word, (word,)) for word in words)
@@ -276,13 +275,8 @@ def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
     return not words or row.rowid in store.lexical_scores(query, [row.rowid], title_weight=1.0)
 
 
-def _place_of(row: Row) -> str:
-    """Where a chunk stands, for a sentence."""
-    return row.where
-
-
 def _vectors(store: Store, rows: Sequence[Row], embedder: Embedder | None) -> dict[int, Vector]:
-    """chunk rowid to vector, for those whose text has a feature."""
+    """Return the vector of each chunk, by its rowid, whose text has a feature."""
     if embedder is None:
         return store.vectors([row.rowid for row in rows])
     made = embed([embedded_of(row.doc, row.chunk) for row in rows], embedder)
@@ -295,7 +289,7 @@ _SHOWN = 3
 
 
 def near_duplicates(store: Store) -> Finding:
-    """How many pairs of chunks have a cosine of NEAR or more, and the first few by path and offset.
+    """Return how many pairs of chunks have a cosine of NEAR or more, and the first few by path and offset.
 
     Both chunks have vectors and stand in documents of different content; `duplicates` tells of those of the same.
     Never a warning: what is alike may be meant. Every two chunks are compared, exactly.
@@ -303,9 +297,7 @@ def near_duplicates(store: Store) -> Finding:
     with store.reading():
         near = store.near_pairs(least=NEAR, shown=_SHOWN)
         rows = {row.rowid: row for row in store.fetch([rowid for pair in near.first for rowid in pair[:2]])}
-    shown = [
-        f"{_place_of(rows[one])} and {_place_of(rows[other])} ({cosine:.3f})" for one, other, cosine in near.first
-    ]
+    shown = [f"{rows[one].where} and {rows[other].where} ({cosine:.3f})" for one, other, cosine in near.first]
     first = f"; the first {', '.join(shown)}" if shown else ""
     return Finding("ok", f"{near.pairs} pairs of chunks in different documents have a cosine from {NEAR:g} on{first}")
 
@@ -329,7 +321,7 @@ def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Findi
     """
     if not config.sparse_recall or config.sparse_max_injections == 0:
         return Finding("ok", "sparse-document recall is off")
-    rows = _short_sampled(store.short_documents(config.sparse_chunk_threshold))
+    rows = _spread(store.short_documents(config.sparse_chunk_threshold), _SHORT_SAMPLE)
     halves = {row.rowid: half for row in store.fetch(rows) if (half := _half_sentence(row.chunk.text))}
     vectors = embedder.embed(list(halves.values()), is_query=True)
     distances = []
@@ -346,13 +338,77 @@ def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Findi
     return Finding("ok" if near or not store.judgement_count() else "warning", evidence)
 
 
-def _short_sampled(rowids: list[int]) -> list[int]:
-    count = min(len(rowids), _SHORT_SAMPLE)
-    return [rowids[place * len(rowids) // count] for place in range(count)]
-
-
 def _half_sentence(text: str) -> str:
-    """The first half of the first sentence, in whole words where it has any; "" where it is too short to tell."""
+    """Return the first half of the first sentence, in whole words if it has any; "" if it is too short."""
     sentence = next((part.strip() for part in _SENTENCE_END.split(text) if len(part.strip()) >= _LEAST_CHARS), "")
     half = sentence[: len(sentence) // 2]
     return half.rpartition(" ")[0] or half
+
+
+_FILES_READ_AGAIN = 40  # reading all of them may take as long as a sync
+_FILES_NAMED = 3
+
+
+def plug_ins_installed(store: Store) -> Finding:
+    """Return a warning if files of the store were read by a plug-in of Recall's own that is not installed."""
+    missing = missing_plug_ins(store.parsers())
+    if not missing:
+        return Finding("ok", "the parser of every file is installed")
+    evidence = "; ".join(
+        f"{PLUG_INS[name].distribution} is not installed; files left as it read them: {files:,}"
+        for name, files in missing.items()
+    )
+    return Finding("warning", evidence, ", then ".join(PLUG_INS[name].install() for name in missing))
+
+
+def read_again(store: Store, *, base: Path, config: Config) -> Finding:
+    """Return a warning where a file that did not change gives other texts or marks by now: its parser, or the package
+    behind it, has changed. Up to 40 files are read, spread evenly over their paths. Never raises for a file.
+    """
+    may_read = partial(is_granted, store.roots())
+    files = [
+        file
+        for file in store.files()
+        if file.os_path and file.documents and parser_in_settings(file.settings) != PIECES
+    ]
+    sample = files[:: max(1, len(files) // _FILES_READ_AGAIN)][:_FILES_READ_AGAIN]
+    sample = [file for file in sample if may_read(file.path) and file_state(file, base, may_read=may_read) is None]
+    with FileReader(config) as reader:
+        other = [file.path for file in sample if not _is_as_stored(file, reader, store, base, config)]
+    if not other:
+        return Finding("ok", f"{len(sample)} files are read as they were")
+    more = f", and {len(other) - _FILES_NAMED} more" if len(other) > _FILES_NAMED else ""
+    evidence = (
+        f"{len(other)} of {len(sample)} files give another text by now: {', '.join(other[:_FILES_NAMED])}{more}"
+    )
+    return Finding("warning", evidence, Hint("sync", reparse=True))
+
+
+def _is_as_stored(file: Fingerprint, reader: FileReader, store: Store, base: Path, config: Config) -> bool:
+    """Return True if each document of the file that is stored has this text and these marks.
+
+    A file that cannot be read, or not any more, and a text that is damaged, are other checks'.
+    """
+    try:
+        raw = read_raw(base / file.os_path, path=file.path, config=config)
+        if raw.digest != file.hash:
+            return True
+        asked = parser_in_settings(file.settings)
+        root = Root(file.path, parser=name_of(asked), encoding=asked.partition(";")[2])
+        documents = reader.read(raw.content, path=file.path, root=root, digest=raw.digest).documents
+    except (OSError, IngestError, UsageError):
+        return True
+    return all(_is_stored(document, file.path, store) for document in documents)
+
+
+def _is_stored(document: ParsedDocument, path: str, store: Store) -> bool:
+    name = path if document.record is None else nfc(f"{path}#{document.record}")
+    own_id = store.document_at(name)
+    if own_id is None:
+        return True
+    try:
+        marks, text = store.marks_of(own_id), store.text_of(own_id)
+    except StoreCorrupt:
+        return True
+    is_same = text == document.text or not (text.strip() or document.text.strip())
+    return is_same and marks in (document.marks, ())

@@ -16,8 +16,8 @@ from recall_core.embed.registry import embedder_of
 from recall_core.embed.registry import kind as embedder_kind
 from recall_core.errors import RecallError, StoreCorrupt, StoreError, UsageError, why_unread
 from recall_core.maintain.doctor import RESTORE, examined, lost_view, made_with, make_vectors
+from recall_core.maintain.embedders import make_anew
 from recall_core.maintain.transfer import checked_export
-from recall_core.maintain.vector_index import make_anew
 from recall_core.shell import Hint, quote
 from recall_core.store.port import Store, StoreKind
 from recall_core.types import Progress, StoreInfo
@@ -79,7 +79,7 @@ def _room(kind: StoreKind, place: Path, *, store: str) -> Iterator[Path]:
 
 
 def _expect_room(store: Store, target: Path, place: Path, *, force: bool) -> None:
-    """Raises where the copy would take away what is not to go; OSError for a folder, a pipe, a link to itself."""
+    """Raise where the copy would take away what is not to go; OSError for a folder, a pipe, a link to itself."""
     paths.expect_file(target)
     if place.is_dir() or place.is_symlink():
         number = errno.EISDIR if place.is_dir() else errno.ELOOP

@@ -14,17 +14,18 @@ from recall_core.contract.views import CheckView, LostView
 from recall_core.embed.registry import HASH_NOTE, embedder_of, kind, new_embedder
 from recall_core.errors import ConfigError, EmbedError, Interrupted, StoreCorrupt, StoreError, StoreLocked, UsageError
 from recall_core.ingest.vectors import TextVector, embed
-from recall_core.maintain import vector_index
+from recall_core.maintain import embedders
 from recall_core.maintain.checks import (
     CALIBRATE,
     ceiling_reachable,
     left_parts,
     near_duplicates,
+    plug_ins_installed,
+    read_again,
     remove_left,
     self_retrieval,
     unchanged_files,
 )
-from recall_core.maintain.readings import plug_ins_installed, read_again
 from recall_core.ports import Embedder
 from recall_core.shell import INSTALL, Hint
 from recall_core.store.port import Store
@@ -48,7 +49,7 @@ def doctor(
     fix: bool = False,
     dups: bool = False,
 ) -> list[CheckView]:
-    """Every check in a fixed order; an error among them is exit 6. Only StoreLocked and Interrupted end it early.
+    """Return every check in a fixed order; an error is exit 6. Only StoreLocked and Interrupted end it early.
 
     base: the store's directory.  own: the store's own embedder, when it is wanted; else that of `config`.
     is_known: `config` names who makes the vectors.  dups: hold every two chunks against each other too.
@@ -59,7 +60,10 @@ def doctor(
     """
     own = cache(own or (lambda: embedder_of(store.embedder(), config)))
     if fix:
-        _end_purge(store)  # before any backup, which would keep what is to go
+        # Before any backup, which would keep what is to go, and as far as a damaged file lets it.
+        with suppress(StoreCorrupt):
+            if store.pending_purge() is not None:
+                store.purge()
     removed = remove_left(store) if fix else ()
     questions = _questions(base, config, dups=dups, removed=removed)
     found = [_ask(store, own, *question) for question in questions]
@@ -75,7 +79,7 @@ def doctor(
     if not errors.keys() <= _VECTORS and not (errors.keys() <= _VECTORS | _INDEXES and store.reindex()):
         lost = store.rebuild(copy=backup, made_with=partial(made_with, config if is_known else None))
     make_vectors(store, own)
-    vector_index.make_anew(store, config)
+    embedders.make_anew(store, config)
     found = [_ask(store, own, *question) for question in questions]
     if backup:
         found.append(CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}"))
@@ -83,13 +87,6 @@ def doctor(
         return found
     unread = sum(1 for file in store.files() if file.os_path and not file.settings)
     return [*found, _rebuilt(lost, unread)]
-
-
-def _end_purge(store: Store) -> None:
-    """As far as a damaged file lets it."""
-    with suppress(StoreCorrupt):
-        if store.pending_purge() is not None:
-            store.purge()
 
 
 def make_vectors(store: Store, own: Own) -> None:
@@ -106,7 +103,7 @@ def make_vectors(store: Store, own: Own) -> None:
 
 
 def made_with(config: Config | None) -> MadeWith | None:
-    """What a store of these settings is made with; None where nobody can tell here."""
+    """Return what a store of these settings is made with; None where nobody can tell here."""
     if config is None:
         return None
     try:
@@ -149,17 +146,17 @@ def _rebuilt(lost: Sequence[Lost], unread: int) -> CheckView:
 
 
 def check_one(store: Store, code: str, own: Own, *, base: Path, config: Config = Config()) -> CheckView:
-    """The check of this code, one of `codes`. own: the store's own embedder, when it is wanted."""
+    """Return the check of this code, one of `codes`. own: the store's own embedder, when it is wanted."""
     return next(_ask(store, own, *question) for question in _questions(base, config) if question[0] == code)
 
 
 def codes() -> tuple[str, ...]:
-    """The codes of all checks that need not be asked for, in their order."""
+    """Return the codes of all checks that need not be asked for, in their order."""
     return tuple(code for code, _, _ in _questions(Path(), Config()))
 
 
 def examined(store: Store) -> list[CheckView]:
-    """Every check of what a store holds: neither the files around it nor an embedder is looked at.
+    """Return every check of what a store holds: neither the files around it nor an embedder is looked at.
 
     Raises StoreError `io_error` where the disk fails, and nothing is known.
     """
@@ -174,9 +171,11 @@ def _questions(
     base: Path, config: Config, *, dups: bool = False, removed: Sequence[str] = ()
 ) -> tuple[Question, ...]:
     pairs: tuple[Question, ...] = (("near_duplicates", _of_store(near_duplicates), ""),) if dups else ()
+    has_index = config.vector_index == "lsh"
+    index: tuple[Question, ...] = (("vector_index", partial(embedders.check, config=config), _REPAIR),)
     return (
         *((code, ask, installing.upgrade() if code == "schema" else fix) for code, ask, fix in _QUESTIONS),
-        *_index_questions(config),
+        *(index if has_index else ()),
         ("left_parts", _of_store(partial(left_parts, removed=removed)), _REPAIR),
         ("parser_missing", _of_store(plug_ins_installed), ""),
         ("files", _of_store(partial(unchanged_files, base=base, config=config)), ""),
@@ -188,13 +187,6 @@ def _questions(
     )
 
 
-def _index_questions(config: Config) -> tuple[Question, ...]:
-    """Of the index of signatures, where the settings want one."""
-    if config.vector_index != "lsh":
-        return ()
-    return (("vector_index", partial(vector_index.check, config=config), _REPAIR),)
-
-
 def _ask(
     store: Store,
     own: Own,
@@ -204,7 +196,7 @@ def _ask(
     *,
     is_sure: bool = False,
 ) -> CheckView:
-    """A question that the file is too damaged to answer is answered by that. is_sure: not by a disk that fails."""
+    """Answer a question; if the file is too damaged for it, with that. is_sure: raise where the disk fails."""
     try:
         finding = question(store, own)
     except StoreLocked:
@@ -243,7 +235,7 @@ def _tokens(store: Store, own: Own) -> Finding:
 
 
 def _vectors(store: Store, own: Own) -> Finding:
-    """Chunks without a vector, of which the embedder says whether their text has a feature."""
+    """Return chunks without a vector, of which the embedder says whether their text has a feature."""
     without = missing = 0
     try:
         for rows in store.without_vector():
@@ -271,7 +263,7 @@ def _embedder(store: Store, own: Own) -> Finding:
 
 
 def _selves(store: Store, own: Own, *, config: Config) -> Finding:
-    """A provider is not asked, as in `_ceiling`: stored vectors stand in for new ones."""
+    """Check self-retrieval. A provider is not asked, as in `_ceiling`: stored vectors replace new ones."""
     words = config.stop_words
     try:
         if kind(config.embedding).sends_text(config):
@@ -282,7 +274,7 @@ def _selves(store: Store, own: Own, *, config: Config) -> Finding:
 
 
 def _ceiling(store: Store, own: Own, *, config: Config) -> Finding:
-    """A provider is not asked: doctor sends no text off the machine that it need not."""
+    """Check the ceiling. A provider is not asked: doctor sends no text off the machine without need."""
     try:
         if kind(config.embedding).sends_text(config):
             return Finding("ok", "not tried, because the embedder sends text off this machine")

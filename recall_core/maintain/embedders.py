@@ -1,15 +1,19 @@
-"""The embedders to choose from, and reembedding: questions use the old vectors until every new one is stored."""
+"""Embedders of a store: what there is, every text embedded again, an index of vectors; settings in recall.toml."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import Any, NamedTuple
 
+from recall_core import files
+from recall_core._lazy import tomlkit
 from recall_core.config import (
     COMMIT_SECONDS,
     CUTTING,
+    EXACT_VECTORS,
+    NAMES,
     Config,
     GivenSettings,
     assign,
@@ -17,18 +21,179 @@ from recall_core.config import (
     replace,
     settings_of,
 )
+from recall_core.contract.store import VectorIndexView
 from recall_core.contract.views import EmbedderView, ReembedView
 from recall_core.embed.providers.remote import RemoteKind
-from recall_core.embed.registry import AUTO, HASH_NOTE, agrees, kinds, new_embedder, resolve_auto, vector_weight
+from recall_core.embed.registry import AUTO, HASH_NOTE, agrees, kind, kinds, new_embedder, resolve_auto, vector_weight
 from recall_core.embed.trust import EMBEDDER, Act, FoundSettings
-from recall_core.errors import EmbedError, StoreError, UsageError
+from recall_core.errors import ConfigError, EmbedError, StoreError, UsageError, why_unread
 from recall_core.ingest.vectors import Pace, TextVector, cost, embed, embed_in_calls, tokens_of
-from recall_core.maintain.settings import settle
 from recall_core.ports import Embedder, EmbedderKind
+from recall_core.retrieve.pool import by_signatures
+from recall_core.retrieve.query import telling
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
-from recall_core.store.values import ReembedTarget
-from recall_core.types import Progress, Stage
+from recall_core.store.values import Finding, ReembedTarget, Signing, signing_of
+from recall_core.text import spaced
+from recall_core.types import Progress, Row, Stage
+
+_COMPACT = Hint("compact")
+_REPAIR = Hint("doctor", fix=True)
+_QUESTIONS = 20
+_LEAST_QUESTIONS = 4
+_COMPARED = 2_000_000  # vectors that all questions together are held against, above the least of questions
+_WORDS = 5
+_DEPTH = 10
+
+
+class IndexRecall(NamedTuple):
+    """What share of the nearest rows the index finds, on average over some questions of words."""
+
+    questions: int
+    at_10: float | None
+    at_pool: float | None
+    pool: int
+
+    def __str__(self) -> str:
+        if self.at_10 is None or self.at_pool is None:
+            return "there is no question to measure its recall by"
+        return (
+            f"recall@10 {self.at_10:.3f} and recall@{self.pool} {self.at_pool:.3f} on {self.questions} word questions"
+        )
+
+
+def index_vectors(store: Store, config: Config) -> int | None:
+    """Keep the signatures that the settings want, or none; how many by now, None where none are wanted."""
+    if "signatures" not in store.capabilities:
+        return None
+    wanted = signing_of(config)
+    store.sign(wanted)
+    return None if wanted is None else store.info().vectors
+
+
+def make_anew(store: Store, config: Config) -> None:
+    """Make the signatures that the settings want, where some are not those of their vectors."""
+    if "signatures" not in store.capabilities or (wanted := signing_of(config)) is None:
+        return
+    if store.signing() == wanted and store.wrong_signatures():
+        store.sign(None)
+    store.sign(wanted)
+
+
+def measure_recall(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
+    """Return how much of what is nearest is found by the signatures that the settings want, each of which is there.
+
+    A question is made of each of up to 20 chunks, evenly spaced by path and offset: five of the words of its text
+    that tell something, evenly spaced too. Time is bounded: above 100,000 vectors there are fewer, but at least 4.
+    """
+    depth = max(config.pool, _DEPTH)
+    shares: dict[int, list[float]] = {_DEPTH: [], depth: []}
+    with store.reading():
+        texts = [text for row in _sample(store) if (text := _question(store, row, config.stop_words))]
+        for vector in embedder.embed(texts, is_query=True) if texts else ():
+            near = by_signatures(store, vector, config, where=None, k=depth) if vector else None
+            if near is not None:
+                exact = store.nearest(vector, where=None, k=depth).cosines
+                for k in shares:
+                    wanted = [rowid for rowid, cosine in list(exact.items())[:k] if cosine > 0]
+                    found = set(list(near.cosines)[:k])
+                    shares[k] += [sum(rowid in found for rowid in wanted) / len(wanted)] if wanted else []
+    return IndexRecall(len(shares[depth]), _mean(shares[_DEPTH]), _mean(shares[depth]), config.pool)
+
+
+def _sample(store: Store) -> list[Row]:
+    rowids = store.in_order()
+    most = max(_LEAST_QUESTIONS, min(_QUESTIONS, _COMPARED // max(1, store.info().vectors)))
+    count = min(len(rowids), most)
+    return store.fetch([rowids[place * len(rowids) // count] for place in range(count)])
+
+
+def _question(store: Store, row: Row, stop_words: str) -> str:
+    words = telling(dict.fromkeys(store.tokens(spaced(row.chunk.text))), stop_words)
+    count = min(len(words), _WORDS)
+    return " ".join(words[place * len(words) // count] for place in range(count))
+
+
+def _mean(shares: list[float]) -> float | None:
+    return round(sum(shares) / len(shares), 6) if shares else None
+
+
+def view_of(store: Store, own: Callable[[], Embedder], config: Config) -> VectorIndexView:
+    """Return what stats says of the index of signatures that the settings want."""
+    is_ready = _is_ready(store, Signing(config.ann_bits, config.ann_seed))
+    is_used = is_ready and store.info().vectors > EXACT_VECTORS
+    view = VectorIndexView(name="lsh", bits=config.ann_bits, seed=config.ann_seed, ready=is_ready, used=is_used)
+    found = _recall_or_reason(store, own, config) if is_ready else None
+    if isinstance(found, str):
+        view["unmeasured"] = found
+    elif found is not None:
+        view["questions"] = found.questions
+        view["recall_at_10"] = found.at_10
+        view["recall_at_pool"] = found.at_pool
+    return view
+
+
+def check(store: Store, own: Callable[[], Embedder], config: Config) -> Finding:
+    """Warn if signatures that the settings want are missing; report an error if some are of other vectors."""
+    signing = signing_of(config)
+    if signing is None or "signatures" not in store.capabilities:
+        return Finding("ok", "this kind of store keeps no signatures")
+    made = f"signatures of {signing.bits} bits with seed {signing.seed}"
+    if not _is_ready(store, signing):
+        return Finding("warning", f"not every vector has {made}: every one is compared", _COMPACT)
+    if wrong := store.wrong_signatures():
+        return Finding("error", f"{wrong} signatures are not those of their vectors", _REPAIR)
+    return Finding("ok", f"{store.info().vectors} {made}; {_recall_or_reason(store, own, config)}")
+
+
+def _is_ready(store: Store, signing: Signing) -> bool:
+    return "signatures" in store.capabilities and store.is_signed(signing)
+
+
+def _recall_or_reason(store: Store, own: Callable[[], Embedder], config: Config) -> IndexRecall | str:
+    """Return how much it finds, or why nobody knows: no text is sent off this machine for it."""
+    try:
+        if kind(config.embedding).sends_text(config):
+            return "its recall is not measured, because the embedder sends text off this machine"
+        return measure_recall(store, own(), config)
+    except (EmbedError, ConfigError) as error:
+        return f"its recall is not measured: {error.message}"
+
+
+_BOM = "\ufeff"
+
+
+def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None:
+    """Put these values into the file, which is either whole and new or as it was; a missing one is made.
+
+    values: by key. A setting that the file has keeps the name that it has there.
+
+    Raises ConfigError `settings_unwritable`, with what to write by hand.
+    """
+    try:
+        text = toml.read_bytes().decode() if toml.exists() else ""
+        document = tomlkit.parse(text.removeprefix(_BOM))
+        for key, value in values.items():
+            document[key if key in document else NAMES.get(key, key)] = value
+        files.write(toml, (_BOM * text.startswith(_BOM) + tomlkit.dumps(document)).encode())
+    except (OSError, UnicodeDecodeError, tomlkit.exceptions.TOMLKitError) as error:
+        by_hand = (
+            tomlkit.dumps({NAMES.get(key, key): value for key, value in values.items()}).strip().replace("\n", ", ")
+        )
+        why = str(error) if isinstance(error, tomlkit.exceptions.TOMLKitError) else why_unread(error)
+        raise ConfigError(
+            "settings_unwritable", f"{toml} cannot be written ({why}); put into it: {by_hand}"
+        ) from error
+
+
+def record_settings(toml: Path, values: Mapping[str, str | float | bool]) -> tuple[str, ...]:
+    """Put these values into the file, or give the warning that says which: what they go with is done already."""
+    try:
+        write_settings(toml, values)
+    except ConfigError as error:
+        return (f"W_CONFIG: {error.message}",)
+    return ()
+
 
 _PROBE_SECONDS = 1.0
 _PROBE_WORDS = (
@@ -107,7 +272,7 @@ def _look_closer(view: EmbedderView, kind: EmbedderKind, config: Config, *, prob
 
 
 def _texts_per_second(embedder: Embedder) -> float:
-    """Of texts of 100 words, after a first one that may load a model."""
+    """Measure it with texts of 100 words, after a first one that may load a model."""
     embedder.embed(_PROBE_TEXTS[:1])
     pace, done, started = Pace(), 0, perf_counter()
     seconds = 0.0
@@ -156,7 +321,7 @@ def reembed(
         yield from run.all_vectors()
     changed = _changed_settings(wanted, settings, is_new=_is_new(wanted, embedder, found))
     if changed:
-        warnings += settle(toml, changed)
+        warnings += record_settings(toml, changed)
     config = replace(wanted, changed, where=str(toml))
     after = found._replace(config=config).follow(found, asked, is_written=toml == found.toml)
     return Reembedded(run.view(previous), after.found, (*warnings, *after.warnings))
@@ -250,22 +415,19 @@ class _ReembedRun:
         unsaved: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
-            for answers in self._embed_in_blocks():
-                unsaved |= answers
-                self.embedded += len(answers)
-                if monotonic() - since >= COMMIT_SECONDS:
-                    if not self._save(unsaved):
-                        return
-                    unsaved, since = {}, monotonic()
-                yield self.event("embed")
+            after = b""
+            while texts := self.store.texts_to_reembed(after=after, limit=_BLOCK_TEXTS):
+                for answers in embed_in_calls(texts, self.embedder, self.pace):
+                    unsaved |= answers
+                    self.embedded += len(answers)
+                    if monotonic() - since >= COMMIT_SECONDS:
+                        if not self._save(unsaved):
+                            return
+                        unsaved, since = {}, monotonic()
+                    yield self.event("embed")
+                after = max(texts)
         finally:
             self._save(unsaved)
-
-    def _embed_in_blocks(self) -> Iterator[dict[bytes, TextVector]]:
-        after = b""
-        while texts := self.store.texts_to_reembed(after=after, limit=_BLOCK_TEXTS):
-            yield from embed_in_calls(texts, self.embedder, self.pace)
-            after = max(texts)
 
     def _save(self, made: Mapping[bytes, TextVector]) -> bool:
         """False when another process has made the switch to the same target meanwhile."""
@@ -283,7 +445,7 @@ class _ReembedRun:
         )
 
     def event(self, stage: Stage) -> Progress:
-        """Documents count as files, which all are there; chunks are distinct texts."""
+        """Return the progress: documents count as files, which all are there; chunks are distinct texts."""
         documents = self.info.documents
         waiting = max(0, self.texts - self.embedded - self.reused)
         counters = (documents, documents, documents, self.texts, self.embedded, self.reused)

@@ -207,7 +207,7 @@ def _bad(name: str, why: str) -> UsageError:
 
 
 def expect_harmless(question: ReceiptQuestion, config: Config, *, set_rerank: str, counters: Sequence[str]) -> None:
-    """Raises UsageError `untrusted_receipt` where asking again would read a file, load code or send a text because
+    """Raise UsageError `untrusted_receipt` where asking again would read a file, load code or send a text because
     the receipt says so.
 
     config: under which it would be asked. set_rerank, counters: those that the person's own settings name.

@@ -32,7 +32,7 @@ from recall_core.ingest.parse import is_markdown
 from recall_core.ingest.parse.text import outline_marks
 from recall_core.ingest.reader import PIECES, chunks_of, parser_in_settings, settings_by, settings_of_pieces
 from recall_core.ingest.vectors import Pace, TextVector, check_embedder, embed_in_calls, missing_texts, tokens_of
-from recall_core.maintain.settings import settle
+from recall_core.maintain.embedders import record_settings
 from recall_core.marks import Mark, Places
 from recall_core.ports import Embedder, ParsedDocument
 from recall_core.shell import Hint
@@ -79,7 +79,7 @@ def rechunk(
         return Rechunked(run.view(before, after, dry_run=True), found, run.warnings())
     yield from run.all_chunks()
     changed = {key: value for key, value in _cutting(wanted).items() if getattr(found.config, key) != value}
-    warnings = settle(toml, changed) if changed else ()
+    warnings = record_settings(toml, changed) if changed else ()
     config = replace(found.config, changed, where=str(toml))
     after_all = found._replace(config=config).follow(found, is_written=toml == found.toml)
     view = run.view(before, _cut_of(store, config), dry_run=False)
@@ -318,7 +318,7 @@ class _RechunkRun:
 
     @property
     def embedder(self) -> Embedder:
-        """The store's own; a store that lacks no vector needs none."""
+        """Return the store's own; a store that lacks no vector needs none."""
         if self._embedder is None:
             self._embedder = self._own()
             self._tokens_before = tokens_of(self._embedder) or 0

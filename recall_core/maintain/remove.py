@@ -13,7 +13,7 @@ from recall_core.config import Config
 from recall_core.contract.views import CompactView, RemovedView
 from recall_core.errors import StoreError
 from recall_core.ingest.targets import belongs
-from recall_core.maintain import vector_index
+from recall_core.maintain import embedders
 from recall_core.retrieve.targets import Reading, ambiguous, by_id, readings, unknown
 from recall_core.rql.patterns import glob_match
 from recall_core.shell import Hint
@@ -77,7 +77,7 @@ def remove(
 
 
 def _backups(path: Path) -> list[str]:
-    """Files beside the store that may hold what it held before: copies, and what a killed process left of one."""
+    """Return files next to the store that may have what it had before: copies, also unfinished ones."""
     beside = [str(each) for each in path.parent.glob("*") if each.name.startswith(f"{path.name}.bak-")]
     home = files.home_of(str(path))
     left = files.find(home) if home is not None else []
@@ -106,7 +106,7 @@ class _NotSynced(NamedTuple):
 
 
 def _unread(store: Store, paths: Sequence[str]) -> _NotSynced:
-    """Of the files with these documents: each of which nothing stays, else its records that go."""
+    """Return each file of these documents of which nothing stays, else its records that go."""
     roots = store.roots()
     going, held = frozenset(paths), defaultdict[str, list[str]](list)
     for path, file in store.document_files() if roots else ():
@@ -170,7 +170,7 @@ def _find_reading(store: Store, meaning: Reading, *, purge: bool) -> Removal:
 
 
 def _gone_below(store: Store, name: str) -> list[str]:
-    """Documents that left this place before, those of a purge that did not end among them."""
+    """Return documents that left this place before, those of a purge that did not end among them."""
     is_all, folder = name == ".", name.rstrip("/") + "/"
     pending = [
         path
@@ -187,7 +187,7 @@ def compact(store: Store, config: Config = Config()) -> CompactView:
     """
     before = store.size_bytes()
     tombstones = store.compact()
-    signatures = vector_index.settle(store, config)
+    signatures = embedders.index_vectors(store, config)
     view = CompactView(tombstones=tombstones, bytes_before=before, bytes_after=store.size_bytes())
     if signatures is not None:
         view["signatures"] = signatures

@@ -6,11 +6,13 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class RqlView(TypedDict):
-    """A query that can be asked, in its canonical spelling. path and changed: the file that was formatted."""
+    """A query that can be asked, in its canonical spelling."""
 
     text: str
     path: NotRequired[str]
+    """The file that was formatted."""
     changed: NotRequired[bool]
+    """The file was not formatted before."""
 
 
 class FilterView(TypedDict):
@@ -27,14 +29,16 @@ class FilterView(TypedDict):
 
 
 class ExplainedView(TypedDict):
-    """What a query does. rows: live rows of its table; passing: those that the filter leaves."""
+    """What a query does."""
 
     table: Literal["chunk", "doc"]
     select: list[str]
     order: list[str]
     rows: int
+    """Live rows of its table."""
     filter: NotRequired[FilterView]
     passing: int
+    """Those that the filter leaves."""
     steps: list[str]
 
 

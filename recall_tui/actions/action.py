@@ -1,19 +1,21 @@
-"""One thing that a person can do, and when it can be done."""
+"""One row of the table of actions, the conditions of rows, and the names of keys."""
 
 from __future__ import annotations
 
 import ast
+import unicodedata
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
-from recall_tui.state import packing, tabs
-from recall_tui.state.explaining import chunk_of, other_hit
-from recall_tui.state.fixes import chosen_remedy, standing
+from recall_tui.state import packing
+from recall_tui.state import session as state
+from recall_tui.state.commands import command
+from recall_tui.state.explaining import chosen_remedy, chunk_of, fixes_in_force, other_hit
 from recall_tui.state.judging import pointed_line
 from recall_tui.state.packing import chosen_entry
 from recall_tui.state.runs import may_hold
 from recall_tui.state.session import Pane, Session, is_ingesting, is_lingering
-from recall_tui.state.shell import command
 from recall_tui.state.store_pane import chosen_check, chosen_embedder, chosen_line, rows_of
 from recall_tui.state.tuning import curve_of
 from recall_tui.state.weighing import is_hybrid
@@ -86,7 +88,7 @@ has_suspect = Requirement(
 can_compare = Requirement("there is no other result", lambda now: bool(chunk_of(now)) and other_hit(now) is not None)
 has_question = Requirement("there is no answer", lambda now: now.results.answer is not None)
 has_fix = Requirement("no fix is selected", lambda now: chosen_remedy(now) is not None)
-has_tried = Requirement("no fix was applied", lambda now: bool(standing(now)))
+has_tried = Requirement("no fix was applied", lambda now: bool(fixes_in_force(now)))
 has_best = Requirement(
     "there are no grades to find the best weight with",
     lambda now: is_hybrid(now.results.answer) and (curve := curve_of(now)) is not None and bool(curve.steps),
@@ -96,7 +98,7 @@ can_redo = Requirement("there is nothing to redo", lambda now: has_pool.holds(no
 has_entries = Requirement("the context is empty", lambda now: chosen_entry(now) is not None)
 has_chunk = Requirement("no chunk is selected", packing.has_chunk)
 has_what_ifs = Requirement("nothing is pinned or excluded", packing.has_what_ifs)
-has_tabs = Requirement("there is only one tab", tabs.has_tabs)
+has_tabs = Requirement("there is only one tab", state.has_tabs)
 has_grades = Requirement("nothing was graded", lambda now: bool(now.judge.regrades))
 may_grade = Requirement("grading is off; {switch_grading} turns it on", lambda now: now.judge.is_grading)
 has_queries = Requirement("no judged queries", lambda now: pointed_line(now) is not None)
@@ -125,3 +127,120 @@ def _offers_action(session: Session) -> bool:
     check = chosen_check(session)
     has_remedy = check is not None and bool(check.get("fix"))
     return has_remedy or chosen_embedder(session) is not None or chosen_line(session) is not None
+
+
+_NAMES = {
+    "escape": "Esc",
+    "enter": "Enter",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
+    "space": "Space",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "home": "Home",
+    "end": "End",
+    "delete": "Del",
+    "left": "Left",
+    "right": "Right",
+    "shift+left": "Shift+Left",
+    "shift+right": "Shift+Right",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "up": "Up",
+    "down": "Down",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "left_curly_bracket": "{",
+    "right_curly_bracket": "}",
+    "minus": "-",
+    "plus": "+",
+    "question_mark": "?",
+}
+_SPELT = {
+    "slash": "solidus",
+    "backslash": "reverse_solidus",
+    "at": "commercial_at",
+    "minus": "hyphen_minus",
+    "plus": "plus_sign",
+    "underscore": "low_line",
+}
+"""Characters whose keys have shorter names than Unicode gives them."""
+_BY_NAME = {name.lower(): key for key, name in _NAMES.items() if len(name) > 1} | {"esc": "escape"}
+NAMED = {
+    *("escape", "tab", "enter", "space", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown"),
+    *("up", "down", "left", "right"),
+    *(f"f{number}" for number in range(1, 25)),
+}
+"""Keys that write no character of their own, or none to be seen."""
+SWALLOWED = {
+    "ctrl+h": "backspace",
+    "ctrl+i": "tab",
+    "ctrl+j": "enter",
+    "ctrl+m": "enter",
+    "ctrl+enter": "enter",
+    "ctrl+left_square_bracket": "escape",
+}
+"""Keys that terminals send as others."""
+
+
+def key_name(key: str) -> str:
+    """A key as people write it: `ctrl+q` is `^q`, `question_mark` is `?`."""
+    if key in _NAMES:
+        return _NAMES[key]
+    if key.startswith("ctrl+"):
+        rest = key_name(key[5:])
+        return f"^{rest}" if len(rest) == 1 else f"Ctrl+{rest}"
+    if key.startswith(("shift+", "alt+")):
+        before, _, rest = key.partition("+")
+        return f"{before.title()}+{key_name(rest)}"
+    if key in NAMED:
+        return key.upper() if key[0] == "f" and key[1:].isdigit() else key.title()
+    return _character(key) or key
+
+
+def key_of(written: str) -> str | None:
+    """The key that people write so, or that the table calls so; None where there is no such key."""
+    if written.startswith("^") and len(written) == 2:
+        written = f"ctrl+{written[1:].lower()}"
+    if len(written) == 1:
+        return _key(written)
+    *modifiers, last = written.split("+") if not written.endswith("+") else [*written[:-2].split("+"), "+"]
+    modifiers = [modifier.lower() for modifier in modifiers]
+    if not set(modifiers) <= {"ctrl", "shift", "alt"} or len(set(modifiers)) < len(modifiers):
+        return None
+    base: str | None = _BY_NAME.get(last.lower(), last.lower())
+    if base not in NAMED and len(last) == 1:
+        base = _key(last.lower() if modifiers else last)
+    elif base not in NAMED and not _character(base or ""):
+        return None
+    if base is None or (modifiers == ["shift"] and base not in NAMED):
+        return None
+    return "+".join([*sorted(modifiers), base])
+
+
+def is_printable(key: str) -> bool:
+    """True when the key writes a character, and so belongs to a field while one is edited."""
+    return len(key_name(key)) == 1 or key == "space"
+
+
+def _key(character: str) -> str | None:
+    """How a character's key is called; None for one that no key writes."""
+    if character == " ":
+        return "space"
+    if character.isalnum():
+        return character
+    if not character.isprintable():
+        return None
+    name = unicodedata.name(character, "").lower().replace("-", "_").replace(" ", "_")
+    return next((short for short, long in _SPELT.items() if long == name), name) or None
+
+
+def _character(key: str) -> str:
+    """The character that the key called so writes; "" where it writes none, or none of ASCII."""
+    return key if len(key) == 1 else _by_spelling().get(key, "")
+
+
+@cache
+def _by_spelling() -> dict[str, str]:
+    characters = map(chr, range(ord("!"), ord("~") + 1))
+    return {key: character for character in characters if (key := _key(character)) and len(key) > 1}

@@ -38,12 +38,13 @@ from recall_tui.actions.action import (
     has_tabs,
     has_tried,
     has_what_ifs,
+    is_printable,
+    key_name,
     may_grade,
 )
-from recall_tui.actions.keys import is_printable, key_name
-from recall_tui.state import explaining, form, grading, judging, packing
+from recall_tui.state import explaining, judging, packing, weighing
 from recall_tui.state.session import PANES as PANES_IN_ORDER
-from recall_tui.state.session import Pane, Session, budgeted, chosen, lacking, went_on
+from recall_tui.state.session import Pane, Session, move_selection, select_row, set_budget, want_lookups
 
 SCREEN = handled_by(
     "shell",
@@ -122,7 +123,7 @@ RESULTS = handled_by(
         "next result",
         "Select the next result, without leaving the pane",
         has_rows,
-        step=went_on,
+        step=move_selection,
     ),
     Action(
         "select_beside(-1)",
@@ -130,10 +131,14 @@ RESULTS = handled_by(
         "previous result",
         "Select the previous result, without leaving the pane",
         has_rows,
-        step=went_on,
+        step=move_selection,
     ),
-    Action("select(1)", ("j", "down"), "", "Select the next result", has_rows, panes=("results",), step=went_on),
-    Action("select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=("results",), step=went_on),
+    Action(
+        "select(1)", ("j", "down"), "", "Select the next result", has_rows, panes=("results",), step=move_selection
+    ),
+    Action(
+        "select(-1)", ("k", "up"), "", "Select the previous result", has_rows, panes=("results",), step=move_selection
+    ),
     Action("page(1)", ("pagedown", "space"), "", "Select one page further", has_rows, panes=LISTING),
     Action("page(-1)", ("pageup",), "", "Select one page back", has_rows, panes=LISTING),
     Action("select_first", ("home",), "", "Select the first result", has_rows, panes=LISTING),
@@ -160,14 +165,14 @@ RESULTS = handled_by(
 )
 _FROM: tuple[Pane, ...] = ("results", "explain", "context")
 EXPLAIN = handled_by(
-    "explain",
+    "results",
     Action("try_fix", ("enter",), "apply", "Apply the selected fix", has_fix, ("explain",)),
     Action("take_back", ("u",), "undo", "Undo the last fix", has_tried, ("explain",)),
     Action("take_all_back", ("r",), "reset", "Undo all applied fixes", has_tried, ("explain",)),
     *handled_by(
-        "explain",
-        Action("step_view(-1)", ("left",), "", "Go to the tab on the left", step=explaining.stepped_view),
-        Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right", step=explaining.stepped_view),
+        "results",
+        Action("step_view(-1)", ("left",), "", "Go to the tab on the left", step=explaining.step_view),
+        Action("step_view(1)", ("right",), "tabs", "Go to the tab on the right", step=explaining.step_view),
         Action("scroll_explain(1)", ("j", "down"), "", "Scroll one line further; among fixes, select the next"),
         Action("scroll_explain(-1)", ("k", "up"), "", "Scroll one line back; among fixes, select the previous"),
         Action("page_explain(1)", ("pagedown", "space"), "", "Scroll one page further"),
@@ -199,7 +204,7 @@ EXPLAIN = handled_by(
         "Compare with the marked result, or with the one above",
         can_compare,
         _FROM[:2],
-        "explain:show_view('compare')",
+        "results:show_view('compare')",
     ),
     Action(
         "mark_hit",
@@ -224,13 +229,15 @@ EXPLAIN = handled_by(
         "",
         "Show how many rows each step leaves",
         has_question,
-        handler="explain:show_view('funnel')",
+        handler="results:show_view('funnel')",
     ),
 )
 WEIGHTS = handled_by(
     "weights",
-    Action("choose_setting(1)", ("j", "down"), "", "Select the next setting", has_pool, step=form.chosen_after),
-    Action("choose_setting(-1)", ("k", "up"), "", "Select the previous setting", has_pool, step=form.chosen_after),
+    Action("choose_setting(1)", ("j", "down"), "", "Select the next setting", has_pool, step=weighing.step_setting),
+    Action(
+        "choose_setting(-1)", ("k", "up"), "", "Select the previous setting", has_pool, step=weighing.step_setting
+    ),
     Action(
         "change_setting(-5)", ("left",), "less", "Change the selected setting: less, or the previous choice", has_pool
     ),
@@ -262,18 +269,18 @@ WEIGHTS = handled_by(
 )
 CONTEXT = (
     *handled_by(
-        "context",
+        "results",
         Action("type_budget", ("b",), "budget", "Type the budget"),
         Action("copy_context", ("y",), "copy", "Copy the context, exactly as recall context prints it", has_context),
     ),
     *handled_by(
-        "context",
+        "results",
         Action("budget(-100)", ("minus",), "fewer", "Budget 100 tokens down"),
         Action("budget(100)", ("plus",), "more", "Budget 100 tokens up"),
-        Action("scale_budget(-5)", ("left",), "-5%", "Budget 5 % down", step=packing.scaled),
-        Action("scale_budget(5)", ("right",), "+5%", "Budget 5 % up", step=packing.scaled),
-        Action("scale_budget(-1)", ("shift+left",), "", "Budget 1 % down", step=packing.scaled),
-        Action("scale_budget(1)", ("shift+right",), "", "Budget 1 % up", step=packing.scaled),
+        Action("scale_budget(-5)", ("left",), "-5%", "Budget 5 % down", step=packing.scale_budget),
+        Action("scale_budget(5)", ("right",), "+5%", "Budget 5 % up", step=packing.scale_budget),
+        Action("scale_budget(-1)", ("shift+left",), "", "Budget 1 % down", step=packing.scale_budget),
+        Action("scale_budget(1)", ("shift+right",), "", "Budget 1 % up", step=packing.scale_budget),
         Action("point_block(1)", ("j", "down"), "", "Select the next block, or chunk left out", has_entries),
         Action("point_block(-1)", ("k", "up"), "", "Select the previous block, or chunk left out", has_entries),
         Action(
@@ -282,7 +289,7 @@ CONTEXT = (
             "",
             "Select the first block",
             has_entries,
-            handler="context:choose_block(0)",
+            handler="results:choose_block(0)",
         ),
         Action("point_last_block", ("end",), "", "Select the last line", has_entries),
         Action("scroll_context(1)", ("pagedown", "space"), "", "Scroll the context one page further", has_entries),
@@ -293,7 +300,7 @@ CONTEXT = (
             "open",
             "Show the block whole, and select its row in the results",
             has_entries,
-            step=packing.unfolded,
+            step=packing.toggle_block,
         ),
         Action(
             "export_context",
@@ -308,16 +315,23 @@ CONTEXT = (
             ("D",),
             "details",
             "Show the digest, the quality and the slider of the budget, or hide them",
-            step=packing.detailed,
+            step=packing.toggle_details,
         ),
-        Action("reset_what_ifs", ("r",), "reset", "Undo all pins and exclusions", has_what_ifs, step=packing.freed),
+        Action(
+            "reset_what_ifs",
+            ("r",),
+            "reset",
+            "Undo all pins and exclusions",
+            has_what_ifs,
+            step=packing.clear_what_ifs,
+        ),
         Action(
             "turn('pack')", ("o",), "order", "Fill the context by rank, or by most value", has_pool, handler="weights"
         ),
         panes=("context",),
     ),
     *handled_by(
-        "context",
+        "results",
         Action("pin_chunk", ("p",), "pin", "Pin the selected chunk to the context, or no longer", has_chunk),
         Action(
             "drop_chunk", ("x",), "exclude", "Exclude the selected chunk from the context, or no longer", has_chunk
@@ -333,7 +347,7 @@ JUDGE = (
             ("g",),
             "grade",
             "Turn grading on or off for this session: the keys for grades act only while it is on",
-            step=grading.switched,
+            step=judging.switch_grading,
         ),
         Action("grade(3)", ("a",), "3", "Grade the selected result 3, and select the next", may_grade),
         Action("grade(2)", ("s",), "2", "Grade the selected result 2, and select the next", may_grade),
@@ -357,7 +371,7 @@ JUDGE = (
             "",
             "Select the next query, or missed document",
             has_queries,
-            step=judging.stepped,
+            step=judging.step_line,
         ),
         Action(
             "point_query(-1)",
@@ -365,7 +379,7 @@ JUDGE = (
             "",
             "Select the previous query, or missed document",
             has_queries,
-            step=judging.stepped,
+            step=judging.step_line,
         ),
         Action("page_query(1)", ("pagedown", "space"), "", "Go one page further in the list", has_queries),
         Action("page_query(-1)", ("pageup",), "", "Go one page back in the list", has_queries),
@@ -380,7 +394,7 @@ JUDGE = (
             "",
             "Go back to the queries",
             has_queries,
-            step=partial(judging.sided, missed=False),
+            step=partial(judging.choose_side, missed=False),
         ),
         Action(
             "take_query",
@@ -502,20 +516,20 @@ class Table(NamedTuple):
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
 GESTURES: Mapping[str, str | Callable[..., Session]] = {
-    "choose_row": chosen,
+    "choose_row": select_row,
     "look_at_rows": "results",
-    "show_view": "explain",
-    "choose_fix": "explain",
-    "list_paths": "explain",
+    "show_view": "results",
+    "choose_fix": "results",
+    "list_paths": "results",
     "slide_weight": "weights",
     "choose_setting_at": "weights",
-    "set_budget": budgeted,
-    "choose_block": "context",
+    "set_budget": set_budget,
+    "choose_block": "results",
     "choose_query": "judge",
-    "point_query": judging.stepped,
+    "point_query": judging.step_line,
     "choose_line": "store",
     "search_as_typed": "query",
-    "look_up": lacking,
+    "look_up": want_lookups,
     "restore_question": "query",
     "enter_line": "query",
     "stop_line": "query",

@@ -1,17 +1,30 @@
-"""What the explain pane shows: one score taken apart, two chunks compared, the steps to an answer, and why not."""
+"""What the explain pane shows: one score, two chunks, the way to an answer, why not, and the document."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from recall_core import adapters, api, explain, retrieve, rql, shell
 from recall_core.explain import whynot
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.explaining import Comparison, FixOffer, Funnel, Ledger, Missing, RowsAround
+from recall_tui.state.explaining import (
+    Comparison,
+    DocumentPassage,
+    FixOffer,
+    Funnel,
+    Ledger,
+    LineMark,
+    MarkKind,
+    Missing,
+    PassageLine,
+    Paths,
+    RowsAround,
+    Stretch,
+)
 from recall_tui.state.packing import to_pack
-from recall_tui.state.records import Tweaks
-from recall_tui.state.session import Session, filter_of, k_of, listed
+from recall_tui.state.records import Analysis, Tweaks
+from recall_tui.state.session import Session, filter_of, k_of, list_range
 from recall_tui.state.weighing import differences
 from recall_tui.threads.analysis_thread import AnalysisRun
 
@@ -30,14 +43,14 @@ FIRST_ROWS = 50  # whose words are looked at for the sentence above a ledger
 
 
 def answer_of(session: Session) -> Answer:
-    """The answer whose hits are explained."""
+    """Return the answer whose hits are explained."""
     answer = session.results.answer
     assert answer is not None  # noqa: S101 - only hits of an answer are explained
     return answer
 
 
 def ground(run: AnalysisRun) -> Ground:
-    """What the explanations of the answer on the screen stand on, kept until there is another answer."""
+    """Return the ground of explanations of the answer on the screen, kept until there is another answer."""
     kept = run.kept.get(KEPT)
     if isinstance(kept, tuple) and kept[0] is run.session.results.answer:
         made = kept[1]
@@ -45,12 +58,12 @@ def ground(run: AnalysisRun) -> Ground:
         made = explain.explanation.ground_of(answer_of(run.session))
         run.kept[KEPT] = run.session.results.answer, made
         run.checkpoint()
-    assert isinstance(made, explain.explanation.Ground)  # noqa: S101 - nobody else keeps anything under this name
+    assert isinstance(made, explain.explanation.Ground)  # noqa: S101 - nothing else is kept under this name
     return made
 
 
 def context_question(session: Session) -> Question:
-    """The question whose context is packed under the budget."""
+    """Return the question whose context is packed under the budget."""
     answer = session.results.answer
     assert answer is not None  # noqa: S101 - nothing is looked into before there is an answer
     plan = answer.plan
@@ -65,11 +78,6 @@ def context_question(session: Session) -> Question:
         query=plan.query,
         where=plan.where if plan.rql is None else None,
     )
-
-
-def list_question(session: Session) -> Question:
-    """The question for the rows that are listed, not for a context of them."""
-    return context_question(session)._replace(budget_tokens=None, k=k_of(session))
 
 
 class PausingAsker:
@@ -94,12 +102,12 @@ class PausingAsker:
 
 
 def asker_of(run: AnalysisRun, question: Question) -> PausingAsker:
-    """What the question is asked anew of."""
+    """Return what asks the question again."""
     return PausingAsker(api.whynot.asker_of(run.recall.engine, question), run.checkpoint)
 
 
 def chunk_ledger(run: AnalysisRun, analysis: Analysis) -> Ledger:
-    """The explanation of the chunk with this id in the answer on the screen."""
+    """Return the explanation of the chunk with this id in the answer on the screen."""
     recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
@@ -113,10 +121,10 @@ def chunk_ledger(run: AnalysisRun, analysis: Analysis) -> Ledger:
 
 
 def _first_words(run: AnalysisRun, answer: Answer) -> Mapping[int, tuple[str, ...]]:
-    """The phrases that the first rows hold, kept until there is another answer."""
+    """Return the phrases that the first rows hold, kept until there is another answer."""
     kept = run.kept.get("words")
     if not isinstance(kept, tuple) or kept[0] is not run.session.results.answer:
-        before, rows = listed(answer)
+        before, rows = list_range(answer)
         first = range(before + 1, before + min(rows, FIRST_ROWS) + 1)
         kept = run.session.results.answer, words_by_rank(answer, first, run.recall.store)
         run.kept["words"] = kept
@@ -125,7 +133,7 @@ def _first_words(run: AnalysisRun, answer: Answer) -> Mapping[int, tuple[str, ..
 
 
 def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[int, tuple[str, ...]]:
-    """The phrases of the question that the rows at these ranks hold; nothing where rows are no chunks."""
+    """Return the phrases of the question that the rows at these ranks hold; nothing where rows are documents."""
     pool, ranked = answer.pool, answer.ranked
     if pool is None or ranked is None or answer.plan.table == "doc":
         return {}
@@ -135,7 +143,7 @@ def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[in
 
 
 def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, tuple[str, ...]]) -> RowsAround:
-    """What the row at a rank stands among. first: the phrases that the first rows hold, by rank."""
+    """Return what is around the row at a rank. first: the phrases that the first rows hold, by rank."""
     words = {**words_by_rank(answer, {rank - 1, rank} - {0, *first}, store), **first}
     return RowsAround(
         chunks=store.info().chunks,
@@ -151,7 +159,7 @@ def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, 
 
 
 def two_chunks(run: AnalysisRun, analysis: Analysis) -> Comparison:
-    """The explanation of the selected chunk beside the marked one."""
+    """Return the explanation of the selected chunk next to the marked one."""
     recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
@@ -166,18 +174,18 @@ def two_chunks(run: AnalysisRun, analysis: Analysis) -> Comparison:
 
 
 def row_funnel(run: AnalysisRun, _analysis: Analysis) -> Funnel:
-    """The funnel of the question on the screen, with the milliseconds that each step takes."""
+    """Return the funnel of the question on the screen, with the milliseconds that each step takes."""
     with run.recall.store.reading():
         question = context_question(run.session)
         return Funnel(explain.funnel.trace(asker_of(run, question), question).view)
 
 
 def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
-    """The account of the target in the list on the screen, or in its context where the list has it."""
+    """Return the account of the target in the list on the screen, or in its context where the list has it."""
     recall, session = run.recall, run.session
     with recall.store.reading():
         question = context_question(session)
-        rows = list_question(session)
+        rows = question._replace(budget_tokens=None, k=k_of(session))  # those that are listed, not a context of them
         asker = whynot.question.keep_reads(asker_of(run, question))
         in_list = whynot.why.why_not(asker, rows, analysis.target, fixes=False).view["present"]
         asked = question if in_list else rows
@@ -191,18 +199,14 @@ def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
             for each, fix in zip(changed, fixes, strict=True)
         ]
         if in_list and not done.view["present"]:
-            changes += _pinned(run, done.view)
-        return Missing(done.view, in_list, tuple(sorted(changes, key=effort)), _bound(session))
-
-
-def _bound(session: Session) -> int | None:
-    """The rows that the list may have; None where it lists all there are."""
-    answer = session.results.answer
-    return answer.plan.limit if answer is not None and answer.plan.is_capped else None
+            changes += _offer_pin(run, done.view)
+        answer = session.results.answer
+        most = answer.plan.limit if answer is not None and answer.plan.is_capped else None
+        return Missing(done.view, in_list, tuple(sorted(changes, key=effort)), most)
 
 
 def effort(offer: FixOffer) -> int:
-    """The place of a fix among the others: as `recall whynot` has them, with pins next to a larger budget."""
+    """Return the place of a fix among the others: as `recall whynot` has them, with pins next to a larger budget."""
     return max(_EFFORT.get(kind, 0) for kind in offer.kind.split("+"))
 
 
@@ -217,7 +221,7 @@ _EFFORT = {
 
 
 def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
-    """Where the target stands in the answer to the changed question."""
+    """Return the place of the target in the answer to the changed question."""
     if (chosen := view["target"].get("chosen")) is None:
         return ""
     row = retrieve.targets.chunk(asker.store, chosen["chunk_id"], base=asker.base)
@@ -226,12 +230,12 @@ def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
     place = whynot.question.row_of(asker, found, sought)
     if place is None:
         return "in the context with it" if question.budget_tokens is not None else "listed with it"
-    rows = f"rank {place + 1:,} of {listed(found)[1] + found.plan.offset:,} with it"
+    rows = f"rank {place + 1:,} of {list_range(found)[1] + found.plan.offset:,} with it"
     return rows if question.budget_tokens is None else f"in the context with it, rank {place + 1:,}"
 
 
 def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
-    """A fix as what the workbench has to change to ask the changed question."""
+    """Return a fix as what the workbench has to change to ask the changed question."""
     texts = (before.rql, after.rql) if before.rql is not None else (before.words, after.words)
     text = texts[1] if texts[0] != texts[1] else None
     if after.exact and not before.exact:
@@ -250,14 +254,14 @@ def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
 
 
 def _rows(before: Question, after: Question) -> int | None:
-    """How many rows are asked for, where that is another number. A number that was moved wins over LIMIT."""
+    """Return how many rows are asked for, where that is another number. A number that was moved wins over LIMIT."""
     if after.k is None and before.k is not None and after.query is not None:
         return after.query.limit
     return after.k if after.k != before.k else None
 
 
 def _settings(before: Question, after: Question) -> Tweaks:
-    """What is set otherwise. A cap on a document is a flag of the command, and a setting here."""
+    """Return what is set otherwise. A cap on a document is a flag of the command, and a setting here."""
     changed = dict(after.changes)
     if after.diversity is not None and after.diversity != before.diversity:
         changed["diversity"] = after.diversity
@@ -265,7 +269,7 @@ def _settings(before: Question, after: Question) -> Tweaks:
 
 
 def _exact(question: Question) -> str | None:
-    """The query with every row scored; words have no way to say so in the workbench."""
+    """Return the query with every row scored; words have no way to say so in the workbench."""
     query = question.query
     if query is None:
         return None
@@ -273,15 +277,16 @@ def _exact(question: Question) -> str | None:
     return rql.print.print_query(query._replace(options=tuple(options.items())))
 
 
-def _pinned(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
+def _offer_pin(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
     """Pinning it to the context, where that was tried and does."""
     session, chosen = run.session, view["target"].get("chosen")
     if chosen is None or session.results.answer is None:
         return []
     pin = chosen["chunk_id"]
+    drops = tuple(each for each in session.context.drops if each != pin)
     packed = run.recall.engine.pack(
         to_pack(session.results.answer, is_k_moved=session.weights.k is not None),
-        api.recall.Pack(session.context.budget_tokens, pins=(*session.context.pins, pin), drops=_left(session, pin)),
+        api.recall.Pack(session.context.budget_tokens, pins=(*session.context.pins, pin), drops=drops),
     )
     if not any(pin in block.chunk_ids and not block.truncated for block in packed.blocks):
         return []
@@ -289,16 +294,122 @@ def _pinned(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
         FixOffer(
             "pin",
             "pin it: it is packed before everything else",
-            _command(run, pin),
+            shell.in_store(f"{whynot.question.command(context_question(session))} --pin {pin[:12]}", run.store),
             proof="in the context with it",
             pin=pin,
         )
     ]
 
 
-def _left(session: Session, pin: str) -> tuple[str, ...]:
-    return tuple(each for each in session.context.drops if each != pin)
+AROUND = 10_000  # code points of a document on either side of the chunk: screens of text, and lexed in milliseconds
+_KEPT = "passage"
+_KEPT_MOST = 20
+
+_KINDS: tuple[tuple[str, MarkKind], ...] = (
+    ("Comment", "comment"),
+    ("Literal.String", "string"),
+    ("Keyword", "keyword"),
+    ("Name.Function", "name"),
+    ("Name.Class", "name"),
+    ("Name.Tag", "name"),
+    ("Name.Attribute", "name"),
+    ("Generic.Heading", "heading"),
+    ("Generic.Subheading", "heading"),
+    ("Generic.Strong", "keyword"),
+)
 
 
-def _command(run: AnalysisRun, pin: str) -> str:
-    return shell.in_store(f"{whynot.question.command(context_question(run.session))} --pin {pin[:12]}", run.store)
+def document_passage(run: AnalysisRun, analysis: Analysis) -> DocumentPassage:
+    """Return the document around the chunk with this id."""
+    store, answer = run.recall.store, run.session.results.answer
+    with store.reading():
+        row = retrieve.targets.chunk(store, analysis.target, base=run.recall.engine.base)
+        chunk = row.chunk
+        first, last = max(0, chunk.offset - AROUND), chunk.end + AROUND
+        rows = store.fetch(store.chunks_near(row.doc.id, first, last))
+        more = store.fetch(store.chunks_near(row.doc.id, rows[-1].chunk.end - 1, rows[-1].chunk.end + AROUND))
+    run.checkpoint()
+    start = rows[0].chunk.offset
+    ends = [start, *(row.chunk.end for row in rows)]  # chunks overlap and leave no gap
+    text = "".join(row.chunk.text[end - row.chunk.offset :] for row, end in zip(rows, ends, strict=False))
+    marks = _lex(run, row.doc.path, (row.doc.id, start), text)
+    phrases = [term.text for term in answer.pool.terms] if answer and answer.pool else []
+    marks = sorted([*marks, *(LineMark(*span, "term") for span in store.spans([text], phrases)[0])])
+    return DocumentPassage(
+        path=row.doc.path,
+        chunk_id=chunk.id,
+        lines=tuple(_lines(text, start, rows[0].chunk.line_start, marks)),
+        chunks=tuple(
+            Stretch(each.id, each.offset, each.end, each.line_start, each.line_end, each.tokens, each.place)
+            for each in (row.chunk for row in rows)
+        ),
+        from_start=start == 0,
+        to_end=len(more) <= 1,
+    )
+
+
+def _lines(text: str, start: int, number: int, marks: Sequence[LineMark]) -> Iterator[PassageLine]:
+    """Yield each line with the marks that reach into it. marks: in code points of the text, by their start.
+
+    A line break at the end ends the last line and begins none.
+    """
+    waiting = list(marks)
+    offset = 0
+    for at, line in enumerate(text.removesuffix("\n").split("\n"), start=number):
+        end = offset + len(line)
+        own = [mark for mark in waiting if mark.start < end]
+        inside = tuple(LineMark(max(0, mark.start - offset), min(end, mark.end) - offset, mark.kind) for mark in own)
+        yield PassageLine(at, start + offset, line, inside)
+        waiting = [mark for mark in own if mark.end > end] + waiting[len(own) :]
+        offset = end + 1
+
+
+def _lex(run: AnalysisRun, path: str, key: tuple[str, int], text: str) -> list[LineMark]:
+    """Return what the language of the document makes of its text, kept for the next chunk of it."""
+    kept = run.kept.setdefault(_KEPT, {})
+    assert isinstance(kept, dict)  # noqa: S101 - nothing else is kept under this name
+    if key not in kept:
+        if len(kept) >= _KEPT_MOST:
+            kept.pop(next(iter(kept)))
+        kept[key] = len(text), language_marks(path, text)
+    size, marks = kept[key]
+    return marks if size == len(text) else language_marks(path, text)
+
+
+def language_marks(path: str, text: str) -> list[LineMark]:
+    """Return the kinds of words in a text, by the language of its path; none where that has no lexer."""
+    from pygments.lexers import get_lexer_for_filename  # noqa: PLC0415 - only a passage is coloured
+    from pygments.util import ClassNotFound  # noqa: PLC0415
+
+    try:
+        lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return []
+    marks: list[LineMark] = []
+    places = [at for at in range(len(text)) if text[at : at + 2] != "\r\n"]  # lexers see a \n in place of both
+    at = 0
+    for token, value in lexer.get_tokens(text):
+        name = str(token).removeprefix("Token.")
+        kind = next((kind for prefix, kind in _KINDS if name.startswith(prefix)), None)
+        own = places[at : at + len(value)]
+        if kind is not None and own and value.strip():
+            if marks and at and marks[-1].end == places[at - 1] + 1 and marks[-1].kind == kind:
+                marks[-1] = marks[-1]._replace(end=own[-1] + 1)
+            else:
+                marks.append(LineMark(own[0], own[-1] + 1, kind))
+        at += len(value)
+    return marks
+
+
+MOST = 200  # more than a person reads; another word finds the rest
+
+
+def fitting_paths(run: AnalysisRun, analysis: Analysis) -> Paths:
+    """Return the paths with every word of the target; without words graded documents first, then changed ones."""
+    words = analysis.target.split()
+    found = run.recall.store.paths_with(words, MOST + 1)
+    if not words:
+        gone = {row.path for row in run.recall.store.stray_judgements()}
+        grades = Counter(row.path for row in run.recall.store.judgements() if row.grade > 0 and row.path not in gone)
+        found = list(dict.fromkeys((*sorted(grades, key=lambda path: (-grades[path], path)), *found)))
+    return Paths(tuple(found[:MOST]), are_all=len(found) <= MOST)

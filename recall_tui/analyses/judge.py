@@ -1,40 +1,50 @@
-"""Judged queries under the settings as they are, beside the saved ones: first the one on the screen, then all."""
+"""Analyses over the judged queries: the board, the grades, and what every weight does."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from recall_core import evaluate, retrieve
+from recall_core import api, evaluate, explain, retrieve
+from recall_core.config import Config, override
 from recall_core.errors import UsageError
 from recall_core.evaluate.judgements import words
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import MEASURES, TOP, Board, Figure, JudgedQueries, Missed, QueryLine
+from recall_tui.state.records import Analysis
+from recall_tui.state.session import WORDS_K, filter_of, list_range
+from recall_tui.state.tuning import (
+    MEASURE,
+    MOST_ROWS,
+    Curve,
+    SavedRows,
+    TargetWeights,
+    first_rows,
+    identities,
+    of_words,
+    pins_of,
+)
+from recall_tui.state.weighing import current, exact_share
 from recall_tui.threads.analysis_thread import AnalysisRun, is_due
 
 if TYPE_CHECKING:
-    from recall_core.config import Config
     from recall_core.evaluate.judgements import Judgement
     from recall_core.evaluate.questions import Questions, Unit
+    from recall_core.explain.curve import Step
     from recall_core.retrieve.answer import Answer
+    from recall_core.types import Pool
 
 KEPT = "board"
-
 MOST_CANDIDATES = 1_000_000
-
 """Candidates of all kept answers together: some hundred megabytes. Queries beyond are searched for again."""
-
 TIMES_SAID = 10
-
 """Of how far it is, a divisor of what the thread passes on: each is painted, which takes as long as some rankings."""
-
 Ranked = tuple[str, ...]
-
 """Documents or chunks as grades name them, best first."""
 
 
 class BoardCache:
-    """What is kept from one board to the next, as long as the store stands still; an interrupted one goes on from it.
+    """What is kept from one board to the next, while the store does not change; an interrupted one goes on from it.
 
     answers: by text, settings of retrieval and unit, so that a weight that moves ranks their pools again.
     candidates: in all of them.  rankings: by text, settings and unit.
@@ -55,8 +65,9 @@ class MeasuredRun(NamedTuple):
 
 
 def judged_board(run: AnalysisRun, _analysis: Analysis) -> Board:
-    """The board. Raises UsageError `no_judgements`, `eval_unavailable`."""
-    store, saved, config = run.recall.store, run.recall.config, moved(run)
+    """Return the board. Raises UsageError `no_judgements`, `eval_unavailable`."""
+    store, saved = run.recall.store, run.recall.config
+    config = override(saved, run.session.weights.tweaks)
     with store.reading():
         asked = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
         cache = cache_of(run, config)
@@ -69,15 +80,8 @@ def judged_board(run: AnalysisRun, _analysis: Analysis) -> Board:
     return _board(asked, cache, config, saved)
 
 
-def moved(run: AnalysisRun) -> Config:
-    """The saved settings with those that are moved; an analysis under others is another one."""
-    from recall_core.config import override  # noqa: PLC0415 - the engine loads behind the first frame
-
-    return override(run.recall.config, run.session.weights.tweaks)
-
-
 def cache_of(run: AnalysisRun, config: Config) -> BoardCache:
-    """What is kept, without the rankings under settings that hold no more."""
+    """Return what is kept, without the rankings under settings that hold no more."""
     cache, generation = run.kept.get(KEPT), run.recall.store.info().generation
     if not isinstance(cache, BoardCache) or cache.generation != generation:
         cache = BoardCache(generation)
@@ -92,12 +96,12 @@ def rank(run: AnalysisRun, cache: BoardCache, text: str, settings: tuple[Config,
     """See to it that the cache has the ranking of a text under each of these settings."""
     for config in dict.fromkeys(settings):
         if (text, config, unit) not in cache.rankings:
-            cache.rankings[text, config, unit] = _ranked(run, cache, text, config, unit)
+            cache.rankings[text, config, unit] = _rank_text(run, cache, text, config, unit)
 
 
-def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit: Unit) -> Ranked:
-    """The chunks for a text, or the documents by their best chunks, as `recall eval` ranks them."""
-    key = text, evaluate.options.retrieval(config), unit
+def _rank_text(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit: Unit) -> Ranked:
+    """Return the chunks for a text, or the documents by their best chunks, as `recall eval` ranks them."""
+    key = text, evaluate.measures.retrieval(config), unit
     answer = cache.answers.get(key)
     if answer is not None:
         answer = run.recall.engine.weigh(
@@ -105,14 +109,14 @@ def _ranked(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit
         )
     else:
         plan = retrieve.plan.plan_words(
-            text, config=config, mode="hybrid", filter_text=None, k=evaluate.options.DEPTH, exact=False
+            text, config=config, mode="hybrid", filter_text=None, k=evaluate.measures.DEPTH, exact=False
         )
         answer = run.recall.engine.answer(evaluate.questions.ranked_as(plan, unit))
         _keep(cache, key, answer)
     if answer.pool is None or answer.ranked is None:
         return ()
     return evaluate.questions.items(
-        (answer.pool.keys[each] for each in answer.ranked.order[: min(evaluate.options.DEPTH, answer.total)]), unit
+        (answer.pool.keys[each] for each in answer.ranked.order[: min(evaluate.measures.DEPTH, answer.total)]), unit
     )
 
 
@@ -129,25 +133,20 @@ def _keep(cache: BoardCache, key: tuple[str, tuple[object, ...], Unit], answer: 
 
 
 def line_of(asked: Questions, cache: BoardCache, query: str, settings: tuple[Config, Config]) -> QueryLine:
-    """One query under the settings as they are and the saved ones; the cache has its rankings."""
-    only = _only(asked, query)
+    """Return one query under the settings as they are and the saved ones; the cache has its rankings."""
+    only = asked._replace(texts={query: asked.texts[query]}, grades={query: asked.grades[query]})
     return _lines(only, *_both(only, cache, *settings))[0]
-
-
-def _only(asked: Questions, query: str) -> Questions:
-    """One of the questions."""
-    return asked._replace(texts={query: asked.texts[query]}, grades={query: asked.grades[query]})
 
 
 def _both(
     asked: Questions, cache: BoardCache, config: Config, saved: Config
 ) -> tuple[MeasuredRun, MeasuredRun | None]:
-    """The queries measured under the settings as they are, and under the saved ones where these are others."""
-    now = _measured(asked, cache, config)
-    return now, None if config == saved else _measured(asked, cache, saved)
+    """Return the queries measured under the settings as they are, and under the saved ones where these are others."""
+    now = _measure(asked, cache, config)
+    return now, None if config == saved else _measure(asked, cache, saved)
 
 
-def _measured(asked: Questions, cache: BoardCache, config: Config) -> MeasuredRun:
+def _measure(asked: Questions, cache: BoardCache, config: Config) -> MeasuredRun:
     rankings = {query: cache.rankings[text, config, asked.unit] for query, text in asked.texts.items()}
     found = evaluate.measures.values(evaluate.measures.parse_measures(",".join(MEASURES)), asked.grades, rankings)
     return MeasuredRun({measure.name: each for measure, each in found.items()}, rankings)
@@ -163,13 +162,13 @@ def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -
         figures=_figures(now, before),
         judged=evaluate.figures.mean(shares) if shares else None,
         passed_over=asked.unjudged + asked.without_relevant,
-        depth=evaluate.options.DEPTH,
+        depth=evaluate.measures.DEPTH,
         is_moved=before is not None,
     )
 
 
 def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
-    """The means with their intervals; beside the saved settings, the paired differences too."""
+    """Return the means with their intervals; next to the saved settings, the paired differences too."""
     columns = [list(now.values[measure].values()) for measure in MEASURES]
     figures = [
         Figure(evaluate.figures.mean(column), *ends)
@@ -206,16 +205,16 @@ def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> li
                 before={measure: found[query] for measure, found in before.values.items()} if before else {},
                 judged=evaluate.measures.judged_share(grades, ranking, TOP),
                 relevant=sum(grade > 0 for grade in grades.values()),
-                missed=tuple(_missed(grades, ranking, asked)),
+                missed=tuple(_list_missed(grades, ranking, asked)),
             )
         )
     return lines
 
 
-def _missed(grades: Mapping[str, int], ranking: Ranked, asked: Questions) -> list[Missed]:
-    """The relevant documents or chunks that are not in the top ten: the most relevant first, by rank, by path."""
+def _list_missed(grades: Mapping[str, int], ranking: Ranked, asked: Questions) -> list[Missed]:
+    """List relevant documents or chunks that are not in the top ten: the most relevant first, by rank, by path."""
     ranks = {name: rank for rank, name in enumerate(ranking, start=1)}
-    cut = evaluate.options.DEPTH if len(ranking) >= evaluate.options.DEPTH else None
+    cut = evaluate.measures.DEPTH if len(ranking) >= evaluate.measures.DEPTH else None
     missed = [
         _as_missed(name, grade, ranks.get(name), cut, asked)
         for name, grade in grades.items()
@@ -232,8 +231,9 @@ def _as_missed(name: str, grade: int, rank: int | None, cut: int | None, asked: 
 
 
 def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
-    """The query with this id. Raises UsageError `no_judgements`, `eval_unavailable`."""
-    store, settings = run.recall.store, (moved(run), run.recall.config)
+    """Return the query with this id. Raises UsageError `no_judgements`, `eval_unavailable`."""
+    store, saved = run.recall.store, run.recall.config
+    settings = (override(saved, run.session.weights.tweaks), saved)
     with store.reading():
         asked = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
         if analysis.target not in asked.texts:
@@ -244,7 +244,7 @@ def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
 
 
 def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
-    """Every judged query with its judgements by path, each at the document that it is of at this moment."""
+    """Return every judged query with its judgements by path, each at the document that it is of at this moment."""
     store = run.recall.store
     with store.reading():
         texts = store.judged_queries()
@@ -257,3 +257,119 @@ def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
         places.setdefault(judgement.query, {}).setdefault(judgement.spot.path, []).append(judgement)
     grouped = {query: {path: tuple(each) for path, each in paths.items()} for query, paths in places.items()}
     return JudgedQueries(texts, evaluate.judgements.ids_of(texts), grouped, state)
+
+
+MOST_STEPS = 5_000
+"""Queries under settings whose steps are kept, so that one more grade asks one query again and not all."""
+
+
+def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
+    """Return the curve of the judged question with the words of the target; without them, of every judged query."""
+    config = current(run.session) if analysis.target else of_words(run.session)
+    with run.recall.store.reading():
+        asked = _read_questions(run)
+        if asked is None:
+            return Curve(judged=0)
+        wanted = list(asked.texts)
+        if analysis.target:  # of several queries with these words the first, as everywhere
+            wanted = [query for query, text in asked.texts.items() if words(text) == analysis.target][:1]
+        steps = []
+        for number, query in enumerate(wanted, start=1):
+            run.give_way()
+            steps.append(_step(run, analysis, asked, query, config))
+            run.say(number, len(wanted))
+    return _curve(steps, config, asked) if steps else Curve(judged=len(asked.texts), unit=asked.unit)
+
+
+def _read_questions(run: AnalysisRun) -> Questions | None:
+    """Return the judged queries of the store; None where there is none."""
+    store = run.recall.store
+    try:
+        return evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
+    except UsageError as error:
+        if error.code != "no_judgements":
+            raise
+        return None
+
+
+def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, config: Config) -> Step:
+    """Return one query's measure, worked out once while its store, its settings and its grades stay."""
+    kept = cast(dict[object, "Step"], run.kept.setdefault("curve", {}))
+    text, grades = asked.texts[query], asked.grades[query]
+    digest = run.recall.store.info().digest
+    key = (digest, bool(analysis.target), analysis.other, text, asked.unit, tuple(sorted(grades.items())))
+    if key not in kept:
+        pool = _pool_on_screen(run) if analysis.target else _pool(run, text)
+        kept[key], _, _ = evaluate.tune.sweep_query(
+            evaluate.tune.judged_pool(pool, grades, asked.unit),
+            config,
+            evaluate.measures.parse_measure(MEASURE),
+            is_current=False,
+        )
+        for oldest in list(kept)[: len(kept) - MOST_STEPS]:
+            del kept[oldest]
+    return kept[key]
+
+
+def _pool_on_screen(run: AnalysisRun) -> Pool:
+    answer = run.session.results.answer
+    assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only a ranked question has a curve
+    return answer.pool
+
+
+def _pool(run: AnalysisRun, text: str) -> Pool:
+    """Return the candidates of a judged query, as `recall tune` finds them."""
+    plan = run.recall.engine.words_plan(text, api.recall.Ask(settings=run.session.weights.tweaks))
+    plain = plan.config._replace(rerank="", sparse_recall=False, collapse=False, min_score=0.0, min_cosine=0.0)
+    pool = run.recall.engine.answer(plan._replace(config=plain)).pool
+    assert pool is not None  # noqa: S101 - a search for words has signals
+    return pool
+
+
+def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
+    """Return the steps together, with what may be said of them whatever the present weight is."""
+    whole = explain.curve.step_curve(steps)
+    advice = explain.advice.advise(whole, exact_share(config))
+    return Curve(
+        judged=len(asked.texts),
+        unit=asked.unit,
+        steps=tuple((each.weights, tuple(each.values.tolist())) for each in steps),
+        places=tuple(whole.places.tolist()),
+        means=tuple(explain.curve.means(whole).tolist()),
+        best=advice.best,
+        best_weights=tuple((low, high) for low, high in advice.best_weights),
+        plateau=tuple((low, high) for low, high in advice.plateau),
+        interval=(advice.best_weight_ci.low, advice.best_weight_ci.high),
+    )
+
+
+def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
+    """Return every weight at which each pinned chunk is among the first rows, or is not, as its target asks."""
+    answer, store = run.session.results.answer, run.recall.store
+    assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
+    lines, k = explain.lines.lines_of(answer.pool, current(run.session)), first_rows(run.session)
+    places = {key.rowid: position for position, key in enumerate(answer.pool.keys)}
+    met: dict[int, tuple[explain.sweep.Interval, ...]] = {}
+    for number, pin in enumerate(pins_of(run.session)):
+        run.checkpoint()
+        is_known = ("chunk", pin.chunk_id) in store.resolve(pin.chunk_id)
+        position = places.get(store.rowid("chunk", pin.chunk_id)) if is_known else None
+        if position is not None:
+            met[number] = explain.winning.pin_weights(lines, position, k, pin.want)
+        else:  # a chunk that is not a candidate is never among the rows
+            met[number] = () if pin.want == "in" else (explain.sweep.Interval(Fraction(0), Fraction(1)),)
+    return TargetWeights(*explain.winning.together(met))
+
+
+def saved_rows(run: AnalysisRun, _analysis: Analysis) -> SavedRows:
+    """Return the first rows of the question as they are when nothing is moved."""
+    shown, recall = run.session.results.answer, run.recall
+    assert shown is not None  # noqa: S101 - only an answered question has rows
+    k = WORDS_K if shown.plan.rql is None else None
+    plan = recall.engine.plan(shown.plan.text, api.recall.Ask(filter=filter_of(shown.plan), k=k))
+    with recall.store.reading():
+        answer = recall.engine.answer(plan)
+        first, rows = list_range(answer)
+        stop = first + min(rows, MOST_ROWS)
+        ids = tuple(identities(answer, first, stop))
+        return SavedRows(ids, tuple(recall.engine.hits(answer, first, first + len(ids))), first + 1)

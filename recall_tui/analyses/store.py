@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from recall_core import maintain, pack, retrieve, rql
 from recall_core.text import counter
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.documents import MOST_LINES, TAGS, TagCounts
 from recall_tui.state.packing import Worth, to_pack
-from recall_tui.state.store_pane import Health, StoreOverview
+from recall_tui.state.records import Analysis
+from recall_tui.state.store_pane import MOST_LINES, TAGS, Health, StoreOverview, TagCounts
 from recall_tui.threads.analysis_thread import AnalysisRun
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def store_overview(run: AnalysisRun, _analysis: Analysis) -> StoreOverview:
-    """The figures of `recall stats`, the roots, and the list of `recall embedders`."""
+    """Return the figures of `recall stats`, the roots, and the list of `recall embedders`."""
     recall = run.recall
     with recall.store.reading():
         view, found = recall.stats(sizes=True)["store"], recall.store.root_sources()
@@ -28,7 +27,7 @@ def store_overview(run: AnalysisRun, _analysis: Analysis) -> StoreOverview:
 
 
 def store_checks(run: AnalysisRun, analysis: Analysis) -> Health:
-    """The check whose code the analysis names, as `recall doctor` makes it."""
+    """Return the check whose code the analysis names, as `recall doctor` makes it."""
     recall = run.recall
     engine = recall.engine
     check = maintain.doctor.check_one(
@@ -38,7 +37,7 @@ def store_checks(run: AnalysisRun, analysis: Analysis) -> Health:
 
 
 def store_documents(run: AnalysisRun, analysis: Analysis) -> FolderListing | TagCounts:
-    """The folder that the analysis names, or the tags."""
+    """Return the folder that the analysis names, or the tags."""
     store = run.recall.store
     if analysis != TAGS:
         return store.folder(analysis.target, MOST_LINES)
@@ -49,12 +48,11 @@ def store_documents(run: AnalysisRun, analysis: Analysis) -> FolderListing | Tag
 
 
 ROUGH = "whitespace"
-
 """The counter that counts words: a model takes more tokens than that, so their number is estimated."""
 
 
 def context_worth(run: AnalysisRun, analysis: Analysis) -> Worth:
-    """The account of the context as it was packed, with an estimate of the tokens that a model would count."""
+    """Return the account of the context as it was packed, with an estimate of the tokens that a model would count."""
     answer, packed, packing = run.session.results.answer, run.session.context.packed, run.session.context.packing
     assert answer is not None and packed is not None and packing is not None  # noqa: S101, PT018 - as was wanted
     answer = to_pack(answer, is_k_moved=run.session.weights.k is not None)

@@ -105,7 +105,7 @@ def welcome(app: Host, error: RecallError) -> None:
 
 def ingest_ended(app: Host, event: Ended) -> None:
     """The files are in, or not: the question is asked again, and what changed meanwhile is read."""
-    app.threads.ingested()
+    app.threads.end_ingest()
     if not app.threads.is_open and event.error is not None:
         app.become(app.session._replace(store=app.session.store._replace(run=None)))
         welcome(app, event.error)

@@ -20,7 +20,8 @@ from recall_core.evaluate.judgements import Regrade
 from recall_core.types import Progress
 from recall_tui import screens
 from recall_tui.panes.judge import JudgePane
-from recall_tui.state import explaining, grading, judging
+from recall_tui.state import explaining, judging
+from recall_tui.state import session as state
 from recall_tui.state.session import Session
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def selection_moved(app: Host, before: Session) -> None:
 
 def choose_query(app: Host, name: str, row: int, is_meant: bool) -> None:
     """Select a line of the list `judge` or `missed`. is_meant: run it too."""
-    app.become(judging.picked(app.session, name, row))
+    app.become(judging.pick_line(app.session, name, row))
     if is_meant:
         take_query(app)
 
@@ -51,13 +52,13 @@ def choose_query(app: Host, name: str, row: int, is_meant: bool) -> None:
 def grade(app: Host, grade: int) -> None:
     """Grade the selected row and go on to the next."""
     if (change := _change_to(app, grade)) is not None:
-        app.become(grading.advanced(_with_grade(app, change)))
+        app.become(state.move_selection(_with_grade(app, change), 1))
 
 
 def clear_grade(app: Host) -> None:
     """Take the grade of the selected row away."""
     change = _change_to(app, None)
-    if change is not None and grading.changes(change):
+    if change is not None and judging.changes(change):
         app.become(_with_grade(app, change))
     elif change is not None:
         app.notify("The row has no grade.")
@@ -65,27 +66,27 @@ def clear_grade(app: Host) -> None:
 
 def undo_grade(app: Host) -> None:
     """Take the last grade back."""
-    session, change = grading.ungraded(app.session)
-    app.do(grading.GRADE, partial(_take_back_grade, change))
-    app.become(session._replace(store=session.store._replace(task=grading.GRADE)))
+    session, change = judging.take_grade_back(app.session)
+    app.do(judging.GRADE, partial(_take_back_grade, change))
+    app.become(session._replace(store=session.store._replace(task=judging.GRADE)))
 
 
 def page_query(app: Host, pages: int) -> None:
     """Choose the line that is one page away."""
     pane = app.bench.query_one(JudgePane)
     rows = pages * pane.page_rows(judging.front_of(app.session))
-    app.become(judging.stepped(app.session, rows))
+    app.become(judging.step_line(app.session, rows))
 
 
 def point_first_query(app: Host) -> None:
     """Choose the first line of the list that takes the keys."""
-    app.become(judging.picked(app.session, judging.front_of(app.session), 0))
+    app.become(judging.pick_line(app.session, judging.front_of(app.session), 0))
 
 
 def point_last_query(app: Host) -> None:
     """Choose its last line."""
     name = judging.front_of(app.session)
-    app.become(judging.picked(app.session, name, judging.rows_of(app.session, name) - 1))
+    app.become(judging.pick_line(app.session, name, judging.rows_of(app.session, name) - 1))
 
 
 def enter_missed(app: Host) -> None:
@@ -93,7 +94,7 @@ def enter_missed(app: Host) -> None:
     line = judging.pointed_line(app.session)
     if line is not None and not line.missed:
         app.notify(f"{line.query}: {judging.in_top(line, judging.unit_here(app.session))}", markup=False)
-    app.become(judging.sided(app.session, missed=True))
+    app.become(judging.choose_side(app.session, missed=True))
 
 
 def take_query(app: Host) -> None:
@@ -105,7 +106,7 @@ def take_query(app: Host) -> None:
         app.bench.editor.put(line.text)
         app.ask()
     if missed is not None:
-        app.become(explaining.sought_after(app.session, missed.place))
+        app.become(explaining.seek_target(app.session, missed.place))
         app.bench.give_focus("explain")
 
 
@@ -119,7 +120,7 @@ async def import_judgements(app: Host) -> None:
 
 async def export_judgements(app: Host) -> None:
     """Ask where to write, if there is something to write."""
-    known = judging.judged(app.session)
+    known = judging.judged_queries(app.session)
     if known is not None and not known.texts:
         app.notify("Nothing is judged yet, so there is nothing to export.")
         return
@@ -129,22 +130,22 @@ async def export_judgements(app: Host) -> None:
 def _change_to(app: Host, grade: int | None) -> Regrade | None:
     """What gives the selected row this grade; None where that cannot be, which is said."""
     if (
-        app.pressed_at < app.displaced_at + screens.confirm.READING_SECONDS
+        app.pressed_at < app.displaced_at + screens.dialog.READING_SECONDS
     ):  # the key cannot be meant for what is in that row now
         app.notify("Not graded: the selected result has left the list, and another one took its row.")
         return None
-    if reason := grading.why_not(app.session):
+    if reason := judging.why_not_gradable(app.session):
         app.warn(reason)
         return None
-    return grading.change_for(app.session, grade)
+    return judging.change_for(app.session, grade)
 
 
 def _with_grade(app: Host, change: Regrade) -> Session:
-    if not grading.changes(change):
+    if not judging.changes(change):
         return app.session
-    app.do(grading.GRADE, partial(_write_grade, change))
-    fresh = grading.graded(app.session, change)
-    return fresh._replace(store=fresh.store._replace(task=grading.GRADE))
+    app.do(judging.GRADE, partial(_write_grade, change))
+    fresh = judging.add_grade(app.session, change)
+    return fresh._replace(store=fresh.store._replace(task=judging.GRADE))
 
 
 async def _export_typed(app: Host, typed: str) -> None:

@@ -14,18 +14,19 @@ from recall_core import rql
 from recall_core.errors import RecallError, RqlError, UsageError
 from recall_core.paths import state_folder
 from recall_core.rql.parser import is_query
-from recall_tui import commandline, files, home, screens, themes
-from recall_tui.commandline import Output
+from recall_tui import files, home, screens, themes
 from recall_tui.handlers import shell
 from recall_tui.home import history
-from recall_tui.home.history import changed
+from recall_tui.home.history import describe_changes
 from recall_tui.host import reason_of
+from recall_tui.screens import line as commandline
+from recall_tui.screens.line import Output
 from recall_tui.state import session as state
-from recall_tui.state import tabs, weighing
+from recall_tui.state import weighing
+from recall_tui.state.commands import commands
 from recall_tui.state.events import Ran
-from recall_tui.state.shell import commands
 from recall_tui.state.store_pane import is_outdated
-from recall_tui.texts import moved_by
+from recall_tui.state.weighing import moved_by
 from recall_tui.widgets.draw import glyphs_in
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def run(app: Host) -> None:
     """Ask what is written, and mean it."""
     _rest(app)
     app.ask()
-    app.become(state.settled(app.session))
+    app.become(state.settle(app.session))
 
 
 async def open_history(app: Host) -> None:
@@ -115,7 +116,7 @@ def edit_outside(app: Host) -> None:
     try:
         command = files.editor(os.environ)
         with app.suspend():
-            text = files.edited(app.bench.editor.text, command)
+            text = files.edit(app.bench.editor.text, command)
     except SuspendNotSupported:
         app.warn("This terminal cannot be lent to an editor.")
     except (UsageError, OSError) as error:
@@ -132,7 +133,7 @@ def offer_interrupted(app: Host) -> None:
         if shown != "\n".join(lines):
             shown = f"{shown.rstrip()} {glyphs_in(app).cut}"
         question = f"recall-tui was stopped. Restore the query that was in the editor?\n\n{shown}"
-        screen = screens.confirm.UnaskedScreen("Interrupted", question, behind=app.bench.editor)
+        screen = screens.dialog.UnaskedScreen("Interrupted", question, behind=app.bench.editor)
         app.push_screen(screen, partial(_restore, app, kept))
 
 
@@ -146,16 +147,16 @@ def ask_again(app: Host, past: PastQuestion) -> tuple[str, ...]:
     """Put an earlier question into the field and ask it as it was; gives those of its settings that are none."""
     moved, unknown = moved_by(past)
     app.bench.give_focus("query")
-    app.take(weighing.recalled(app.session, past.text, past.filter, moved))
+    app.take(weighing.recall_question(app.session, past.text, past.filter, moved))
     return unknown
 
 
 def new_tab(app: Host) -> None:
     """Open an empty tab."""
-    if len(tabs.tabs_of(app.session, "")) >= tabs.MOST_TABS:
-        app.notify(f"There are {tabs.MOST_TABS} tabs of queries, the most there can be; :tab close closes one.")
+    if len(state.tabs_of(app.session, "")) >= state.MOST_TABS:
+        app.notify(f"There are {state.MOST_TABS} tabs of queries, the most there can be; :tab close closes one.")
         return
-    _take_tab(app, tabs.opened(app.session, app.bench.editor.text))
+    _take_tab(app, state.open_tab(app.session, app.bench.editor.text))
 
 
 def step_tab(app: Host, steps: int) -> None:
@@ -165,12 +166,12 @@ def step_tab(app: Host, steps: int) -> None:
 
 def go_to_tab(app: Host, place: int) -> None:
     """Go to the tab of that place, counted from 0."""
-    _take_tab(app, tabs.gone_to(app.session, app.bench.editor.text, place))
+    _take_tab(app, state.go_to_tab(app.session, app.bench.editor.text, place))
 
 
 def close_tab(app: Host) -> None:
     """Close the tab in front."""
-    _take_tab(app, tabs.closed(app.session))
+    _take_tab(app, state.close_tab(app.session))
 
 
 def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
@@ -183,7 +184,7 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
         app.ask()  # what was typed last is what an undo comes back to
     before, unknown = app.session, ask_again(app, choice.past)
     known = [setting for setting in choice.past.settings if setting not in unknown]
-    said = changed(choice.past._replace(settings=tuple(known))) or "the saved settings"
+    said = describe_changes(choice.past._replace(settings=tuple(known))) or "the saved settings"
     without = f", without {', '.join(unknown)}" if unknown else ""
     now = app.session
     if without or (now.query.filter, now.weights.tweaks, now.weights.k) != (
@@ -266,7 +267,7 @@ SHOWN_LINES, SHOWN_CHARACTERS = 8, 400  # of a query that is offered again
 
 async def command_line(app: Host) -> None:
     """Open the line."""
-    path = _lines_path(app)
+    path = _lines_path()
     past = [entry.text for entry in history.load(path)] if path is not None else []
     await app.push_screen(screens.line.LineScreen(past, app.output))
 
@@ -308,7 +309,7 @@ async def ask_filter(app: Host) -> None:
         app.notify("A query in RQL has its own FILTER; / filters plain words.")
         return
     hint = "such as doc.tag = 'docs'; Enter filters, Esc removes the filter"
-    screen = screens.confirm.PromptScreen("Filter", app.session.query.filter, hint, wrong_filter)
+    screen = screens.dialog.PromptScreen("Filter", app.session.query.filter, hint, wrong_filter)
     await app.push_screen(screen, lambda typed: filter_by(app, typed or ""))
 
 
@@ -316,7 +317,7 @@ def filter_by(app: Host, text: str) -> None:
     """Ask again with the words filtered by this expression; "" removes the filter."""
     if text != app.session.query.filter:
         session = app.session._replace(query=app.session.query._replace(filter=text))
-        app.become(state.asked(session, app.bench.editor.text, app.clock()))
+        app.become(state.ask(session, app.bench.editor.text, app.clock()))
 
 
 async def _take_up(app: Host, line: str) -> None:
@@ -389,14 +390,14 @@ def _line(app: Host) -> LineScreen | None:
     return app.screen if isinstance(app.screen, screens.line.LineScreen) else None
 
 
-def _lines_path(app: Host) -> Path | None:
+def _lines_path() -> Path | None:
     folder = state_folder(os.environ)
     return folder / LINES if folder is not None else None
 
 
 def _remember_line(app: Host, line: str) -> None:
     """A line that cannot be kept is not worth a word: it has just been typed."""
-    path = _lines_path(app)
+    path = _lines_path()
     try:
         if path is not None:
             history.append(path, history.PastQuestion(line))

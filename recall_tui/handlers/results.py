@@ -1,4 +1,4 @@
-"""Selecting, grouping and exporting the results, and opening what one comes from in another program."""
+"""What is done with the rows: selecting, showing, grouping, explaining, packing and exporting them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.app import SuspendNotSupported
 
-from recall_core import adapters, paths, retrieve
-from recall_core.adapters.flags import response_of
+from recall_core import adapters, api, paths, retrieve
 from recall_core.errors import RecallError, UsageError, why_unread
 from recall_core.files import write
 from recall_core.shell import REST, Hint
 from recall_core.text import behind_unit
 from recall_core.types import Progress
-from recall_tui import files
+from recall_tui import files, screens
 from recall_tui.host import reason_of
-from recall_tui.opening import open_store
+from recall_tui.panes.context import ContextPane
+from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.results import ResultsPane
 from recall_tui.state import explaining, packing
 from recall_tui.state import session as state
+from recall_tui.state.commands import command
 from recall_tui.state.grouping import MOST_GROUPED, why_not
-from recall_tui.state.packing import chosen_entry
-from recall_tui.state.shell import command
+from recall_tui.state.packing import chosen_entry, row_of
+from recall_tui.state.session import View, move_cursor, select_row
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
@@ -42,25 +43,25 @@ FLAGS = {".csv": ("--csv",), ".jsonl": ("--jsonl",), MARKDOWN: ()}
 
 def look_at_rows(app: Host, first: int, end: int) -> None:
     """Fetch the rows that the list shows, from first to end (exclusive)."""
-    session = state.looking_at(app.session, first, end)
+    session = state.look_at(app.session, first, end)
     if session is not app.session:
         app.become(session)
 
 
 def page(app: Host, pages: int) -> None:
     """Move the selection by what is visible."""
-    app.become(state.went_on(app.session, app.bench.query_one(ResultsPane).rows_to_page(pages)))
+    app.become(state.move_selection(app.session, app.bench.query_one(ResultsPane).rows_to_page(pages)))
 
 
 def select_first(app: Host) -> None:
     """Select the first row."""
-    app.become(state.chosen_at(app.session, 0))
+    app.become(state.select_place(app.session, 0))
 
 
 def select_last(app: Host) -> None:
     """Select the last row."""
     if app.session.results.answer is not None:
-        app.become(state.chosen_at(app.session, app.session.results.answer.total))
+        app.become(state.select_place(app.session, app.session.results.answer.total))
 
 
 def group(app: Host) -> None:
@@ -71,8 +72,8 @@ def group(app: Host) -> None:
     if reason := why_not(answer):
         app.notify(reason)
         return
-    app.become(state.regrouped(app.session))
-    rows = state.listed(answer)[1]
+    app.become(state.toggle_grouping(app.session))
+    rows = state.list_range(answer)[1]
     if app.session.results.is_grouped and rows > MOST_GROUPED:
         app.notify(f"By document: the first {MOST_GROUPED:,} of {rows:,} rows. The others follow by rank.")
 
@@ -94,7 +95,7 @@ async def export_context(app: Host) -> None:
     packed = app.session.context.packed
     if packed is None:
         return
-    text = packing.printed(packed)
+    text = packing.print_context(packed)
 
     async def export_to(typed: str) -> None:
         path = paths.expanded(typed)
@@ -137,13 +138,13 @@ def _write_context(app: Host, path: Path, text: str) -> None:
 def export_rows(words: list[str], path: Path, recall: Recall, _say: Callable[[Progress], None]) -> str:
     """Answer a command line of `search` or `query` and write its rows into a file. Raises RecallError."""
     request = adapters.parser.parse(words)
-    rql, ask = getattr(request.flags, "rql", None), adapters.options.ask_of(request.flags)
+    rql, ask = getattr(request.flags, "rql", None), adapters.flags.ask_of(request.flags)
     response = recall.search(" ".join(request.words), ask) if rql is None else recall.query(rql, ask)
     with adapters.streams.replacing(path, hint="E") as out:
         if path.suffix.lower() == MARKDOWN:
             out.writelines(markdown(response))
         elif (write_rows := adapters.searching.choose_rows(request)) is not None:
-            write_rows(response_of(response), out)
+            write_rows(response, out)
     count = len(response["results"])
     return f"Exported: {count:,} row{'s' * (count != 1)} to {path}"
 
@@ -207,7 +208,7 @@ async def open_file(app: Host) -> None:
 
 def place_of(store: str | None, chunk_id: str) -> Place:
     """Where a chunk of a store begins. Raises RecallError, also where it has left the store since."""
-    with open_store(store) as recall, recall.store.reading():
+    with api.recall.Recall.open(store) as recall, recall.store.reading():
         row = retrieve.targets.chunk(recall.store, chunk_id, base=recall.engine.base)
         source = recall.store.sources([row.doc.id]).get(row.doc.id)
         is_file = source is not None and source.os_path != "" and source.path == row.doc.path  # no record of one
@@ -223,3 +224,190 @@ def document_text(recall: Recall, doc_id: str) -> str:
     if found["kind"] != "doc":
         raise UsageError("unknown_target", f"{doc_id} is no document.", hint=Hint("search", REST))
     return found["text"]
+
+
+MOST_DIGITS = 18  # of a number that is typed; Python reads 4,300 at most
+
+
+def budget(app: Host, tokens: int) -> None:
+    """Move the budget by some tokens."""
+    app.become(state.set_budget(app.session, app.session.context.budget_tokens + tokens))
+
+
+async def type_budget(app: Host) -> None:
+    """Ask for a budget."""
+    tokens = str(app.session.context.budget_tokens)
+    await app.prompt(
+        "Budget",
+        tokens,
+        "tokens, then Enter",
+        not_a_budget,
+        lambda typed: app.become(state.set_budget(app.session, int(typed.replace(",", "")))),
+    )
+
+
+def copy_context(app: Host) -> None:
+    """Put the packed context on the clipboard."""
+    packed = app.session.context.packed
+    if packed is not None:
+        app.copy(packing.print_context(packed), f"context, {packed.used_tokens} tokens")
+
+
+def choose_block(app: Host, row: int) -> None:
+    """Select the entry in this row."""
+    rows = len(packing.entries(app.session))
+    if rows:
+        app.become(state.move_cursor(app.session, packing.LIST, row, rows))
+
+
+def point_block(app: Host, rows: int) -> None:
+    """Select an entry some rows further."""
+    choose_block(app, packing.cursor(app.session) + rows)
+
+
+def point_last_block(app: Host) -> None:
+    """Select the last entry."""
+    choose_block(app, len(packing.entries(app.session)))
+
+
+def scroll_context(app: Host, pages: int) -> None:
+    """Scroll, and let the chosen line be."""
+    app.bench.query_one(ContextPane).scroll_pages(pages)
+
+
+def pin_chunk(app: Host) -> None:
+    """Pin the chosen chunk, or no longer."""
+    app.become(packing.toggle_pin(app.session))
+    _say_change(app, "Pinned to the context", app.session.context.pins, "pin_chunk")
+
+
+def drop_chunk(app: Host) -> None:
+    """Exclude the chosen chunk, or no longer."""
+    app.become(packing.toggle_drop(app.session))
+    _say_change(app, "Excluded from the context", app.session.context.drops, "drop_chunk")
+
+
+def _say_change(app: Host, done: str, marked: tuple[str, ...], action: str) -> None:
+    """Say what was done to a row from another pane: the context may be out of sight."""
+    if app.session.pane != "context":
+        is_marked = bool(set(packing.chosen_chunks(app.session)) & set(marked))
+        undone = app.table.spell(f"{done}; {{{action}}} undoes it.")
+        app.notify(undone if is_marked else f"No longer {done.lower()}.")
+
+
+def not_a_budget(typed: str) -> str:
+    """What is wrong with a budget; "" when it is a whole number above 0."""
+    digits = typed.replace(",", "")
+    is_number = digits.isdecimal() and len(digits) <= MOST_DIGITS and int(digits) > 0
+    return "" if is_number else "A budget is a whole number of tokens above 0."
+
+
+def show_view(app: Host, view: View) -> None:
+    """Show a tab, and go there."""
+    app.become(explaining.turn_to(app.session, view))
+    app.bench.give_focus("explain")
+
+
+def choose_fix(app: Host, place: int) -> None:
+    """Select a fix; apply it if it is selected already."""
+    if place == app.session.cursors.get(explaining.FIX_CURSOR, 0):
+        try_fix(app)
+    else:
+        _point_fix(app, place)
+
+
+def list_paths(app: Host, typed: str | None) -> None:
+    """List the paths that match what is typed; None lists none."""
+    app.become(app.session._replace(results=app.session.results._replace(picking=typed)))
+
+
+def scroll_explain(app: Host, rows: int) -> None:
+    """Go on among the fixes, or, where there are none, among the lines."""
+    if explaining.chosen_remedy(app.session) is not None:
+        _point_fix(app, app.session.cursors.get(explaining.FIX_CURSOR, 0) + rows)
+        app.bench.query_one(
+            ExplainPane
+        ).go_to_fix()  # it may have been scrolled away from, and have no neighbour to go to
+    else:
+        app.bench.query_one(ExplainPane).scroll_relative(y=rows, animate=False, immediate=True)
+
+
+def page_explain(app: Host, pages: int) -> None:
+    """Scroll by what is visible."""
+    app.bench.query_one(ExplainPane).scroll_pages(pages)
+
+
+def explain_top(app: Host) -> None:
+    """Scroll to the top."""
+    app.bench.query_one(ExplainPane).scroll_home(animate=False, immediate=True)
+
+
+def explain_end(app: Host) -> None:
+    """Scroll to the end."""
+    app.bench.query_one(ExplainPane).scroll_end(animate=False, immediate=True)
+
+
+def mark_hit(app: Host) -> None:
+    """Mark the selected hit."""
+    app.become(explaining.toggle_mark(app.session))
+    marked = app.session.results.marked
+    app.notify(f"Marked: {marked.doc.path}" if marked else "No result is marked.", markup=False)
+
+
+def why_this(app: Host) -> None:
+    """Show the score of the chosen row; where that is shown, or it was left out, why the context lacks it."""
+    session = app.session
+    if session.pane == "context" and (entry := chosen_entry(session)) is not None:
+        row = row_of(session, entry) if entry.kind == "block" else None
+        if row is None:
+            _look_for(app, explaining.short(entry.chunk_ids[0]))
+            return
+        app.become(select_row(session, row))
+    elif (session.pane, session.view) == ("explain", "ledger"):
+        _look_for(app, explaining.short(explaining.chunk_of(session)))
+        return
+    show_view(app, "ledger")
+
+
+async def miss(app: Host) -> None:
+    """Ask what is missing."""
+
+    def explain_target(target: str | None) -> None:
+        list_paths(app, None)
+        if target:
+            _look_for(app, target)
+
+    await app.push_screen(screens.target.TargetScreen(), explain_target)
+
+
+def try_fix(app: Host) -> None:
+    """Try the chosen fix, or, where only the command line can, copy its command."""
+    remedy = explaining.chosen_remedy(app.session)
+    if remedy is None:
+        return
+    if not explaining.is_doable(remedy):
+        app.copy(remedy.command, remedy.command)
+        return
+    app.take(explaining.apply_fix(app.session, remedy, app.clock()))
+    app.notify(app.table.spell("Fix applied. {take_back} undoes it"), markup=False)
+
+
+def take_back(app: Host) -> None:
+    """Undo the last fix."""
+    app.take(explaining.take_fix_back(app.session, app.clock()))
+
+
+def take_all_back(app: Host) -> None:
+    """Undo all fixes."""
+    app.take(explaining.take_fix_back(app.session, app.clock(), whole=True))
+
+
+def _point_fix(app: Host, place: int) -> None:
+    whynot = explaining.whynot_of(app.session)
+    if whynot is not None and whynot.remedies:
+        app.become(move_cursor(app.session, explaining.FIX_CURSOR, place, len(whynot.remedies)))
+
+
+def _look_for(app: Host, target: str) -> None:
+    app.become(explaining.seek_target(app.session, target))
+    app.bench.give_focus("explain")

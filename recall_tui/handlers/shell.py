@@ -3,39 +3,130 @@
 from __future__ import annotations
 
 import os
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual import on
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.widgets import Input, OptionList
 
 from recall_core import paths
 from recall_tui import files, screens, themes
+from recall_tui.actions.action import Action, key_name
+from recall_tui.actions.table import WANTED, wanted_at
 from recall_tui.home import preferences
 from recall_tui.home.preferences import PaneSizes, Preferences
-from recall_tui.palette import Palette
+from recall_tui.host import Host
+from recall_tui.screens.dialog import SizedScreen, is_in_front
 from recall_tui.state import session as state
 from recall_tui.state.session import Pane
 
 if TYPE_CHECKING:
     from textual.app import App
 
-    from recall_tui.host import Host
-    from recall_tui.screens.bench import Landmark
+    from recall_tui.screens.dialog import Landmark
+
+NOT_NOW = "not now"
+LESS = 0.5
+"""What a match counts where the action is not possible."""
+
+
+class PaletteEntry(NamedTuple):
+    """An action as the palette lists it. note: its keys, and why it is not possible now where it is not."""
+
+    group: str
+    action: Action
+    note: str
+    is_possible: bool
+    run: Callable[[], object]
+
+    @property
+    def name(self) -> str:
+        """What it does, behind its group."""
+        return f"{self.group}: {self.action.help}"
+
+    @property
+    def labelled(self) -> str:
+        """The same with its name in the footer."""
+        label = self.action.label
+        return f"{self.group}: {label}: {self.action.help}" if label else self.name
+
+    def shown(self, name: Content) -> Content:
+        """A name as it is drawn: dim where the action is not possible."""
+        return name if self.is_possible else name.stylize("dim")
+
+
+class Palette(CommandPalette, SizedScreen[None]):
+    """The command palette, which takes one action, however many keys arrive together."""
+
+    @on(OptionList.OptionSelected)
+    @on(Input.Submitted)
+    def _take_no_more(self, event: OptionList.OptionSelected | Input.Submitted) -> None:
+        """What is chosen after it has been left is not done as well."""
+        if not is_in_front(self):
+            event.stop()
+            event.prevent_default()
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Leave, unless it has been left already."""
+        return super().dismiss(result) if is_in_front(self) else AwaitComplete()
+
+
+class Actions(Provider):
+    """The action table, as the command palette searches it: what is possible first, and in groups."""
+
+    async def discover(self) -> Hits:
+        """Every action, before anything is typed."""
+        for entry in self._entries():
+            yield DiscoveryHit(entry.shown(Content(entry.name)), entry.run, entry.name, entry.note)
+
+    async def search(self, query: str) -> AsyncIterator[Hit]:
+        """The actions whose help matches what was typed, or their name in the footer, which then stands before it."""
+        matcher = self.matcher(query)
+        for entry in self._entries():
+            found = max((entry.name, entry.labelled), key=matcher.match)
+            if (score := matcher.match(found)) > 0:
+                score *= 1 if entry.is_possible else LESS
+                yield Hit(score, entry.shown(matcher.highlight(found)), entry.run, found, entry.note)
+
+    def _entries(self) -> list[PaletteEntry]:
+        """Every action but this one: what is possible first, and the pane in front, as in the footer."""
+        app = self.app
+        assert isinstance(app, Host)  # noqa: S101 - the workbench alone has this palette
+        pane, found = app.session.pane, []
+        for group, actions in app.table.groups.items():
+            for action in actions:
+                if action.id == "command_palette":
+                    continue
+                is_possible, keys = action.when.holds(app.session), " ".join(map(key_name, action.keys)) or "no key"
+                note = keys if is_possible else f"{keys}, {NOT_NOW}: {app.table.spell(action.when.needs)}"
+                own = pane.title() if pane in action.panes or action.id in WANTED[pane] else group
+                found.append(PaletteEntry(own, action, note, is_possible, partial(app.perform, action.id)))
+        groups = [pane.title(), *app.table.groups]
+        return sorted(
+            found,
+            key=lambda entry: (not entry.is_possible, groups.index(entry.group), wanted_at(entry.action.id, pane)),
+        )
 
 
 def focus_pane(app: Host, pane: Pane) -> None:
     """Go to a pane."""
-    app.become(state.focused(app.session, pane))
+    app.become(state.focus_pane(app.session, pane))
     app.bench.give_focus(pane)
 
 
 def next_pane(app: Host) -> None:
     """Go one pane further."""
-    focus_pane(app, state.stepped(app.session, 1))
+    focus_pane(app, state.next_pane(app.session, 1))
 
 
 def previous_pane(app: Host) -> None:
     """Go one pane back."""
-    focus_pane(app, state.stepped(app.session, -1))
+    focus_pane(app, state.next_pane(app.session, -1))
 
 
 def zoom(app: Host) -> None:
@@ -61,9 +152,7 @@ async def choose_theme(app: Host) -> None:
         app.notify("NO_COLOR is set, so no theme has colours.")
         return
 
-    await app.push_screen(
-        screens.confirm.ThemeScreen(themes.NAMES, app.theme), partial(_theme_chosen, app, app.theme)
-    )
+    await app.push_screen(screens.dialog.ThemeScreen(themes.NAMES, app.theme), partial(_theme_chosen, app, app.theme))
 
 
 def take_theme(app: Host, name: str) -> None:
@@ -86,7 +175,7 @@ def drag_border(app: Host, right: float | None, below: float | None, is_over: bo
     """
     layout = app.layout
     if right is not None:
-        layout = layout._replace(right=preferences.bounded(right))
+        layout = layout._replace(right=preferences.clamp(right))
     if below is not None:
         layout = layout._replace(below=app.bench.body.limit(below))
     _take_layout(app, layout, is_kept=is_over)
@@ -96,7 +185,7 @@ def widen(app: Host, percent: int) -> None:
     """Move the border between the columns."""
     if not (app.session.is_narrow or app.session.zoomed):
         right = (app.layout.right or app.bench.body.measure().right or 0) + percent
-        _take_layout(app, app.layout._replace(right=preferences.bounded(right)))
+        _take_layout(app, app.layout._replace(right=preferences.clamp(right)))
 
 
 def heighten(app: Host, percent: int) -> None:
@@ -137,7 +226,7 @@ async def jump(app: Host) -> None:
     """Put letters on panes and rows."""
 
     def choose_row(row: int) -> None:
-        app.become(state.chosen(state.focused(app.session, "results"), row))
+        app.become(state.select_row(state.focus_pane(app.session, "results"), row))
         app.bench.give_focus("results")
 
     def go_to(mark: Landmark | None) -> None:
@@ -147,7 +236,7 @@ async def jump(app: Host) -> None:
             app.call_later(choose_row, mark.row)
 
     if app.screen is app.bench:
-        await app.push_screen(screens.confirm.JumpScreen(app.bench.landmarks(app.session)), go_to)
+        await app.push_screen(screens.dialog.JumpScreen(app.bench.landmarks(app.session)), go_to)
 
 
 async def show_help(app: Host) -> None:
@@ -163,7 +252,7 @@ def command_palette(app: Host) -> None:
 
 def leave(app: Host) -> None:
     """Quit."""
-    app.become(state.settled(app.session))
+    app.become(state.settle(app.session))
     app.exit(return_code=0)
 
 

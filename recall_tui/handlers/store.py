@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.widgets import Input
 
-from recall_core import maintain
-from recall_core.errors import ConfigError, RecallError
+from recall_core import api, maintain
+from recall_core.errors import RecallError
 from recall_core.rql.parser import is_query
 from recall_core.types import Progress
 from recall_tui import screens
 from recall_tui.handlers import ingest, query
 from recall_tui.handlers.ingest import UNDER_WAY
 from recall_tui.host import reason_of
-from recall_tui.opening import open_store
-from recall_tui.state import documents, store_pane, weighing
 from recall_tui.state import session as state
+from recall_tui.state import store_pane, weighing
+from recall_tui.state.commands import join_command
 from recall_tui.state.events import StoreOpened, TaskDone
 from recall_tui.state.session import Pane, Session
-from recall_tui.state.shell import typed
 from recall_tui.state.store_pane import StoreCommand
 from recall_tui.widgets.editor import Editor
 
@@ -64,7 +63,7 @@ def choose_line(app: Host, pane: Pane, row: int) -> None:
 def select_line(app: Host, row: int) -> None:
     """Select a row of the pane in front."""
     if store_pane.rows_of(app.session):
-        app.become(store_pane.picked(app.session, row))
+        app.become(store_pane.pick_line(app.session, row))
 
 
 def point_line(app: Host, rows: int) -> None:
@@ -91,14 +90,14 @@ async def open_line(app: Host) -> None:
 def turn_store(app: Host, views: int) -> None:
     """Show another view of the store; among the documents, open or close the chosen folder."""
     if store_pane.view_of(app.session) != "documents":
-        app.become(store_pane.turned(app.session, views))
+        app.become(store_pane.turn_view(app.session, views))
     else:
-        app.become(store_pane.unfolded(app.session) if views > 0 else store_pane.folded_up(app.session))
+        app.become(store_pane.open_chosen(app.session) if views > 0 else store_pane.close_chosen(app.session))
 
 
 def next_store_view(app: Host) -> None:
     """Show the next view of the store."""
-    app.become(store_pane.turned(app.session, 1))
+    app.become(store_pane.turn_view(app.session, 1))
 
 
 def check(app: Host) -> None:
@@ -106,7 +105,7 @@ def check(app: Host) -> None:
     if store_pane.view_of(app.session) == "checks":
         kept = {analysis: found for analysis, found in app.session.analyses.items() if analysis.kind != "health"}
         app.become(app.session._replace(analyses=kept))
-    app.become(store_pane.viewed(app.session, "checks"))
+    app.become(store_pane.show_view(app.session, "checks"))
 
 
 async def compact(app: Host) -> None:
@@ -116,7 +115,7 @@ async def compact(app: Host) -> None:
 
 def reembed(app: Host) -> None:
     """Show the embedders to choose from."""
-    app.become(store_pane.viewed(app.session, "embedder"))
+    app.become(store_pane.show_view(app.session, "embedder"))
 
 
 async def remove(app: Host) -> None:
@@ -128,7 +127,7 @@ async def remove(app: Host) -> None:
 def cancel(app: Host) -> None:
     """Stop the question that takes long; without one the ingest run, or the reembed."""
     if state.is_lingering(app.session):
-        app.become(state.given_up(app.session))
+        app.become(state.give_up(app.session))
         return
     app.threads.cancel()
     stop_reembed(app)
@@ -142,7 +141,7 @@ def stop_reembed(app: Host) -> None:
 
 def task_ended(app: Host, event: TaskDone) -> None:
     """Say how it went, and ask again where it wrote."""
-    app.threads.told(event)
+    app.threads.mark_reported(event)
     if event.error is not None:
         app.warn(f"{event.name}: {reason_of(event.error)}")
     elif event.summary:
@@ -161,18 +160,6 @@ def store_opened(app: Host, before: Session, event: StoreOpened) -> None:
     if event.is_altered and not is_own and store_pane.is_outdated(app.session):
         app.ask()
         app.notify("The store changed: results refreshed.")
-
-
-def settings_unread(app: Host, error: ConfigError) -> None:
-    """Say what is wrong in recall.toml, and that it changes nothing."""
-    said = f"{error.message.rstrip('.')}. The settings read before still apply."
-    app.notify(said, severity="warning", markup=False)
-
-
-def settings_wait(app: Host, error: ConfigError) -> None:
-    """Say what recall.toml would do, that questions go by words alone, and what accepts it."""
-    said = f"{error.message} Until :trust --yes accepts it, only the lexical signal is used."
-    app.notify(said, severity="warning", timeout=15, markup=False)
 
 
 async def _fix(app: Host) -> None:
@@ -197,7 +184,7 @@ def _take_filter(app: Host) -> None:
     if is_query(app.bench.editor.text):
         app.notify("A query in RQL has its own FILTER; a folder, a file or a tag filters plain words.")
         return
-    expression = documents.filter_of(chosen)
+    expression = store_pane.filter_of(chosen)
     if wrong := query.wrong_filter(expression):
         app.warn(wrong)
     elif expression == app.session.query.filter:
@@ -239,7 +226,7 @@ async def _ask_first(app: Host, remedy: StoreCommand, more: str = "") -> None:
         "reembed": (("reembed", remedy.name), REEMBED.format(name=remedy.name, more=more)),
     }[remedy.verb]
     title = shlex.join(["recall", *words])
-    command = typed(app.store, *words)
+    command = join_command(app.store, *words)
     await app.confirm(title, question, partial(_run_remedy, app, title, remedy), command=command)
 
 
@@ -269,8 +256,8 @@ async def _look_up(app: Host, target: str) -> None:
             app.do(title, partial(remove_documents, target=target, found=found))
 
     behind = app.focused if isinstance(app.focused, Editor | Input) else None  # something else may be typed now
-    command = typed(app.store, *words)
-    screen = screens.confirm.UnaskedScreen(title, removal_question(found), command=command, behind=behind)
+    command = join_command(app.store, *words)
+    screen = screens.dialog.UnaskedScreen(title, removal_question(found), command=command, behind=behind)
     await app.push_screen(screen, remove_if_agreed)
 
 
@@ -288,7 +275,7 @@ def _run_remedy(app: Host, title: str, remedy: StoreCommand) -> None:
 
 def find_target_in(store: str | None, target: str) -> NamedTarget:
     """What a target names in a store. Raises RecallError, where it names nothing too."""
-    with open_store(store) as recall, recall.store.reading():
+    with api.recall.Recall.open(store) as recall, recall.store.reading():
         return find_target(recall, target)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from recall_core import maintain
 from recall_core.config import NAMES, Config, load
 from recall_core.errors import ConfigError, RqlError
-from recall_tui.state import form, judging, optioning, tuning, weighing
+from recall_tui.state import commands, judging, records, tuning, weighing
 from recall_tui.state import session as state
 from recall_tui.state.records import Tweaks
 from recall_tui.state.session import Session
@@ -27,44 +27,44 @@ NO_TARGET = "No target is set: {pin_row('in')} requires a result, {pin_row('out'
 
 def slide_weight(app: Host, share: float, joins: bool) -> None:
     """Set the semantic share. joins: the mouse was already down, so it is part of the last change."""
-    app.move(weighing.weighted(app.session, share, joins=joins))
+    app.move(weighing.set_share(app.session, share, joins=joins))
 
 
 def change_setting(app: Host, hundredths: int) -> None:
     """Change the chosen row."""
-    key = form.chosen(app.session)
-    _try(app, form.changed(app.session, hundredths), "vector_weight" if key == form.WEIGHT else key)
+    key = weighing.chosen_setting(app.session)
+    _try(app, weighing.change_setting(app.session, hundredths), "vector_weight" if key == weighing.WEIGHT else key)
 
 
 def choose_setting_at(app: Host, row: int, is_meant: bool) -> None:
     """Select a row of the form. is_meant: its value was clicked, so change it too."""
-    app.become(form.at_row(app.session, row))
+    app.become(weighing.choose_setting(app.session, row))
     if is_meant:
-        change_setting(app, form.COARSE)
+        change_setting(app, weighing.COARSE)
 
 
 def count(app: Host, steps: int) -> None:
     """Ask for fewer rows, or for more."""
-    _try(app, weighing.counted(app.session, steps), "k")
+    _try(app, weighing.step_k(app.session, steps), "k")
 
 
 def turn(app: Host, key: str) -> None:
     """Take the next choice of a setting."""
-    _try(app, weighing.turned(app.session, key), key)
+    _try(app, weighing.turn_choice(app.session, key), key)
 
 
 def undo_weights(app: Host) -> None:
     """Undo the last change."""
     if not app.session.weights.undo:
         app.notify("There is nothing to undo.")
-    app.take(weighing.undone(app.session))
+    app.take(weighing.undo(app.session))
 
 
 def redo_weights(app: Host) -> None:
     """Redo the change that was undone last."""
     if not app.session.weights.redo:
         app.notify("There is nothing to redo.")
-    app.take(weighing.redone(app.session))
+    app.take(weighing.redo(app.session))
 
 
 def reset_weights(app: Host) -> None:
@@ -102,17 +102,17 @@ def take_best(app: Host) -> None:
         said = f"{measure} {tuning.value_at(curve, now):.3f}, at best {curve.best:.3f}"
         app.notify(f"The present weight is already among the best: {said}.", markup=False)
     else:
-        _try(app, weighing.put_at(app.session, weight), "vector_weight")
+        _try(app, weighing.set_exact_share(app.session, weight), "vector_weight")
 
 
-def pin_row(app: Host, want: tuning.Want) -> None:
+def pin_row(app: Host, want: records.Want) -> None:
     """Require the selected row among the first, or exclude it from them."""
     answer = app.session.results.answer
     wrong = weighing.why_no_lines(answer) if answer is not None else ""
     if wrong:
         app.notify(wrong.replace("No rank lines", "No targets"), markup=False)
     else:
-        app.become(tuning.pinned(app.session, want))
+        app.become(tuning.toggle_target(app.session, want))
 
 
 def take_granting(app: Host) -> None:
@@ -122,7 +122,7 @@ def take_granting(app: Host) -> None:
         pins = tuning.pins_of(app.session)
         app.notify("No weight meets all targets." if pins else app.table.spell(NO_TARGET))
         return
-    _try(app, weighing.put_at(app.session, weight), "vector_weight")
+    _try(app, weighing.set_exact_share(app.session, weight), "vector_weight")
 
 
 async def write_options(app: Host) -> None:
@@ -130,7 +130,7 @@ async def write_options(app: Host) -> None:
     session, answer = app.session, app.session.results.answer
     if answer is None or session.query.text != answer.plan.text:
         return
-    said = {key: value for key, value in session.weights.tweaks.items() if optioning.has_option(key)}
+    said = {key: value for key, value in session.weights.tweaks.items() if commands.has_option(key)}
     query = answer.plan.query
     if query is None:
         await _offer_query(app, answer, said)
@@ -138,14 +138,14 @@ async def write_options(app: Host) -> None:
     if not said and session.weights.k is None:
         app.notify("No changed setting can be written into the query: there is no OPTION for it.")
         return
-    _take_text(app, optioning.with_options(session.query.text, query, said, limit=session.weights.k), said)
+    _take_text(app, commands.with_options(session.query.text, query, said, limit=session.weights.k), said)
 
 
 async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
     """Words have no OPTION; the query that gives their rows has."""
     words, limit = answer.plan.text.strip(), answer.plan.limit
     try:
-        query = optioning.as_query(words, answer.plan.config, limit=limit, options=said)
+        query = commands.as_query(words, answer.plan.config, limit=limit, options=said)
     except RqlError as error:
         app.notify(f"Plain words have no OPTION, and no query can say these: {error.message}", markup=False)
         return
@@ -155,8 +155,8 @@ async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
 
 def _take_text(app: Host, text: str, said: Tweaks) -> None:
     """Ask this text, in the editor too, without the settings that it says itself."""
-    left = weighing.without(app.session, said)
-    app.become(state.asked(left, text, app.clock()))
+    left = weighing.drop_moves(app.session, said)
+    app.become(state.ask(left, text, app.clock()))
     app.bench.editor.put(text)
     rest = ", ".join(NAMES.get(key, key) for key in left.weights.tweaks)
     message = f"Written. Not in the query, for want of an OPTION: {rest}" if rest else "Written."
@@ -194,9 +194,9 @@ async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config) -> None:
         if any(getattr(saved, key) != getattr(was, key) for key in tweaks):
             await _ask_to_write(app, toml, tweaks, saved, f"{toml.name} has changed. Write into it anyway?")
             return
-        await asyncio.to_thread(maintain.settings.write_settings, toml, tweaks)
+        await asyncio.to_thread(maintain.embedders.write_settings, toml, tweaks)
     except ConfigError as error:
         app.notify(error.message, severity="error", markup=False)
     else:
-        app.move(weighing.stored(app.session, tweaks, was=was))
+        app.move(weighing.confirm_save(app.session, tweaks, was=was))
         app.notify(f"Saved: {', '.join(NAMES.get(key, key) for key in tweaks)}", markup=False)

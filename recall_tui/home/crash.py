@@ -1,4 +1,4 @@
-"""What is left of a workbench that was stopped: the query, and of a defect a report that quotes nobody's texts."""
+"""What is left of a workbench that was stopped: the query, and of a defect a report that quotes no texts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Defect(NamedTuple):
     query: str
 
 
-def left_behind(defect: Defect, environ: Mapping[str, str]) -> str:
+def leave_report(defect: Defect, environ: Mapping[str, str]) -> str:
     """Keep the query, write the report and say, for stderr, where it is; without a place for it, what it says."""
     text = report(defect.error, defect.actions, environ)
     folder = state_folder(environ)
@@ -43,7 +43,8 @@ def left_behind(defect: Defect, environ: Mapping[str, str]) -> str:
         keep_query(defect.query, environ)
         path = folder / f"crash-{_stamp()}.txt"
         write_private(path, text)
-        _prune(folder)
+        for old in sorted(folder.glob("crash-*.txt"))[:-MOST_REPORTS]:
+            old.unlink(missing_ok=True)
     except OSError as error:
         return f"recall-tui stopped by a defect; its report cannot be written ({error.strerror}):\n{text}"
     offered = "; the query is offered again at the next start" if defect.query.strip() else ""
@@ -54,7 +55,7 @@ def left_behind(defect: Defect, environ: Mapping[str, str]) -> str:
 
 
 def keep_query(query: str, environ: Mapping[str, str]) -> bool:
-    """Keep what stood in the editor for a later start, beside what other workbenches kept, and the same text once.
+    """Keep the editor's text for a later start, next to what other workbenches kept, and the same text once.
 
     False where there is nothing, or no place. Raises OSError.
     """
@@ -74,9 +75,9 @@ class Kept(NamedTuple):
 
 
 def kept_queries(environ: Mapping[str, str]) -> list[Kept]:
-    """The queries that were interrupted, the newest first; what cannot be read is passed over."""
+    """Return the queries that were interrupted, the newest first; what cannot be read is passed over."""
     folder = state_folder(environ)
-    if folder is None or not os.path.isdir(folder):  # noqa: PTH112 - False where nobody may look
+    if folder is None or not os.path.isdir(folder):  # noqa: PTH112 - False where one may not look
         return []
     found = []
     for path in sorted(folder.glob(QUERY_FILES), reverse=True):
@@ -104,12 +105,12 @@ def report(error: BaseException, actions: Sequence[str], environ: Mapping[str, s
         "last actions": ", ".join(actions[-MOST_ACTIONS:]) or "none",
     }
     heads = [f"{name}: {value}" for name, value in facts.items()]
-    traced = _traced(error, environ.get("HOME", ""))
+    traced = _trace(error, environ.get("HOME", ""))
     return "\n".join(["recall-tui was stopped by a defect.", "", *heads, "", *traced]) + "\n"
 
 
-def _traced(error: BaseException, home: str) -> Iterator[str]:
-    """The frames of an error, innermost last, after those of the errors that led to it."""
+def _trace(error: BaseException, home: str) -> Iterator[str]:
+    """Yield the frames of an error, innermost last, after those of the errors that led to it."""
     seen: set[int] = set()
     chain: list[BaseException] = []
     each: BaseException | None = error
@@ -124,7 +125,7 @@ def _traced(error: BaseException, home: str) -> Iterator[str]:
 
 
 def _reason(error: BaseException) -> BaseException | None:
-    """The error that led to this one; that of a task of Textual has it in a field."""
+    """Return the error that led to this one; that of a task of Textual has it in a field."""
     inner = getattr(error, "error", None)
     if isinstance(inner, BaseException):
         return inner
@@ -135,7 +136,7 @@ def _frames(error: BaseException, home: str) -> Iterator[str]:
     code = f" {error.code}" if isinstance(error, RecallError) else ""
     yield f"{type(error).__name__}{code} (its message is left out)"
     for frame in TracebackException.from_exception(error).stack[-MOST_FRAMES:]:
-        yield f"  {shortened(frame.filename, home)}:{frame.lineno} in {frame.name}"
+        yield f"  {shorten(frame.filename, home)}:{frame.lineno} in {frame.name}"
         if frame.line:
             yield f"    {frame.line}"
     if isinstance(error, BaseExceptionGroup):
@@ -144,8 +145,8 @@ def _frames(error: BaseException, home: str) -> Iterator[str]:
             yield from _frames(each, home)
 
 
-def shortened(path: str, home: str) -> str:
-    """A path of code without the part that says where a person keeps things."""
+def shorten(path: str, home: str) -> str:
+    """Return a path of code without the part that says where a person keeps things."""
     for folder in ("/site-packages/", "/dist-packages/"):
         if folder in path:
             return path.rpartition(folder)[2]
@@ -157,10 +158,5 @@ def shortened(path: str, home: str) -> str:
 
 
 def _stamp() -> str:
-    """Part of a file's name: in order of time, and another for each process."""
+    """Return part of a file's name: in order of time, and another for each process."""
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-
-
-def _prune(folder: Path) -> None:
-    for old in sorted(folder.glob("crash-*.txt"))[:-MOST_REPORTS]:
-        old.unlink(missing_ok=True)

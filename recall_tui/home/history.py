@@ -20,7 +20,7 @@ TAIL_BYTES = 8_000_000  # what is read of a file that somebody else made large
 
 
 class KeptRow(NamedTuple):
-    """A row of an answer: what it is, and where its text stands."""
+    """A row of an answer: what it is, and where its text is."""
 
     id: str
     where: str
@@ -37,7 +37,7 @@ class PastQuestion(NamedTuple):
     top: tuple[KeptRow, ...] = ()
     """The first rows that it listed, in order."""
     offset: int = 0
-    """How many rows of its ranking stand before them."""
+    """How many rows of its ranking come before them."""
 
 
 class RankMove(NamedTuple):
@@ -48,25 +48,25 @@ class RankMove(NamedTuple):
     after: int | None
 
 
-def changed(past: PastQuestion) -> str:
-    """The filter and the settings of a question, in words."""
-    return ", ".join([*([f"filter {past.filter}"] if past.filter else []), *map(_named, past.settings)])
+def describe_changes(past: PastQuestion) -> str:
+    """Return the filter and the settings of a question, in words."""
+    return ", ".join([*([f"filter {past.filter}"] if past.filter else []), *map(_readable, past.settings)])
 
 
-def _named(setting: str) -> str:
-    """A setting under the name that people read."""
+def _readable(setting: str) -> str:
+    """Return a setting under the name that people read."""
     key, equals, value = setting.partition("=")
     return f"{NAMES.get(key, key)}{equals}{value}"
 
 
 def place(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
-    """The file in the state folder; None without a home."""
+    """Return the file in the state folder; None without a home."""
     folder = state_folder(environ, platform)
     return folder / "history.jsonl" if folder is not None else None
 
 
 def load(path: Path) -> list[PastQuestion]:
-    """What is remembered, the newest first and each question once; what cannot be read is passed over."""
+    """Return what is remembered, the newest first and each question once; what cannot be read is passed over."""
     found: dict[tuple[str, str, tuple[str, ...]], PastQuestion] = {}
     for line in reversed(_lines(path)):
         past = past_of(line)
@@ -84,7 +84,8 @@ def append(path: Path, past: PastQuestion) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     lines = _lines(path)
     if len(lines) >= 2 * MOST:
-        _rewrite(path, load(path))
+        newest_first = load(path)  # replaced in one step: at no time is there no file
+        files.write(path, b"".join(map(line_of, reversed(newest_first))), mode=PRIVATE)
         lines = []
     end = b"\n" if lines and lines[-1] else b""  # the last line may be torn, or edited by hand
     target = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK, 0o600)  # a pipe is an error
@@ -95,7 +96,7 @@ def append(path: Path, past: PastQuestion) -> None:
 
 
 def moves(before: PastQuestion, after: PastQuestion) -> list[RankMove]:
-    """What became of the first rows of one answer in another: those of the later in order, then those that left."""
+    """Compare the first rows of two answers: those of the later in order, then those that left."""
     ranks = {row.id: rank for rank, row in enumerate(before.top, start=before.offset + 1)}
     found = [
         RankMove(row, ranks.pop(row.id, None), rank) for rank, row in enumerate(after.top, start=after.offset + 1)
@@ -103,13 +104,8 @@ def moves(before: PastQuestion, after: PastQuestion) -> list[RankMove]:
     return [*found, *(RankMove(row, ranks[row.id], None) for row in before.top if row.id in ranks)]
 
 
-def _rewrite(path: Path, newest_first: list[PastQuestion]) -> None:
-    """Put a shorter file in the place of the old one; at no time is there none."""
-    files.write(path, b"".join(map(line_of, reversed(newest_first))), mode=PRIVATE)
-
-
 def line_of(past: PastQuestion) -> bytes:
-    """A line of JSON, without what is empty."""
+    """Return a line of JSON, without what is empty."""
     record = {key: value for key, value in past._asdict().items() if value}
     return f"{json.dumps(record)}\n".encode()
 
@@ -126,7 +122,7 @@ def _lines(path: Path) -> list[bytes]:
 
 
 def past_of(line: bytes) -> PastQuestion | None:
-    """What a line says; None where it says nothing. Parts that make no sense are left out."""
+    """Return what a line says; None where it says nothing. Parts that make no sense are left out."""
     try:
         record = json.loads(line)
         json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair can be in no question

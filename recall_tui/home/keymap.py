@@ -1,4 +1,4 @@
-"""The person's keymap.toml: other keys for actions. What is wrong in it is told and changes nothing."""
+"""The person's keymap.toml: other keys for actions. What is wrong in it is reported and changes nothing."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import NamedTuple
 from recall_core._lazy import difflib, tomllib
 from recall_core.errors import why_unread
 from recall_core.paths import config_folder
-from recall_tui.actions.action import Action, acts_in
-from recall_tui.actions.keys import SWALLOWED, is_printable, key_name, key_of
+from recall_tui.actions.action import SWALLOWED, Action, acts_in, is_printable, key_name, key_of
 from recall_tui.actions.table import TABLE, Table
 from recall_tui.state.session import PANES, Pane
 
 FILE = "keymap.toml"
-MOST_BYTES = 100_000  # a larger file is no keymap
-MOST_FAULTS = 6  # that are told at once
+MOST_BYTES = 100_000  # a larger file is not a keymap
+MOST_FAULTS = 6  # that are reported at once
 KEPT = {"leave": "ctrl+q", "command_palette": "ctrl+p", "step_out": "escape"}
 """The ways out, and the way to everything else: these keys always stay with these actions."""
 
@@ -38,7 +37,7 @@ class KeymapLine(NamedTuple):
 
 
 def read(environ: Mapping[str, str]) -> Keymap:
-    """The keymap of this person: the table's own keys where there is no file."""
+    """Return the keymap of this person: the table's own keys where there is no file."""
     folder = config_folder(environ)
     path = folder / FILE if folder is not None else None
     try:
@@ -49,11 +48,11 @@ def read(environ: Mapping[str, str]) -> Keymap:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         return Keymap(TABLE, (f"{path}: cannot be read: {why_unread(error)}",))
-    return applied(text, str(path))
+    return apply(text, str(path))
 
 
-def applied(text: str, name: str = FILE) -> Keymap:
-    """The table with the keys of a keymap's text. name: how the file is called in what is wrong with it."""
+def apply(text: str, name: str = FILE) -> Keymap:
+    """Return the table with the keys of a keymap's text. name: how the file is called in what is wrong with it."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -71,35 +70,35 @@ def applied(text: str, name: str = FILE) -> Keymap:
         if not wrong:
             lines[action] = KeymapLine(number, found)
     faults += _settle(lines, name)
-    return Keymap(_table(lines), tuple(faults), tuple(_shared(lines, name)))
+    return Keymap(_table(lines), tuple(faults), tuple(_find_shared(lines, name)))
 
 
-def written(table: Table) -> str:
-    """The table in force as a keymap.toml to start from."""
+def to_toml(table: Table) -> str:
+    """Return the table in force as a keymap.toml to start from."""
     lines = ["# Keys of recall-tui. What is not listed keeps its keys; [] takes all keys away.", "[keys]"]
     for group, actions in table.groups.items():
         lines += ["", f"# {group}"]
         for action in actions:
-            keys = ", ".join(_quoted(key_name(key)) for key in action.keys)
+            keys = ", ".join(_quote(key_name(key)) for key in action.keys)
             where = f" ({', '.join(action.panes)})" if action.panes else ""
             lines.append(f'"{action.id}" = [{keys}]  # {action.help}{where}')
     return "\n".join(lines) + "\n"
 
 
-def told(faults: Sequence[str]) -> str:
-    """The first of what is said of a keymap.toml, below its folder, and how much more there is."""
+def summarize_faults(faults: Sequence[str]) -> str:
+    """Return the first of what is said of a keymap.toml, below its folder, and how much more there is."""
     folder = faults[0].partition(FILE)[0]
     shown = [fault.removeprefix(folder) for fault in faults[:MOST_FAULTS]]
     more = len(faults) - len(shown)
     return "\n".join([f"In {folder}", *shown, *([f"{more} more, all of them: recall-tui --keys"] if more else [])])
 
 
-def _quoted(key: str) -> str:
+def _quote(key: str) -> str:
     return '"\\\\"' if key == "\\" else "'\"'" if key == '"' else f'"{key}"'
 
 
 def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]]:
-    """The keys that a line gives an action, and what is wrong with it."""
+    """Return the keys that a line gives an action, and what is wrong with it."""
     known = [each.id for each in TABLE.actions]
     if action not in known:
         near = difflib.get_close_matches(action, known, n=1)
@@ -107,6 +106,7 @@ def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]
     if not isinstance(written, list) or not all(isinstance(each, str) for each in written):
         return (), [f'{action} needs a list of keys, such as ["f6", "x"]']
     wrong = []
+    keepers = {key: action for action, key in KEPT.items()}
     found = dict.fromkeys([KEPT[action]] if action in KEPT else [])
     for each in written:
         key = key_of(each)
@@ -114,19 +114,15 @@ def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]
             wrong.append(f"{action}: there is no key {each!r}")
         elif key in SWALLOWED:
             wrong.append(f"{action}: terminals send {each} as {key_name(SWALLOWED[key])}")
-        elif key in KEPT.values() and KEPT.get(action) != key:
-            wrong.append(f"{action}: {key_name(key)} always stays with {_keeper(key)}")
+        elif (keeper := keepers.get(key, action)) != action:
+            wrong.append(f"{action}: {key_name(key)} always stays with {keeper}")
         else:
             found[key] = None
     return tuple(found), wrong
 
 
-def _keeper(key: str) -> str:
-    return next(action for action, kept in KEPT.items() if kept == key)
-
-
-def _shared(lines: Mapping[str, KeymapLine], name: str) -> Iterator[str]:
-    """Each letter of the file that means something else where its action does not act, with both verbs."""
+def _find_shared(lines: Mapping[str, KeymapLine], name: str) -> Iterator[str]:
+    """Yield each letter of the file that means something else where its action does not act, with both verbs."""
     table = _table(lines)
     for action, (number, keys) in lines.items():
         own = table.find(action)
@@ -152,7 +148,7 @@ def _settle(lines: dict[str, KeymapLine], name: str) -> list[str]:
 
 
 def _clash(table: Table, lines: Mapping[str, KeymapLine]) -> tuple[str, str, Pane, str] | None:
-    """A key with two meanings: the action of the file's lowest line that has it, the other one, the pane, the key."""
+    """Find a key with two meanings: the action of the lowest line that has it, the other one, pane and key."""
     worst: tuple[int, str, str, Pane, str] | None = None
     for pane in PANES:
         holders: dict[str, Action] = {}
@@ -181,6 +177,6 @@ def _table(lines: Mapping[str, KeymapLine]) -> Table:
 
 
 def _line_of(text: str, key: str) -> int:
-    """The line, from 1, on which a key of the file stands."""
+    """Return the line, from 1, on which a key of the file is."""
     spelt = re.compile(rf"""\s*\[*\s*(?:keys\s*\.\s*)?["']?{re.escape(key)}["']?\s*[\]=.]""")
     return next((number for number, line in enumerate(text.splitlines(), start=1) if spelt.match(line)), 1)

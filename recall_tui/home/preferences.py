@@ -11,14 +11,12 @@ from recall_core.files import write_private
 from recall_core.paths import state_folder
 
 FILE = "workbench.json"
-
 LEAST, MOST = 15, 85
-
 """Percent of the screen that a pane can be given."""
 
 
 class PaneSizes(NamedTuple):
-    """Where the borders stand, in percent of the body; None is where the style sheet puts them."""
+    """Where the borders are, in percent of the body; None is where the style sheet puts them."""
 
     right: int | None = None
     """The width of the right column."""
@@ -38,7 +36,7 @@ class Preferences(NamedTuple):
 
 
 def load(environ: Mapping[str, str]) -> Preferences:
-    """What is remembered; what cannot be read or makes no sense is not."""
+    """Return what is remembered; what cannot be read or makes no sense is not."""
     path = place(environ)
     try:
         record = json.loads(path.read_bytes()) if path is not None and path.is_file() else {}
@@ -55,7 +53,7 @@ def load(environ: Mapping[str, str]) -> Preferences:
 
 
 def save(environ: Mapping[str, str], chosen: Preferences) -> None:
-    """Keep what was chosen for the next time, beside what any workbench has kept by now. Raises OSError."""
+    """Keep what was chosen for the next time, next to what any workbench has kept. Raises OSError."""
     path = place(environ)
     if path is not None:
         known = load(environ)
@@ -67,19 +65,19 @@ def save(environ: Mapping[str, str], chosen: Preferences) -> None:
 
 
 def place(environ: Mapping[str, str]) -> Path | None:
-    """The file in the state folder; None without a home."""
+    """Return the file in the state folder; None without a home."""
     folder = state_folder(environ)
     return folder / FILE if folder is not None else None
 
 
 def size_class(width: int, height: int) -> str:
-    """The kind of screen that a layout is remembered for, by its cells."""
+    """Return the kind of screen that a layout is remembered for, by its cells."""
     across = "narrow" if width < 100 else "normal" if width < 160 else "wide"
     return f"{across}-{'short' if height < 32 else 'tall'}"
 
 
-def bounded(percent: float) -> int:
-    """A share of the screen that leaves room for the other side."""
+def clamp(percent: float) -> int:
+    """Return a share of the screen that leaves room for the other side."""
     return max(LEAST, min(MOST, round(percent)))
 
 

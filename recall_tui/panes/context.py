@@ -19,12 +19,11 @@ from recall_core.errors import RecallError
 from recall_core.text import behind
 from recall_core.types import Omission, Packed
 from recall_tui.actions.table import TABLE, Table, table_of
-from recall_tui.messages import Do
 from recall_tui.state import packing
-from recall_tui.state.packing import Entry, Worth, covered, digest, is_packed
-from recall_tui.state.records import Waiting, cited
-from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, is_stale
+from recall_tui.state.packing import Entry, Worth, count_covered, digest, is_packed
+from recall_tui.state.records import Waiting, cite_row
+from recall_tui.state.session import Session, is_stale, result_of
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Glyphs, blank, figure, fit, fit_place, fold, gauge, pluralize
 from recall_tui.widgets.lines import NONE, LineView, entitle
 from recall_tui.widgets.slider import Track
@@ -77,7 +76,7 @@ def places_of(session: Session, glyphs: Glyphs) -> dict[str, str]:
     left = {each.chunk_id for each in session.context.packed.omitted} if session.context.packed else set()
     for hit in results.hits.values():
         if hit.chunk is not None and hit.chunk.id in left:
-            line, heading = cited(hit, results.passages.get(hit.chunk.id))
+            line, heading = cite_row(hit, results.passages.get(hit.chunk.id))
             found[hit.chunk.id] = line + _crumb(heading, glyphs)
     return found
 
@@ -116,7 +115,7 @@ def listing(look: Look, width: int, glyphs: Glyphs, *, is_low: bool = False) -> 
             drawn = [_waiting(look.waiting[entry.place], look.pins, width - 1, glyphs)]
         mark = glyphs.pointer if row == look.cursor else " "
         lines += [Text(mark if place == 0 else " ").append_text(line) for place, line in enumerate(drawn)]
-    lines += _coverage(look, width, glyphs)
+    lines += _coverage(look, width)
     if look.has_details or look.is_whole:
         lines += _account(look, packed, width, glyphs)
     return Listing(lines, tuple(starts))
@@ -208,9 +207,9 @@ def _waiting(waiting: Waiting, pins: tuple[str, ...], width: int, glyphs: Glyphs
     return Text(fit(where, width - cell_len(reason), glyphs) + reason, DIM)
 
 
-def _coverage(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
+def _coverage(look: Look, width: int) -> list[Text]:
     """Which of the query's terms the context does not hold, where it lacks one."""
-    counts = covered(look.worth) if look.worth is not None else None
+    counts = count_covered(look.worth) if look.worth is not None else None
     if look.worth is None or counts is None or counts[0] == counts[1] or not look.is_settled:
         return []
     missing = _terms(look.worth, packed=False)
@@ -356,7 +355,7 @@ def _quality(worth: Worth | None) -> Iterator[str]:
     view = worth.view
     if view["efficiency"] is not None:
         yield f"quality {view['efficiency']:.0%}"
-    if (counts := covered(worth)) is not None:
+    if (counts := count_covered(worth)) is not None:
         yield f"query terms {counts[0]} of {counts[1]}"
     if worth.model_tokens is not None:
         yield f"about {figure(worth.model_tokens)} model tokens"
@@ -392,7 +391,7 @@ class BudgetSlider(Track):
 
     def turn(self, steps: int) -> None:
         """The wheel moves the budget by 5 %."""
-        self.post_message(Do("set_budget", packing.scaled_tokens(self._tokens, steps * WHEEL_PERCENT)))
+        self.post_message(Do("set_budget", packing.scale_tokens(self._tokens, steps * WHEEL_PERCENT)))
 
 
 class BudgetGauge(LineView, can_focus=False):

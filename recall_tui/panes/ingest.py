@@ -7,9 +7,8 @@ from rich.style import Style
 from rich.text import Text
 
 from recall_core.ingest.skips import by_reason
-from recall_core.types import Progress, Skip
-from recall_tui.state.rates import left_seconds
-from recall_tui.state.runs import EVERYTHING, PipelineStage, Run, stages
+from recall_core.types import Progress
+from recall_tui.state.runs import EVERYTHING, PipelineStage, Run, seconds_left, stages
 from recall_tui.state.session import Session, has_strip, is_ingesting
 from recall_tui.state.store_pane import StoreOverview, cursor_of, overview
 from recall_tui.widgets.draw import Glyphs, bar, blank, figure, fit, fit_place, fold, pluralize
@@ -126,7 +125,11 @@ def opened_lines(session: Session, width: int, glyphs: Glyphs) -> tuple[list[Tex
     lines = [Text(line) for line in fold(NOTHING, width)] if run is None else _above(run, width, glyphs)
     above, skips = len(lines), run.skipped if run else ()
     for row, skip in enumerate(skips):
-        lines.append(_skip_line(skip, width, glyphs, is_chosen=row == cursor_of(session)))
+        is_chosen = row == cursor_of(session)
+        head = f"{glyphs.pointer if is_chosen else ' '}{glyphs.out} "
+        path = _short(skip.path, max(LEAST_PATH, width - cell_len(f"{head}: {skip.reason}")), glyphs)
+        text = fit(f"{head}{path}: {blank(skip.reason)}", width, glyphs)  # the path gives way to the reason
+        lines.append(Text(text, Style(bold=is_chosen)))
     return [*lines, *_sources(session, width, glyphs)], range(above, above + len(skips))
 
 
@@ -164,13 +167,6 @@ def _headline(run: Run, width: int, glyphs: Glyphs) -> str:
         return f"{mark}sync of every folder: {state}"
     room = max(LEAST_PATH, width - cell_len(f"{mark}add : {state}"))
     return f"{mark}add {_short(run.folder, room, glyphs)}: {state}"
-
-
-def _skip_line(skip: Skip, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
-    """`x docs/a.txt: is a binary file`; the path gives way to the reason."""
-    head = f"{glyphs.pointer if is_chosen else ' '}{glyphs.out} "
-    path = _short(skip.path, max(LEAST_PATH, width - cell_len(f"{head}: {skip.reason}")), glyphs)
-    return Text(fit(f"{head}{path}: {blank(skip.reason)}", width, glyphs), Style(bold=is_chosen))
 
 
 def _stage(stage: PipelineStage, run: Run, digits: int, width: int, glyphs: Glyphs) -> Text:
@@ -242,7 +238,7 @@ def _heading(text: str, width: int, glyphs: Glyphs) -> Text:
 
 def _time_left(run: Run) -> str:
     """`0:14 left`, once there is something to tell it from."""
-    left = None if run.hold else left_seconds(run.meter)
+    left = None if run.hold else seconds_left(run.meter)
     if left is None:
         return ""
     minutes, seconds = divmod(round(left), 60)

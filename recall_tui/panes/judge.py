@@ -12,10 +12,10 @@ from textual.events import Click, MouseScrollDown, MouseScrollUp
 
 from recall_core.errors import RecallError
 from recall_tui.actions.table import table_of
-from recall_tui.messages import Do
 from recall_tui.state import judging
 from recall_tui.state.judging import Board, JudgedQueries, QueryLine
 from recall_tui.state.session import Session
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Glyphs, blank, figure, fit, fit_place, fold
 from recall_tui.widgets.lines import NONE, LineView, entitle
 
@@ -102,7 +102,7 @@ def subtitle(session: Session) -> str:
 
 def summary_line(session: Session, width: int, glyphs: Glyphs) -> str:
     """How many queries are judged, and the measure where there is room for it."""
-    known, judged = judging.board(session), judging.judged(session)
+    known, judged = judging.board(session), judging.judged_queries(session)
     if judged is None:
         return "Reading the judgements."
     if not any(judged.places.values()):
@@ -112,7 +112,7 @@ def summary_line(session: Session, width: int, glyphs: Glyphs) -> str:
         measure = judging.measure_of(session)
         more = f"{glyphs.dot}{NAMES[measure]} {known.figures[measure].mean:.3f}"
     else:
-        more = "" if judging.relevant(judged) else f"{glyphs.dot}measures need a grade above 0"
+        more = "" if judging.has_relevant(judged) else f"{glyphs.dot}measures need a grade above 0"
     return _fitting((said + more, said), width)
 
 
@@ -158,7 +158,7 @@ def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs
     style = Style(bold=True, dim=not judging.is_current(session))
     lines = [Text(line, style) for line in figures]
     if height >= len(lines) + 4:
-        judged = judging.judged(session)
+        judged = judging.judged_queries(session)
         said = _count_line(session, judged) if judged is not None else ""
         lines.insert(0, Text(fit(said, width, glyphs), Style(dim=True)))
     if height >= len(lines) + 2:
@@ -287,6 +287,6 @@ def _drawn_from(session: Session) -> tuple[object, ...]:
         judging.line_here(session),
         judging.query_here(session),
         judging.is_current(session),
-        judging.judged(session),
+        judging.judged_queries(session),
         tuple(session.cursors.get(name, 0) for name in names),
     )

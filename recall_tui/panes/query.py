@@ -16,14 +16,14 @@ from textual.widgets import OptionList, Static, TextArea
 from recall_core.errors import Interrupted, RecallError, RqlError
 from recall_core.rql.parser import is_query
 from recall_core.text import one_line
-from recall_tui.messages import Do
 from recall_tui.state.session import Session, is_lingering, is_stale
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import UNICODE, Drawing, Glyphs, cut, fit, fold
 from recall_tui.widgets.editor import Editor, Offers
 from recall_tui.widgets.lines import entitle
 
 if TYPE_CHECKING:
-    from recall_core.retrieve.answer import Answer
+    pass
 
 MOST_NOTES = 2
 """Lines under the editor; in a short terminal the pane grows by one where what is said takes both."""
@@ -61,7 +61,9 @@ class QueryPane(Vertical, Drawing):
     def show(self, session: Session) -> None:
         """Show how this session's question fares."""
         self._session, self._trouble = session, session.query.trouble
-        answer, dropped = session.results.answer, _list_dropped_words(session.results.answer)
+        answer = session.results.answer
+        words = answer.pool.dropped if answer is not None and answer.pool else ()
+        dropped = f"not looked for: {', '.join(map(one_line, words))}" if words else ""
         is_on_edge = 0 < cell_len(dropped) <= self.content_size.width // 2 and not is_stale(session)
         self._warnings = (*((dropped,) if dropped and not is_on_edge else ()), *(answer.warnings if answer else ()))
         kind = "RQL" if is_query(session.query.text) else "words"
@@ -126,12 +128,6 @@ def _tabs(session: Session, glyphs: Glyphs) -> str:
         mark = glyphs.pointer if place == query.tab else " "
         shown.append(f"{mark}{place + 1} {cut(one_line(text), TAB_CELLS, glyphs) or 'empty'}")
     return "".join(f" {each}" for each in shown)
-
-
-def _list_dropped_words(answer: Answer | None) -> str:
-    """Which words an answer does not look for; "" where it looks for all."""
-    dropped = answer.pool.dropped if answer is not None and answer.pool else ()
-    return f"not looked for: {', '.join(map(one_line, dropped))}" if dropped else ""
 
 
 def _state(session: Session) -> str:

@@ -17,12 +17,12 @@ from textual.strip import Strip
 from recall_core.errors import Interrupted
 from recall_core.evaluate.judgements import Judgement
 from recall_core.types import Hit, Table
-from recall_tui.messages import Do
 from recall_tui.state import judging
 from recall_tui.state.events import Ranks, Spans
 from recall_tui.state.grouping import BY_RANK, Grouping
-from recall_tui.state.records import cited
-from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, listed
+from recall_tui.state.records import cite_row
+from recall_tui.state.session import Session, is_ingesting, is_lingering, is_stale, list_range
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import COLOURS, Drawing, Glyphs, blank, figure, fit, fit_place, fold, pluralize, split
 from recall_tui.widgets.lines import StyledView, entitle, strip_of
 
@@ -201,7 +201,7 @@ def label(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
 
 def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
     title, text = hit.doc.title or "", Text()
-    heading = cited(hit, row.passage)[1] if row.shown != "document" else ""
+    heading = cite_row(hit, row.passage)[1] if row.shown != "document" else ""
     if row.shown != "chunk":
         text.append(title, Style(bold=True))
         for start, end in row.of_title:
@@ -218,7 +218,7 @@ def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
 
 def _file(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
     path = hit.doc.path.removeprefix(frame.folder) if row.shown != "chunk" else ""
-    lines, heading = cited(hit, row.passage) if row.shown != "document" else ("", "")
+    lines, heading = cite_row(hit, row.passage) if row.shown != "document" else ("", "")
     where = fit_place(path, lines, width, frame.glyphs, more=f"{frame.glyphs.crumb}{heading}" if heading else "")
     text = Text(where)
     path_end = where.find(lines) if lines else len(where.rstrip())
@@ -253,9 +253,9 @@ def passage_line(passage: PassageView, width: int, glyphs: Glyphs, *, is_stale: 
     It begins in the first line of the passage, which the row cites. Of a line that is longer than that, it begins
     with the stretch that holds the most different matches, the first of these.
     """
-    text, spans, cited = _flat(passage)
-    of_line = [each for each in spans if each[0] < cited]
-    start = 0 if cell_len(text[:cited]) <= width else _best_start(text[:cited], of_line, width)
+    text, spans, first_end = _flat(passage)
+    of_line = [each for each in spans if each[0] < first_end]
+    start = 0 if cell_len(text[:first_end]) <= width else _best_start(text[:first_end], of_line, width)
     front = glyphs.cut if start else ""
     line = Text(front + text[start:], Style(dim=is_stale))
     for first, end, _ in spans:
@@ -393,7 +393,7 @@ class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
         before, row, texts = self._drawn_from, self._selected, self._texts
         answer, grouping = self._answer, self._grouping
         results = session.results
-        offset, self._count = listed(results.answer) if results.answer else (0, 0)
+        offset, self._count = list_range(results.answer) if results.answer else (0, 0)
         self._first_rank = offset + 1
         self._hits, self._states, self._selected = results.hits, results.states, results.selected
         self._before, self._matched, self._passages = session.weights.saved_ranks, results.matched, results.passages
@@ -570,7 +570,7 @@ class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
     def _of_question(self, hit: Hit) -> tuple[Spans, Spans, PassageView | None]:
         """Return the spans of words of the question in its title and its heading, and its passage."""
         passage = self._passages.get(hit.chunk.id) if hit.chunk else None
-        heading = cited(hit, passage)[1]
+        heading = cite_row(hit, passage)[1]
         return self._matched.get(hit.doc.title, ()), self._matched.get(heading, ()), passage
 
 
@@ -586,7 +586,7 @@ def _folder(answer: Answer | None, hits: Mapping[int, Hit]) -> str:
     """The folder that all listed rows share, where they are few enough to look at."""
     if answer is None:
         return ""
-    first, rows = listed(answer)
+    first, rows = list_range(answer)
     if rows > MOST_COMPARED:
         return ""
     if answer.pool is None or answer.ranked is None:
@@ -597,7 +597,7 @@ def _folder(answer: Answer | None, hits: Mapping[int, Hit]) -> str:
 
 def rule(answer: Answer | None, count: int, glyphs: Glyphs) -> str:
     """The line below the last row, where there are more: how many are shown, and how to see others."""
-    if answer is None or not count or listed(answer)[0] + count >= answer.total:
+    if answer is None or not count or list_range(answer)[0] + count >= answer.total:
         return ""
     line = glyphs.line * 2
     top = "top " if answer.plan.rql is None else ""

@@ -10,32 +10,36 @@ from rich.text import Text
 from textual.content import Content
 from textual.events import Click
 
+from recall_core import adapters
 from recall_core.errors import RecallError
 from recall_core.types import StoreInfo
 from recall_tui.actions.table import Table, table_of
-from recall_tui.messages import Do
-from recall_tui.state.documents import TreeLine, filter_of, tree
-from recall_tui.state.rates import done_share
 from recall_tui.state.session import Session
 from recall_tui.state.store_pane import (
     VIEWS,
+    TreeLine,
     View,
     checks,
     cursor_of,
     embedder_words,
+    filter_of,
     ndcg,
     overview,
     remedy,
     rows_of,
     state_of,
+    tree,
     view_of,
 )
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Glyphs, bar, blank, figure, fit, fold, pluralize, split
 from recall_tui.widgets.lines import NONE, ChoosingView, value_at
 
 if TYPE_CHECKING:
     from recall_core.contract.store import StoreView
     from recall_core.contract.views import CheckView, EmbedderView
+
+NAME_CELLS = 21  # of an embedder
 
 KEYS = {
     "stats": "{check} check  {remove} remove documents  {next_store_view} next view",
@@ -121,7 +125,8 @@ def _task_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
         return []
     line, progress = f"{session.store.task} is running", session.store.task_progress
     if progress is not None and progress.chunks:
-        drawn = f"{glyphs.left}{bar(done_share(progress), 10, glyphs)}{glyphs.right}{done_share(progress):>5.0%}"
+        share = adapters.progress.share_done(progress)
+        drawn = f"{glyphs.left}{bar(share, 10, glyphs)}{glyphs.right}{share:>5.0%}"
         done = f"{figure(progress.chunks - progress.waiting)} of {figure(progress.chunks)} texts"
         line = f"{session.store.task} {drawn}  {done}{glyphs.dot}^g stops"
     return [Text(fit(line, width, glyphs), Style(bold=True, reverse=True))]
@@ -230,20 +235,23 @@ def _embedders(session: Session, width: int, glyphs: Glyphs) -> Rows:
     for row, embedder in enumerate(known.embedders):
         is_chosen = session.pane == "store" and row == cursor_of(session)
         places.append(len(lines))
-        text = (glyphs.pointer if is_chosen else " ") + _embedder_line(embedder, glyphs)
+        name = f"{embedder['name']:<{NAME_CELLS}}"
+        text = (glyphs.pointer if is_chosen else " ") + embedder_line(embedder, name, glyphs)
         lines.append(Text(fit(text, width, glyphs), Style(bold=is_chosen or embedder["in_use"])))
         if is_chosen:
             lines += [Text(f"    {line}", Style(dim=True)) for line in fold(embedder_words(embedder), width - 4)]
     return lines, places
 
 
-def _embedder_line(embedder: EmbedderView, glyphs: Glyphs) -> str:
-    """Whether it can be used, its name, the dimension of its vectors, how well it ranks, and where it runs."""
+def embedder_line(embedder: EmbedderView, name: str, glyphs: Glyphs, *, says_where: bool = True) -> str:
+    """Return whether it can be used, its name, the dimension of its vectors, how well it ranks, and where it runs.
+
+    name: as it is drawn, in NAME_CELLS cells.
+    """
     word = state_of(embedder)
     sign = {"missing": glyphs.out, "server": "?"}.get(word, glyphs.yes)
-    size = str(embedder["dimension"]) if "dimension" in embedder else "-"
-    where = "cloud" if embedder["network"] else "this machine"
-    return f"{sign:<2} {word:<8}{embedder['name']:<21}{size:>5}  {ndcg(embedder['name'])}  {where}"
+    where = f"  {'cloud' if embedder['network'] else 'this machine'}" if says_where else ""
+    return f"{sign:<2} {word:<8}{name}{embedder.get('dimension', '-'):>5}  {ndcg(embedder['name'])}{where}"
 
 
 def document_rows(session: Session, width: int, glyphs: Glyphs) -> Rows:

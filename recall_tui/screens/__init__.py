@@ -4,6 +4,6 @@ from recall_core._lazy import attach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from recall_tui.screens import confirm, help, history, line, target, welcome
+    from recall_tui.screens import dialog, help, history, line, target, welcome
 else:
     __getattr__ = attach(__name__)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingsMap, BindingType
@@ -15,18 +14,17 @@ from textual.widgets import Static
 
 from recall_tui.actions.table import Table
 from recall_tui.panes.context import ContextPane
-from recall_tui.panes.explain.pane import ExplainPane
+from recall_tui.panes.explain import ExplainPane
 from recall_tui.panes.ingest import IngestPane
 from recall_tui.panes.judge import JudgePane
 from recall_tui.panes.query import QueryPane
 from recall_tui.panes.results import ResultsPane
 from recall_tui.panes.store import StorePane
-from recall_tui.panes.weights.pane import WeightsPane
-from recall_tui.screens.dialog import SizedScreen
+from recall_tui.panes.weights import WeightsPane
+from recall_tui.screens.dialog import Landmark, SizedScreen
 from recall_tui.state.judging import judge_rows
 from recall_tui.state.session import PANES, TABS, Pane, Session
-from recall_tui.widgets.body import Body
-from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
+from recall_tui.widgets.chrome import Body, FooterLine, HeaderLine, StatusLine
 from recall_tui.widgets.editor import Editor
 
 NO_ROOM = "Recall needs a terminal of 60×20 cells or more."
@@ -58,14 +56,6 @@ def bindings(table: Table) -> list[BindingType]:
     """
     keys = dict.fromkeys(key for action in table.actions for key in action.keys)
     return [Binding(key, f"app.command({key!r})", show=False, priority=key not in MOVES + EDITS) for key in keys]
-
-
-class Landmark(NamedTuple):
-    """A place on the screen that one can go to: a pane, or a row of the results."""
-
-    place: Offset
-    pane: Pane
-    row: int | None = None
 
 
 class Bench(SizedScreen[None]):

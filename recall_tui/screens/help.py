@@ -12,8 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Input
 
-from recall_tui.actions.action import Action
-from recall_tui.actions.keys import key_name
+from recall_tui.actions.action import Action, key_name
 from recall_tui.actions.table import TABLE, Table, wanted_at
 from recall_tui.screens.dialog import Dialog
 from recall_tui.state.session import Pane, View

@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.events import Resize
 from textual.widgets import Input, OptionList
 
-from recall_tui.home.history import MOST_DIGITS, PastQuestion, RankMove, changed, moves
+from recall_tui.home.history import MOST_DIGITS, PastQuestion, RankMove, describe_changes, moves
 from recall_tui.screens.dialog import Dialog
 from recall_tui.widgets.draw import Glyphs, cut, figure, fit, fold
 from recall_tui.widgets.lines import LineView, PointedList
@@ -154,7 +154,7 @@ class MovedScreen(Dialog[None]):
 
 def entry_line(past: PastQuestion, glyphs: Glyphs, width: int, *, is_marked: bool) -> Text:
     """One line: a mark, the query, and what was set besides, which has up to half of the line."""
-    said = changed(past)
+    said = describe_changes(past)
     beside = f"  {glyphs.dot.strip()} {said}" if said else ""
     query = f"{glyphs.knob if is_marked else ' '} {' '.join(past.text.split())}"
     line = Text(cut(query, width - min(cell_len(beside), width // 2), glyphs))
@@ -167,7 +167,7 @@ def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: G
     for name, past in (("before", before), ("after", after)):
         asked = fold(f"{name:<7} {' '.join(past.text.split())}", width)
         lines += [Text(line, Style(bold=True)) for line in asked]
-        lines += [Text(fit(f"        {changed(past) or 'saved settings'}", width, glyphs))]
+        lines += [Text(fit(f"        {describe_changes(past) or 'saved settings'}", width, glyphs))]
         lines += [Text(fit(f"        store {past.digest[:MOST_DIGITS] or 'unknown'}", width, glyphs))]
     if before.digest != after.digest:
         lines.append(Text(fit(f"{glyphs.no} the store has changed between them", width, glyphs), Style(bold=True)))
@@ -198,4 +198,4 @@ def _move_line(move: RankMove, glyphs: Glyphs) -> str:
 def having(past: Sequence[PastQuestion], words: str) -> list[PastQuestion]:
     """Those that contain every one of the words, in any case and order."""
     wanted = words.lower().split()
-    return [each for each in past if all(word in f"{each.text} {changed(each)}".lower() for word in wanted)]
+    return [each for each in past if all(word in f"{each.text} {describe_changes(each)}".lower() for word in wanted)]

@@ -1,9 +1,11 @@
-"""`:`, a command line over the workbench: what was run, what it wrote on each stream, and its exit code."""
+"""The line behind `:`: what it means, what may follow, and where it is typed."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from typing import ClassVar
+from os.path import commonprefix
+from typing import ClassVar, NamedTuple
 
 from rich.style import Style
 from rich.text import Text
@@ -13,12 +15,126 @@ from textual.containers import Vertical
 from textual.events import Paste
 from textual.widgets import Input, Static
 
-from recall_tui.commandline import VERBS, Output, completed
-from recall_tui.messages import Do
+from recall_core.adapters import parser
+from recall_core.adapters.commands import BY_NAME
+from recall_core.adapters.flags import GLOBALS
+from recall_core.errors import UsageError
 from recall_tui.screens.dialog import Dialog
+from recall_tui.state.events import Ran
 from recall_tui.themes import NAMES
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Glyphs, fit, fold
 from recall_tui.widgets.lines import LineView
+
+VERBS = {
+    "q": "quit the workbench",
+    "quit": "quit the workbench",
+    "theme": "apply a theme",
+    "tab": "open a tab of queries; tab N goes to one, tab close closes the current one",
+    "help": "show the keys",
+}
+"""What the line does besides the commands of `recall`."""
+QUESTIONS = ("search", "query", "context", "explain", "trace")
+"""Commands whose question the editor can take up."""
+
+
+class Verb(NamedTuple):
+    """Something for the workbench itself."""
+
+    name: str
+    words: tuple[str, ...]
+
+
+class Taken(NamedTuple):
+    """A question that a line asks: the text for the editor, and its filter."""
+
+    text: str
+    filter: str
+
+
+class Output(NamedTuple):
+    """What is above the line: the command under way, or what the last one did."""
+
+    running: str = ""
+    ran: Ran | None = None
+
+
+class Offered(NamedTuple):
+    """How a line may go on. line: completed as far as all agree; choices: what its last word may become."""
+
+    line: str
+    choices: tuple[str, ...]
+
+
+def lines_of(text: str) -> tuple[str, ...]:
+    """Return the command lines of a text, without prompts; a line break in quotes is part of one."""
+    lines: list[str] = []
+    begun = ""
+    for piece in text.split("\n"):
+        begun = f"{begun}\n{piece}" if begun else piece
+        try:
+            shlex.split(begun)
+        except ValueError:
+            continue  # a quote is open
+        lines.append(begun)
+        begun = ""
+    return tuple(filter(None, map(without_prompt, (*lines, begun))))
+
+
+def without_prompt(line: str) -> str:
+    """Return the line as it is meant where it was pasted as a shell takes it, or with the prompt that `Y` shows."""
+    words = line.strip().removeprefix("$ ").lstrip()
+    return words.removeprefix("recall").lstrip() if words.split(" ", 1)[0] == "recall" else words
+
+
+def verb(line: str) -> Verb | None:
+    """Return what the line asks of the workbench itself; None where it is a command of `recall`."""
+    words = line.split()
+    return Verb(words[0], tuple(words[1:])) if words and words[0] in VERBS else None
+
+
+def question(line: str) -> Taken | None:
+    """Return the question of a line, for the editor; None where it has none. Raises UsageError."""
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise UsageError("bad_value", f"The line cannot be split into words: {error}.") from error
+    request = parser.parse(words)
+    if request.command is None or request.command.name not in QUESTIONS:
+        return None
+    flags = vars(request.flags)
+    text = flags.get("rql") or " ".join(request.words)
+    return Taken(text, flags.get("filter") or "") if text and text[0] not in "@" and text != "-" else None
+
+
+def complete(line: str, themes: Sequence[str]) -> Offered:
+    """Return the line with its last word completed as far as all choices agree, and the choices that are left."""
+    before, _, last = line.rpartition(" ")
+    choices = tuple(choice for choice in _candidates(before.split(), last, themes) if choice.startswith(last))
+    if not choices:
+        return Offered(line, ())
+    grown = commonprefix(choices)  # noqa: RUF071 - words, compared by their characters
+    grown += " " if len(choices) == 1 else ""
+    return Offered(f"{before} {grown}" if before else grown, choices if len(choices) > 1 else ())
+
+
+def _candidates(words: list[str], last: str, themes: Sequence[str]) -> list[str]:
+    if not words:
+        return [*BY_NAME, *VERBS]
+    if words[0] in ("theme", "tab"):
+        return list(themes) if words[0] == "theme" else ["close"]
+    command = next((BY_NAME[word] for word in words if word in BY_NAME), None)
+    if command is None:
+        return list(BY_NAME)
+    flags = (*command.flags, *GLOBALS)
+    asked = next((flag for flag in flags if flag.name == words[-1] and flag.metavar), None)
+    if asked is not None:
+        return list(asked.choices)
+    if last.startswith("-"):
+        return sorted(flag.name for flag in flags)
+    operand = command.operand if words[-1] == command.name else None
+    return [*operand.choices, *operand.actions] if operand is not None else []
+
 
 HINT = "Enter runs, Tab completes, Up and Down go to earlier lines, F5 loads the query, Esc closes"
 BREAK = "↵"
@@ -119,7 +235,7 @@ class LineScreen(Dialog[None]):
     def action_complete(self) -> None:
         """Go on as far as there is one way."""
         field = self.query_one(Input)
-        offered = completed(field.value, NAMES)
+        offered = complete(field.value, NAMES)
         with self.prevent(Input.Changed):
             field.value = offered.line
             field.cursor_position = len(offered.line)

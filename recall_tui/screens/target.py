@@ -14,18 +14,17 @@ from textual.containers import Vertical
 from textual.events import Resize
 from textual.widgets import Input, OptionList
 
-from recall_tui.messages import Do
 from recall_tui.screens.dialog import Dialog
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
-from recall_tui.state.results import result_of
-from recall_tui.state.session import Session
+from recall_tui.state.records import Analysis
+from recall_tui.state.session import Session, result_of
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import blank, fit_place, pluralize
 from recall_tui.widgets.lines import PointedList
 
 LITERALLY = "  literally"
 _NAMED = re.compile(r'"|.+:[0-9]+(-[0-9]+)?$')
-"""What is no part of a path: a text in quotes, or lines of a document."""
+"""What is not part of a path: a text in quotes, or lines of a document."""
 
 
 class TargetScreen(Dialog[str | None]):
@@ -134,7 +133,7 @@ class TargetScreen(Dialog[str | None]):
 
     @property
     def _has_typed(self) -> bool:
-        """Whether what is typed is the first line: it is no path of the list."""
+        """Return True if what is typed is the first line: it is not a path of the list."""
         return bool(self._typed) and self._typed not in self._paths()
 
     def _lines(self) -> list[str]:
@@ -142,7 +141,7 @@ class TargetScreen(Dialog[str | None]):
         return [*([self._typed] if self._has_typed else []), *self._paths()]
 
     def _fill(self) -> None:
-        """Show what there is to take; typed text is chosen where it is no path."""
+        """Show what there is to take; typed text is chosen where it is not a path."""
         lines, paths = self._lines(), self._paths()
         is_named = self._has_typed and (_NAMED.match(self._typed) is not None or not paths)
         first = lines.index(self._typed) if self._typed in paths else int(self._has_typed and not is_named)

@@ -21,12 +21,13 @@ from recall_core import paths
 from recall_core.errors import RecallError
 from recall_core.paths import spot
 from recall_tui import opening
-from recall_tui.messages import Do
 from recall_tui.opening import Count, FirstStore
+from recall_tui.panes.store import NAME_CELLS, embedder_line
 from recall_tui.screens.bench import NO_ROOM, Bench
 from recall_tui.screens.dialog import SizedScreen
-from recall_tui.state.store_pane import embedder_words, ndcg, state_of
-from recall_tui.widgets.draw import Drawing, Glyphs, figure, fit
+from recall_tui.state.store_pane import embedder_words
+from recall_tui.widgets import Do
+from recall_tui.widgets.draw import Drawing, figure, fit
 from recall_tui.widgets.lines import PointedList, entitle
 
 if TYPE_CHECKING:
@@ -232,14 +233,14 @@ class WelcomeScreen(SizedScreen[None], Drawing):
         self._folders = folders
         self._draw_folders()
         wanted = folders if not typed or typed in folders else (typed, *folders)
-        count = partial(self._count, wanted)  # no coroutine: one that is never begun is told on the shell
+        count = partial(self._count, wanted)  # not a coroutine: Python warns on the shell of one that is never begun
         self.run_worker(count, exclusive=True, group="count")  # type: ignore[arg-type]  # its type is too narrow
 
     async def _count(self, folders: Sequence[str]) -> None:
         for folder in folders:
             known = self._counts.get(folder)
             if known is None or not known.is_there:
-                self._counts[folder] = await asyncio.to_thread(opening.counted, folder, time.monotonic)
+                self._counts[folder] = await asyncio.to_thread(opening.count_files, folder, time.monotonic)
                 self._draw_folders()
 
     async def _list_embedders(self) -> None:
@@ -250,7 +251,14 @@ class WelcomeScreen(SizedScreen[None], Drawing):
         self._draw_embedders(names.index(wanted))
 
     def _draw_embedders(self, chosen: int | None) -> None:
-        lines = (Text(_embedder_line(each, self._room, self.glyphs)) for each in self._embedders)
+        lines = (
+            Text(
+                embedder_line(
+                    each, fit(each["name"], NAME_CELLS, self.glyphs), self.glyphs, says_where=self._room >= WIDE
+                )
+            )
+            for each in self._embedders
+        )
         self.query_one("#embedders", ChoiceList).fill(lines, chosen=chosen)
 
     def _draw_folders(self) -> None:
@@ -272,15 +280,6 @@ class WelcomeScreen(SizedScreen[None], Drawing):
         words = Text(f"{embedder['name']}: ", Style(bold=True))
         words.append(embedder_words(embedder), Style(bold=False))
         self.query_one("#words", Static).update(words)
-
-
-def _embedder_line(embedder: EmbedderView, room: int, glyphs: Glyphs) -> str:
-    """The row of an embedder. Where there is no room to say where it runs, `embedder_words` do for a provider."""
-    word = state_of(embedder)
-    sign = {"missing": glyphs.out, "server": "?"}.get(word, glyphs.yes)
-    size = str(embedder.get("dimension", "-"))
-    row = f"{sign:<2} {word:<8}{fit(embedder['name'], 21, glyphs)}{size:>5}  {ndcg(embedder['name'])}"
-    return row if room < WIDE else f"{row}  {'cloud' if embedder['network'] else 'this machine'}"
 
 
 def _files(count: Count) -> str:

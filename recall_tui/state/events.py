@@ -9,22 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from recall_core.config import Config
 from recall_core.errors import ConfigError, RecallError
 from recall_core.types import Hit, Packed, Progress, StoreInfo
-from recall_tui.state.analyses import Analysis, Stamp
-from recall_tui.state.completion import Lookup, LookupResult
-from recall_tui.state.rates import Meter
+from recall_tui.state.records import Analysis, Lookup, LookupResult, Stamp
+from recall_tui.state.runs import Meter
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
     from recall_core.contract.store import IngestView
     from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
-    from recall_tui.state.chart import Chart
-    from recall_tui.state.records import Packing, Waiting
+    from recall_tui.state.records import Chart, Packing, Waiting
 
 Ranks: TypeAlias = Mapping[int, int | None]
 """By row of the list: its rank under the saved settings, None where it has none. Empty while those hold."""
-
-
 Spans: TypeAlias = tuple[tuple[int, int], ...]
 """Half-open ranges of code points, in order."""
 
@@ -38,11 +34,11 @@ class StoreOpened(NamedTuple):
     toml: Path | None = None
     """Where they are saved."""
     is_altered: bool = False
-    """Other documents or judgements are in it than were last told of, by whomever, and it has come to rest."""
+    """It has other documents or judgements than were last reported, and has come to rest."""
     judged: str = ""
     """The digest of what is judged in it."""
     is_written: bool = False
-    """Something was written since it was last told of, if only the same anew."""
+    """Something was written since the last report, if only the same again."""
     upgrade: str = ""
     """What opening it has changed, where it was of an earlier version."""
 
@@ -63,7 +59,7 @@ class Answered(NamedTuple):
     question: int = 0
     """A weight that was moved meanwhile makes the generation old, and the question stay."""
     matched: Mapping[str, Spans] = {}
-    """Where words of the question stand in titles and headings, by their text."""
+    """Where words of the question are in titles and headings, by their text."""
     passages: Mapping[str, PassageView] = {}
     """Of the rows that are seen, by chunk.id."""
     with_words: int | None = None
@@ -161,7 +157,7 @@ class Advanced(NamedTuple):
 
 
 class Held(NamedTuple):
-    """An ingest run stands still, or goes on."""
+    """An ingest run pauses, or goes on."""
 
     is_held: bool
 

@@ -36,23 +36,23 @@ class Grouping(NamedTuple):
     """Places below a heading: of the first row of each document, and of the first row that is not grouped."""
 
     def row(self, place: int) -> int:
-        """The row at a place."""
+        """Return the row at a place."""
         return self.order[place] if place < len(self.order) else place
 
     def place(self, row: int) -> int:
-        """The place of a row."""
+        """Return the place of a row."""
         return self.places[row] if row < len(self.places) else row
 
     def rows(self, first: int, end: int) -> list[int]:
-        """The rows at the places from first to end (exclusive), the best rank first."""
+        """Return the rows at the places from first to end (exclusive), the best rank first."""
         return sorted(map(self.row, range(first, end)))
 
     def line(self, place: int, height: int) -> int:
-        """The line on which the row at a place begins. height: lines of a row."""
+        """Return the line on which the row at a place begins. height: lines of a row."""
         return place * height + bisect_right(self.starts, place)
 
     def at(self, line: int, height: int) -> ListLine:
-        """What is painted on a line; those behind the last row count on, as if there were more rows."""
+        """Return what is painted on a line; those behind the last row count on, as if there were more rows."""
         headings = bisect_right(range(len(self.starts)), line, key=lambda at: self.starts[at] * height + at)
         if not headings:
             return ListLine(*divmod(line, height))
@@ -64,7 +64,7 @@ class Grouping(NamedTuple):
         return ListLine(start + place, part)
 
     def group(self, place: int) -> range:
-        """The places of the rows below the same heading; none where no document stands above them."""
+        """Return the places of the rows below the same heading; none where no document is above them."""
         if place >= len(self.order):
             return range(0)
         group = bisect_right(self.starts, place)
@@ -76,8 +76,8 @@ BY_RANK = Grouping()
 """No groups."""
 
 
-def grouped(documents: Sequence[object], rows: int) -> Grouping:
-    """A list of so many rows below their documents: these by their best rank, the rows of each by rank.
+def group_rows(documents: Sequence[object], rows: int) -> Grouping:
+    """Return a list of so many rows below their documents: these by their best rank, the rows of each by rank.
 
     documents: those of the first rows, in the order of their ranks.
     """
@@ -96,15 +96,15 @@ def grouped(documents: Sequence[object], rows: int) -> Grouping:
 
 
 def grouping_of(answer: Answer, first: int, rows: int) -> Grouping:
-    """The listed rows below their documents. first: the rank before them. Where `why_not` has a reason, by rank."""
+    """Group the listed rows by document; by rank where `why_not` has a reason. first: the rank before them."""
     if answer.pool is None or answer.ranked is None or answer.plan.table == "doc":
         return BY_RANK
     positions = answer.ranked.order[first : first + min(rows, MOST_GROUPED)]
-    return grouped(documents_of(answer.pool.keys, positions), rows)
+    return group_rows(documents_of(answer.pool.keys, positions), rows)
 
 
 def why_not(answer: Answer) -> str:
-    """Why the rows of an answer are not grouped by document; "" where they can be."""
+    """Return why the rows of an answer are not grouped by document; "" where they can be."""
     if answer.plan.table == "doc":
         return "Not grouped: each row is a document."
     return "" if answer.ranked is not None else "Not grouped: only rows with scores are."

@@ -1,4 +1,4 @@
-"""Grades and judged queries: what is wanted of the store, what is found, and what a person does. Pure, no screen."""
+"""Judged queries: their grades, their measures, and the grading of a row. Pure, and without a screen."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from recall_core.evaluate.judgements import (
     Spot,
     apply_change,
     at_home,
+    free_id,
     grade_of_chunk,
+    regrade_chunk,
+    undo_of,
     words,
 )
 from recall_core.evaluate.questions import Unit, unit_of
 from recall_core.types import Hit, Table
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.results import latest, result_of
-from recall_tui.state.session import Session, is_ingesting, is_seen, pointed
+from recall_tui.state.records import Analysis, Grading
+from recall_tui.state.session import Session, is_ingesting, is_seen, latest, move_cursor, result_of, value_of
 from recall_tui.state.weighing import KEYS
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ class Missed(NamedTuple):
     grade: int
     rank: int | None
     depth: int | None = None
-    """How many ranked ones were looked at, where that is as deep as the board goes: it may stand below."""
+    """How many ranked ones were looked at, where that is as deep as the board goes: it may be below."""
     lines: tuple[int, int] | None = None
     """Of a chunk, its first and last line."""
 
@@ -103,29 +105,18 @@ class Board(NamedTuple):
     unit: Unit = "doc"
 
 
-class Grading(NamedTuple):
-    """A grade that no result has yet. written: the number of tasks that had ended when it was in the store."""
-
-    change: Regrade
-    is_undo: bool = False
-    written: int | None = None
-
-
 # What is wanted, and what is known.
 
 
-def grades_analysis(_session: Session) -> Analysis:
-    """The analysis that reads all judgements."""
-    return Analysis("grades")
-
-
 def board_analysis(session: Session) -> Analysis:
-    """The analysis that measures all judged queries under the moved settings, beside the saved ones."""
-    return Analysis("board", "\n".join(assignments(session.weights.tweaks)), _saved(session))
+    """Return the analysis that measures all judged queries under the moved settings and under the saved ones."""
+    saved = session.weights.saved
+    values = "" if saved is None else "\n".join(f"{key}={getattr(saved, key)}" for key in KEYS)
+    return Analysis("board", "\n".join(assignments(session.weights.tweaks)), values)
 
 
 def line_analysis(session: Session) -> Analysis | None:
-    """The analysis that measures the question on the screen alone; None unless it has a relevant document."""
+    """Return the analysis that measures the question on the screen alone; None unless it has a relevant document."""
     query, analysis = query_here(session), board_analysis(session)
     grades = (each.grade for judgements in judgements_here(session).values() for each in judgements)
     if query is None or not any(grade > 0 for grade in grades):
@@ -134,10 +125,10 @@ def line_analysis(session: Session) -> Analysis | None:
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """All judgements always, since any row may have one; the board while it is seen and the store stands still."""
-    yield grades_analysis(session)
-    known = judged(session)
-    if known is None or not is_seen(session, "judge") or is_ingesting(session) or not relevant(known):
+    """Yield all judgements, since any row may have one; the board while it is seen and nothing is ingested."""
+    yield Analysis("grades")
+    known = judged_queries(session)
+    if known is None or not is_seen(session, "judge") or is_ingesting(session) or not has_relevant(known):
         return
     if session.judge.gradings:
         return  # the store is about to know more, or calls the query by another id
@@ -146,25 +137,25 @@ def wants(session: Session) -> Iterator[Analysis]:
     yield board_analysis(session)
 
 
-def judged(session: Session) -> JudgedQueries | None:
-    """The judgements with the grades that are on their way into the store; None while none were read."""
+def judged_queries(session: Session) -> JudgedQueries | None:
+    """Return the judgements with the grades that are on their way into the store; None while none were read."""
     known = latest(session, "grades", JudgedQueries)
     if known is None or isinstance(known, RecallError):
         return None
     for grading in session.judge.gradings:
-        known = _after(known, grading.change)
+        known = _apply_change(known, grading.change)
     return known
 
 
-def relevant(known: JudgedQueries) -> bool:
-    """True when some query has a document with a grade above 0: only then is there something to measure."""
+def has_relevant(known: JudgedQueries) -> bool:
+    """Return True when some query has a document with a grade above 0: only then is there something to measure."""
     return any(each.grade > 0 for paths in known.places.values() for found in paths.values() for each in found)
 
 
 def is_measurable(session: Session) -> bool:
-    """True while some grade is above 0, or before that is known."""
-    known = judged(session)
-    return known is None or relevant(known)
+    """Return True while some grade is above 0, or before that is known."""
+    known = judged_queries(session)
+    return known is None or has_relevant(known)
 
 
 SEARCH_FIRST = (
@@ -182,12 +173,12 @@ GRADE_FIRST = (
 
 
 def first_step(session: Session) -> str:
-    """How to begin, while nothing is judged that can be measured; "" once something is, or before that is known.
+    """Return how to begin while nothing is judged that can be measured; "" before that is known.
 
     Ids of actions stand for their keys.
     """
-    known = judged(session)
-    if known is None or relevant(known):
+    known = judged_queries(session)
+    if known is None or has_relevant(known):
         return ""
     if session.results.answer is None or session.results.answer.total == 0:
         return SEARCH_FIRST
@@ -197,24 +188,24 @@ def first_step(session: Session) -> str:
 
 
 def board(session: Session) -> Board | RecallError | None:
-    """The newest board, which may be of settings or judgements before these; none once nothing can be measured."""
+    """Return the newest board, which may be of earlier settings or judgements; None if nothing can be measured."""
     return latest(session, "board", Board) if is_measurable(session) else None
 
 
 def is_current(session: Session) -> bool:
-    """True when the board is of these settings and judgements."""
+    """Return True when the board is of these settings and judgements."""
     return result_of(session, board_analysis(session), Board) is not None
 
 
 def headway(session: Session) -> tuple[int, int] | None:
-    """How many queries of how many the wanted board has; None while none is under way."""
+    """Return how many queries of how many the wanted board has; None while none is under way."""
     if session.analysing is None or session.analysing[0] != board_analysis(session) or is_current(session):
         return None
     return session.analysing[1:] if is_measurable(session) else None
 
 
 def words_of(answer: Answer | None) -> str:
-    """What results of this answer are judged for: its words, or those that the signals of a query in RQL ask for."""
+    """Return what results of this answer are judged for: its words, or those of the signals of a query in RQL."""
     if answer is None:
         return ""
     plan = answer.plan
@@ -224,32 +215,32 @@ def words_of(answer: Answer | None) -> str:
 
 
 def query_here(session: Session) -> str | None:
-    """The id of the judged query that the answer belongs to, None where it is not judged."""
-    known = judged(session)
+    """Return the id of the judged query that the answer belongs to, None where it is not judged."""
+    known = judged_queries(session)
     return None if known is None else known.ids.get(words_of(session.results.answer))
 
 
 def judgements_here(session: Session) -> Mapping[str, tuple[Judgement, ...]]:
     """By path: the judgements of the question that the rows answer."""
-    known = judged(session)
+    known = judged_queries(session)
     return {} if known is None else known.places.get(known.ids.get(words_of(session.results.answer), ""), {})
 
 
 def grade_of(judgements: Mapping[str, tuple[Judgement, ...]], hit: Hit, table: Table) -> int | None:
-    """The grade of a row of this table, None without any."""
+    """Return the grade of a row of this table, None without any."""
     standing = judgements.get(hit.doc.path)
     return grade_of_chunk(standing, spot_of(hit, table)) if standing else None
 
 
 def sign(grade: int | None) -> str:
-    """A grade in one cell: `+` above 9, `-` below 0, a dot for none."""
+    """Return a grade in one cell: `+` above 9, `-` below 0, a dot for none."""
     if grade is None:
         return "."
     return "-" if grade < 0 else "+" if grade > 9 else str(grade)
 
 
 def spot_of(hit: Hit, table: Table) -> Spot:
-    """Where a row's chunk stands; the whole document where the row is one, whichever chunk speaks for it."""
+    """Return where a row's chunk is; the whole document where the row is one, whichever chunk speaks for it."""
     return (
         Spot(hit.doc.path)
         if hit.chunk is None or table == "doc"
@@ -258,7 +249,7 @@ def spot_of(hit: Hit, table: Table) -> Spot:
 
 
 def lines_of(session: Session) -> tuple[QueryLine, ...]:
-    """The queries of the newest board, that of the question on the screen as fresh as it is known."""
+    """Return the queries of the newest board, that of the question on the screen as fresh as it is known."""
     known = board(session)
     if not isinstance(known, Board):
         return ()
@@ -269,14 +260,12 @@ def lines_of(session: Session) -> tuple[QueryLine, ...]:
 
 
 def line_here(session: Session) -> QueryLine | None:
-    """The question on the screen, where it was measured under these settings before the others."""
-    analysis = line_analysis(session)
-    fresh = result_of(session, analysis, QueryLine) if analysis else None
-    return fresh if isinstance(fresh, QueryLine) else None
+    """Return the question on the screen, where it was measured under these settings before the others."""
+    return value_of(session, line_analysis(session), QueryLine)
 
 
 def pointed_line(session: Session) -> QueryLine | None:
-    """The chosen query."""
+    """Return the chosen query."""
     known = board(session)
     if not isinstance(known, Board):
         return None
@@ -285,7 +274,7 @@ def pointed_line(session: Session) -> QueryLine | None:
 
 
 def pointed_missed(session: Session) -> Missed | None:
-    """The chosen document of those that the chosen query misses, while their list is in front."""
+    """Return the chosen document of those that the chosen query misses, while their list is in front."""
     line = pointed_line(session)
     if line is None or not line.missed or not is_at_missed(session):
         return None
@@ -293,24 +282,24 @@ def pointed_missed(session: Session) -> Missed | None:
 
 
 def is_at_missed(session: Session) -> bool:
-    """True while the list of missed documents takes the keys."""
+    """Return True while the list of missed documents takes the keys."""
     line = pointed_line(session)
     return bool(session.cursors.get("at missed") and line is not None and line.missed)
 
 
 def front_of(session: Session) -> str:
-    """The list that takes the keys: `judge` or `missed`."""
+    """Return the list that takes the keys: `judge` or `missed`."""
     return "missed" if is_at_missed(session) else "judge"
 
 
 def rows_of(session: Session, name: str) -> int:
-    """How many lines `judge` or `missed` has."""
+    """Return how many lines `judge` or `missed` has."""
     line = pointed_line(session)
     return len(lines_of(session)) if name == "judge" else len(line.missed) if line else 0
 
 
 def in_top(line: QueryLine, unit: Unit) -> str:
-    """How many of a query's relevant documents or chunks are not among the first, or that all of them are."""
+    """Return how many of a query's relevant documents or chunks are not among the first, or that all of them are."""
     if line.missed:
         return f"{len(line.missed)} of {line.relevant} relevant {UNITS[unit]} not in the top {TOP}"
     if line.relevant == 1:
@@ -319,20 +308,20 @@ def in_top(line: QueryLine, unit: Unit) -> str:
 
 
 def unit_here(session: Session) -> Unit:
-    """What is graded and measured: that of the board, or that of the judgements before there is one."""
-    known, grades = board(session), judged(session)
+    """Return what is graded and measured: that of the board, or that of the judgements before there is one."""
+    known, grades = board(session), judged_queries(session)
     if isinstance(known, Board) or grades is None:
         return known.unit if isinstance(known, Board) else "doc"
     return unit_of([each for paths in grades.places.values() for found in paths.values() for each in found])
 
 
 def judge_rows(session: Session) -> int:
-    """Rows that the pane has something for, without its border: one, but in front where something is measured."""
+    """Return the rows that the pane can fill, without its border: one unless it is in front with a board."""
     return 1 if session.pane != "judge" or board(session) is None else BOARD_ROWS
 
 
 def measure_of(session: Session) -> str:
-    """The measure that is shown."""
+    """Return the measure that is shown."""
     return MEASURES[session.cursors.get("measure", 0)]
 
 
@@ -340,40 +329,40 @@ def measure_of(session: Session) -> str:
 
 
 def next_measure(session: Session) -> Session:
-    """The session showing the next measure, round the end."""
+    """Return the session showing the next measure, round the end."""
     place = (session.cursors.get("measure", 0) + 1) % len(MEASURES)
     return session._replace(cursors={**session.cursors, "measure": place})
 
 
-def stepped(session: Session, rows: int) -> Session:
-    """The session with another line chosen, of the list that takes the keys."""
+def step_line(session: Session, rows: int) -> Session:
+    """Return the session with another line chosen, of the list that takes the keys."""
     name = front_of(session)
     chosen = max(0, min(session.cursors.get(name, 0), rows_of(session, name) - 1))
-    return picked(session, name, chosen + rows)
+    return pick_line(session, name, chosen + rows)
 
 
-def picked(session: Session, name: str, row: int) -> Session:
-    """The session with this line of `judge` or `missed` chosen; another query has another list of what it misses."""
+def pick_line(session: Session, name: str, row: int) -> Session:
+    """Choose this line of `judge` or `missed`; another query has another list of what it misses."""
     line = pointed_line(session)
     if line is None:
         return session
     if name == "missed":
-        fresh = pointed(session, name, row, rows_of(session, name))
+        fresh = move_cursor(session, name, row, rows_of(session, name))
         return fresh._replace(cursors={**fresh.cursors, "at missed": 1})
-    fresh = pointed(session, name, row, rows_of(session, name))
+    fresh = move_cursor(session, name, row, rows_of(session, name))
     moved = fresh.cursors["judge"] != session.cursors.get("judge", 0)
     return fresh._replace(
         cursors={**fresh.cursors, "at missed": 0, "missed": 0 if moved else fresh.cursors.get("missed", 0)}
     )
 
 
-def sided(session: Session, *, missed: bool) -> Session:
-    """The session with the keys going to the missed documents, or back to the queries."""
+def choose_side(session: Session, *, missed: bool) -> Session:
+    """Return the session with the keys going to the missed documents, or back to the queries."""
     return session._replace(cursors={**session.cursors, "at missed": int(missed)})
 
 
-def _after(known: JudgedQueries, change: Regrade) -> JudgedQueries:
-    """The judgements once a change is made."""
+def _apply_change(known: JudgedQueries, change: Regrade) -> JudgedQueries:
+    """Return the judgements once a change is made."""
     change = at_home(change, known.texts, known.ids)
     query = change.query
     place = (*change.added, *change.removed)[0].spot.path
@@ -386,9 +375,96 @@ def _after(known: JudgedQueries, change: Regrade) -> JudgedQueries:
     return JudgedQueries(texts, ids, {**known.places, query: paths})
 
 
-def _saved(session: Session) -> str:
-    return (
-        ""
-        if session.weights.saved is None
-        else "\n".join(f"{key}={getattr(session.weights.saved, key)}" for key in KEYS)
+GRADE = "Grade"
+"""The name of the task that writes one."""
+UNDO_MOST = 200
+
+
+def switch_grading(session: Session) -> Session:
+    """Return the session with grading begun, or ended."""
+    return session._replace(judge=session.judge._replace(is_grading=not session.judge.is_grading))
+
+
+def last_grade(session: Session) -> tuple[str, str] | None:
+    """Return the newest grade that can be taken back, `no grade` where it was cleared, and the path that it is of."""
+    if not session.judge.regrades:
+        return None
+    change = session.judge.regrades[-1]
+    newest = (*change.added, *change.removed)[0]
+    return (str(newest.grade) if change.added else "no grade"), newest.spot.path
+
+
+def why_not_gradable(session: Session) -> str:
+    """Return why the selected row cannot be graded, or ""."""
+    if session.results.answer is None or not session.results.answer.total:
+        return "Nothing to grade: no results."
+    if session.results.hits.get(session.results.selected) is None:
+        return "The row is still being read."
+    if not words_of(session.results.answer):
+        return "The query has no words, so its results cannot be graded."
+    known = latest(session, "grades", JudgedQueries)
+    if isinstance(known, RecallError):
+        return known.message
+    return "The judgements are still being read." if known is None else ""
+
+
+def change_for(session: Session, grade: int | None) -> Regrade:
+    """Return what gives the selected row this grade; `why_not` has said that it can be graded."""
+    known, answer = judged_queries(session), session.results.answer
+    assert known is not None and answer is not None  # noqa: S101, PT018 - see above
+    text, spot = words_of(answer), spot_of(session.results.hits[session.results.selected], answer.plan.table)
+    query = known.ids.get(text)
+    if query is None:
+        return regrade_chunk(free_id(known.texts), text, (), spot, grade)._replace(begins=grade is not None)
+    return regrade_chunk(query, known.texts[query], known.places.get(query, {}).get(spot.path, ()), spot, grade)
+
+
+def changes(change: Regrade) -> bool:
+    """Return True when something is different after it."""
+    return change.removed != change.added
+
+
+def add_grade(session: Session, change: Regrade) -> Session:
+    """Return the session with a change on its way into the store, and shown as if it were there."""
+    undo = (*session.judge.regrades, change)[-UNDO_MOST:]
+    return session._replace(
+        judge=session.judge._replace(gradings=(*session.judge.gradings, Grading(change)), regrades=undo)
     )
+
+
+def take_grade_back(session: Session) -> tuple[Session, Regrade]:
+    """Return the session with the newest grade being taken back, and the change that does it; there is one."""
+    *earlier, last = session.judge.regrades
+    change = undo_of(last)
+    gradings = (*session.judge.gradings, Grading(change, is_undo=True))
+    return session._replace(judge=session.judge._replace(gradings=gradings, regrades=tuple(earlier))), change
+
+
+def finish_grading(session: Session, *, failed: bool) -> Session:
+    """Return the session once the oldest grading that was not written is, or cannot be; then it never was."""
+    place = next((place for place, each in enumerate(session.judge.gradings) if each.written is None), None)
+    if place is None:
+        return session
+    before, grading, after = (
+        session.judge.gradings[:place],
+        session.judge.gradings[place],
+        session.judge.gradings[place + 1 :],
+    )
+    if not failed:
+        return session._replace(
+            judge=session.judge._replace(
+                gradings=(*before, grading._replace(written=session.store.tasks_done), *after)
+            )
+        )
+    regrades = tuple(each for each in session.judge.regrades if each is not grading.change)
+    if grading.is_undo:
+        regrades = (*regrades, undo_of(grading.change))
+    return session._replace(judge=session.judge._replace(gradings=(*before, *after), regrades=regrades))
+
+
+def drop_read_gradings(session: Session, tasks: int) -> Session:
+    """Return the session once judgements were read after so many tasks: those gradings are in them."""
+    if not session.judge.gradings:
+        return session
+    left = tuple(each for each in session.judge.gradings if each.written is None or each.written > tasks)
+    return session._replace(judge=session.judge._replace(gradings=left))

@@ -11,9 +11,8 @@ from recall_core._lazy import hashlib
 from recall_core.config import SEARCH_K
 from recall_core.rank.fuse import Same
 from recall_core.types import Packed
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.records import Packing
-from recall_tui.state.session import Session, budgeted, is_seen, listed, pointed
+from recall_tui.state.records import Analysis, Packing
+from recall_tui.state.session import Session, is_seen, list_range, move_cursor, set_budget
 
 if TYPE_CHECKING:
     from recall_core.contract.views import AccountView
@@ -38,7 +37,7 @@ class Entry(NamedTuple):
 class Worth(NamedTuple):
     """The account that `recall context --explain --json` gives of a context.
 
-    model_tokens: estimated; None where the context's own counter is no rough one.
+    model_tokens: estimated; None where the context's own counter is exact.
     """
 
     view: AccountView
@@ -46,14 +45,14 @@ class Worth(NamedTuple):
 
 
 def to_pack(answer: Answer, *, is_k_moved: bool) -> Answer:
-    """The answer as `recall context` packs it: words take their whole ranking where no --k is given."""
+    """Return the answer as `recall context` packs it: words take their whole ranking where no --k is given."""
     if answer.plan.rql is not None or is_k_moved:
         return answer
     return answer._replace(plan=answer.plan._replace(limit=SEARCH_K, is_capped=False))
 
 
-def printed(packed: Packed) -> str:
-    """The context exactly as `recall context` prints it: with a line break at its end.
+def print_context(packed: Packed) -> str:
+    """Return the context exactly as `recall context` prints it: with a line break at its end.
 
     A path that is not UTF-8 has its stray bytes written as escapes, there and here.
     """
@@ -61,18 +60,18 @@ def printed(packed: Packed) -> str:
 
 
 def digest(packed: Packed) -> str:
-    """The SHA-256 of what `recall context` prints, in hexadecimal."""
+    """Return the SHA-256 of what `recall context` prints, in hexadecimal."""
     return _digest(Same(packed))
 
 
 @lru_cache(maxsize=2)
 def _digest(packed: Same[Packed]) -> str:
-    """Kept: it stands in a title that is looked at on every change, and hashing waits for other threads."""
-    return hashlib.sha256(printed(packed.value).encode("utf-8")).hexdigest()
+    """Kept: it is in a title that is looked at on every change, and hashing waits for other threads."""
+    return hashlib.sha256(print_context(packed.value).encode("utf-8")).hexdigest()
 
 
 def entries(session: Session) -> tuple[Entry, ...]:
-    """Every line that can be chosen, from top to bottom."""
+    """Return every line that can be chosen, from top to bottom."""
     packed = session.context.packed
     if packed is None:
         return ()
@@ -84,18 +83,18 @@ def entries(session: Session) -> tuple[Entry, ...]:
 
 
 def cursor(session: Session) -> int:
-    """The place of the chosen line among the entries."""
+    """Return the place of the chosen line among the entries."""
     return min(session.cursors.get(LIST, 0), max(0, len(entries(session)) - 1))
 
 
 def chosen_entry(session: Session) -> Entry | None:
-    """The chosen line; None while there is none."""
+    """Return the chosen line; None while there is none."""
     lines = entries(session)
     return lines[cursor(session)] if lines else None
 
 
 def chosen_chunks(session: Session) -> tuple[str, ...]:
-    """What is pinned or excluded: the selected row in front of the results and its explanation, else the chosen line.
+    """Return what is pinned or excluded: in the results or explain pane the selected row, else the chosen line.
 
     A line for a tail below the least score, or behind 200 rows, names no chunk.
     """
@@ -107,17 +106,17 @@ def chosen_chunks(session: Session) -> tuple[str, ...]:
 
 
 def has_chunk(session: Session) -> bool:
-    """True when there is a chunk to pin or to exclude."""
+    """Return True when there is a chunk to pin or to exclude."""
     return bool(chosen_chunks(session))
 
 
 def has_what_ifs(session: Session) -> bool:
-    """True when a chunk is pinned or excluded."""
+    """Return True when a chunk is pinned or excluded."""
     return bool(session.context.pins or session.context.drops)
 
 
 def is_packed(session: Session) -> bool:
-    """True when the context is packed for the budget and with the what-ifs that a person wants."""
+    """Return True when the context is packed for the budget and with the what-ifs that a person wants."""
     waiting = {each.chunk_id for each in session.context.waiting}
     pins, drops = (
         tuple(each for each in ids if each not in waiting) for ids in (session.context.pins, session.context.drops)
@@ -125,40 +124,40 @@ def is_packed(session: Session) -> bool:
     return session.context.packing == Packing(session.context.budget_tokens, pins, drops)
 
 
-def pinned(session: Session) -> Session:
-    """The session with the chosen chunks pinned to the context; with none of them, where one was."""
-    pins, drops = _toggled(session, session.context.pins, session.context.drops)
-    kept = _kept(session)
+def toggle_pin(session: Session) -> Session:
+    """Return the session with the chosen chunks pinned to the context; with none of them, where one was."""
+    pins, drops = _toggle_marks(session, session.context.pins, session.context.drops)
+    kept = _keep_line(session)
     return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
 
 
-def excluded(session: Session) -> Session:
-    """The session with the chosen chunks excluded from the context; with none of them, where one was."""
-    drops, pins = _toggled(session, session.context.drops, session.context.pins)
-    kept = _kept(session)
+def toggle_drop(session: Session) -> Session:
+    """Return the session with the chosen chunks excluded from the context; with none of them, where one was."""
+    drops, pins = _toggle_marks(session, session.context.drops, session.context.pins)
+    kept = _keep_line(session)
     return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
 
 
-def freed(session: Session) -> Session:
-    """The session without a what-if."""
+def clear_what_ifs(session: Session) -> Session:
+    """Return the session without a what-if."""
     return session._replace(context=session.context._replace(pins=(), drops=()))
 
 
-def detailed(session: Session) -> Session:
-    """The session with the details shown, or no longer."""
+def toggle_details(session: Session) -> Session:
+    """Return the session with the details shown, or no longer."""
     return session._replace(context=session.context._replace(details=not session.context.details))
 
 
-def covered(worth: Worth) -> tuple[int, int] | None:
-    """How many of the query's terms the context holds, and of how many; None for a query without words."""
+def count_covered(worth: Worth) -> tuple[int, int] | None:
+    """Return how many of the query's terms the context holds, and of how many; None for a query without words."""
     if "coverage" not in worth.view:
         return None
     terms = worth.view["coverage"]["terms"]
     return sum(term["packed"] for term in terms), len(terms)
 
 
-def unfolded(session: Session) -> Session:
-    """The session with the chosen block shown whole; folded again, where it was; with its row selected.
+def toggle_block(session: Session) -> Session:
+    """Return the session with the chosen block shown whole; folded again, where it was; with its row selected.
 
     A row that no list shows stays unselected.
     """
@@ -180,7 +179,7 @@ def unfolded(session: Session) -> Session:
 
 
 def row_of(session: Session, entry: Entry) -> int | None:
-    """The row of an entry's first chunk in the results; None where they do not list it.
+    """Return the row of an entry's first chunk in the results; None where they do not list it.
 
     Fetched rows are compared by chunk: sparse-document recall can give a row of the list to another chunk than the
     context has at this rank. Elsewhere the rank decides.
@@ -190,17 +189,17 @@ def row_of(session: Session, entry: Entry) -> int | None:
             return row
     if session.results.answer is None or entry.rank == 0:
         return None
-    offset, rows = listed(session.results.answer)
+    offset, rows = list_range(session.results.answer)
     row = entry.rank - offset - 1
     return row if 0 <= row < rows and row not in session.results.hits else None
 
 
-def scaled(session: Session, percent: int) -> Session:
-    """The session with the budget so many percent higher, or lower."""
-    return budgeted(session, scaled_tokens(session.context.budget_tokens, percent))
+def scale_budget(session: Session, percent: int) -> Session:
+    """Return the session with the budget so many percent higher, or lower."""
+    return set_budget(session, scale_tokens(session.context.budget_tokens, percent))
 
 
-def scaled_tokens(tokens: int, percent: int) -> int:
+def scale_tokens(tokens: int, percent: int) -> int:
     """So many percent more, or less by what takes that back; at least one more or less, and never below 1."""
     factor = 1 + abs(percent) / 100
     if percent > 0:
@@ -209,19 +208,19 @@ def scaled_tokens(tokens: int, percent: int) -> int:
 
 
 def share_of(budget_tokens: int) -> float:
-    """The place of a budget on the slider, 0 to 1: every cell of it is the same step in percent."""
+    """Return the place of a budget on the slider, 0 to 1: every cell of it is the same step in percent."""
     inside = min(max(budget_tokens, LEAST_TOKENS), MOST_TOKENS)
     return math.log(inside / LEAST_TOKENS) / math.log(MOST_TOKENS / LEAST_TOKENS)
 
 
 def budget_at(share: float) -> int:
-    """The budget at a place of the slider, in two digits, as people say it."""
+    """Return the budget at a place of the slider, in two digits, as people say it."""
     exact: float = LEAST_TOKENS * (MOST_TOKENS / LEAST_TOKENS) ** share
     return int(float(f"{exact:.1e}"))
 
 
-def repacked(session: Session, event: Repacked) -> Session:
-    """The session with another context; a line that was chosen stays with its chunk, wherever that has gone."""
+def take_context(session: Session, event: Repacked) -> Session:
+    """Take over another context; a line that was chosen stays with its chunk, wherever that is now."""
     before = chosen_entry(session) if LIST in session.cursors else None
     session = session._replace(
         context=session.context._replace(
@@ -241,7 +240,7 @@ def repacked(session: Session, event: Repacked) -> Session:
 
 
 def worth_analysis(session: Session) -> Analysis | None:
-    """The analysis that says what the context on the screen is worth; None while that is of an older ranking."""
+    """Return the analysis of what the context is worth; None while the context is of an older ranking."""
     packing = session.context.packing
     shown_at = (
         session.query.generation if session.results.answered == session.query.question else session.results.ranked_at
@@ -252,14 +251,14 @@ def worth_analysis(session: Session) -> Analysis | None:
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """What the pane wants to be found out while it is seen."""
+    """Yield what the pane wants to be found out while it is seen."""
     analysis = worth_analysis(session) if is_seen(session, "context") else None
     if analysis is not None:
         yield analysis
 
 
 def flags(packing: Packing | None, budget_tokens: int) -> list[str]:
-    """A packing as `recall context` takes it. budget_tokens: where nothing has been packed yet."""
+    """Return a packing as `recall context` takes it. budget_tokens: where nothing has been packed yet."""
     if packing is None:
         return ["--budget-tokens", str(budget_tokens)]
     pins = [word for chunk_id in packing.pins for word in ("--pin", chunk_id)]
@@ -267,23 +266,23 @@ def flags(packing: Packing | None, budget_tokens: int) -> list[str]:
     return ["--budget-tokens", str(packing.budget_tokens), *pins, *drops]
 
 
-def forgotten(session: Session) -> Session:
-    """The session for another question: no line of its context has been chosen."""
+def forget_line(session: Session) -> Session:
+    """Return the session for another question: no line of its context has been chosen."""
     cursors = {name: row for name, row in session.cursors.items() if name != LIST}
     return session._replace(cursors=cursors, context=session.context._replace(unfolded=""))
 
 
-def _kept(session: Session) -> Session:
-    """The session with the chosen line chosen by a person, so that it stays with its chunk."""
+def _keep_line(session: Session) -> Session:
+    """Return the session with the chosen line chosen by a person, so that it stays with its chunk."""
     if not entries(session):
         return session
-    return pointed(session, LIST, cursor(session), len(entries(session)))
+    return move_cursor(session, LIST, cursor(session), len(entries(session)))
 
 
-def _toggled(
+def _toggle_marks(
     session: Session, marked: tuple[str, ...], other: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Both lists of marks once the chosen chunks have changed sides: onto the first, or off it."""
+    """Return both lists of marks once the chosen chunks have changed sides: onto the first, or off it."""
     chunks = chosen_chunks(session)
     rest = tuple(each for each in marked if each not in chunks)
     if len(rest) < len(marked):

@@ -3,36 +3,139 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from recall_core.config import Config
 from recall_core.errors import RecallError
 from recall_core.text import behind
 from recall_core.types import Hit, Packed, Progress, StoreInfo
 from recall_tui.home.history import PastQuestion
-from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.grouping import BY_RANK, Grouping
 from recall_tui.state.runs import Run
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
     from recall_core.evaluate.judgements import Regrade
+    from recall_core.explain.sweep import Interval
     from recall_core.retrieve.answer import Answer
     from recall_core.retrieve.freshness import State
-    from recall_tui.state.chart import Chart
-    from recall_tui.state.fixes import Tried
-    from recall_tui.state.judging import Grading
-    from recall_tui.state.tuning import PinnedChunk
+    from recall_core.rql.ast import Field, Value
+    from recall_core.rql.complete import KnownValue
+
+Kind = Literal[
+    "ledger",
+    "passage",
+    "whynot",
+    "funnel",
+    "compare",
+    "worth",
+    "curve",
+    "pins",
+    "saved",
+    "grades",
+    "board",
+    "line",
+    "overview",
+    "health",
+    "documents",
+    "paths",
+]
+
+Scope = Literal["answer", "question", "store", "file"]
+
+SCOPES: dict[Kind, Scope] = {
+    "ledger": "answer",
+    "passage": "store",
+    "whynot": "answer",
+    "funnel": "answer",
+    "compare": "answer",
+    "worth": "answer",
+    "curve": "store",
+    "pins": "question",
+    "saved": "question",
+    "grades": "store",
+    "board": "store",
+    "line": "store",
+    "overview": "file",
+    "health": "file",
+    "documents": "store",
+    "paths": "store",
+}
+"""How long a result holds: for one ranking, for one question at every weight, until documents or judgements change,
+or until anything is written."""
+LASTING: tuple[Kind, ...] = ("grades", "board")
+"""The newest result of such a kind stays, to be shown until there is a newer one."""
+
+
+class Analysis(NamedTuple):
+    """One thing to find out. target and other: ids, paths or texts, as the kind takes them."""
+
+    kind: Kind
+    target: str = ""
+    other: str = ""
+
+
+Stamp: TypeAlias = tuple[int, ...]
+"""What a result depends on, counted; a result of another stamp is not shown."""
+TASKS_AT = 2  # where a stamp has the number of tasks that were done
+
+
+class Lookup(NamedTuple):
+    """Values of a field that begin with a prefix, or, without a field, metadata keys that do."""
+
+    field: Field | None
+    prefix: str
+
+
+class LookupResult(NamedTuple):
+    """What the store said to a lookup, in its order. is_whole: nothing was left out."""
+
+    known: tuple[KnownValue, ...]
+    is_whole: bool
+
+
+class KnownNames:
+    """A vocabulary of what has been looked up; `missing` gathers what was asked in vain."""
+
+    def __init__(self, entries: Mapping[Lookup, LookupResult]) -> None:
+        self._entries = entries
+        self.missing: list[Lookup] = []
+
+    def keys(self, prefix: str) -> tuple[KnownValue, ...]:
+        """Metadata keys that begin with the prefix, as far as they are known."""
+        return self._find(Lookup(None, prefix))
+
+    def values(self, field: Field, prefix: str) -> tuple[KnownValue, ...]:
+        """Return values of the field that begin with the prefix, as far as they are known."""
+        return self._find(Lookup(field, prefix))
+
+    def _find(self, lookup: Lookup) -> tuple[KnownValue, ...]:
+        """Return the entry, or what that of the longest shorter prefix has of it, which must be whole."""
+        for length in range(len(lookup.prefix), -1, -1):
+            entry = self._entries.get(lookup._replace(prefix=lookup.prefix[:length]))
+            if entry is None:
+                continue
+            if length < len(lookup.prefix) and not entry.is_whole:
+                self.missing.append(lookup)
+            return tuple(known for known in entry.known if _write(known.value).startswith(lookup.prefix))
+        self.missing.append(lookup)
+        return ()
+
+
+def _write(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
 
 Tweaks: TypeAlias = Mapping[str, str | float | bool]
 """Settings that are moved away from their saved values, by key."""
-
 FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what it shows
 FIRST_SEEN = 20  # of them those that have their passage at once
 
 
-def cited(hit: Hit, passage: PassageView | None) -> tuple[str, str]:
+def cite_row(hit: Hit, passage: PassageView | None) -> tuple[str, str]:
     """Return what a row has after its path, `:12` or `#turn=3`, and its heading; "" and "" without a chunk.
 
     They are those of its passage, or of its chunk until the passage is known.
@@ -74,6 +177,47 @@ class Moved(NamedTuple):
     """Among what can be undone, or made again: the question that came with the step away from here."""
 
 
+Want = Literal["in", "out"]
+
+
+class PinnedChunk(NamedTuple):
+    """A target of one question: a chunk that is required among its first rows, or excluded from them."""
+
+    question: str
+    want: Want
+    chunk_id: str
+    place: str
+    """The chunk's path and lines, for people."""
+
+
+class FixState(NamedTuple):
+    """All that a fix may change."""
+
+    text: str
+    filter: str
+    moved: Moved
+    budget_tokens: int
+    pins: tuple[str, ...]
+    drops: tuple[str, ...]
+
+
+class Tried(NamedTuple):
+    """A fix that was tried: what stood before it, and what it made of that."""
+
+    before: FixState
+    after: FixState
+    change: str = ""
+    """What it changes, in words."""
+
+
+class Grading(NamedTuple):
+    """A grade that no result has yet. written: the number of tasks that had ended when it was in the store."""
+
+    change: Regrade
+    is_undo: bool = False
+    written: int | None = None
+
+
 class QueryTab(NamedTuple):
     """One of several queries that are kept side by side."""
 
@@ -101,7 +245,7 @@ class QueryState(NamedTuple):
     trouble: RecallError | None = None
     """Why the newest question has no answer; the older answer is stale then."""
     is_settled: bool = False
-    """The person has let the text stand: ran it, went on from it, or left."""
+    """The person has left the text as it is: ran it, went on from it, or left."""
     kept: PastQuestion = PastQuestion("")
     """The question that went into the history last."""
     kept_at: int = 0
@@ -129,7 +273,7 @@ class ResultsState(NamedTuple):
     window: tuple[int, int] = (0, FIRST_WINDOW)
     """Rows the list wants, by their places on the screen: first and end."""
     seen: tuple[int, int] = (0, FIRST_SEEN)
-    """Of them those that stand on the screen, which have their passages."""
+    """Of them those on the screen, which have their passages."""
     hits: Mapping[int, Hit] = {}
     """The fetched rows by their place in the list, from 0."""
     hit: Hit | None = None
@@ -137,7 +281,7 @@ class ResultsState(NamedTuple):
     states: Mapping[str, State] = {}
     """What happened to the file of a fetched row since it was read, by doc.id; nothing happened to the others."""
     matched: Mapping[str, tuple[tuple[int, int], ...]] = {}
-    """Where words of the question stand in the titles and headings of the fetched rows, by their text."""
+    """Where words of the question are in the titles and headings of the fetched rows, by their text."""
     passages: Mapping[str, PassageView] = {}
     """The passages of the rows that were seen of this question, by chunk.id; a row without a score has none."""
     with_words: int | None = None
@@ -155,6 +299,27 @@ class ResultsState(NamedTuple):
     """What is missed: a path, lines, an id or a text, as `recall whynot` takes it."""
     picking: str | None = None
     """What has been typed to find it, while that is asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """The first ranks at every weight; see `recall_core.explain.sweep` for what a piece is.
+
+    One chart is not compared with another, so that what is drawn of it can be kept by it.
+    """
+
+    fusion: str
+    normalize: str
+    rrf_k: int
+    """The scale it was drawn on: on another one it says nothing."""
+    weights: tuple[Fraction, ...]
+    """Break points, with 0 and 1."""
+    orders: tuple[tuple[int, ...], ...]
+    """Positions in the pool, best first: at each break point and between each two, in turn."""
+    same_order: tuple[Interval, ...]
+    """The longest stretches over which nothing changes, ascending."""
+    same_members: tuple[Interval, ...]
+    """The same where only the order may change."""
 
 
 class WeightsState(NamedTuple):
@@ -181,7 +346,7 @@ class WeightsState(NamedTuple):
     is_of_all: bool = False
     """The curve is the mean of all judged queries, not that of the question."""
     is_beside: bool = False
-    """The pane shows the rows under the saved settings beside those under the moved ones."""
+    """The pane shows the rows under the saved settings next to those under the moved ones."""
     applied: tuple[Tried, ...] = ()
     """The fixes that were tried, the newest last; `standing` gives those that still are."""
 

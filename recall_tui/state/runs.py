@@ -1,15 +1,113 @@
-"""An ingest run, as far as it has come."""
+"""An ingest run: how fast it goes, and how far it has come. Pure: the time is an argument."""
 
 from __future__ import annotations
 
+from math import exp
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from recall_core import adapters
 from recall_core.types import Progress, Skip
-from recall_tui.state.events import Advanced, Ended, Held
-from recall_tui.state.rates import Meter, embedded
 
-VERBS = ("added", "updated", "unchanged", "removed")
+REMEMBERED_SECONDS = 3.0  # what is older than this hardly counts in a rate
+ESTIMATE_SECONDS = 2.0  # of a run before anything is said of its end
+
+
+class Rates(NamedTuple):
+    """A second: files read, chunks cut, chunks with their vector, chunks in the store; and the share of the run."""
+
+    read: float = 0.0
+    cut: float = 0.0
+    embedded: float = 0.0
+    stored: float = 0.0
+    share: float = 0.0
+
+
+class Reached(NamedTuple):
+    """The most that was shown of each stage, and of the run: a bar that grew never shrinks.
+
+    embedded, indexed: the share of the whole run, as far as the chunks of the files that are read tell it.
+    """
+
+    read: float = 0.0
+    embedded: float = 0.0
+    indexed: float = 0.0
+    run: float = 0.0
+
+
+class Meter(NamedTuple):
+    """What was read off last. indexed: chunks that were committed; seconds: the time of the run, without pauses."""
+
+    at: float = 0.0
+    progress: Progress | None = None
+    indexed: int = 0
+    seconds: float = 0.0
+    rates: Rates = Rates()
+    before: Reached = Reached()
+    """What was reached by then."""
+
+    @property
+    def reached(self) -> Reached:
+        """How far it has come: where more files or chunks have turned up, as far as it was before."""
+        if self.progress is None:
+            return self.before
+        return Reached(*map(max, self.before, _shares(self.progress, self.indexed)))
+
+
+def chunks_embedded(progress: Progress) -> int:
+    """Chunks that have their vector: made by this run, or found again."""
+    return max(0, progress.chunks - progress.waiting)
+
+
+def chunks_committed(meter: Meter, progress: Progress) -> int:
+    """Chunks in the store after this event."""
+    return progress.chunks if progress.stage in ("commit", "done") else meter.indexed
+
+
+def update_meter(meter: Meter, progress: Progress, indexed: int, at: float) -> Meter:
+    """Return the meter at a later moment. indexed: see `committed`, which has to be asked at every event."""
+    seconds = at - meter.at
+    rates = meter.rates
+    if seconds > 0:
+        now, before = _counts(progress, indexed), _counts(meter.progress, meter.indexed)
+        rates = Rates(*(smooth_rate(*each, seconds) for each in zip(rates, now, before, strict=True)))
+    return Meter(at, progress, indexed, meter.seconds + max(0.0, seconds), rates, meter.reached)
+
+
+def smooth_rate(rate: float, now: float, before: float, seconds: float) -> float:
+    """Return the exponentially weighted rate after a count went from `before` to `now` in that time."""
+    newest = (now - before) / seconds
+    return newest if rate == 0 else rate + (1 - exp(-seconds / REMEMBERED_SECONDS)) * (newest - rate)
+
+
+def seconds_left(meter: Meter) -> float | None:
+    """Return how long the run will go on, or None while that cannot be said."""
+    if meter.progress is None or meter.seconds < ESTIMATE_SECONDS or meter.rates.share <= 0:
+        return None
+    return (1 - meter.reached.run) / meter.rates.share
+
+
+def _shares(progress: Progress, indexed: int) -> Reached:
+    read = min(1.0, progress.files_done / progress.files_total) if progress.files_total else 0.0
+    done = adapters.progress.share_done(progress)
+    if not progress.chunks:
+        return Reached(read, read, read, done)
+    of_embedding, of_storing = (min(1.0, count / progress.chunks) for count in (chunks_embedded(progress), indexed))
+    return Reached(read, read * of_embedding, read * of_storing, done)
+
+
+def _counts(progress: Progress | None, indexed: int) -> tuple[float, ...]:
+    if progress is None:
+        return (0, 0, 0, 0, 0)
+    return (
+        progress.files_done,
+        progress.chunks,
+        chunks_embedded(progress),
+        indexed,
+        adapters.progress.share_done(progress),
+    )
+
+
 EVERYTHING = ""
 """In place of a folder: every remembered folder is brought up to date."""
 
@@ -21,7 +119,7 @@ class Run(NamedTuple):
     """As it was typed, or EVERYTHING."""
     meter: Meter = Meter()
     hold: Literal["", "asked", "held"] = ""
-    """A pause is asked for; the run stands still."""
+    """A pause is asked for; the run has stopped for it."""
     ended: Literal["", "done", "cancelled", "failed"] = ""
     summary: str = ""
     is_owed: bool = False
@@ -55,7 +153,7 @@ class PipelineStage(NamedTuple):
 
 
 def stages(meter: Meter) -> tuple[PipelineStage, ...]:
-    """Every step with its counts. How many chunks there will be is known when the last file is read."""
+    """Return every step with its counts. How many chunks there will be is known when the last file is read."""
     progress = meter.progress
     if progress is None:
         return ()
@@ -65,27 +163,11 @@ def stages(meter: Meter) -> tuple[PipelineStage, ...]:
     return (
         PipelineStage("read", progress.files_done, progress.files_total, "files", rates.read, reached.read),
         PipelineStage("chunk", progress.chunks, chunks, "chunks", rates.cut, reached.read),
-        PipelineStage("embed", embedded(progress), chunks, "chunks", rates.embedded, reached.embedded),
+        PipelineStage("embed", chunks_embedded(progress), chunks, "chunks", rates.embedded, reached.embedded),
         PipelineStage("index", meter.indexed, chunks, "chunks", rates.stored, reached.indexed),
     )
 
 
-def run_after(run: Run, event: Advanced | Held | Ended) -> Run:
-    """The run once this has happened to it."""
-    if isinstance(event, Advanced):
-        return run._replace(meter=event.meter)
-    if isinstance(event, Held):
-        return run._replace(hold="held" if event.is_held else "")
-    if event.error is not None:
-        hint = f" ({event.error.hint})" if event.error.hint else ""
-        return run._replace(ended="failed", hold="", summary=f"{event.error.message}{hint}")
-    if event.view is None:
-        summary = "cancelled; what was committed stays, F5 in pane 7 resumes"
-        return run._replace(ended="cancelled", hold="", summary=summary)
-    counts = [f"{event.view[verb]:,} {verb}" for verb in VERBS if event.view[verb]]  # type: ignore[literal-required]
-    return run._replace(ended="done", hold="", summary=", ".join(counts) or "nothing to add")
-
-
 def may_hold(run: Run | None) -> bool:
-    """True while the run can be paused or goes on after a pause."""
+    """Return True while the run can be paused or goes on after a pause."""
     return run is not None and not run.ended

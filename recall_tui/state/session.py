@@ -1,21 +1,26 @@
-"""What the workbench knows, and how every event changes it: pure, and without a screen."""
+"""The session, everything the screen shows, and the changes that several panes make to it. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from recall_core.errors import Interrupted
+from recall_core.errors import Interrupted, RecallError
 from recall_core.rql.parser import is_query
-from recall_tui.state.analyses import Analysis, Stamp
-from recall_tui.state.completion import Lookup
 from recall_tui.state.grouping import BY_RANK, Grouping, grouping_of
 from recall_tui.state.records import (
     FIRST_WINDOW,
+    SCOPES,
+    Analysis,
     ContextState,
     JudgeState,
+    Kind,
+    Lookup,
     QueryState,
+    QueryTab,
     ResultsState,
+    Scope,
+    Stamp,
     StoreState,
     WeightsState,
 )
@@ -33,7 +38,6 @@ TABS: tuple[Tab, ...] = ("explain", "weights", "context", "judge", "store")
 View = Literal["ledger", "passage", "whynot", "funnel", "compare"]
 VIEWS: tuple[View, ...] = ("ledger", "passage", "whynot", "funnel", "compare")
 """The tabs of the explain pane."""
-
 BUDGET_MOST = 10_000_000
 WORDS_K = 50
 """Rows that plain words list, unless another number is asked for."""
@@ -61,8 +65,8 @@ class Session(NamedTuple):
     """A long analysis under way: how many of its steps are done, and of how many."""
 
 
-def asked(session: Session, text: str, at: float) -> Session:
-    """The session with a new question under way; an empty one has no answer and asks nothing."""
+def ask(session: Session, text: str, at: float) -> Session:
+    """Return the session with a new question under way; an empty one has no answer and asks nothing."""
     is_same = text == session.query.text
     window = session.results.window if is_same else (0, FIRST_WINDOW)
     height = session.results.seen[1] - session.results.seen[0]
@@ -88,20 +92,20 @@ def asked(session: Session, text: str, at: float) -> Session:
 
 
 def is_lingering(session: Session) -> bool:
-    """True while the newest question has been under way for long."""
+    """Return True while the newest question has been under way for long."""
     return session.query.busy and session.query.lingers == session.query.question
 
 
-def given_up(session: Session) -> Session:
-    """The session with its newest question cancelled; what the one before it found stays."""
+def give_up(session: Session) -> Session:
+    """Return the session with its newest question cancelled; what the one before it found stays."""
     trouble = Interrupted("interrupted", "The query was cancelled.", hint="F5 runs it again")
     return session._replace(
         query=session.query._replace(given_up=session.query.question, busy=False, trouble=trouble)
     )
 
 
-def lacking(session: Session, lookups: Sequence[Lookup]) -> Session:
-    """The session with these lookups wanted, and no older ones: the cursor has left their place."""
+def want_lookups(session: Session, lookups: Sequence[Lookup]) -> Session:
+    """Return the session with these lookups wanted, and no older ones: the cursor has left their place."""
     return session._replace(
         query=session.query._replace(
             lookups=tuple(lookup for lookup in lookups if lookup not in session.query.entries)
@@ -109,48 +113,48 @@ def lacking(session: Session, lookups: Sequence[Lookup]) -> Session:
     )
 
 
-def settled(session: Session) -> Session:
-    """The session with its text let stand: its answer is worth remembering."""
+def settle(session: Session) -> Session:
+    """Return the session with its text left as it is: its answer is worth remembering."""
     return session._replace(query=session.query._replace(is_settled=True))
 
 
-def chosen(session: Session, row: int) -> Session:
-    """The session with another row selected, kept inside the list."""
+def select_row(session: Session, row: int) -> Session:
+    """Return the session with another row selected, kept inside the list."""
     if session.results.answer is None:
         return session
-    row = max(0, min(row, listed(session.results.answer)[1] - 1))
+    row = max(0, min(row, list_range(session.results.answer)[1] - 1))
     return session._replace(
         results=session.results._replace(selected=row, hit=session.results.hits.get(row, session.results.hit))
     )
 
 
-def chosen_at(session: Session, place: int) -> Session:
-    """The session with the row selected that is painted at this place, kept inside the list."""
+def select_place(session: Session, place: int) -> Session:
+    """Return the session with the row selected that is painted at this place, kept inside the list."""
     if session.results.answer is None:
         return session
-    last = max(0, listed(session.results.answer)[1] - 1)
-    return chosen(session, session.results.grouping.row(max(0, min(place, last))))
+    last = max(0, list_range(session.results.answer)[1] - 1)
+    return select_row(session, session.results.grouping.row(max(0, min(place, last))))
 
 
-def went_on(session: Session, rows: int) -> Session:
-    """The session with the row selected that is painted so many rows below the selected one."""
-    return chosen_at(session, session.results.grouping.place(session.results.selected) + rows)
+def move_selection(session: Session, rows: int) -> Session:
+    """Return the session with the row selected that is painted so many rows below the selected one."""
+    return select_place(session, session.results.grouping.place(session.results.selected) + rows)
 
 
-def regrouped(session: Session) -> Session:
-    """The session with its rows below their documents, or by rank again."""
+def toggle_grouping(session: Session) -> Session:
+    """Return the session with its rows below their documents, or by rank again."""
     is_grouped = not session.results.is_grouped
     grouping = grouping_in(session.results.answer, is_grouped=is_grouped)
     return session._replace(results=session.results._replace(is_grouped=is_grouped, grouping=grouping))
 
 
 def grouping_in(answer: Answer | None, *, is_grouped: bool) -> Grouping:
-    """How the rows of an answer are listed."""
-    return grouping_of(answer, *listed(answer)) if is_grouped and answer is not None else BY_RANK
+    """Return how the rows of an answer are listed."""
+    return grouping_of(answer, *list_range(answer)) if is_grouped and answer is not None else BY_RANK
 
 
-def looking_at(session: Session, first: int, end: int) -> Session:
-    """The session with the list's visible places wanted, and two screenfuls around them before one is left."""
+def look_at(session: Session, first: int, end: int) -> Session:
+    """Return the session with the list's visible places wanted, and two screenfuls around them before one is left."""
     rows = max(20, end - first)
     if (first, end) == session.results.seen:
         return session
@@ -160,60 +164,60 @@ def looking_at(session: Session, first: int, end: int) -> Session:
     return session._replace(results=results)
 
 
-def budgeted(session: Session, budget_tokens: int) -> Session:
-    """The session with another token budget, at least 1."""
+def set_budget(session: Session, budget_tokens: int) -> Session:
+    """Return the session with another token budget, at least 1."""
     return session._replace(context=session.context._replace(budget_tokens=max(1, min(budget_tokens, BUDGET_MOST))))
 
 
-def focused(session: Session, pane: Pane) -> Session:
-    """The session with another pane in front."""
+def focus_pane(session: Session, pane: Pane) -> Session:
+    """Return the session with another pane in front."""
     tab = pane if pane in TABS else session.tab
     return session._replace(
         pane=pane, tab=tab, query=session.query._replace(is_settled=session.query.is_settled or pane != "query")
     )
 
 
-def stepped(session: Session, panes: int) -> Pane:
-    """The pane that many steps further round; the ingest pane only counts while its strip stands there."""
+def next_pane(session: Session, panes: int) -> Pane:
+    """Return the pane that many steps further round; the ingest pane only counts while its strip is shown."""
     reachable = [pane for pane in PANES if pane != "ingest" or has_strip(session) or pane == session.pane]
     return reachable[(reachable.index(session.pane) + panes) % len(reachable)]
 
 
-def listed(answer: Answer) -> tuple[int, int]:
-    """The rank before the first listed row, and how many rows the list has: what LIMIT and OFFSET leave, or k."""
+def list_range(answer: Answer) -> tuple[int, int]:
+    """Return the rank before the first listed row, and the rows of the list: what LIMIT and OFFSET leave, or k."""
     offset = answer.plan.offset
     return offset, max(0, min(answer.plan.limit, answer.total - offset))
 
 
 def k_of(session: Session) -> int | None:
-    """The rows that are asked for, as --k takes them; None leaves it to the LIMIT of a query in RQL."""
+    """Return the rows that are asked for, as --k takes them; None leaves it to the LIMIT of a query in RQL."""
     if session.weights.k is not None or is_query(session.query.text):
         return session.weights.k
     return WORDS_K
 
 
 def filter_of(plan: Plan) -> str | None:
-    """The expression that words were filtered by; a query in RQL has it in its text."""
+    """Return the expression that words were filtered by; a query in RQL has it in its text."""
     return plan.filters if plan.rql is None else None
 
 
 def is_stale(session: Session) -> bool:
-    """True while what is listed does not answer what is written."""
+    """Return True while what is listed does not answer what is written."""
     return session.query.trouble is not None and session.results.answer is not None
 
 
 def has_strip(session: Session) -> bool:
-    """True while the ingest pane has a line on the screen although it is not in front."""
+    """Return True while the ingest pane has a line on the screen although it is not in front."""
     return session.store.run is not None or session.store.watching
 
 
 def is_ingesting(session: Session) -> bool:
-    """True while a run is under way."""
+    """Return True while a run is under way."""
     return session.store.run is not None and not session.store.run.ended
 
 
 def is_seen(session: Session, pane: Pane) -> bool:
-    """True when the pane stands on the screen."""
+    """Return True when the pane is on the screen."""
     if session.zoomed:
         return pane == session.pane
     if pane in ("query", "results"):
@@ -225,6 +229,87 @@ def is_seen(session: Session, pane: Pane) -> bool:
     return pane in ("weights", "context", "judge") or (pane == "store") == (session.tab == "store")
 
 
-def pointed(session: Session, name: str, row: int, rows: int) -> Session:
-    """The session with another line of a list chosen, kept inside its rows."""
+def move_cursor(session: Session, name: str, row: int, rows: int) -> Session:
+    """Return the session with another line of a list chosen, kept inside its rows."""
     return session._replace(cursors={**session.cursors, name: max(0, min(row, rows - 1))})
+
+
+def stamp_of(session: Session, analysis: Analysis) -> Stamp:
+    """Return what the result of an analysis depends on; while a newer question has no rows, those that are shown."""
+    info = session.store.info
+    store = (info.generation if info else 0, int(info.digest, 16) if info else 0, session.store.tasks_done)
+    is_shown = session.results.answered == session.query.question
+    of_scope: dict[Scope, Stamp] = {
+        "file": (session.store.writes,),
+        "store": (),
+        "question": (session.results.answered,),
+        "answer": (session.query.question, session.query.generation)
+        if is_shown
+        else (session.results.answered, session.results.ranked_at),
+    }
+    return (*store, *of_scope[SCOPES[analysis.kind]])
+
+
+Result = TypeVar("Result")
+
+
+def result_of(session: Session, analysis: Analysis | None, of: type[Result]) -> Result | RecallError | None:
+    """Return what an analysis found, the error of one that failed, None of one that is not done or not wanted."""
+    if analysis is None:
+        return None
+    stamp, result = session.analyses.get(analysis, ((), None))
+    if result is None or stamp != stamp_of(session, analysis):
+        return None
+    assert isinstance(result, (of, RecallError))  # noqa: S101 - a kind of analysis has one kind of result
+    return result
+
+
+def value_of(session: Session, analysis: Analysis | None, of: type[Result]) -> Result | None:
+    """Return what an analysis found, None unless it found something."""
+    result = result_of(session, analysis, of)
+    return result if isinstance(result, of) else None
+
+
+def latest(session: Session, kind: Kind, of: type[Result]) -> Result | RecallError | None:
+    """Return the newest result of a lasting kind, which may hold no longer; None before the first."""
+    result = next((result for analysis, (_, result) in session.analyses.items() if analysis.kind == kind), None)
+    assert result is None or isinstance(result, (of, RecallError))  # noqa: S101 - as above
+    return result
+
+
+MOST_TABS = 9
+"""As many as a title has room for."""
+
+
+def tabs_of(session: Session, text: str) -> tuple[QueryTab, ...]:
+    """Return every tab; the one in front as it is now. text: what is written in the field."""
+    query = session.query
+    tabs = query.tabs or (QueryTab(),)
+    return (*tabs[: query.tab], QueryTab(text, query.filter), *tabs[query.tab + 1 :])
+
+
+def has_tabs(session: Session) -> bool:
+    """While there are several."""
+    return len(session.query.tabs) > 1
+
+
+def open_tab(session: Session, text: str) -> Session:
+    """Return the session with an empty tab behind all others, in front."""
+    tabs = tabs_of(session, text)
+    return _at((*tabs, QueryTab()), len(tabs), session) if len(tabs) < MOST_TABS else session
+
+
+def go_to_tab(session: Session, text: str, place: int) -> Session:
+    """Return the session with the tab of that place in front, counted from 0 and round the ends."""
+    tabs = tabs_of(session, text)
+    return _at(tabs, place % len(tabs), session)
+
+
+def close_tab(session: Session) -> Session:
+    """Return the session without the tab in front, at the one before it; the only one stays, empty."""
+    tabs = session.query.tabs[: session.query.tab] + session.query.tabs[session.query.tab + 1 :]
+    return _at(tabs or (QueryTab(),), max(0, session.query.tab - 1), session)
+
+
+def _at(tabs: tuple[QueryTab, ...], place: int, session: Session) -> Session:
+    return session._replace(query=session.query._replace(tabs=tabs, tab=place, filter=tabs[place].filter))

@@ -1,28 +1,123 @@
-"""What the store pane and the ingest pane show of the store's keeping, and ask to be found out. Pure."""
+"""The store pane and the ingest pane: overview, checks, embedders and documents. Pure."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from recall_core import rql, store
 from recall_core.errors import RecallError
-from recall_tui.state import documents
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.documents import TreeLine
-from recall_tui.state.results import result_of
+from recall_tui.state.records import Analysis
 from recall_tui.state.runs import EVERYTHING
-from recall_tui.state.session import Session, is_seen, pointed
+from recall_tui.state.session import Session, is_seen, move_cursor, result_of, value_of
 
 if TYPE_CHECKING:
     from recall_core.contract.store import StoreView
     from recall_core.contract.views import CheckView, EmbedderView
     from recall_core.store.values import Source
 
+MOST_LINES = 300
+"""Entries of a folder, and tags, that are read and shown; the others are counted."""
+MOST_OPEN = 40
+"""Folders that are open at a time: each of them is read again once something is written."""
+TAGS = Analysis("documents", "", "tags")
+_WILD = re.compile(r"[][*?{}\\]")
+
+
+class TagCounts(NamedTuple):
+    """Tags with the number of documents that have each, the most frequent first. has_more: there are others."""
+
+    tags: tuple[tuple[str, int], ...]
+    has_more: bool
+
+
+class TreeLine(NamedTuple):
+    """One line of the tree. path: that of a folder ends in a slash; a tag is in its place."""
+
+    kind: Literal["folder", "file", "records", "tag", "more", "heading"]
+    path: str
+    name: str
+    depth: int = 0
+    documents: int = 0
+    chunks: int = 0
+    is_open: bool = False
+
+
+def tree_analyses(session: Session) -> Iterator[Analysis]:
+    """Yield what has to be read for the tree: where paths begin, the tags, and the open folders."""
+    yield Analysis("documents", "")
+    yield TAGS
+    yield from (Analysis("documents", folder) for folder in session.store.open_folders)
+
+
+def tree(session: Session) -> tuple[TreeLine, ...]:
+    """Return every line, from top to bottom."""
+    return (*_inside(session, "", 0), *_tags(session))
+
+
+def choosable_lines(session: Session) -> tuple[TreeLine, ...]:
+    """Return the lines that can be chosen."""
+    return tuple(line for line in tree(session) if line.kind not in ("more", "heading"))
+
+
+def open_folder(session: Session, path: str) -> Session:
+    """Return the session with a folder open, and the one that was opened first closed where too many are."""
+    folders = (*(each for each in session.store.open_folders if each != path), path)[-MOST_OPEN:]
+    return session._replace(store=session.store._replace(open_folders=folders))
+
+
+def close_folder(session: Session, path: str) -> Session:
+    """Return the session with a folder and what is open in it closed."""
+    folders = tuple(each for each in session.store.open_folders if not each.startswith(path))
+    return session._replace(store=session.store._replace(open_folders=folders))
+
+
+def filter_of(line: TreeLine) -> str:
+    """Return the expression that lets through what a line stands for: a tag, a path, or all paths that begin so."""
+    match line.kind:
+        case "tag":
+            return f"doc.tag = {rql.print.print_value(line.path)}"
+        case "file":
+            return f"doc.path = {rql.print.print_value(line.path)}"
+        case "records":
+            literally = re.sub(r"([%_\\])", r"\\\1", line.path)
+            return f"doc.path LIKE {rql.print.print_value(f'{literally}#%')}"
+        case _:
+            literally = _WILD.sub(lambda found: f"\\{found[0]}", line.path)
+            return f"doc.path GLOB {rql.print.print_value(f'{literally}**')}"
+
+
+def _inside(session: Session, folder: str, depth: int) -> Iterator[TreeLine]:
+    """Yield what is in an open folder and in its open folders; nothing before it is read."""
+    known = value_of(session, Analysis("documents", folder), store.values.FolderListing)
+    if known is None:
+        return
+    for entry in known.entries:
+        path = folder + entry.name
+        is_open = entry.kind == "folder" and path in session.store.open_folders
+        yield TreeLine(entry.kind, path, entry.name, depth, entry.documents, entry.chunks, is_open)
+        if is_open:
+            yield from _inside(session, path, depth + 1)
+    left = known.total - len(known.entries)
+    if left:
+        yield TreeLine("more", folder, f"{left:,} more", depth)
+
+
+def _tags(session: Session) -> Iterator[TreeLine]:
+    known = value_of(session, TAGS, TagCounts)
+    if known is None or not known.tags:
+        return
+    yield TreeLine("heading", "", "tags")
+    for tag, documents in known.tags:
+        yield TreeLine("tag", tag, tag, documents=documents)
+    if known.has_more:
+        yield TreeLine("more", "", "more tags")
+
+
 View = Literal["stats", "checks", "embedder", "documents"]
-
 VIEWS: tuple[View, ...] = ("stats", "checks", "embedder", "documents")
-
 """What the store pane can show, in the order of t and of Right."""
 
 CHECKS = (
@@ -31,19 +126,12 @@ CHECKS = (
     *("duplicates", "reembed", "embedder", "left_parts", "parser_missing", "files", "readings", "self_retrieval"),
     *("sparse_ceiling", "environment"),
 )
-
 """Every check of `recall doctor` without a flag, in its order."""
-
 URGENCY = {"error": 0, "warning": 1, "": 2, "ok": 2}
-
-"""The order of the checks by what they found: a check that is done is no reason to move it, a problem is."""
-
+"""The order of the checks by what they found: a finished check does not move it, a problem does."""
 QUALITY = {"hash": (0.397, 0.704), "local": (0.406, 0.722), "minilm": (0.445, 0.739)}
-
 """nDCG@10 of the hybrid ranking on Cranfield and SciFact, as docs/embedders.md has it."""
-
 QUALITY_OF_WORDS = (0.396, 0.704)
-
 """The same of words alone."""
 
 PACE = {
@@ -51,13 +139,9 @@ PACE = {
     "local": "It reads thousands of texts a second.",
     "minilm": "It takes about a hundred times as long as local.",
 }
-
 """What to expect of those that run in this process, as docs/embedders.md has it."""
-
 SERVERS = ("ollama", "llamacpp")
-
 """Those whose server is on this machine, where one runs."""
-
 _VIEW = "store view"  # the name of the cursor that says which view is in front
 
 
@@ -87,7 +171,7 @@ OVERVIEW = Analysis("overview")
 
 
 def is_outdated(session: Session) -> bool:
-    """True when the answer is of another state of the store than what is known of it by now."""
+    """Return True when the answer is of another state of the store than what is known of it now."""
     answer, info = session.results.answer, session.store.info
     if answer is None or info is None:
         return False
@@ -95,56 +179,56 @@ def is_outdated(session: Session) -> bool:
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """The stats for either pane, the checks and the documents while they are looked at."""
+    """Yield the stats for either pane, the checks and the documents while they are looked at."""
     is_open = is_seen(session, "store")
     if is_open or is_seen(session, "ingest"):
         yield OVERVIEW
     if is_open and view_of(session) == "checks":
         yield from (Analysis("health", code) for code in CHECKS)
     if is_open and view_of(session) == "documents":
-        yield from documents.wants(session)
+        yield from tree_analyses(session)
 
 
 def view_of(session: Session) -> View:
-    """The view of the store pane that is in front."""
+    """Return the view of the store pane that is in front."""
     return VIEWS[session.cursors.get(_VIEW, 0)]
 
 
-def turned(session: Session, views: int) -> Session:
-    """The session with the view that many places further, round the ends."""
+def turn_view(session: Session, views: int) -> Session:
+    """Return the session with the view that many places further, round the ends."""
     place = (VIEWS.index(view_of(session)) + views) % len(VIEWS)
     return session._replace(cursors={**session.cursors, _VIEW: place})
 
 
-def viewed(session: Session, view: View) -> Session:
-    """The session with this view in front."""
-    return turned(session, VIEWS.index(view) - VIEWS.index(view_of(session)))
+def show_view(session: Session, view: View) -> Session:
+    """Return the session with this view in front."""
+    return turn_view(session, VIEWS.index(view) - VIEWS.index(view_of(session)))
 
 
 def overview(session: Session) -> StoreOverview | RecallError | None:
-    """What is known of the store."""
+    """Return what is known of the store."""
     return result_of(session, OVERVIEW, StoreOverview)
 
 
 def checks(session: Session) -> tuple[tuple[str, CheckView | None], ...]:
-    """Every check with its code: errors first, then warnings, each in its order; None where it is not done."""
+    """Return every check with its code: errors first, then warnings, each in its order; None where it is not done."""
     found = [(code, _check(session, code)) for code in CHECKS]
     return tuple(sorted(found, key=lambda each: URGENCY[each[1]["severity"] if each[1] else ""]))
 
 
 def embedders(session: Session) -> tuple[EmbedderView, ...]:
-    """Every embedder, once they are known."""
+    """Return every embedder, once they are known."""
     known = overview(session)
     return known.embedders if isinstance(known, StoreOverview) else ()
 
 
 def list_of(session: Session) -> str:
-    """The name of the list that the keys go through in the pane in front."""
+    """Return the name of the list that the keys go through in the pane in front."""
     return f"store {view_of(session)}" if session.pane == "store" else "ingest"
 
 
 def rows_of(session: Session) -> int:
-    """How many lines that list has."""
+    """Return how many lines that list has."""
     if session.pane == "ingest":
         return len(session.store.run.skipped) if session.store.run else 0
     match view_of(session):
@@ -155,67 +239,67 @@ def rows_of(session: Session) -> int:
         case "embedder":
             return len(embedders(session))
         case "documents":
-            return len(documents.choices(session))
+            return len(choosable_lines(session))
 
 
 def cursor_of(session: Session) -> int:
-    """The chosen line of that list; a check that was chosen stays it, wherever problems that are found move it."""
+    """Return the chosen line of that list; a chosen check stays chosen when problems move it."""
     kept = session.cursors.get(list_of(session), 0)
     if list_of(session) == "store checks" and list_of(session) in session.cursors:
         return next(row for row, (code, _) in enumerate(checks(session)) if code == CHECKS[kept])
     return max(0, min(kept, rows_of(session) - 1))
 
 
-def picked(session: Session, row: int) -> Session:
-    """The session with this line of that list chosen; of a check its place in CHECKS is kept."""
+def pick_line(session: Session, row: int) -> Session:
+    """Return the session with this line of that list chosen; of a check its place in CHECKS is kept."""
     rows = rows_of(session)
     row = max(0, min(row, rows - 1))
     kept = CHECKS.index(checks(session)[row][0]) if list_of(session) == "store checks" else row
-    return pointed(session, list_of(session), kept, rows)
+    return move_cursor(session, list_of(session), kept, rows)
 
 
 def chosen_check(session: Session) -> CheckView | None:
-    """The check that is chosen, once it is done."""
+    """Return the check that is chosen, once it is done."""
     if session.pane != "store" or view_of(session) != "checks":
         return None
     return checks(session)[cursor_of(session)][1]
 
 
 def chosen_embedder(session: Session) -> EmbedderView | None:
-    """The embedder that is chosen."""
+    """Return the embedder that is chosen."""
     if session.pane != "store" or view_of(session) != "embedder" or not embedders(session):
         return None
     return embedders(session)[cursor_of(session)]
 
 
 def chosen_line(session: Session) -> TreeLine | None:
-    """The folder, file or tag that is chosen."""
+    """Return the folder, file or tag that is chosen."""
     if session.pane != "store" or view_of(session) != "documents":
         return None
-    lines = documents.choices(session)
+    lines = choosable_lines(session)
     return lines[cursor_of(session)] if lines else None
 
 
-def unfolded(session: Session) -> Session:
-    """The session with the chosen folder open; anything else has nothing to open."""
+def open_chosen(session: Session) -> Session:
+    """Return the session with the chosen folder open; anything else has nothing to open."""
     line = chosen_line(session)
-    return session if line is None or line.kind != "folder" else documents.opened(session, line.path)
+    return session if line is None or line.kind != "folder" else open_folder(session, line.path)
 
 
-def folded_up(session: Session) -> Session:
-    """The session with the chosen folder closed; of what lies in an open one, with that one chosen."""
+def close_chosen(session: Session) -> Session:
+    """Return the session with the chosen folder closed; of what lies in an open one, with that one chosen."""
     line = chosen_line(session)
     if line is None or line.kind == "tag":
         return session
     if line.is_open:
-        return documents.closed(session, line.path)
-    above = documents.parent_of(line.path)
-    rows = [row for row, each in enumerate(documents.choices(session)) if above and each.path == above]
-    return picked(session, rows[0]) if rows else session
+        return close_folder(session, line.path)
+    above = line.path[: line.path.rstrip("/").rfind("/") + 1]  # "" where paths begin
+    rows = [row for row, each in enumerate(choosable_lines(session)) if above and each.path == above]
+    return pick_line(session, rows[0]) if rows else session
 
 
 def state_of(embedder: EmbedderView) -> str:
-    """In a word whether it can be used. Of a server nobody knows before it is asked."""
+    """Return in a word whether it can be used, which is not known of a server before it is asked."""
     if embedder["in_use"]:
         return "in use"
     if not embedder["available"]:
@@ -224,12 +308,12 @@ def state_of(embedder: EmbedderView) -> str:
 
 
 def ndcg(name: str) -> str:
-    """How an embedder ranks on the two measured collections, in a fixed width; blank where nobody measured."""
+    """Return how an embedder ranks on the two measured collections, in a fixed width; dashes if not measured."""
     return "  ".join(_short(value) for value in QUALITY[name]) if name in QUALITY else f"{'-':>4}  {'-':>4}"
 
 
 def embedder_words(embedder: EmbedderView) -> str:
-    """What it is good for, how fast it is, and what stands in its way."""
+    """Return what it is good for, how fast it is, and what is in its way."""
     words = [f"{embedder['purpose']}.", PACE.get(embedder["name"], "")]
     if embedder["reason"] and not embedder["available"]:
         words.append(f"{embedder['reason']}.")
@@ -242,11 +326,11 @@ def embedder_words(embedder: EmbedderView) -> str:
     return " ".join(filter(None, words))
 
 
-def kept_by(session: Session) -> list[str]:
-    """The words of the command that does or says what the ingest or the store pane shows."""
+def command_words(session: Session) -> list[str]:
+    """Return the words of the command that does or says what the ingest or the store pane shows."""
     if session.pane == "store":
         line = chosen_line(session)
-        chosen = f" FILTER {documents.filter_of(line)}" if line is not None else ""
+        chosen = f" FILTER {filter_of(line)}" if line is not None else ""
         limit = f" LIMIT {line.documents}" if line is not None else ""
         listing = ["query", f"SELECT doc.path FROM doc{chosen} ORDER BY doc.path{limit}"]
         words = {"stats": ["stats", "--sizes"], "checks": ["doctor"], "embedder": ["embedders"], "documents": listing}
@@ -260,7 +344,7 @@ def kept_by(session: Session) -> list[str]:
 
 
 def remedy(command: str) -> StoreCommand | None:
-    """What a fix of `recall doctor` asks for, where it is one command that the workbench has too."""
+    """Return what a fix of `recall doctor` asks for, where it is one command that the workbench has too."""
     match shlex.split(command):
         case ["recall", "doctor", "--fix"]:
             return StoreCommand("doctor")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
+from recall_core.config import Config
 from recall_core.types import StoreInfo
-from recall_tui.state import grading, weighing
-from recall_tui.state.analyses import LASTING, TASKS_AT
+from recall_tui.state import explaining, judging, packing, store_pane, tuning, weighing
 from recall_tui.state.events import (
     Advanced,
     AnalysisDone,
@@ -32,10 +34,10 @@ from recall_tui.state.events import (
     Unwatched,
 )
 from recall_tui.state.judging import JudgedQueries
-from recall_tui.state.packing import forgotten, repacked
-from recall_tui.state.results import latest, stamp_of
-from recall_tui.state.runs import run_after
-from recall_tui.state.session import Session, grouping_in, listed
+from recall_tui.state.packing import forget_line, take_context
+from recall_tui.state.records import LASTING, SCOPES, TASKS_AT, Analysis, Lookup, Packing, Stamp, Tweaks
+from recall_tui.state.runs import Run
+from recall_tui.state.session import Session, grouping_in, k_of, latest, list_range, result_of, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,13 +45,14 @@ if TYPE_CHECKING:
     from recall_core.retrieve.answer import Answer
 
 MOST_KEPT = 50  # results of a kind: going through a long list would keep a document for each of its rows
+VERBS = ("added", "updated", "unchanged", "removed")
 
 
 def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - one line an event
-    """The session once the event has happened; stale events leave it as it is."""
+    """Return the session once the event has happened; stale events leave it as it is."""
     match event:
         case StoreOpened():
-            return _opened(session, event)
+            return _take_store(session, event)
         case Learned(lookup, entry):
             wanted = tuple(other for other in session.query.lookups if other != lookup)
             return session._replace(
@@ -62,7 +65,7 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
         case Unwatched():
             return session._replace(store=session.store._replace(watching=False))
         case AnalysisDone():
-            return _analysed(session, event)
+            return _take_result(session, event)
         case AnalysisMoved(analysis, done, total):
             return session._replace(analysing=(analysis, done, total))
         case TaskMoved(name, progress):
@@ -70,7 +73,10 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
         case Ran():
             return session._replace(store=session.store._replace(tasks_done=session.store.tasks_done + 1))
         case TaskDone():
-            return _task_done(session, event)
+            store = session.store._replace(task="", task_progress=None, tasks_done=session.store.tasks_done + 1)
+            fresh = session._replace(store=store)
+            is_failed = event.error is not None
+            return judging.finish_grading(fresh, failed=is_failed) if event.name == judging.GRADE else fresh
         case Answered() | Failed() | Charted() | Cited() if event.question == session.query.question:
             return _of_question(session, event)
         case Reweighed() | Fetched() | Repacked() if event.generation == session.query.generation:
@@ -78,7 +84,7 @@ def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - o
     return session
 
 
-def _opened(session: Session, event: StoreOpened) -> Session:
+def _take_store(session: Session, event: StoreOpened) -> Session:
     is_same = session.store.info is not None and _stage(session.store.info) == _stage(event.info)
     fresh = session._replace(store=session.store._replace(info=event.info, is_storeless=False))
     if event.config is not None:
@@ -86,7 +92,7 @@ def _opened(session: Session, event: StoreOpened) -> Session:
             session.weights.saved is not None and session.weights.saved.budget_tokens == event.config.budget_tokens
         )
         budget_tokens = session.context.budget_tokens if is_moved else event.config.budget_tokens
-        fresh = weighing.resaved(
+        fresh = weighing.adopt_saved(
             fresh._replace(
                 weights=fresh.weights._replace(toml=event.toml),
                 context=fresh.context._replace(budget_tokens=budget_tokens),
@@ -101,7 +107,7 @@ def _opened(session: Session, event: StoreOpened) -> Session:
 
 
 def _stage(info: StoreInfo) -> tuple[int, str]:
-    """What tells a state of the store from every other; another store may have come to the same generation."""
+    """Return what tells a state of the store from every other; another store may have come to the same generation."""
     return info.generation, info.digest
 
 
@@ -113,15 +119,8 @@ def _is_judged_elsewhere(session: Session, event: StoreOpened) -> bool:
     return known.digest != event.judged
 
 
-def _task_done(session: Session, event: TaskDone) -> Session:
-    fresh = session._replace(
-        store=session.store._replace(task="", task_progress=None, tasks_done=session.store.tasks_done + 1)
-    )
-    return grading.ended(fresh, failed=event.error is not None) if event.name == grading.GRADE else fresh
-
-
-def _analysed(session: Session, event: AnalysisDone) -> Session:
-    """The session with a result; those that no longer hold make room."""
+def _take_result(session: Session, event: AnalysisDone) -> Session:
+    """Return the session with a result; those that no longer hold make room."""
     held = {
         analysis: kept
         for analysis, kept in session.analyses.items()
@@ -129,7 +128,7 @@ def _analysed(session: Session, event: AnalysisDone) -> Session:
     }
     if event.stamp == stamp_of(session, event.analysis):
         if event.analysis.kind == "grades":
-            session = grading.confirmed(session, event.stamp[TASKS_AT])
+            session = judging.drop_read_gradings(session, event.stamp[TASKS_AT])
         held.pop(event.analysis, None)
         held[event.analysis] = event.stamp, event.result
         most = 1 if event.analysis.kind in LASTING else MOST_KEPT
@@ -141,7 +140,7 @@ def _analysed(session: Session, event: AnalysisDone) -> Session:
 def _of_question(session: Session, event: OfQuestion) -> Session:
     match event:
         case Answered():
-            return _answered(session, event)
+            return _take_answer(session, event)
         case Failed(_, error):
             return session._replace(query=session.query._replace(trouble=error, busy=False))
         case Charted(_, chart):
@@ -155,7 +154,7 @@ def _of_question(session: Session, event: OfQuestion) -> Session:
 def _of_generation(session: Session, event: OfGeneration) -> Session:
     match event:
         case Reweighed():
-            return _weighed(session, event)
+            return _take_weights(session, event)
         case Fetched(_, hits, states, before, matched):
             fresh = session._replace(
                 results=session.results._replace(
@@ -171,19 +170,19 @@ def _of_generation(session: Session, event: OfGeneration) -> Session:
                 )
             )
         case Repacked():
-            return repacked(session, event)
+            return take_context(session, event)
 
 
-def _answered(session: Session, event: Answered) -> Session:
-    """The selection stays with what was selected where only the store is another."""
+def _take_answer(session: Session, event: Answered) -> Session:
+    """Return the selection stays with what was selected where only the store is another."""
     answer, before = event.answer, session.results.answer
     same = before is not None and before.plan.text == answer.plan.text
     selected, is_listed = 0, True
-    if before is not None and is_anew(before, answer):
-        selected, is_listed = followed(before, session.results.selected, answer)
+    if before is not None and is_refreshed(before, answer):
+        selected, is_listed = follow_row(before, session.results.selected, answer)
     elif same:
-        selected = min(session.results.selected, max(0, listed(answer)[1] - 1))
-    fresh = session if same else forgotten(session)
+        selected = min(session.results.selected, max(0, list_range(answer)[1] - 1))
+    fresh = session if same else forget_line(session)
     return fresh._replace(
         results=fresh.results._replace(
             answer=answer,
@@ -207,9 +206,9 @@ def _answered(session: Session, event: Answered) -> Session:
     )
 
 
-def _weighed(session: Session, event: Reweighed) -> Session:
-    """The selection stays on its row: what stands there is what a person watches."""
-    selected = max(0, min(session.results.selected, listed(event.answer)[1] - 1))
+def _take_weights(session: Session, event: Reweighed) -> Session:
+    """Return the selection stays on its row: that is what a person watches."""
+    selected = max(0, min(session.results.selected, list_range(event.answer)[1] - 1))
     is_asked = session.query.text == event.answer.plan.text
     return session._replace(
         results=session.results._replace(
@@ -229,20 +228,20 @@ def _weighed(session: Session, event: Reweighed) -> Session:
     )
 
 
-def is_anew(before: Answer, answer: Answer) -> bool:
-    """True when the same question was answered from another state of the store."""
+def is_refreshed(before: Answer, answer: Answer) -> bool:
+    """Return True when the same question was answered from another state of the store."""
     is_other = (before.generation, before.digest) != (answer.generation, answer.digest)
     return is_other and before.plan.text == answer.plan.text
 
 
-def followed(before: Answer, row: int, answer: Answer) -> tuple[int, bool]:
-    """The row that this row of the older answer has become, and whether its document is still listed.
+def follow_row(before: Answer, row: int, answer: Answer) -> tuple[int, bool]:
+    """Return the row that this row of the older answer has become, and whether its document is still listed.
 
     It is the same place of the document, else the document's first row, else the row of the same number. Rows without
     a signal have nothing to be followed by.
     """
     older, newer = _positions(before), _positions(answer)
-    number = max(0, min(row, listed(answer)[1] - 1))
+    number = max(0, min(row, list_range(answer)[1] - 1))
     if before.pool is None or answer.pool is None or row >= len(older):
         return number, True
     was, keys, first = before.pool.keys[older[row]], answer.pool.keys, None
@@ -256,6 +255,95 @@ def followed(before: Answer, row: int, answer: Answer) -> tuple[int, bool]:
 
 
 def _positions(answer: Answer) -> Sequence[int]:
-    """The listed rows, by position in the pool."""
-    first, rows = listed(answer)
+    """Return the listed rows, by position in the pool."""
+    first, rows = list_range(answer)
     return () if answer.ranked is None else answer.ranked.order[first : first + rows]
+
+
+def run_after(run: Run, event: Advanced | Held | Ended) -> Run:
+    """Return the run once this has happened to it."""
+    if isinstance(event, Advanced):
+        return run._replace(meter=event.meter)
+    if isinstance(event, Held):
+        return run._replace(hold="held" if event.is_held else "")
+    if event.error is not None:
+        hint = f" ({event.error.hint})" if event.error.hint else ""
+        return run._replace(ended="failed", hold="", summary=f"{event.error.message}{hint}")
+    if event.view is None:
+        summary = "cancelled; what was committed stays, F5 in pane 7 resumes"
+        return run._replace(ended="cancelled", hold="", summary=summary)
+    counts = [f"{event.view[verb]:,} {verb}" for verb in VERBS if event.view[verb]]  # type: ignore[literal-required]
+    return run._replace(ended="done", hold="", summary=", ".join(counts) or "nothing to add")
+
+
+class QueryRequest(NamedTuple):
+    """All that the screen wants of the store now; the newest request replaces every older one."""
+
+    generation: int
+    text: str
+    window: tuple[int, int]
+    packing: Packing
+    lookups: tuple[Lookup, ...] = ()
+    question: int = 0
+    settings: Tweaks = MappingProxyType({})
+    saved: Config | None = None
+    k: int | None = None
+    seen: tuple[int, int] = (0, 0)
+    """Places of the window on the screen, whose rows have their passages."""
+    is_grouped: bool = False
+    """Places are those of rows below their documents, not ranks."""
+    is_k_moved: bool = False
+    """A person asked for this number: it holds for the context too."""
+    filter: str = ""
+    is_given_up: bool = False
+    """Its question is to be answered no more; what has an answer keeps it."""
+
+
+def query_request(session: Session) -> QueryRequest:
+    """Return what the query thread should make true."""
+    return QueryRequest(
+        generation=session.query.generation,
+        text=session.query.text,
+        window=session.results.window,
+        seen=session.results.seen,
+        is_grouped=session.results.is_grouped,
+        packing=Packing(session.context.budget_tokens, session.context.pins, session.context.drops),
+        lookups=session.query.lookups,
+        question=session.query.question,
+        settings=session.weights.tweaks,
+        saved=session.weights.saved,
+        k=k_of(session),
+        is_k_moved=session.weights.k is not None,
+        filter=session.query.filter,
+        is_given_up=session.query.given_up == session.query.question,
+    )
+
+
+WANTS: tuple[Callable[[Session], Iterator[Analysis]], ...] = (
+    explaining.wants,
+    packing.wants,
+    judging.wants,
+    store_pane.wants,
+    tuning.wants,
+)
+"""What each pane wants; a pane in front of the others comes first, and the curve of all queries last of all."""
+
+
+def wanted_analyses(session: Session) -> tuple[tuple[Analysis, Stamp], ...]:
+    """Return the analyses that are not done yet: none while a question is answered.
+
+    While the question is wrong, only those of the store. While another order is made, none of the present order: the
+    result would be kept for the new one.
+    """
+    if session.store.info is None or session.query.busy:
+        return ()
+    analyses = dict.fromkeys(analysis for wants in WANTS for analysis in wants(session))
+    if session.results.answer is not None and session.results.ranked_at != session.query.generation:
+        analyses = dict.fromkeys(analysis for analysis in analyses if SCOPES[analysis.kind] != "answer")
+    if session.query.trouble is not None:
+        analyses = dict.fromkeys(analysis for analysis in analyses if SCOPES[analysis.kind] in ("store", "file"))
+    return tuple(
+        (analysis, stamp_of(session, analysis))
+        for analysis in analyses
+        if result_of(session, analysis, object) is None
+    )

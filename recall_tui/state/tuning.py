@@ -1,45 +1,115 @@
-"""What the grades and the pins of a question say of every weight. Pure, and without a screen."""
+"""Tuning the weights: the chart, the curve, the pinned chunks, and the rows under the saved settings. Pure."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from recall_core import explain
-from recall_core.config import Config, assignments
-from recall_core.evaluate.options import FUSION, RETRIEVAL, unswept
+from recall_core.config import NAMES, Config, assignments
+from recall_core.evaluate.measures import FUSION, RETRIEVAL, unswept
 from recall_core.evaluate.questions import Unit
 from recall_core.text import cited
 from recall_core.types import Hit
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.beside import saved_analysis
 from recall_tui.state.judging import words_of
-from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, is_seen
-from recall_tui.state.weighing import current, exact_share, is_hybrid, why_no_lines
+from recall_tui.state.records import Analysis, Chart, PinnedChunk, Want
+from recall_tui.state.session import Session, is_seen, list_range, value_of
+from recall_tui.state.weighing import KEYS, current, exact_share, is_hybrid, is_moved, why_no_lines
 
 if TYPE_CHECKING:
-    from recall_core.explain.intervals import Interval
+    from recall_core.config import Config
+    from recall_core.explain.sweep import Interval, Stability
     from recall_core.retrieve.answer import Answer
+    from recall_core.types import Pool
+
+MOST_ROWS = 100  # that are compared: more than any screen shows
+
+
+class SavedRows(NamedTuple):
+    """The first rows of a question under the saved settings, and by what each is found again in another list."""
+
+    ids: tuple[int, ...]
+    hits: tuple[Hit, ...]
+    first_rank: int
+
+
+class ComparedRow(NamedTuple):
+    """One row of either list. other: its rank in the other one, None where that does not have it."""
+
+    rank: int
+    other: int | None
+    hit: Hit | None
+    """None until the row is fetched."""
+
+
+class Compared(NamedTuple):
+    """Both lists from their first rows on."""
+
+    saved: tuple[ComparedRow, ...]
+    now: tuple[ComparedRow, ...]
+
+
+def saved_analysis(session: Session) -> Analysis | None:
+    """Return the analysis of the rows under the saved settings; None if they are not shown or nothing is moved."""
+    answer, plain = session.results.answer, session.weights.plain
+    if not session.weights.is_beside or not is_moved(session) or answer is None or plain is None:
+        return None
+    return Analysis("saved", other=" ".join(assignments({key: getattr(plain, key) for key in KEYS})))
+
+
+def compare_with_saved(session: Session) -> Compared | None:
+    """Return the two lists; None while the saved one is not known."""
+    result, answer = value_of(session, saved_analysis(session), SavedRows), session.results.answer
+    if result is None or answer is None:
+        return None
+    offset, rows = list_range(answer)
+    then = {each: result.first_rank + at for at, each in enumerate(result.ids)}
+    now: dict[int, int] = {}
+    lines: list[ComparedRow] = []
+    for row, each in enumerate(identities(answer, offset, offset + rows)):
+        if row < MOST_ROWS:
+            other = then.get(each, session.weights.saved_ranks.get(row))
+            lines.append(ComparedRow(offset + row + 1, other, session.results.hits.get(row)))
+        elif len(now) == len(then):
+            break
+        if each in then:
+            now[each] = offset + row + 1
+    saved = [ComparedRow(then[each], now.get(each), hit) for each, hit in zip(result.ids, result.hits, strict=True)]
+    return Compared(tuple(saved), tuple(lines))
+
+
+def identities(answer: Answer, start: int, stop: int) -> Iterator[int]:
+    """Yield what identifies the rows from start to stop: their chunk, or the document if rows are documents."""
+    if answer.pool is None or answer.ranked is None:
+        return
+    for position in answer.ranked.order[start:stop]:
+        key = answer.pool.keys[position]
+        yield key.doc_rowid if answer.plan.table == "doc" else key.rowid
+
+
+def describe_moves(session: Session) -> list[str]:
+    """Return what was moved, each with its saved value and its value now."""
+    plain, config = session.weights.plain or session.weights.saved or Config(), current(session)
+    words = [
+        f"{NAMES.get(key, key)} {_write_value(getattr(plain, key))} to {_write_value(getattr(config, key))}"
+        for key in session.weights.tweaks
+        if key not in session.weights.fixed
+    ]
+    return words if session.weights.k is None else [*words, f"top k {session.weights.k}"]
+
+
+def _write_value(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
 
 MEASURE = "nDCG@10"
 LEAST_QUERIES = 10  # `recall tune` recommends nothing on fewer
-
-Want = Literal["in", "out"]
 Stretch: TypeAlias = tuple[float, float]
 """Weights between two ends."""
-
-
-class PinnedChunk(NamedTuple):
-    """A target of one question: a chunk that is required among its first rows, or excluded from them."""
-
-    question: str
-    want: Want
-    chunk_id: str
-    place: str
-    """The chunk's path and lines, for people."""
 
 
 class Curve(NamedTuple):
@@ -71,14 +141,14 @@ class TargetWeights(NamedTuple):
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """The rows under the saved settings, the targets' weights, then the curve: it may take long."""
+    """Yield the rows under the saved settings, the targets' weights, then the curve: it may take long."""
     if not is_seen(session, "weights"):
         return
     yield from filter(None, (saved_analysis(session), pins_analysis(session), curve_analysis(session)))
 
 
 def curve_analysis(session: Session) -> Analysis | None:
-    """The analysis of the curve that is shown; None where the weight of this question moves no rank."""
+    """Return the analysis of the curve that is shown; None where the weight of this question moves no rank."""
     answer = session.results.answer
     if session.weights.is_of_all:
         return Analysis("curve", "", _scale(of_words(session)))
@@ -88,7 +158,7 @@ def curve_analysis(session: Session) -> Analysis | None:
 
 
 def pins_analysis(session: Session) -> Analysis | None:
-    """The analysis of the weights that meet the targets of this question."""
+    """Return the analysis of the weights that meet the targets of this question."""
     answer, pins = session.results.answer, pins_of(session)
     if answer is None or not pins or not is_hybrid(answer) or why_no_lines(answer):
         return None
@@ -97,36 +167,33 @@ def pins_analysis(session: Session) -> Analysis | None:
 
 
 def curve_of(session: Session) -> Curve | None:
-    """The curve that is shown, once it is found out."""
-    analysis = curve_analysis(session)
-    result = result_of(session, analysis, Curve) if analysis else None
-    return result if isinstance(result, Curve) else None
+    """Return the curve that is shown, once it is found out."""
+    return value_of(session, curve_analysis(session), Curve)
 
 
 def target_weights(session: Session) -> TargetWeights | None:
-    """The weights that meet the targets, once they are found out."""
-    analysis = pins_analysis(session)
-    result = result_of(session, analysis, TargetWeights) if analysis else None
-    return result if isinstance(result, TargetWeights) else None
+    """Return the weights that meet the targets, once they are found out."""
+    return value_of(session, pins_analysis(session), TargetWeights)
 
 
 def of_words(session: Session) -> Config:
-    """The settings of a question in words: what all judged queries are asked under."""
+    """Return the settings of a question in words: what all judged queries are asked under."""
     return (session.weights.saved or Config())._replace(**dict(session.weights.tweaks))  # type: ignore[arg-type]
 
 
 def pins_of(session: Session) -> tuple[PinnedChunk, ...]:
-    """The pins of the answered question."""
+    """Return the pins of the answered question."""
     answer = session.results.answer
     return () if answer is None else tuple(pin for pin in session.weights.targets if pin.question == answer.plan.text)
 
 
-def pinned(session: Session, want: Want) -> Session:
-    """The session with this target for the selected row; the same one a second time takes it back."""
+def toggle_target(session: Session, want: Want) -> Session:
+    """Return the session with this target for the selected row; the same one a second time takes it back."""
     answer, hit = session.results.answer, session.results.hit
     if answer is None or hit is None or hit.chunk is None:
         return session
-    pin = PinnedChunk(answer.plan.text, want, hit.chunk.id, _place(hit))
+    place = cited(hit.doc.path, hit.chunk.line_start, hit.chunk.line_end, hit.chunk.place)
+    pin = PinnedChunk(answer.plan.text, want, hit.chunk.id, place)
     others = tuple(
         each for each in session.weights.targets if (each.question, each.chunk_id) != (pin.question, pin.chunk_id)
     )
@@ -136,7 +203,7 @@ def pinned(session: Session, want: Want) -> Session:
 
 
 def first_rows(session: Session) -> int:
-    """How many rows count as the first ones, as `recall tune --k` takes it: down to the last that is asked for."""
+    """Return how many rows count as the first ones, as `recall tune --k` takes it: all that are asked for."""
     return (
         max(1, session.results.answer.plan.offset + session.results.answer.plan.limit)
         if session.results.answer is not None
@@ -145,43 +212,43 @@ def first_rows(session: Session) -> int:
 
 
 def nearest_weight(session: Session) -> float | None:
-    """The weight nearest to the present one that meets all targets; None where there is none, or none is known."""
+    """Return the weight nearest to the present one that meets all targets; None if none is known."""
     met, now = target_weights(session), exact_share(current(session))
-    interval = explain.intervals.nearest(met.weights, now) if met else None
-    return None if interval is None else explain.intervals.weight_inside(interval, now)
+    interval = explain.sweep.nearest(met.weights, now) if met else None
+    return None if interval is None else explain.sweep.weight_inside(interval, now)
 
 
 def value_at(curve: Curve, weight: Fraction) -> float:
-    """The mean at exactly this weight."""
+    """Return the mean at exactly this weight."""
     values = [of[bisect_left(at, weight) + bisect_right(at, weight) - 1] for at, of in curve.steps]
     return sum(values) / len(values)
 
 
 def left_out(session: Session) -> str:
-    """The settings in force that the curve on the screen knows nothing of, as in `recall tune`; "" without any."""
+    """Return the settings in force that the curve on the screen leaves out, as in `recall tune`; "" without any."""
     return ", ".join(unswept(of_words(session) if session.weights.is_of_all else current(session)))
 
 
 def heights(curve: Curve, columns: int) -> list[float]:
-    """The mean in the middle of each of so many equal stretches of the range: to draw, not to decide."""
+    """Return the mean in the middle of each of so many equal stretches of the range: to draw, not to decide."""
     middles = [(2 * column + 1) / (2 * columns) for column in range(columns)]
     return [curve.means[bisect_right(curve.places, at) - 1] for at in middles]
 
 
 def middle(stretches: Sequence[Stretch]) -> float:
-    """The middle of the widest of these stretches, to as few decimals as stay inside of it."""
+    """Return the middle of the widest of these stretches, to as few decimals as stay inside of it."""
     low, high = max(stretches, key=lambda each: (_width(each), -each[0]))
     tried = (round((low + high) / 2, digits) for digits in (2, 3, 4, 5, 6))
     return next((each for each in tried if low < each < high), (low + high) / 2)
 
 
 def best_weight(curve: Curve) -> float:
-    """The weight that is named as the best one: of all that are, the middle of the widest stretch."""
+    """Return the weight that is named as the best one: of all that are, the middle of the widest stretch."""
     return middle(curve.best_weights)
 
 
 def better_weight(curve: Curve, now: Fraction) -> float | None:
-    """The weight that the grades speak for, its mean no lower than here; None where the present one is as good.
+    """Return the weight that the grades recommend, its mean no lower than here; None if this one is as good.
 
     The middle of the piece of the plateau that has the highest mean there, and of equal ones of the widest.
     """
@@ -196,7 +263,7 @@ def better_weight(curve: Curve, now: Fraction) -> float | None:
 
 
 def _holds(curve: Curve, stretch: Stretch, now: Fraction, here: float) -> bool:
-    """True for a weight between the ends; for an end, which is a break point, unless its value is lower."""
+    """Return True for a weight between the ends; for an end, which is a break point, unless its value is lower."""
     return stretch[0] < now < stretch[1] or (now in stretch and here >= _within(curve, stretch))
 
 
@@ -205,18 +272,20 @@ def _width(stretch: Stretch) -> float:
 
 
 def _within(curve: Curve, stretch: Stretch) -> float:
-    """The mean in the middle of a stretch, exactly."""
+    """Return the mean in the middle of a stretch, exactly."""
     return value_at(curve, Fraction(str(middle([stretch]))))
 
 
 def _scale(config: Config) -> str:
-    """All that a curve depends on besides the weight and the store."""
+    """Return all that a curve depends on besides the weight and the store."""
     return _settings(config, (*FUSION, *RETRIEVAL))
 
 
 def _ranking(answer: Answer, config: Config) -> str:
-    """All that the curve of an answer depends on besides the weight and the grades: what made its candidates, and how
-    they are ranked by now. A setting that has to be searched with counts once its candidates are there.
+    """Return what the curve of an answer depends on besides the weight and the grades.
+
+    That is what made its candidates, and how they are ranked now. A setting that has to be searched with counts once
+    its candidates are there.
     """
     plan = answer.plan
     candidates = (
@@ -235,6 +304,44 @@ def _settings(config: Config, keys: Sequence[str]) -> str:
     return " ".join(assignments({key: getattr(config, key) for key in keys}))
 
 
-def _place(hit: Hit) -> str:
-    assert hit.chunk is not None  # noqa: S101 - a row without a chunk is not pinned
-    return cited(hit.doc.path, hit.chunk.line_start, hit.chunk.line_end, hit.chunk.place)
+DEPTH = 8  # ranks that are drawn: more lines than this cannot be followed by eye
+
+
+def chart_of(pool: Pool, config: Config, *, limit: int = DEPTH, texts: Sequence[int] | None = None) -> Chart:
+    """Draw a pool with two signals under this fusion and normalisation; the weights do not matter.
+
+    limit: how many rows are listed; at most DEPTH are drawn. texts: the number of each candidate's text, where copies
+    are listed once.
+    """
+    swept = explain.sweep.sweep(explain.lines.sweepable(pool, config), max(1, min(limit, DEPTH)), texts)
+    return Chart(
+        fusion=config.fusion,
+        normalize=config.normalize,
+        rrf_k=config.rrf_k,
+        weights=swept.weights,
+        orders=tuple(map(tuple, swept.orders.tolist())),
+        same_order=tuple(where for where, _ in explain.sweep.stretches(swept)),
+        same_members=tuple(where for where, _ in explain.sweep.stretches(swept, members=True)),
+    )
+
+
+def top_at(chart: Chart, weight: Fraction) -> tuple[int, ...]:
+    """Return the first candidates at this weight, best first."""
+    return chart.orders[bisect_left(chart.weights, weight) + bisect_right(chart.weights, weight) - 1]
+
+
+def tops_over(chart: Chart, columns: int) -> list[tuple[int, ...]]:
+    """Return the first candidates in the middle of each of so many equal stretches: to draw, not to decide."""
+    places = [float(weight) for weight in chart.weights]
+    middles = [(2 * column + 1) / (2 * columns) for column in range(columns)]
+    return [chart.orders[bisect_left(places, at) + bisect_right(places, at) - 1] for at in middles]
+
+
+def stability_at(chart: Chart, weight: Fraction) -> Stability:
+    """Return how far the weight is from changing the first ranks."""
+    return explain.sweep.stability_of(chart.same_order, chart.same_members, weight)
+
+
+def changes(chart: Chart) -> tuple[Fraction, ...]:
+    """Return the weights at which something changes: where one stretch ends and the next begins."""
+    return tuple(sorted({where.low for where in chart.same_order if where.low > 0 or where.low_open}))

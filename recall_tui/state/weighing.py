@@ -1,4 +1,4 @@
-"""The weights a person moves: what they stand at, and the session after each change. Pure, and without a screen."""
+"""The weights: the settings in force, each change of them, and the rows of their form. Pure."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from recall_core.config import SETTINGS, Config
-from recall_core.evaluate.options import retrieval
+from recall_core.config import SETTINGS, Config, assignments, override
+from recall_core.errors import RecallError
+from recall_core.evaluate.measures import retrieval
+from recall_core.text import cited
+from recall_tui.home.history import KeptRow, PastQuestion
 from recall_tui.state.records import Moved, QuestionChange, Tweaks
-from recall_tui.state.session import WORDS_K, Session, asked
+from recall_tui.state.session import WORDS_K, Session, ask, filter_of, list_range, move_cursor
 
 if TYPE_CHECKING:
     from recall_core.retrieve.answer import Answer
-    from recall_tui.state.chart import Chart
+    from recall_tui.state.records import Chart
 
 KEYS = tuple(key for key, setting in SETTINGS.items() if setting.live and key != "budget_tokens")
 """The settings that can be moved, in the order in which they are written. A budget is typed, not tuned."""
-
 UNDO_MOST = 200
-
 K_STEPS = (1, 2, 3, 5, 10, 15, 20, 30, 50, *(first * 10**power for power in range(2, 6) for first in (1, 2, 5)))
 STEPS: dict[str, tuple[int, ...]] = {
     "pool": tuple(first * 10**power for power in range(1, 6) for first in (1, 2, 5)),
@@ -30,74 +31,74 @@ STEPS: dict[str, tuple[int, ...]] = {
 
 
 def current(session: Session) -> Config:
-    """The settings that the pane shows: what the question has without tweaks, and the tweaks it leaves free."""
+    """Return the settings that the pane shows: those of the question, and the tweaks that it leaves free."""
     start = session.weights.plain or session.weights.saved or Config()
     free = {key: value for key, value in session.weights.tweaks.items() if key not in session.weights.fixed}
     return start._replace(**free)  # type: ignore[arg-type]
 
 
 def is_ranking(session: Session) -> bool:
-    """True while the candidates at hand are ranked again."""
+    """Return True while the candidates at hand are ranked again."""
     return (
         session.results.answered == session.query.question and session.results.ranked_at != session.query.generation
     )
 
 
 def share(config: Config) -> float:
-    """The semantic share of the weights, 0 to 1; two weights of 0 count as equal ones."""
+    """Return the semantic share of the weights, 0 to 1; two weights of 0 count as equal ones."""
     total = config.bm25_weight + config.vector_weight
     return config.vector_weight / total if total > 0 else 0.5
 
 
 def exact_share(config: Config) -> Fraction:
-    """The semantic share as the decimals say it; two weights of 0 count as equal ones."""
+    """Return the semantic share as the decimals say it; two weights of 0 count as equal ones."""
     words, meaning = Fraction(str(config.bm25_weight)), Fraction(str(config.vector_weight))
     return meaning / (words + meaning) if words + meaning else Fraction(1, 2)
 
 
-def weighted(session: Session, semantic: float, *, joins: bool = False) -> Session:
-    """The session with this semantic share, in hundredths, and the rest for the words.
+def set_share(session: Session, semantic: float, *, joins: bool = False) -> Session:
+    """Return the session with this semantic share, in hundredths, and the rest for the words.
 
     joins: the change goes on with the one before, as a drag does, so that both are undone in one step.
     """
     semantic = round(min(1.0, max(0.0, semantic)), 2)
-    return tweaked(session, {"bm25_weight": round(1 - semantic, 2), "vector_weight": semantic}, joins=joins)
+    return move_settings(session, {"bm25_weight": round(1 - semantic, 2), "vector_weight": semantic}, joins=joins)
 
 
-def put_at(session: Session, semantic: float) -> Session:
-    """The session with exactly this semantic share, as the decimals say it."""
+def set_exact_share(session: Session, semantic: float) -> Session:
+    """Return the session with exactly this semantic share, as the decimals say it."""
     share_of = Fraction(str(semantic))
-    return tweaked(session, {"bm25_weight": float(1 - share_of), "vector_weight": float(share_of)})
+    return move_settings(session, {"bm25_weight": float(1 - share_of), "vector_weight": float(share_of)})
 
 
-def nudged(session: Session, hundredths: int) -> Session:
-    """The session with the semantic share that much higher."""
-    return weighted(session, share(current(session)) + hundredths / 100)
+def nudge_share(session: Session, hundredths: int) -> Session:
+    """Return the session with the semantic share that much higher."""
+    return set_share(session, share(current(session)) + hundredths / 100)
 
 
-def turned(session: Session, key: str, steps: int = 1) -> Session:
-    """The session with a setting's choice that is so many further, round the end; a switch has two."""
+def turn_choice(session: Session, key: str, steps: int = 1) -> Session:
+    """Return the session with a setting's choice that is so many further, round the end; a switch has two."""
     now = getattr(current(session), key)
     if isinstance(now, bool):
-        return tweaked(session, {key: not now})
+        return move_settings(session, {key: not now})
     choices = SETTINGS[key].choices
-    return tweaked(session, {key: choices[(choices.index(now) + steps) % len(choices)]})
+    return move_settings(session, {key: choices[(choices.index(now) + steps) % len(choices)]})
 
 
-def raised(session: Session, hundredths: int) -> Session:
-    """The session with the lowest score of a hit that much higher, 0 to 1."""
-    return tweaked(
+def raise_min_score(session: Session, hundredths: int) -> Session:
+    """Return the session with the lowest score of a hit that much higher, 0 to 1."""
+    return move_settings(
         session, {"min_score": round(min(1.0, max(0.0, current(session).min_score + hundredths / 100)), 2)}
     )
 
 
-def stepped(session: Session, key: str, steps: int) -> Session:
-    """The session with a whole number one stop up or down."""
-    return tweaked(session, {key: _stop(STEPS[key], getattr(current(session), key), steps)})
+def step_number(session: Session, key: str, steps: int) -> Session:
+    """Return the session with a whole number one stop up or down."""
+    return move_settings(session, {key: _stop(STEPS[key], getattr(current(session), key), steps)})
 
 
-def counted(session: Session, steps: int) -> Session:
-    """The session with another number of rows asked for; a query in RQL starts from its LIMIT, words from 50.
+def step_k(session: Session, steps: int) -> Session:
+    """Return the session with another number of rows asked for; a query in RQL starts from its LIMIT, words from 50.
 
     As many as there are is the most that is asked for.
     """
@@ -110,18 +111,18 @@ def counted(session: Session, steps: int) -> Session:
     k: int | None = min(stop, max(now, most)) if steps > 0 else stop
     if k == WORDS_K and answer.plan.rql is None:
         k = None
-    return session if k == session.weights.k else _changed(session, Moved(session.weights.tweaks, k))
+    return session if k == session.weights.k else _record_change(session, Moved(session.weights.tweaks, k))
 
 
-def without(session: Session, keys: Iterable[str]) -> Session:
-    """The session in which these settings, and the number of rows, are not moved: the question says them itself."""
+def drop_moves(session: Session, keys: Iterable[str]) -> Session:
+    """Move these settings and the number of rows back: the question has them itself."""
     left = {key: value for key, value in session.weights.tweaks.items() if key not in keys}
     undo = (*session.weights.undo, Moved(session.weights.tweaks, session.weights.k))[-UNDO_MOST:]
     return session._replace(weights=session.weights._replace(tweaks=left, k=None, undo=undo, redo=()))
 
 
-def tweaked(session: Session, changes: Tweaks, *, joins: bool = False) -> Session:
-    """The session with these settings moved; the same session when that changes nothing.
+def move_settings(session: Session, changes: Tweaks, *, joins: bool = False) -> Session:
+    """Return the session with these settings moved; the same session when that changes nothing.
 
     A setting that is back where the question has it without tweaks is no tweak any more. One that decides the
     candidates makes the question a new one, since it has to be searched for again.
@@ -131,58 +132,61 @@ def tweaked(session: Session, changes: Tweaks, *, joins: bool = False) -> Sessio
     start = session.weights.plain or session.weights.saved or Config()
     moved = {**session.weights.tweaks, **changes}
     kept = {key: moved[key] for key in KEYS if key in moved and moved[key] != getattr(start, key)}
-    return _changed(session, Moved(kept, session.weights.k), joins=joins)
+    return _record_change(session, Moved(kept, session.weights.k), joins=joins)
 
 
-def put(session: Session, moved: Moved) -> Session:
-    """The session with just this moved, and nothing else; the same session where that is so already."""
-    return session if moved == Moved(session.weights.tweaks, session.weights.k) else _changed(session, moved)
+def set_moves(session: Session, moved: Moved) -> Session:
+    """Return the session with just this moved, and nothing else; the same session where that is so already."""
+    return session if moved == Moved(session.weights.tweaks, session.weights.k) else _record_change(session, moved)
 
 
-def recalled(session: Session, text: str, filters: str, moved: Moved) -> Session:
-    """The session with this question, filtered by an expression, and just this moved: one step, for an undo too."""
+def recall_question(session: Session, text: str, filters: str, moved: Moved) -> Session:
+    """Ask this question with this filter and just this moved: one step, for an undo too."""
     now, then = (session.query.text, session.query.filter), (text, filters)
-    kept = Moved(_unsaved(session, moved.tweaks), moved.k)
+    saved = session.weights.saved or Config()
+    differing = (key for key in KEYS if key in moved.tweaks and moved.tweaks[key] != getattr(saved, key))
+    tweaks = {key: moved.tweaks[key] for key in differing}
+    kept = Moved(tweaks, moved.k)
     if now == then and kept == Moved(dict(session.weights.tweaks), session.weights.k):
         return session
-    fresh = _changed(session, kept, question=QuestionChange(now, then))
-    return asked(fresh._replace(query=fresh.query._replace(filter=filters)), text, session.query.asked_at)
+    fresh = _record_change(session, kept, question=QuestionChange(now, then))
+    return ask(fresh._replace(query=fresh.query._replace(filter=filters)), text, session.query.asked_at)
 
 
 def is_moved(session: Session) -> bool:
-    """Whether anything is not as it was saved."""
+    """Return True if anything is not as it was saved."""
     return bool(session.weights.tweaks) or session.weights.k is not None
 
 
 def reset(session: Session) -> Session:
-    """The session under the saved settings; an undo brings the tweaks back."""
-    return _changed(session, Moved()) if is_moved(session) else session
+    """Return the session under the saved settings; an undo brings the tweaks back."""
+    return _record_change(session, Moved()) if is_moved(session) else session
 
 
-def undone(session: Session) -> Session:
-    """The session before the newest change."""
+def undo(session: Session) -> Session:
+    """Return the session before the newest change."""
     if not session.weights.undo:
         return session
     *earlier, before = session.weights.undo
-    fresh = _gone_to(session, before)
+    fresh = _go_to(session, before)
     return fresh._replace(
         weights=fresh.weights._replace(undo=tuple(earlier), redo=(*session.weights.redo, _way_back(session, before)))
     )
 
 
-def redone(session: Session) -> Session:
-    """The session with the change that was undone last made again."""
+def redo(session: Session) -> Session:
+    """Return the session with the change that was undone last made again."""
     if not session.weights.redo:
         return session
     *others, after = session.weights.redo
-    fresh = _gone_to(session, after)
+    fresh = _go_to(session, after)
     return fresh._replace(
         weights=fresh.weights._replace(undo=(*session.weights.undo, _way_back(session, after)), redo=tuple(others))
     )
 
 
-def stored(session: Session, saved: Tweaks, *, was: Config) -> Session:
-    """The session once these settings stand in recall.toml: what is left is moved away from them.
+def confirm_save(session: Session, saved: Tweaks, *, was: Config) -> Session:
+    """Return the session once these settings are in recall.toml: what is left is moved away from them.
 
     An undo moves back to what they were, and writes nothing.
     """
@@ -197,8 +201,8 @@ def stored(session: Session, saved: Tweaks, *, was: Config) -> Session:
     return session._replace(weights=weights, query=query)
 
 
-def resaved(session: Session, saved: Config) -> Session:
-    """The session where these settings stand in recall.toml by now, whoever has written it: rows are of them."""
+def adopt_saved(session: Session, saved: Config) -> Session:
+    """Take over the settings that are in recall.toml now, whichever program has written them."""
     before = session.weights.saved
     if before is None or all(getattr(before, key) == getattr(saved, key) for key in KEYS):
         return session._replace(weights=session.weights._replace(saved=saved))
@@ -207,25 +211,19 @@ def resaved(session: Session, saved: Config) -> Session:
         weights=session.weights._replace(saved=saved, plain=None, tweaks=left),
         query=session.query._replace(generation=session.query.generation + 1),
     )
-    return _searched(session, fresh)
+    return _search_if_needed(session, fresh)
 
 
 def _stop(stops: tuple[int, ...], now: int, steps: int) -> int:
-    """The next stop above or below; the last one where there is none."""
+    """Return the next stop above or below; the last one where there is none."""
     if steps > 0:
         return next(iter(stops[bisect_right(stops, now) :]), max(now, stops[-1]))
     return next(reversed(stops[: bisect_left(stops, now)]), min(now, stops[0]))
 
 
-def _unsaved(session: Session, settings: Tweaks) -> dict[str, str | float | bool]:
-    """Those settings that are not as they are saved."""
-    saved = session.weights.saved or Config()
-    return {key: settings[key] for key in KEYS if key in settings and settings[key] != getattr(saved, key)}
-
-
-def _gone_to(session: Session, place: Moved) -> Session:
-    """The session at a place of the undo or the redo. A text or filter that was changed since then stays."""
-    fresh = _moved(session, place)
+def _go_to(session: Session, place: Moved) -> Session:
+    """Return the session at a place of the undo or the redo. A text or filter that was changed since then stays."""
+    fresh = _apply_moves(session, place)
     if place.asked is None:
         return fresh
     now = session.query.text, session.query.filter
@@ -233,28 +231,28 @@ def _gone_to(session: Session, place: Moved) -> Session:
     return (
         fresh
         if (text, filters) == now
-        else asked(fresh._replace(query=fresh.query._replace(filter=filters)), text, session.query.asked_at)
+        else ask(fresh._replace(query=fresh.query._replace(filter=filters)), text, session.query.asked_at)
     )
 
 
 def _way_back(session: Session, place: Moved) -> Moved:
-    """Where the session stands, as a place to come back to from there."""
+    """Return where the session is, as a place to come back to from there."""
     came_with = None if place.asked is None else QuestionChange(place.asked.after, place.asked.before)
     return Moved(session.weights.tweaks, session.weights.k, came_with)
 
 
-def _changed(
+def _record_change(
     session: Session, moved: Moved, *, joins: bool = False, question: QuestionChange | None = None
 ) -> Session:
-    """The session with this moved in place of what was; what had been undone is gone."""
+    """Return the session with this moved in place of what was; what had been undone is gone."""
     before = Moved(session.weights.tweaks, session.weights.k, question)
     undo = session.weights.undo if joins and session.weights.undo else (*session.weights.undo, before)[-UNDO_MOST:]
-    fresh = _moved(session, moved)
+    fresh = _apply_moves(session, moved)
     return fresh._replace(weights=fresh.weights._replace(undo=undo, redo=()))
 
 
-def _moved(session: Session, moved: Moved) -> Session:
-    return _searched(
+def _apply_moves(session: Session, moved: Moved) -> Session:
+    return _search_if_needed(
         session,
         session._replace(
             weights=session.weights._replace(tweaks=moved.tweaks, k=moved.k),
@@ -263,34 +261,34 @@ def _moved(session: Session, moved: Moved) -> Session:
     )
 
 
-def _searched(session: Session, fresh: Session) -> Session:
-    """The session with other settings; where those choose other candidates, they have to be searched for again."""
+def _search_if_needed(session: Session, fresh: Session) -> Session:
+    """Return the session with other settings, and search again if they choose other candidates."""
     if not session.query.text.strip() or retrieval(current(fresh)) == retrieval(current(session)):
         return fresh
     return fresh._replace(query=fresh.query._replace(question=session.query.question + 1, busy=True))
 
 
 def differences(config: Config, plain: Config | None) -> Tweaks:
-    """The settings of the pane that differ from the plain ones, in the order of KEYS."""
+    """Return the settings of the pane that differ from the plain ones, in the order of KEYS."""
     if plain is None:
         return {}
     return {key: getattr(config, key) for key in KEYS if getattr(config, key) != getattr(plain, key)}
 
 
-def drawn(session: Session) -> Chart | None:
-    """The chart, unless it is on another scale than the settings are by now."""
+def chart_to_scale(session: Session) -> Chart | None:
+    """Return the chart, unless it is on another scale than the settings are now."""
     config, chart = current(session), session.weights.chart
     scale = (config.fusion, config.normalize, config.rrf_k)
     return chart if chart and (chart.fusion, chart.normalize, chart.rrf_k) == scale else None
 
 
 def is_hybrid(answer: Answer | None) -> bool:
-    """True when two signals share the score, so that there is something to weigh."""
+    """Return True when two signals share the score, so that there is something to weigh."""
     return answer is not None and answer.pool is not None and bool(answer.pool.lexical and answer.pool.semantic)
 
 
 def why_not(answer: Answer | None) -> str:
-    """Why there are no weights to tune, in the width of the pane; "" when there are."""
+    """Return why there are no weights to tune, in the width of the pane; "" when there are."""
     if is_hybrid(answer):
         return ""
     if answer is None:
@@ -304,7 +302,7 @@ def why_not(answer: Answer | None) -> str:
 
 
 def why_no_lines(answer: Answer) -> str:
-    """Why ranks cannot be drawn over the weights; "" when they can: only fusion alone is a straight line."""
+    """Return why ranks cannot be drawn over the weights; "" when they can: only fusion alone is a straight line."""
     if answer.plan.table == "doc":
         return "No rank lines: rows are documents, and a document's best chunk changes with the weight."
     if answer.plan.order:
@@ -312,3 +310,100 @@ def why_no_lines(answer: Answer) -> str:
     if answer.plan.config.rerank:
         return "No rank lines: the reranker decides the order of the first rows."
     return ""
+
+
+WEIGHT = "weight"
+"""The row of the semantic share, which is two settings that add up to 1."""
+TOP_K = "k"
+"""The row of the number of rows, which belongs to the question."""
+COARSE = 5  # hundredths, where a step is not a fine one
+SETTING_CURSOR = "setting"
+
+
+def setting_rows(session: Session) -> tuple[str, ...]:
+    """Return the rows by key. One signal is neither weighed nor fused; ranks have no scale, scores no constant."""
+    fused = () if why_not(session.results.answer) else (WEIGHT, "fusion")
+    scaled = "rrf_k" if current(session).fusion == "rrf" else "normalize"
+    return (*fused, scaled, "min_score", "sparse_recall", "match", "lexical_model", TOP_K, "pool")
+
+
+def chosen_setting(session: Session) -> str:
+    """Return the row that Left and Right change."""
+    known = setting_rows(session)
+    return known[min(session.cursors.get(SETTING_CURSOR, 0), len(known) - 1)]
+
+
+def step_setting(session: Session, steps: int) -> Session:
+    """Return the session with the row chosen that is so many further down."""
+    return choose_setting(session, setting_rows(session).index(chosen_setting(session)) + steps)
+
+
+def choose_setting(session: Session, row: int) -> Session:
+    """Return the session with this row chosen, or the nearest."""
+    return move_cursor(session, SETTING_CURSOR, row, len(setting_rows(session)))
+
+
+def change_setting(session: Session, hundredths: int) -> Session:
+    """Move the chosen row by so many hundredths, to the next stop, or to the next choice."""
+    key, step = chosen_setting(session), 1 if hundredths > 0 else -1
+    if key == WEIGHT:
+        return nudge_share(session, hundredths)
+    if key == "min_score":
+        return raise_min_score(session, hundredths)
+    if key == TOP_K:
+        return step_k(session, step)
+    if key in ("pool", "rrf_k"):
+        return step_number(session, key, step)
+    return turn_choice(session, key, step)
+
+
+MOST_KEPT = 10  # rows of an answer that the history keeps
+
+
+def to_keep(session: Session) -> PastQuestion | None:
+    """Return the question that belongs into the history and is not there yet.
+
+    Settings that are moved after an answer has come belong there once it is asked again.
+    """
+    answer = session.results.answer
+    if not session.query.is_settled or session.query.busy or session.query.trouble is not None or answer is None:
+        return None
+    if session.query.question == session.query.kept_at or session.query.text != answer.plan.text:
+        return None
+    rows = []
+    for hit in (session.results.hits[row] for row in range(MOST_KEPT) if row in session.results.hits):
+        chunk = hit.chunk
+        place = cited(hit.doc.path, chunk.line_start, chunk.line_end, chunk.place) if chunk else hit.doc.path
+        rows.append(KeptRow(chunk.id if chunk else hit.doc.id, place))
+    digest = session.store.info.digest if session.store.info else ""
+    past = question_of(session, session.query.text)._replace(
+        filter=filter_of(answer.plan) or "", digest=digest, top=tuple(rows), offset=list_range(answer)[0]
+    )
+    return past if past[:3] != session.query.kept[:3] else None
+
+
+def question_of(session: Session, text: str) -> PastQuestion:
+    """Return the question, answered or not, with its filter and moved settings. text: what is in the field."""
+    k = () if session.weights.k is None else (f"k={session.weights.k}",)
+    return PastQuestion(text, session.query.filter, (*assignments(session.weights.tweaks), *k))
+
+
+def moved_by(past: PastQuestion) -> tuple[Moved, tuple[str, ...]]:
+    """Return what was moved when it was asked, and those of its settings that cannot be moved."""
+    moved, unknown = Moved(), []
+    for setting in past.settings:
+        key, _, value = setting.partition("=")
+        if key == "k" and value.isdecimal() and int(value) > 0:
+            moved = moved._replace(k=int(value))
+        elif key in KEYS and (config := _config_with(setting)) is not None:
+            moved = moved._replace(tweaks={**moved.tweaks, key: getattr(config, key)})
+        else:
+            unknown.append(setting)
+    return moved, tuple(unknown)
+
+
+def _config_with(setting: str) -> Config | None:
+    try:
+        return override(Config(), [setting])
+    except RecallError:
+        return None

@@ -11,23 +11,20 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from recall_core import retrieve
 from recall_core.config import EMBEDDING
 from recall_core.errors import Interrupted, RecallError
-from recall_tui.state.analyses import Analysis, Kind, Stamp
-from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed
+from recall_tui.state.events import AnalysisDone, AnalysisMoved
+from recall_tui.state.records import Analysis, Kind, Stamp
 from recall_tui.state.store_pane import is_outdated
 from recall_tui.state.weighing import KEYS
-from recall_tui.threads import Post
-from recall_tui.threads.ranking import take_over
+from recall_tui.threads import Post, WorkbenchThread
+from recall_tui.threads.answering import take_over
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
     from recall_tui.state.session import Session
 
 Wanted: TypeAlias = tuple[Analysis, Stamp]
-
-REST_SECONDS = 0.1  # that wants stand still before the first is met: an analysis slows the painting of held keys
-
+REST_SECONDS = 0.1  # without new wants before the first is met: an analysis slows the painting of held keys
 AGAIN_SECONDS = 1.0  # until a store that could not be opened is tried again
-
 MOST_SAID = 50  # times that an analysis tells how far it has come: each of them is painted
 
 FUNCTIONS: Mapping[Kind, str] = {
@@ -35,12 +32,12 @@ FUNCTIONS: Mapping[Kind, str] = {
     "compare": "explain:two_chunks",
     "funnel": "explain:row_funnel",
     "whynot": "explain:missing_target",
-    "passage": "document:document_passage",
-    "paths": "document:fitting_paths",
+    "passage": "explain:document_passage",
+    "paths": "explain:fitting_paths",
     "worth": "store:context_worth",
-    "curve": "weights:weight_curve",
-    "pins": "weights:weights_of_pins",
-    "saved": "weights:saved_rows",
+    "curve": "judge:weight_curve",
+    "pins": "judge:weights_of_pins",
+    "saved": "judge:saved_rows",
     "grades": "judge:all_grades",
     "board": "judge:judged_board",
     "line": "judge:judged_line",
@@ -58,7 +55,7 @@ class AnalysisRun(NamedTuple):
     session: Session
     """As it was when the analysis was asked for; its answer belongs to the stamp."""
     checkpoint: Callable[[], None]
-    """Call it between steps of long work: it raises Interrupted once nobody wants the result any more."""
+    """Call it between steps of long work: it raises Interrupted once the result is not wanted any more."""
     kept: dict[str, object]
     """What analyses keep for the next one, by a name of their own; as long as the thread lives."""
     give_way: Callable[[], None]
@@ -70,17 +67,17 @@ class AnalysisRun(NamedTuple):
 
 
 def is_due(done: int, total: int, times: int) -> bool:
-    """True at about so many of the steps; those of a number of times are among those of its multiples."""
+    """Return True at about so many of the steps; those of a number of times are among those of its multiples."""
     return (done - 1) * times // total != done * times // total
 
 
-class AnalysisThread:
+class AnalysisThread(WorkbenchThread):
     """Does the wanted analyses in order. Newer wants replace older ones; an analysis that is still wanted goes on."""
 
     def __init__(self, opener: Callable[[], Recall], post: Post, store: str | None = None) -> None:
+        super().__init__("recall-analyses", post)
         self._opener = opener
         self._store = store
-        self._post = post
         self._changed = threading.Condition()
         self._wanted: tuple[Wanted, ...] = ()
         self._rests_at = 0.0
@@ -93,11 +90,6 @@ class AnalysisThread:
         self._is_aside = False
         """The store is opened by others."""
         self._recall: Recall | None = None
-        self._thread = threading.Thread(target=self._live, name="recall-analyses", daemon=True)
-
-    def start(self) -> None:
-        """Begin to listen; the store is opened for the first analysis."""
-        self._thread.start()
 
     def submit(self, wanted: Sequence[Wanted], session: Session) -> None:
         """Want these analyses of this session, in this order, and no others; new ones wait until wants rest."""
@@ -125,8 +117,7 @@ class AnalysisThread:
             if self._recall is not None and self._under_way is not None:
                 self._recall.interrupt()
             self._changed.notify()
-        if self._thread.ident is not None:
-            self._thread.join(timeout)
+        self._join(timeout)
 
     def set_aside(self, *, is_aside: bool, timeout: float = 2.0) -> None:
         """Close the store, and open it no more until it is let do so; waits at most `timeout` seconds."""
@@ -137,12 +128,9 @@ class AnalysisThread:
             self._changed.notify_all()
             self._changed.wait_for(lambda: not (is_aside and self._is_open), timeout)
 
-    def _live(self) -> None:
-        try:
-            while self._next() is not None:
-                self._open()
-        except BaseException as error:  # noqa: BLE001 - a defect must reach the screen, not die with the thread
-            self._post(Crashed(error))
+    def _run(self) -> None:
+        while self._next() is not None:
+            self._open()
 
     def _open(self) -> None:
         """Analyse in the store; one that cannot be opened is left alone for a while."""
@@ -166,7 +154,7 @@ class AnalysisThread:
                 self._changed.notify_all()
 
     def _analyse_all(self, recall: Recall) -> None:
-        """Analyse until the end, or until another file stands in the store's place."""
+        """Analyse until the end, or until another file takes the store's place."""
         kept: dict[str, object] = {}
         while (found := self._next()) is not None and not recall.store.is_replaced():
             wanted, session = found
@@ -182,7 +170,9 @@ class AnalysisThread:
         analysis, stamp = wanted
         result: object
         try:
-            result = _function(analysis.kind)(run, analysis)
+            module, _, name = FUNCTIONS[analysis.kind].partition(":")
+            function = getattr(import_module(f"recall_tui.analyses.{module}"), name)
+            result = function(run, analysis)
         except Interrupted:
             return  # an abort can come a step late: whatever is still wanted is taken up again
         except RecallError as error:
@@ -202,7 +192,7 @@ class AnalysisThread:
         self._post(AnalysisDone(analysis, stamp, result))
 
     def _next(self) -> tuple[Wanted, Session] | None:
-        """The first wanted analysis that is not done; None when the store is to be closed, or the thread to end."""
+        """Wait for a wanted analysis that is not done; None when the store is to be closed, or the thread to end."""
         with self._changed:
             while not self._closing and not (self._is_aside and self._is_open):
                 undone = () if self._is_aside else [each for each in self._wanted if each not in self._done]
@@ -231,9 +221,3 @@ class AnalysisThread:
             under_way = self._under_way
         if is_due(done, total, MOST_SAID) and under_way is not None:
             self._post(AnalysisMoved(under_way[0], done, total))
-
-
-def _function(kind: Kind) -> Callable[[AnalysisRun, Analysis], object]:
-    """What does this kind of analysis; its module is imported when the first of a kind is wanted."""
-    module, _, name = FUNCTIONS[kind].partition(":")
-    return getattr(import_module(f"recall_tui.analyses.{module}"), name)  # type: ignore[no-any-return]

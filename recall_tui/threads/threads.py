@@ -6,17 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from recall_core import api
 from recall_core.config import Config
-from recall_tui.opening import open_store, open_to_ask
+from recall_tui.opening import open_to_ask
 from recall_tui.state.events import TaskDone
-from recall_tui.state.requests import query_request, wanted
 from recall_tui.state.session import Session
+from recall_tui.state.transitions import query_request, wanted_analyses
 from recall_tui.threads import Clock, Post
 from recall_tui.threads.analysis_thread import AnalysisThread
-from recall_tui.threads.command_thread import CommandThread
-from recall_tui.threads.ingest_thread import IngestThread, WatchThread
 from recall_tui.threads.query_thread import QueryThread
-from recall_tui.threads.writer_thread import WriterTask, WriterThread
+from recall_tui.threads.writing import CommandThread, IngestThread, WatchThread, WriterTask, WriterThread
 
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
@@ -60,7 +59,7 @@ class Threads:
             return
         if (request := query_request(session)) != query_request(before):
             self._asking.submit(request)
-        analyses = wanted(session)
+        analyses = wanted_analyses(session)
         if analyses and self.analysing is None:
             self.analysing = AnalysisThread(self._opener, self._post, self._store)
             self.analysing.start()
@@ -74,14 +73,14 @@ class Threads:
             self.writer.start()
         self.writer.submit(task)
 
-    def told(self, event: TaskDone) -> None:
+    def mark_reported(self, event: TaskDone) -> None:
         """The screen has said how a task went."""
         if self.writer is not None:
-            self.writer.told(event)
+            self.writer.mark_reported(event)
 
     def run(self, lines: tuple[str, ...], saved: Config | None) -> None:
         """Run command lines in order."""
-        self._command = CommandThread(lines, self._store, open_store, self._post, saved)
+        self._command = CommandThread(lines, self._store, api.recall.Recall.open, self._post, saved)
         self._command.start()
 
     def stop_command(self) -> None:
@@ -94,7 +93,7 @@ class Threads:
         self._ingesting = IngestThread(opener or self._opener, folder, self._post, self._clock)
         self._ingesting.start()
 
-    def ingested(self) -> None:
+    def end_ingest(self) -> None:
         """The run is over."""
         self._ingesting = None
 

@@ -15,8 +15,8 @@ from textual.widgets.text_area import Location
 
 from recall_core import rql
 from recall_core.rql.parser import is_query
-from recall_tui.messages import Do
-from recall_tui.state.completion import KnownNames, Lookup, LookupResult
+from recall_tui.state.records import KnownNames, Lookup, LookupResult
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import COLOURS, fit
 from recall_tui.widgets.lines import MARGIN, PointedList
 

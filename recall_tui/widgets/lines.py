@@ -20,8 +20,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import OptionList
 
-from recall_tui.messages import Do
 from recall_tui.state.session import Pane
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Drawing, blank
 
 Value = TypeVar("Value")

@@ -11,7 +11,7 @@ from textual.events import MouseDown, MouseMove, MouseScrollDown, MouseScrollUp,
 from textual.strip import Strip
 from textual.widget import Widget
 
-from recall_tui.messages import Do
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import COLOURS, Drawing, fit
 from recall_tui.widgets.lines import strip_of
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_tui.screens.confirm import READING_SECONDS
+from recall_tui.screens.dialog import READING_SECONDS
 from tests.terminal import Terminal
 from tests.workbench_corpus import build_store
 

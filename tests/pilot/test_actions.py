@@ -6,8 +6,7 @@ from pathlib import Path
 from textual.binding import Binding
 
 from recall_core.errors import StoreError
-from recall_tui.actions.action import acts_in, always
-from recall_tui.actions.keys import is_printable, key_name
+from recall_tui.actions.action import acts_in, always, is_printable, key_name
 from recall_tui.actions.table import ACTIONS, LAST, NEXT, TABLE, WANTED, Table, footer, markdown
 from recall_tui.screens.bench import bindings
 from recall_tui.screens.help import HELP_COLUMN, about, help_lines

@@ -17,13 +17,12 @@ import pytest
 from recall_core.config import NAMES
 from recall_tui.handlers import query as query_handlers
 from recall_tui.handlers import shell, weights
-from recall_tui.state import explaining, fixes, judging, packing, store_pane, tuning, weighing
-from recall_tui.state.chart import stability_at
+from recall_tui.state import explaining, judging, packing, store_pane, tuning, weighing
 from recall_tui.state.explaining import Comparison, DocumentPassage, Funnel, Ledger
 from recall_tui.state.records import Moved
-from recall_tui.state.results import result_of
-from recall_tui.state.session import PANES, VIEWS, Pane, Session, chosen
+from recall_tui.state.session import PANES, VIEWS, Pane, Session, result_of, select_row
 from recall_tui.state.store_pane import StoreOverview
+from recall_tui.state.tuning import stability_at
 from recall_tui.state.weighing import current, exact_share
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver, workbench
@@ -67,12 +66,12 @@ async def become(bench: Driver, change: Callable[[Session], Session]) -> None:
 
 async def as_words(bench: Driver) -> None:
     await bench.ask("keep the manual in mind")
-    await become(bench, lambda now: chosen(now, 2))
+    await become(bench, lambda now: select_row(now, 2))
 
 
 async def as_rql(bench: Driver) -> None:
     await bench.ask(RQL)
-    await become(bench, lambda now: chosen(now, 2))
+    await become(bench, lambda now: select_row(now, 2))
 
 
 async def filtered(bench: Driver) -> None:
@@ -83,7 +82,7 @@ async def filtered(bench: Driver) -> None:
     await bench.press("enter")
     await bench.until(lambda now: now.results.answer and now.results.answer.plan.filters)
     await settle(bench)
-    await become(bench, lambda now: chosen(now, 12))
+    await become(bench, lambda now: select_row(now, 12))
 
 
 async def tweaked(bench: Driver) -> None:
@@ -91,14 +90,14 @@ async def tweaked(bench: Driver) -> None:
     await bench.ask("keep the manual in mind")
     await become(
         bench,
-        lambda now: (base := weighing.nudged(weighing.turned(now, "normalize"), 20))._replace(
+        lambda now: (base := weighing.nudge_share(weighing.turn_choice(now, "normalize"), 20))._replace(
             context=base.context._replace(budget_tokens=90)
         ),
     )
-    await become(bench, lambda now: weighing.put(now, Moved(now.weights.tweaks, 20)))
+    await become(bench, lambda now: weighing.set_moves(now, Moved(now.weights.tweaks, 20)))
     await become(bench, what_if)
     await bench.until(lambda now: now.context.packing and now.context.packing.pins and now.context.packing.drops)
-    await become(bench, lambda now: chosen(now, 9))
+    await become(bench, lambda now: select_row(now, 9))
 
 
 def what_if(now: Session) -> Session:
@@ -112,9 +111,9 @@ def what_if(now: Session) -> Session:
 async def tweaked_rql(bench: Driver) -> None:
     """A query in RQL with another fusion and number of rows."""
     await bench.ask(RQL)
-    await become(bench, lambda now: weighing.turned(now, "fusion"))
-    await become(bench, lambda now: weighing.put(now, Moved(now.weights.tweaks, 5)))
-    await become(bench, lambda now: chosen(now, 3))
+    await become(bench, lambda now: weighing.turn_choice(now, "fusion"))
+    await become(bench, lambda now: weighing.set_moves(now, Moved(now.weights.tweaks, 5)))
+    await become(bench, lambda now: select_row(now, 3))
 
 
 STATES: dict[str, Step] = {
@@ -162,7 +161,7 @@ def same_wishes(now: Session, said: str, more: str) -> None:
 
 def same_context(now: Session, said: str, _more: str) -> None:
     assert now.context.packed is not None
-    assert said == packing.printed(now.context.packed)
+    assert said == packing.print_context(now.context.packed)
     assert hashlib.sha256(said.encode()).hexdigest() == packing.digest(now.context.packed)
 
 
@@ -175,7 +174,7 @@ def result(now: Session, view: str) -> Any:
         "compare": (explaining.compare_analysis, Comparison),
     }
     if view == "whynot":
-        return fixes.whynot_of(now)
+        return explaining.whynot_of(now)
     analysis_of, of = analyses[view]
     analysis = analysis_of(now)
     known = result_of(now, analysis, of=of) if analysis else None
@@ -251,7 +250,7 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
         await become(
             bench, lambda now: now._replace(results=now.results._replace(sought=MISSED, marked=now.results.hits[0]))
         )
-        await become(bench, lambda now: explaining.turned_to(now, view))  # type: ignore[arg-type]
+        await become(bench, lambda now: explaining.turn_to(now, view))  # type: ignore[arg-type]
         bench.app.bench.give_focus("explain")
         await bench.until(lambda now: result(now, view))
         return
@@ -268,7 +267,7 @@ async def go(bench: Driver, pane: Pane, view: str) -> None:
     elif pane == "judge":
         await bench.until(lambda now: judging.is_current(now) and judging.pointed_line(now))
     elif pane == "store":
-        await become(bench, lambda now: store_pane.viewed(now, view))  # type: ignore[arg-type]
+        await become(bench, lambda now: store_pane.show_view(now, view))  # type: ignore[arg-type]
         await bench.until(lambda now: isinstance(store_pane.overview(now), StoreOverview))
         await bench.until(lambda now: view != "documents" or store_pane.chosen_line(now))
         await bench.until(lambda now: view != "checks" or all(check for _, check in store_pane.checks(now)))

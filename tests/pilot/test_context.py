@@ -21,8 +21,7 @@ from recall_tui.handlers.shell import plain_text
 from recall_tui.panes.context import BudgetSlider, PackedList
 from recall_tui.state import packing
 from recall_tui.state.packing import Worth
-from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, budgeted, pointed
+from recall_tui.state.session import Session, move_cursor, result_of, set_budget
 from tests.workbench_driver import Driver, workbench
 
 RQL = "SELECT * FROM chunk USING lexical('budget'), semantic('token') FILTER chunk.tokens > 5 LIMIT 6"
@@ -49,7 +48,7 @@ async def look_at_context(bench: Driver, text: str = "token budget", *, budget: 
     await bench.ask(text)
     await bench.press("escape", "5")
     if budget:
-        bench.app.become(budgeted(bench.session, int(budget)))
+        bench.app.become(set_budget(bench.session, int(budget)))
         await bench.until(packed_for(int(budget)))
 
 
@@ -115,12 +114,12 @@ async def test_the_context_follows_the_budget(shared_store: Path) -> None:
             (2000, "shift+right", 2020),
             (2000, "shift+left", 1980),
         ):
-            bench.app.become(budgeted(bench.session, start))
+            bench.app.become(set_budget(bench.session, start))
             await bench.press(key)
             await bench.until(packed_for(budget))
             assert f"{budget:,} tok" in bench.painted("budget"), key
 
-        bench.app.become(budgeted(bench.session, 60))
+        bench.app.become(set_budget(bench.session, 60))
         await bench.until(lambda now: packed_for(60)(now) and worth_of(now))
         figures = bench.painted("sums")
         bench.app.bench.editor.text = "SELECT nonsense"
@@ -287,7 +286,7 @@ async def test_the_zoom_shows_blocks_whole_and_keeps_the_chosen_in_sight(shared_
         assert [line for line in whole if line and len(line) < 100 and line not in lines] == []
 
         await bench.press("z")
-        bench.app.become(pointed(budgeted(bench.session, 9_000), packing.LIST, 15, 37))
+        bench.app.become(move_cursor(set_budget(bench.session, 9_000), packing.LIST, 15, 37))
         await bench.until(lambda now: packed_for(9_000)(now) and packing.cursor(now) == 15)
         block = bench.session.context.packed.blocks[packing.entries(bench.session)[15].place]  # type: ignore[union-attr]
         head = rf"▶ *{block.number} \S*{re.escape(block.doc.path.rpartition('/')[2])}:"

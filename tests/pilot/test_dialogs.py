@@ -13,7 +13,7 @@ from textual.screen import Screen
 from recall_tui.handlers import shell
 from recall_tui.home import history
 from recall_tui.home.history import PastQuestion
-from recall_tui.screens.confirm import ConfirmScreen, JumpScreen, PromptScreen, ThemeScreen
+from recall_tui.screens.dialog import ConfirmScreen, JumpScreen, PromptScreen, ThemeScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.history import HistoryScreen, MovedScreen
 from recall_tui.screens.line import LineScreen

@@ -13,7 +13,7 @@ from textual.events import Paste
 
 from recall_core.errors import UsageError
 from recall_tui.handlers.query import put_text
-from recall_tui.messages import Happened
+from recall_tui.host import Happened
 from recall_tui.state.events import Failed
 from recall_tui.widgets.editor import FAULT, MOST_READ, PARTNER, STYLES
 from tests.workbench_driver import Driver, workbench

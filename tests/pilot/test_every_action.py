@@ -19,9 +19,9 @@ from textual.events import MouseScrollDown, MouseScrollUp
 from recall_core.api.recall import Recall
 from recall_core.config import load
 from recall_core.evaluate.judgements import Judgement, Spot, put
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.types import Progress, Root, Skip
-from recall_tui.actions.keys import key_name
+from recall_tui.actions.action import key_name
 from recall_tui.actions.table import GROUPS, TABLE
 from recall_tui.app import Workbench
 from recall_tui.handlers import ingest
@@ -29,18 +29,16 @@ from recall_tui.handlers import shell as shell_handlers
 from recall_tui.home import history
 from recall_tui.home.preferences import PaneSizes
 from recall_tui.panes.context import BudgetSlider, ContextPane, PackedList
-from recall_tui.panes.explain.pane import TITLE_AT, ExplainPane, pieces
-from recall_tui.panes.explain.whynot import FIX
+from recall_tui.panes.explain import TITLE_AT, ExplainPane, pieces
 from recall_tui.panes.results import ResultsPane
-from recall_tui.screens.confirm import JumpScreen, Label
+from recall_tui.panes.whynot import FIX
+from recall_tui.screens.dialog import JumpScreen, Label
 from recall_tui.screens.help import HelpScreen
-from recall_tui.state import explaining, fixes, form, judging, packing, shell, store_pane, tabs, tuning, weighing
+from recall_tui.state import commands, explaining, judging, packing, store_pane, tuning, weighing
 from recall_tui.state.explaining import FixOffer, Funnel
-from recall_tui.state.rates import Meter
 from recall_tui.state.records import QueryTab
-from recall_tui.state.results import result_of
-from recall_tui.state.runs import Run
-from recall_tui.state.session import WORDS_K, Pane, Session, chosen, k_of, pointed
+from recall_tui.state.runs import Meter, Run
+from recall_tui.state.session import WORDS_K, Pane, Session, k_of, move_cursor, open_tab, result_of, select_row
 from recall_tui.widgets.slider import Slider
 from tests.provider_server import provider_server
 from tests.workbench_corpus import QUESTION, build_store
@@ -102,7 +100,7 @@ async def settle(bench: Driver) -> None:
 
 def moved(**tweaks: str | float | bool) -> Step:
     """Settings are moved."""
-    return lambda bench: _become(bench, weighing.tweaked(bench.session, tweaks))
+    return lambda bench: _become(bench, weighing.move_settings(bench.session, tweaks))
 
 
 def unsaved(**tweaks: str | float | bool) -> Step:
@@ -124,7 +122,7 @@ def become(change: Callable[[Session], Session]) -> Step:
 
 def in_row(row: int) -> Step:
     """This row of the form of weights is chosen."""
-    return become(lambda now: form.at_row(now, row))
+    return become(lambda now: weighing.choose_setting(now, row))
 
 
 async def _become(bench: Driver, session: Session) -> None:
@@ -149,19 +147,19 @@ def asked(text: str) -> Step:
 
 def selected(row: int) -> Step:
     """Another row is selected."""
-    return become(lambda now: chosen(now, row))
+    return become(lambda now: select_row(now, row))
 
 
 async def sought(bench: Driver) -> None:
     """Something is missing from a context that is too small for it, and fixes are known."""
     await _become(
         bench,
-        explaining.sought_after(
+        explaining.seek_target(
             bench.session._replace(context=bench.session.context._replace(budget_tokens=SMALL)), MISSED
         ),
     )
     bench.app.bench.give_focus("explain")
-    await bench.until(fixes.chosen_remedy)
+    await bench.until(explaining.chosen_remedy)
 
 
 async def lower(bench: Driver) -> None:
@@ -189,8 +187,8 @@ def two_fixes(now: Session) -> Session:
         FixOffer("budget", "", "", budget_tokens=77),
         FixOffer("pin", "", "", pin=now.results.hits[9].chunk.id),
     ):  # type: ignore[union-attr]
-        now = fixes.applied(now, fix, 0.0)
-    return explaining.turned_to(now, "whynot")
+        now = explaining.apply_fix(now, fix, 0.0)
+    return explaining.turn_to(now, "whynot")
 
 
 async def curved(bench: Driver) -> None:
@@ -204,9 +202,11 @@ async def wished(bench: Driver) -> None:
     await bench.ask("keep the manual in mind")
     await _become(
         bench,
-        weighing.put(bench.session, bench.session.weights.undo[-1] if bench.session.weights.undo else _first(2)),
+        weighing.set_moves(
+            bench.session, bench.session.weights.undo[-1] if bench.session.weights.undo else _first(2)
+        ),
     )
-    await _become(bench, tuning.pinned(bench.session, "out"))
+    await _become(bench, tuning.toggle_target(bench.session, "out"))
     await bench.until(tuning.target_weights)
 
 
@@ -232,21 +232,23 @@ def graded(key: str) -> Step:
         await _become(bench, grading_on(bench.session))
         await bench.press(key)
         await settle(bench)
-        await _become(bench, chosen(bench.session, row))
+        await _become(bench, select_row(bench.session, row))
 
     return press
 
 
 def viewed(view: store_pane.View) -> Step:
     """The store pane shows this view."""
-    return in_turn(become(lambda now: store_pane.viewed(now, view)), lambda bench: bench.until(store_pane.embedders))
+    return in_turn(
+        become(lambda now: store_pane.show_view(now, view)), lambda bench: bench.until(store_pane.embedders)
+    )
 
 
 def skipping(now: Session) -> Session:
     """A run has skipped three files; the store pane shows the embedders."""
     skipped = tuple(Skip(f"docs/bad{number}.md", "not_utf8", "bytes that are no text") for number in range(3))
     at_end = Progress("done", "", 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, skipped)
-    return store_pane.viewed(
+    return store_pane.show_view(
         now._replace(store=now.store._replace(run=Run("docs", Meter(progress=at_end), ended="done"))), "embedder"
     )
 
@@ -262,7 +264,9 @@ def at_line(row: int) -> Step:
     return in_turn(
         listing,
         become(
-            lambda now: pointed(now, store_pane.list_of(now), row % store_pane.rows_of(now), store_pane.rows_of(now))
+            lambda now: move_cursor(
+                now, store_pane.list_of(now), row % store_pane.rows_of(now), store_pane.rows_of(now)
+            )
         ),
     )
 
@@ -274,13 +278,13 @@ async def broken(bench: Driver) -> None:
     db.close()
     await _become(
         bench,
-        store_pane.viewed(
+        store_pane.show_view(
             bench.session._replace(store=bench.session.store._replace(tasks_done=bench.session.store.tasks_done + 1)),
             "checks",
         ),
     )
     place = store_pane.CHECKS.index("counts")
-    await _become(bench, pointed(bench.session, "store checks", place, len(store_pane.CHECKS)))
+    await _become(bench, move_cursor(bench.session, "store checks", place, len(store_pane.CHECKS)))
     await bench.until(lambda now: (check := store_pane.chosen_check(now)) and check.get("fix"))
 
 
@@ -523,7 +527,7 @@ async def jump_to_context(bench: Driver) -> None:
 
 
 def _budget_of(now: Session) -> bool:
-    return len(fixes.standing(now)) == 1 and now.context.budget_tokens == 77 and now.context.pins == ()
+    return len(explaining.fixes_in_force(now)) == 1 and now.context.budget_tokens == 77 and now.context.pins == ()
 
 
 def _packed(now: Session) -> set[str]:
@@ -531,7 +535,7 @@ def _packed(now: Session) -> set[str]:
 
 
 def _judged(now: Session) -> Sequence[str]:
-    known = judging.judged(now)
+    known = judging.judged_queries(now)
     return tuple(known.texts) if known else ()
 
 
@@ -654,7 +658,7 @@ ROWS: tuple[Row, ...] = (
         Row(
             f"step_tab({step})",
             lambda _, bench: bench.session.query.tab == 0 and bench.app.bench.editor.text == QUESTION,
-            become(lambda now: tabs.opened(now, QUESTION)),
+            become(lambda now: open_tab(now, QUESTION)),
         )
         for step in (1, -1)
     ),
@@ -663,12 +667,12 @@ ROWS: tuple[Row, ...] = (
         lambda _, bench: (
             bench.session.query.tabs == (QueryTab(QUESTION),) and bench.app.bench.editor.text == QUESTION
         ),
-        become(lambda now: tabs.opened(now, QUESTION)),
+        become(lambda now: open_tab(now, QUESTION)),
     ),
     Row("edit_outside", lambda _, bench: bench.app.bench.editor.text == "edited words"),
     Row(
         "copy_command",
-        lambda _, bench: bench.app.clipboard == shell.command(bench.session, bench.app.store) != "",
+        lambda _, bench: bench.app.clipboard == commands.command(bench.session, bench.app.store) != "",
         mouse=click_bar("status", "Y copies"),
     ),
     # Results.
@@ -693,7 +697,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "count(1)",
         of_session(lambda now: k_of(now) == WORDS_K and not now.query.busy),
-        become(lambda now: weighing.counted(now, -1)),
+        become(lambda now: weighing.step_k(now, -1)),
     ),
     # Explain.
     Row("step_view(-1)", lambda _, bench: "▶Compare" in bench.painted("explain")),
@@ -717,7 +721,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "miss",
-        lambda _, bench: bench.session.results.sought == MISSED and fixes.whynot_of(bench.session),
+        lambda _, bench: bench.session.results.sought == MISSED and explaining.whynot_of(bench.session),
         then=(f"@{MISSED}", "enter"),
     ),
     Row("open_file", lambda *_: _read("edited").endswith("docs/budget.md\n")),
@@ -727,7 +731,7 @@ ROWS: tuple[Row, ...] = (
         "open_funnel",
         of_session(lambda now: now.view == "funnel" and result_of(now, explaining.funnel_analysis(now), of=Funnel)),  # type: ignore[arg-type]
     ),
-    Row("try_fix", lambda _, bench: len(fixes.standing(bench.session)) == 1, sought, mouse=click_fix),
+    Row("try_fix", lambda _, bench: len(explaining.fixes_in_force(bench.session)) == 1, sought, mouse=click_fix),
     Row("take_back", of_session(_budget_of), become(two_fixes)),
     Row(
         "take_all_back",
@@ -737,8 +741,8 @@ ROWS: tuple[Row, ...] = (
         become(two_fixes),
     ),
     # Weights.
-    Row("choose_setting(1)", lambda _, bench: form.chosen(bench.session) == "fusion", in_row(0)),
-    Row("choose_setting(-1)", lambda _, bench: form.chosen(bench.session) == "weight", in_row(1)),
+    Row("choose_setting(1)", lambda _, bench: weighing.chosen_setting(bench.session) == "fusion", in_row(0)),
+    Row("choose_setting(-1)", lambda _, bench: weighing.chosen_setting(bench.session) == "weight", in_row(1)),
     Row("change_setting(-5)", at_share(0.05), in_row(0), mouse=wheel(Slider, MouseScrollDown)),
     Row("change_setting(5)", at_share(0.15), in_row(0), mouse=wheel(Slider, MouseScrollUp)),
     Row("change_setting(-1)", at_share(0.09), in_row(0)),
@@ -747,7 +751,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "redo_weights",
         config("fusion", "rrf"),
-        in_turn(moved(fusion="rrf"), become(weighing.undone)),
+        in_turn(moved(fusion="rrf"), become(weighing.undo)),
     ),
     Row(
         "reset_weights",
@@ -794,15 +798,15 @@ ROWS: tuple[Row, ...] = (
     Row("budget(-100)", packed_for(1_900)),
     Row("budget(100)", packed_for(2_100)),
     Row("type_budget", packed_for(300), then=("@300", "enter")),
-    Row("copy_context", lambda _, bench: bench.app.clipboard == packing.printed(bench.session.context.packed)),  # type: ignore[arg-type]
+    Row("copy_context", lambda _, bench: bench.app.clipboard == packing.print_context(bench.session.context.packed)),  # type: ignore[arg-type]
     Row("scale_budget(-5)", packed_for(1_905), mouse=wheel(BudgetSlider, MouseScrollDown)),
     Row("scale_budget(5)", packed_for(2_100), mouse=wheel(BudgetSlider, MouseScrollUp)),
     Row("scale_budget(-1)", packed_for(1_980)),
     Row("scale_budget(1)", packed_for(2_020)),
     Row("details", of_session(lambda now: now.context.details)),
     Row("point_block(1)", at_block(lambda _: 1), mouse=click("packed", " 2 src/pack.py")),
-    Row("point_block(-1)", at_block(lambda _: 1), become(lambda now: pointed(now, packing.LIST, 2, 9))),
-    Row("point_first_block", at_block(lambda _: 0), become(lambda now: pointed(now, packing.LIST, 2, 9))),
+    Row("point_block(-1)", at_block(lambda _: 1), become(lambda now: move_cursor(now, packing.LIST, 2, 9))),
+    Row("point_first_block", at_block(lambda _: 0), become(lambda now: move_cursor(now, packing.LIST, 2, 9))),
     Row("point_last_block", at_block(lambda lines: lines - 1)),
     Row("scroll_context(1)", lambda _, bench: bench.app.bench.query_one(PackedList).scroll_offset.y > 0),
     Row(
@@ -832,7 +836,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "export_context",
-        lambda _, bench: _read("text.txt") == packing.printed(bench.session.context.packed),  # type: ignore[arg-type]
+        lambda _, bench: _read("text.txt") == packing.print_context(bench.session.context.packed),  # type: ignore[arg-type]
         then=("@text.txt", "enter"),
     ),
     Row(
@@ -845,7 +849,7 @@ ROWS: tuple[Row, ...] = (
                 and not now.context.packing.drops
             )
         ),
-        become(packing.excluded),
+        become(packing.toggle_drop),
     ),
     Row("turn('pack')", config("pack", "optimal")),
     # Judge.
@@ -868,25 +872,25 @@ ROWS: tuple[Row, ...] = (
     Row(
         "point_query(-1)",
         lambda _, bench: "▶● q1" in bench.painted("judge"),
-        in_turn(measured, become(lambda now: judging.stepped(now, 1))),
+        in_turn(measured, become(lambda now: judging.step_line(now, 1))),
     ),
     Row("page_query(1)", lambda _, bench: _pointed_line(bench, "judge").startswith("▶  q"), measured),
     Row(
         "page_query(-1)",
         lambda _, bench: "▶● q1" in bench.painted("judge"),
-        in_turn(measured, become(lambda now: judging.stepped(now, 2))),
+        in_turn(measured, become(lambda now: judging.step_line(now, 2))),
     ),
     Row(
         "point_first_query",
         lambda _, bench: "▶● q1" in bench.painted("judge"),
-        in_turn(measured, become(lambda now: judging.stepped(now, 2))),
+        in_turn(measured, become(lambda now: judging.step_line(now, 2))),
     ),
     Row("point_last_query", lambda _, bench: "▶  q2" in bench.painted("judge"), measured),
     Row("enter_missed", lambda _, bench: "▶ 1 notes/cafe.txt" in bench.painted("judge"), measured),
     Row(
         "leave_missed",
         lambda _, bench: "▶● q1" in bench.painted("judge") and "▶ 1 " not in bench.painted("judge"),
-        in_turn(measured, become(lambda now: judging.sided(now, missed=True))),
+        in_turn(measured, become(lambda now: judging.choose_side(now, missed=True))),
     ),
     Row(
         "take_query",
@@ -894,7 +898,7 @@ ROWS: tuple[Row, ...] = (
             bench.session.results.answer.plan.text == bench.app.bench.editor.text == SET["q2"][0]  # type: ignore[union-attr]
             and bench.session.pane == "judge"
         ),
-        in_turn(measured, become(lambda now: judging.stepped(now, 1))),
+        in_turn(measured, become(lambda now: judging.step_line(now, 1))),
         mouse=click("judge", " q2 ", times=2),
     ),
     Row("next_measure", lambda _, bench: "MRR" in bench.painted("judge"), measured),
@@ -1161,7 +1165,7 @@ async def test_every_action_has_its_effect_by_key_and_by_mouse(place: Path, grou
     async with workbench(place, size=SIZE) as bench:
         await bench.ask()
         await bench.press("escape")
-        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.until(lambda now: judging.judged_queries(now) is not None)
         await settle(bench)
         base = bench.session
         wrong = [await wrong_with(bench, base, way) for row in ROWS if row.action in ids for way in ways(row)]

@@ -24,19 +24,24 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.errors import UsageError
 from recall_core.types import Root
-from recall_tui.panes.explain.compare import BAR_CELLS
-from recall_tui.panes.explain.figures import VISIBLE
-from recall_tui.panes.explain.pane import NAMES, TITLE_AT, ExplainPane, pieces
+from recall_tui.panes.explain import BAR_CELLS, NAMES, TITLE_AT, ExplainPane, pieces
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining, weighing
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.explaining import Comparison, DocumentPassage, Funnel, Ledger, Missing, Paths
-from recall_tui.state.fixes import CURSOR, chosen_remedy, whynot_of
+from recall_tui.state.explaining import (
+    FIX_CURSOR,
+    Comparison,
+    DocumentPassage,
+    Funnel,
+    Ledger,
+    Missing,
+    Paths,
+    chosen_remedy,
+    whynot_of,
+)
 from recall_tui.state.packing import chosen_entry
-from recall_tui.state.records import Moved, Tweaks
-from recall_tui.state.results import result_of
-from recall_tui.state.session import VIEWS, Session, View, budgeted, chosen, pointed
-from recall_tui.widgets.draw import UNICODE
+from recall_tui.state.records import Analysis, Moved, Tweaks
+from recall_tui.state.session import VIEWS, Session, View, move_cursor, result_of, select_row, set_budget
+from recall_tui.widgets.draw import UNICODE, VISIBLE
 from recall_tui.widgets.lines import PointedList
 from tests.examples import mostly_nightly
 from tests.workbench_driver import Driver, workbench
@@ -71,7 +76,7 @@ async def opened(bench: Driver, text: str = "token budget") -> None:
 
 async def missed(bench: Driver, target: str) -> None:
     """Look for what is missed, and wait for the account of it."""
-    bench.app.become(explaining.sought_after(bench.session, target))
+    bench.app.become(explaining.seek_target(bench.session, target))
     bench.app.bench.give_focus("explain")
     await bench.until(lambda now: now.results.sought == target and whynot_of(now))
 
@@ -86,7 +91,7 @@ async def choose(bench: Driver, kind: str) -> None:
     whynot = whynot_of(bench.session)
     assert whynot is not None
     place = next(at for at, remedy in enumerate(whynot.remedies) if remedy.kind == kind)
-    bench.app.become(pointed(bench.session, CURSOR, place, len(whynot.remedies)))
+    bench.app.become(move_cursor(bench.session, FIX_CURSOR, place, len(whynot.remedies)))
     await bench.until(lambda now: (remedy := chosen_remedy(now)) is not None and remedy.kind == kind)
 
 
@@ -120,13 +125,13 @@ def said(bench: Driver) -> str:
 
 async def select(bench: Driver, row: int) -> None:
     """Select a row of the results, and wait until its score is taken apart."""
-    bench.app.become(chosen(bench.session, row))
+    bench.app.become(select_row(bench.session, row))
     await bench.until(lambda now: now.results.selected == row and result(now, "ledger"))
 
 
 async def budget(bench: Driver, tokens: int) -> None:
     """Set the budget, and wait for its context."""
-    bench.app.become(budgeted(bench.session, tokens))
+    bench.app.become(set_budget(bench.session, tokens))
     await bench.until(lambda now: now.context.packed and now.context.packed.budget_tokens == tokens)
 
 
@@ -253,7 +258,7 @@ async def test_the_ledger_follows_the_selection_and_explains_its_points(shared_s
         assert "below #4 notes/diary.txt, follows by 0.496" in text
         assert "✓ first 8 rows keep their order for lexical" in text
 
-        bench.app.become(explaining.turned_to(chosen(bench.session, 0), "passage"))
+        bench.app.become(explaining.turn_to(select_row(bench.session, 0), "passage"))
         await bench.until(lambda now: isinstance(result(now, "passage"), DocumentPassage))
         lines = result(bench.session, "passage").lines
         assert lines[-1].text == "Headers and separators count against the budget too."
@@ -292,7 +297,7 @@ async def test_the_ledger_of_other_questions_says_what_is_special(shared_store: 
 async def test_the_command_of_the_ledger_gives_a_row_that_recall_added(chunked_store: Path) -> None:
     async with workbench(chunked_store, size=SMALL) as bench:
         await opened(bench, "step30 word30")
-        bench.app.become(weighing.tweaked(bench.session, {"min_score": 0.3, "sparse_distance_ceiling": 2.0}))
+        bench.app.become(weighing.move_settings(bench.session, {"min_score": 0.3, "sparse_distance_ceiling": 2.0}))
         await bench.until(
             lambda now: now.results.answer and now.results.answer.recall and now.results.answer.recall.given
         )
@@ -534,7 +539,7 @@ def is_there(session: Session, target: str) -> bool:
 async def prepared(bench: Driver, case: Case) -> None:
     """Ask the question of a case under its settings, its budget and its filter, with nothing else changed."""
     tokens = int(case.budget or 2_000)
-    now = weighing.put(bench.session, Moved(case.tweaks, None))
+    now = weighing.set_moves(bench.session, Moved(case.tweaks, None))
     bench.app.become(
         now._replace(
             query=now.query._replace(filter=case.filter),
@@ -775,7 +780,7 @@ async def test_a_search_for_what_is_missed_waits_for_a_faulty_query_and_says_so(
 
 async def to_funnel(bench: Driver) -> None:
     """Go to its tab, and wait for it."""
-    bench.app.become(explaining.turned_to(bench.session, "funnel"))
+    bench.app.become(explaining.turn_to(bench.session, "funnel"))
     await bench.until(lambda now: isinstance(result(now, "funnel"), Funnel))
 
 
@@ -869,7 +874,7 @@ async def test_no_line_of_a_tab_is_wider_than_the_pane(shared_store: Path, size:
         await bench.press("M", "2", "j", "3")
         pane, drawn = bench.app.bench.query_one(ExplainPane), []
         for view in VIEWS:
-            bench.app.become(explaining.turned_to(bench.session, view))
+            bench.app.become(explaining.turn_to(bench.session, view))
             await bench.until(lambda now, view=view: result(now, view))  # type: ignore[misc]
             drawn.append(pane.lines)
 

@@ -6,8 +6,8 @@ import csv
 import json
 from pathlib import Path
 
-from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
-from recall_tui.state.packing import printed
+from recall_tui.screens.dialog import ConfirmScreen, PromptScreen
+from recall_tui.state.packing import print_context
 from tests.workbench_driver import Driver, workbench
 
 
@@ -61,7 +61,7 @@ async def test_rows_and_context_are_exported_as_their_commands_print(shared_stor
         await bench.press("5")
         await bench.until(lambda now: now.context.packed_at == now.query.generation)
         assert bench.session.context.packed is not None
-        context = printed(bench.session.context.packed)
+        context = print_context(bench.session.context.packed)
         await exported(bench, tmp_path / "context")
         await reported(bench)
         await replaced(bench, tmp_path / "context.txt")

@@ -18,7 +18,7 @@ from recall_tui.app import Workbench
 from recall_tui.home.crash import keep_query
 from recall_tui.home.history import PastQuestion
 from recall_tui.screens.bench import Bench
-from recall_tui.screens.confirm import UnaskedScreen
+from recall_tui.screens.dialog import UnaskedScreen
 from tests.workbench_driver import Driver, workbench
 
 pytestmark = pytest.mark.usefixtures("every_frame")

@@ -22,7 +22,7 @@ def grades(store: Path) -> list[int]:
 
 async def open_results(bench: Driver) -> None:
     await bench.ask()
-    await bench.until(lambda now: judging.judged(now) is not None)
+    await bench.until(lambda now: judging.judged_queries(now) is not None)
     await bench.press("escape")
 
 

@@ -19,12 +19,12 @@ from recall_core.store.sqlite import connect
 from recall_core.types import Root
 from recall_tui.handlers import ingest
 from recall_tui.handlers.ingest import UNDER_WAY
-from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
+from recall_tui.screens.dialog import ConfirmScreen, PromptScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.line import LineScreen
 from recall_tui.screens.welcome import WelcomeScreen
+from recall_tui.state.commands import command
 from recall_tui.state.runs import EVERYTHING
-from recall_tui.state.shell import command
 from tests.provider_server import ProviderServer, provider_server
 from tests.workbench_driver import Driver, workbench
 

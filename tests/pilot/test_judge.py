@@ -22,7 +22,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
 from recall_core.evaluate.judgements import Judgement, Spot, names_of, put, read_stored
 from recall_tui.panes.judge import JudgeLines, JudgePane, layout
-from recall_tui.screens.confirm import READING_SECONDS
+from recall_tui.screens.dialog import READING_SECONDS
 from recall_tui.state import judging, weighing
 from recall_tui.state.session import Session
 from recall_tui.threads import query_thread
@@ -105,7 +105,7 @@ def current(session: Session) -> bool:
 
 async def open_results(bench: Driver) -> None:
     await bench.ask()
-    await bench.until(lambda now: judging.judged(now) is not None)
+    await bench.until(lambda now: judging.judged_queries(now) is not None)
     await bench.press("escape", "g")
 
 
@@ -181,7 +181,7 @@ async def test_grades_are_those_of_the_words_of_a_question(own_store: Path) -> N
         assert column(bench)[0] == "3"
 
         await bench.ask("SELECT * FROM chunk USING lexical('household tea') LIMIT 5")
-        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.until(lambda now: judging.judged_queries(now) is not None)
         await bench.press("a")
         await bench.until(stored_now)
         await bench.ask("household tea")
@@ -190,7 +190,7 @@ async def test_grades_are_those_of_the_words_of_a_question(own_store: Path) -> N
 
         before = judged(own_store)
         await bench.ask("SELECT * FROM chunk LIMIT 5")
-        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.until(lambda now: judging.judged_queries(now) is not None)
         await bench.press("a")
         assert bench.session.judge.gradings == (), "rows without words are not graded"
         assert judged(own_store) == before
@@ -398,14 +398,14 @@ async def test_moved_weights_are_measured_against_the_saved_ones(judged_store: P
         dim = [is_dim(layout(session, (60, 20), UNICODE, 0)) for session in (measured, moved)]
         assert dim == [[False] * 3, [True] * 3], "rows measured under other settings are dim"
         low, high = (layout(measured, (60, rows), UNICODE, 0) for rows in (5, 6))
-        below = layout(judging.stepped(measured, 2), (60, 5), UNICODE, 0)
+        below = layout(judging.step_line(measured, 2), (60, 5), UNICODE, 0)
         assert [each.lines[2].plain.split()[:3] for each in (low, below)] == [
             ["query", "text", "1-2/3"],
             ["query", "text", "2-3/3"],
         ]
         assert high.lines[2].plain.split()[:3] == ["query", "text", "nDCG@10"]
 
-        bench.app.become(weighing.weighted(bench.session, 0.9))
+        bench.app.become(weighing.set_share(bench.session, 0.9))
         await bench.until(lambda now: current(now) and now.weights.tweaks)
         known = judging.board(bench.session)
         assert isinstance(known, judging.Board)
@@ -649,7 +649,7 @@ async def test_a_file_is_replaced_only_after_a_yes(judged_store: Path, tmp_path:
 async def test_no_line_of_the_pane_is_wider_than_the_pane(judged_store: Path, size: tuple[int, int]) -> None:
     async with workbench(judged_store, size=size) as bench:
         await open_results(bench)
-        bench.app.become(weighing.weighted(bench.session, 0.55))
+        bench.app.become(weighing.set_share(bench.session, 0.55))
         await bench.press("6")
         await bench.until(lambda now: current(now) and now.weights.tweaks)
 

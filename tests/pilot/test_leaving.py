@@ -10,11 +10,11 @@ import pytest
 from recall_core.api.recall import Recall
 from recall_core.errors import StoreLocked
 from recall_core.evaluate.judgements import names_of, put, read_stored
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.store.sqlite import connect
 from recall_tui.app import Workbench
-from recall_tui.messages import Happened
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.host import Happened
+from recall_tui.screens.dialog import ConfirmScreen
 from recall_tui.state import judging, store_pane
 from recall_tui.state.events import Crashed, Failed
 from tests.provider_server import provider_server
@@ -42,7 +42,7 @@ def graded(store: Path) -> int:
 
 async def open_results(bench: Driver) -> None:
     await bench.ask()
-    await bench.until(lambda now: judging.judged(now) is not None)
+    await bench.until(lambda now: judging.judged_queries(now) is not None)
     await bench.press("escape", "2")
 
 

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from recall_tui.home import history
 from recall_tui.home.history import KeptRow, PastQuestion
-from recall_tui.screens.confirm import PromptScreen
+from recall_tui.screens.dialog import PromptScreen
 from recall_tui.screens.line import LineScreen
 from tests.workbench_driver import Driver, in_form, workbench
 

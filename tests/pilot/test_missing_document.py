@@ -11,14 +11,13 @@ from textual.widget import Widget
 
 from recall_core.api.recall import Recall
 from recall_core.types import Root
-from recall_tui.handlers.explain import miss
-from recall_tui.panes.explain.pane import ExplainPane
+from recall_tui.handlers.results import miss
+from recall_tui.panes.explain import ExplainPane
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
-from recall_tui.state.results import result_of
-from recall_tui.state.session import VIEWS, chosen
+from recall_tui.state.records import Analysis
+from recall_tui.state.session import VIEWS, result_of, select_row
 from tests.workbench_driver import Driver, is_settled, workbench
 
 PATHS = ("docs/notes/budget.md", "docs/my-budget.md", "a/plan.md", "b/plan.md", "b/more-plans.md")
@@ -100,12 +99,12 @@ async def test_names_that_would_steer_the_terminal_are_neutralised_in_every_tab_
     async with workbench(store, size=(120, 50)) as bench:
         await bench.ask()
         await bench.press("escape")
-        bench.app.become(explaining.sought_after(bench.session, HOSTILE))
+        bench.app.become(explaining.seek_target(bench.session, HOSTILE))
         pane = bench.app.bench.query_one(ExplainPane)
         row = next(at for at, hit in bench.session.results.hits.items() if hit.doc.path == HOSTILE)
-        bench.app.become(chosen(bench.session, row))
+        bench.app.become(select_row(bench.session, row))
         for view in VIEWS:
-            bench.app.become(explaining.turned_to(bench.session, view))
+            bench.app.become(explaining.turn_to(bench.session, view))
             await bench.until(is_settled)
 
             assert len(pane.lines) > 1

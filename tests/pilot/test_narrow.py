@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui.panes.explain import pane
+from recall_tui.panes import explain
 from recall_tui.panes.results import ResultsPane, heads
 from recall_tui.state import explaining, judging, store_pane
-from recall_tui.state.requests import wanted
 from recall_tui.state.session import VIEWS, View, is_seen
+from recall_tui.state.transitions import wanted_analyses
 from recall_tui.widgets.chrome import FooterLine, HeaderLine, StatusLine
 from recall_tui.widgets.lines import LineView
 from tests.workbench_driver import Driver, workbench
@@ -53,9 +53,9 @@ async def test_each_tab_of_explain_next_to_every_other_pane(shared_store: Path) 
         await bench.press("escape", "j", "M", "j", "4", "right", "p", "3")
         bench.app.become(bench.session._replace(results=bench.session.results._replace(sought="notes/diary.txt")))
         for view in VIEWS if NIGHTLY else QUICK:
-            bench.app.become(explaining.turned_to(bench.session, view))
+            bench.app.become(explaining.turn_to(bench.session, view))
             await bench.until(lambda now: now.context.packed and now.weights.chart and not now.query.busy)
-            await bench.until(lambda now: pane._result(now) is not None)
+            await bench.until(lambda now: explain._result(now) is not None)
 
             assert draw_at_every_width(bench) > len(WIDTHS), view
 
@@ -64,12 +64,12 @@ async def test_each_tab_of_explain_next_to_every_other_pane(shared_store: Path) 
 async def test_the_judged_board_and_every_tab_of_the_store(own_store: Path) -> None:
     async with workbench(own_store, size=(200, 60)) as bench:
         await bench.ask()
-        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.until(lambda now: judging.judged_queries(now) is not None)
         await bench.press("escape", "g", "a", "s", "f", "6")
         await bench.until(lambda now: judging.is_current(now) and not now.judge.gradings)
         assert draw_at_every_width(bench) > len(WIDTHS)
         for _ in store_pane.VIEWS:
             await bench.press("8", "right")
-            await bench.until(lambda now: is_seen(now, "store") and not wanted(now))
+            await bench.until(lambda now: is_seen(now, "store") and not wanted_analyses(now))
 
             assert draw_at_every_width(bench, within="" if NIGHTLY else "store") > len(WIDTHS)

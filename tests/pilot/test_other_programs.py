@@ -9,10 +9,10 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.config import NAMES
-from recall_core.contract.responses import Response
+from recall_core.contract.responses import SearchResponse
 from recall_core.types import Root
-from recall_tui.messages import Happened
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.host import Happened
+from recall_tui.screens.dialog import ConfirmScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.state.events import StoreOpened
 from recall_tui.state.weighing import current
@@ -104,7 +104,7 @@ async def test_settings_that_are_saved_while_the_store_is_compacted_go_on_to_hol
 ) -> None:
     compact, began, may_end = Recall.compact, threading.Event(), threading.Event()
 
-    def slow(recall: Recall) -> Response:
+    def slow(recall: Recall) -> SearchResponse:
         began.set()
         assert may_end.wait(60)
         return compact(recall)

@@ -8,7 +8,7 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_tui.panes.store import mebibytes
-from recall_tui.state.results import stamp_of
+from recall_tui.state.session import stamp_of
 from recall_tui.state.store_pane import OVERVIEW, StoreOverview, checks, overview
 from recall_tui.threads import query_thread
 from tests.workbench_driver import Driver, workbench

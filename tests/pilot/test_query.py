@@ -8,10 +8,10 @@ import pytest
 
 from recall_core.api.recall import Recall
 from recall_core.evaluate.judgements import Judgement, Regrade, Spot, change
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.types import Root
 from recall_tui.handlers import query as query_handlers
-from recall_tui.state.judging import judged
+from recall_tui.state.judging import judged_queries
 from recall_tui.state.session import is_lingering
 from recall_tui.threads import query_thread
 from tests.provider_server import provider_server
@@ -157,12 +157,12 @@ async def test_grades_and_removals_of_other_programs_show_in_the_rows(
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store) as bench:
         await bench.ask()
-        await bench.until(judged)
+        await bench.until(judged_queries)
         path = bench.session.results.hits[0].doc.path
         with Recall.open(str(own_store)) as other:
             grade = Judgement("q1", Spot(path), 3)
             change(other.store, Regrade("q1", "token budget", added=(grade,), begins=True))
-        await bench.until(lambda now: (known := judged(now)) and known.places)
+        await bench.until(lambda now: (known := judged_queries(now)) and known.places)
         assert re.search(rf"▶ +1 .*{path}:\d+ .* 29 +3 *$", bench.painted("results"), re.MULTILINE)
         assert bench.session.store.tasks_done == 1
 

@@ -17,13 +17,13 @@ from recall_tui.home import history, preferences
 from recall_tui.home.crash import keep_query
 from recall_tui.home.history import PastQuestion
 from recall_tui.home.preferences import PaneSizes, Preferences
-from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
+from recall_tui.screens.dialog import ConfirmScreen, PromptScreen
 from recall_tui.screens.history import HistoryScreen, MovedScreen
 from recall_tui.screens.target import TargetScreen
 from recall_tui.screens.welcome import WelcomeScreen
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.explaining import Paths
-from recall_tui.state.results import result_of
+from recall_tui.state.records import Analysis
+from recall_tui.state.session import result_of
 from recall_tui.widgets.draw import ASCII, UNICODE
 from recall_tui.widgets.lines import PointedList
 from tests.workbench_driver import Driver, workbench
@@ -100,7 +100,7 @@ async def test_a_list_of_paths_shows_their_ends_and_what_enter_takes(
 ) -> None:
     async with workbench(deep_store, size=(120, 40)) as bench:
         with monkeypatch.context() as patched:
-            patched.setattr("recall_tui.analyses.document.MOST", 3)
+            patched.setattr("recall_tui.analyses.explain.MOST", 3)
             await ask_for_target(bench, "")
             await bench.until(lambda _: edge(bench).startswith("the first 3 paths,"))
             await bench.type("number")

@@ -24,7 +24,7 @@ from recall_tui.actions.table import TABLE
 from recall_tui.handlers import shell
 from recall_tui.handlers.shell import plain_text
 from recall_tui.home.crash import keep_query, kept_queries
-from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, JumpScreen, Label, ThemeScreen
+from recall_tui.screens.dialog import READING_SECONDS, ConfirmScreen, JumpScreen, Label, ThemeScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.target import TargetScreen
 from recall_tui.terminal import apart

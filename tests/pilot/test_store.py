@@ -22,10 +22,10 @@ from recall_core.api.recall import Recall
 from recall_core.types import Root
 from recall_tui.handlers.store import NamedTarget, find_target_in, reembed_all
 from recall_tui.panes.store import TITLE_AT
-from recall_tui.screens.confirm import READING_SECONDS, ConfirmScreen, PromptScreen
+from recall_tui.screens.dialog import READING_SECONDS, ConfirmScreen, PromptScreen
 from recall_tui.state import store_pane
-from recall_tui.state.session import pointed
-from recall_tui.state.shell import command
+from recall_tui.state.commands import command
+from recall_tui.state.session import move_cursor
 from recall_tui.state.store_pane import CHECKS, StoreCommand
 from tests.examples import mostly_nightly
 from tests.workbench_driver import NAMES, Driver, workbench
@@ -47,7 +47,7 @@ async def checked(bench: Driver) -> None:
 
 
 async def choose(bench: Driver, code: str) -> None:
-    bench.app.become(pointed(bench.session, "store checks", CHECKS.index(code), len(CHECKS)))
+    bench.app.become(move_cursor(bench.session, "store checks", CHECKS.index(code), len(CHECKS)))
     await bench.until(lambda _: any("▶" in line and code in line for line in bench.painted("store").splitlines()))
 
 

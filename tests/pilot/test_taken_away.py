@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_tui.state.requests import wanted
 from recall_tui.state.session import VIEWS
+from recall_tui.state.transitions import wanted_analyses
 from recall_tui.threads import query_thread
 from tests.workbench_corpus import TEXTS
 from tests.workbench_driver import Driver, workbench
@@ -45,7 +45,7 @@ def edit(recall: Recall, folder: Path) -> None:
 async def analysed(bench: Driver) -> None:
     """Wait until there is nothing left to find out."""
     await bench.until(
-        lambda now: not now.query.busy and now.results.ranked_at == now.query.generation and not wanted(now)
+        lambda now: not now.query.busy and now.results.ranked_at == now.query.generation and not wanted_analyses(now)
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recall_tui.home import history
-from recall_tui.screens.confirm import ConfirmScreen, PromptScreen
+from recall_tui.screens.dialog import ConfirmScreen, PromptScreen
 from recall_tui.screens.history import HistoryScreen, having
 from tests.workbench_driver import Driver, in_form, workbench
 

@@ -20,18 +20,24 @@ from recall_core.adapters.streams import Streams
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Recall
 from recall_core.config import Config, load
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.types import Root
-from recall_tui.panes.weights.pane import WeightsBody
-from recall_tui.screens.confirm import ConfirmScreen
-from recall_tui.state import form, weighing
-from recall_tui.state.beside import compared
-from recall_tui.state.chart import stability_at
+from recall_tui.panes.weights import WeightsBody
+from recall_tui.screens.dialog import ConfirmScreen
+from recall_tui.state import weighing
 from recall_tui.state.records import Moved, Tweaks
 from recall_tui.state.session import Session, is_stale
-from recall_tui.state.tuning import best_weight, curve_of, pins_of, target_weights, value_at
+from recall_tui.state.tuning import (
+    best_weight,
+    compare_with_saved,
+    curve_of,
+    pins_of,
+    stability_at,
+    target_weights,
+    value_at,
+)
 from recall_tui.state.weighing import current, exact_share, share
 from recall_tui.widgets.slider import Slider
 from tests.provider_server import ProviderServer, Reply, provider_server
@@ -75,7 +81,7 @@ async def strike(bench: Driver, *keys: str) -> None:
 
 async def move(bench: Driver, tweaks: Tweaks, *, k: int | None = None) -> None:
     """Move just these settings in one step, and wait for their rows."""
-    bench.app.become(weighing.put(bench.session, Moved(tweaks, k)))
+    bench.app.become(weighing.set_moves(bench.session, Moved(tweaks, k)))
     await settled(bench)
 
 
@@ -202,7 +208,7 @@ async def test_moved_rows_say_how_far_and_are_compared_with_the_saved(shared_sto
         await bench.until(lambda _: "Nothing is changed" in bench.painted("board"))
 
         await move_to_the_end(bench)
-        await bench.until(lambda now: compared(now) and now.context.packed != packed)
+        await bench.until(lambda now: compare_with_saved(now) and now.context.packed != packed)
 
         assert bench.session.context.packed is not None
         listed = {row: hit.chunk.id for row, hit in bench.session.results.hits.items() if hit.chunk}
@@ -212,7 +218,7 @@ async def test_moved_rows_say_how_far_and_are_compared_with_the_saved(shared_sto
         }
         assert "▲" in bench.painted("results")
 
-        both = compared(bench.session)
+        both = compare_with_saved(bench.session)
         assert both is not None
         assert [row.hit.chunk.id for row in both.saved if row.hit and row.hit.chunk] == saved
         assert [row.hit.chunk.id for row in both.now if row.hit and row.hit.chunk] == names(bench)
@@ -226,8 +232,8 @@ async def test_moved_rows_say_how_far_and_are_compared_with_the_saved(shared_sto
 
         for tweaks, k in (({"min_score": 0.5}, None), ({}, 1)):
             await move(bench, tweaks, k=k)
-            await bench.until(lambda now: compared(now) and "gone" in bench.painted("board"))
-            both = compared(bench.session)
+            await bench.until(lambda now: compare_with_saved(now) and "gone" in bench.painted("board"))
+            both = compare_with_saved(bench.session)
             assert both is not None
             kept = {row.rank for row in both.now}
             assert all((row.other is None) == (row.rank not in kept) for row in both.saved), (tweaks, k)
@@ -245,7 +251,9 @@ def names(bench: Driver) -> list[str]:
 async def test_fewer_rows_are_asked_for_and_listed_and_packed(shared_store: Path) -> None:
     async with workbench(shared_store, size=SMALL) as bench:
         await weigh(bench, "keep the manual in mind")
-        bench.app.become(form.at_row(bench.session, form.rows(bench.session).index(form.TOP_K)))
+        bench.app.become(
+            weighing.choose_setting(bench.session, weighing.setting_rows(bench.session).index(weighing.TOP_K))
+        )
 
         await strike(bench, *["left"] * 5)
         await bench.until(
@@ -269,8 +277,8 @@ def wheel(slider: Slider) -> MouseScrollDown:
 
 CLICKS: dict[tuple[str, int], Callable[[Session], object]] = {
     ("min_score       0.00", 17): lambda now: now.weights.tweaks.get("min_score") == 0.05,
-    ("min_score       0.00", 2): lambda now: form.chosen(now) == "min_score" and not now.weights.tweaks,
-    ("top k           50", 1): lambda now: form.chosen(now) == "k" and now.weights.k is None,
+    ("min_score       0.00", 2): lambda now: weighing.chosen_setting(now) == "min_score" and not now.weights.tweaks,
+    ("top k           50", 1): lambda now: weighing.chosen_setting(now) == "k" and now.weights.k is None,
     ("fusion          ● weighted", 18): lambda now: now.weights.tweaks.get("fusion") == "rrf",
     ("(pool)          200", 17): lambda now: now.weights.tweaks.get("pool", 200) > 200,
     ("match           ● any", 17): lambda now: now.weights.tweaks.get("match") == "all",
@@ -331,7 +339,7 @@ async def test_the_zoomed_board_draws_ranks_and_the_chosen_setting(shared_store:
         await bench.press("right")
         await bench.until(lambda _: "▶min_score       0.30*     ███───────" in bench.painted("board"))
         await bench.press("up", "k", "j")
-        assert form.chosen(bench.session) == "normalize"
+        assert weighing.chosen_setting(bench.session) == "normalize"
 
 
 LEXICAL_AND_SEMANTIC = "USING lexical('budget'), semantic('budget')"
@@ -377,7 +385,9 @@ async def test_a_key_that_can_do_nothing_says_why(shared_store: Path) -> None:
         assert "OPTION decides fusion" in " ".join(bench.painted("board").split())
 
         await bench.ask("SELECT * FROM chunk USING lexical('budget')")
-        bench.app.become(form.at_row(weighing.put(bench.session, Moved({"fusion": "rrf"}, None)), 0))
+        bench.app.become(
+            weighing.choose_setting(weighing.set_moves(bench.session, Moved({"fusion": "rrf"}, None)), 0)
+        )
         await bench.until(lambda _: "rrf_k 60" in " ".join(bench.painted("board").split()))
         await bench.press("right")
         await bench.until(lambda _: "rrf_k 80*" in " ".join(bench.painted("board").split()))
@@ -481,7 +491,7 @@ async def test_another_pool_is_searched_again_and_a_moved_weight_is_not(
         await bench.until(lambda now: now.context.packed_at == now.query.generation)
         assert [pool for pool in searched if pool != 200 or searched.count(200) > 1] == [500]
 
-        bench.app.become(form.at_row(bench.session, form.rows(bench.session).index("pool")))
+        bench.app.become(weighing.choose_setting(bench.session, weighing.setting_rows(bench.session).index("pool")))
         await strike(bench, *["right"] * 10)
         await bench.until(
             lambda now: not now.query.busy and now.results.answer and now.results.answer.plan.config.pool == 500_000

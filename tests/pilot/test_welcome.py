@@ -13,9 +13,9 @@ from textual.widgets import Input, OptionList
 
 from recall_core.api.recall import Recall
 from recall_core.errors import StoreError
-from recall_tui.messages import Happened
+from recall_tui.host import Happened
 from recall_tui.screens.bench import Bench
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.dialog import ConfirmScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.welcome import WelcomeScreen
 from recall_tui.state.events import Unusable

@@ -33,8 +33,7 @@ from recall_core.evaluate.judgements import (
     read_stored,
     unknown_spot,
 )
-from recall_core.evaluate.measures import bounds, parse_measures, values
-from recall_core.evaluate.options import parse_gate
+from recall_core.evaluate.measures import bounds, parse_gate, parse_measures, values
 from tests.builders import memory_store
 
 PIECES = st.sampled_from([

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recall_core.api.recall import Ask, Recall
 from recall_core.contract.ledger import ExplainView, LeafView, PartView
 from recall_core.contract.views import ResultView
-from recall_core.explain.in_words import Among, sentence
+from recall_core.explain.ledger import Among, sentence
 from tests.examples import examples
 from tests.property.test_ledger import DOCUMENTS, QUESTIONS, SETTINGS, SHAPES, recall_of
 

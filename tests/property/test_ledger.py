@@ -17,7 +17,7 @@ from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.contract.ledger import ExplainView
-from recall_core.contract.responses import Response
+from recall_core.contract.responses import SearchResponse
 from recall_core.embed.features import features, log_tf, plain_sums, words
 from recall_core.embed.hash import HashEmbedder, word_shares
 from recall_core.rank.bm25 import contributions
@@ -169,7 +169,7 @@ def test_explaining_changes_nothing_else(
     assert as_bytes(contexts[0]) == as_bytes(contexts[1])
 
 
-def as_bytes(response: Response) -> str:
+def as_bytes(response: SearchResponse) -> str:
     response["stats"].pop("took_ms")
     response["stats"].pop("timings")
     response.pop("sparse", None)

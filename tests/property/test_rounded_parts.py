@@ -7,7 +7,7 @@ from math import fsum
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_tui.panes.explain.figures import keep_sign, number, round_to_total
+from recall_tui.widgets.draw import keep_sign, number, round_to_total
 
 POINTS = st.floats(-0.5, 1.0, allow_nan=False).map(lambda value: round(value, 9))
 

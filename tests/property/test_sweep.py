@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.explain.intervals import Interval, intersect, nearest, weight_inside
 from recall_core.explain.lines import (
     Lines,
     contenders,
@@ -23,7 +22,7 @@ from recall_core.explain.lines import (
     weight_of,
     weighted_lines,
 )
-from recall_core.explain.sweep import stability, stretches, sweep, top_at
+from recall_core.explain.sweep import Interval, intersect, nearest, stability, stretches, sweep, top_at, weight_inside
 from recall_core.explain.winning import pin_weights, rank_line, ranked_where, together, winning_weights
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool

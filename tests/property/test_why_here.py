@@ -15,7 +15,7 @@ from recall_core.explain.explanation import explanation
 from recall_core.retrieve.answer import Answer, hits
 from recall_core.types import SIGNALS, Hit, Row
 from recall_tui.analyses.explain import rows_around, words_by_rank
-from recall_tui.panes.explain.ledger import AHEAD, BEST, ORDINALS, TIES, sentence
+from recall_tui.panes.ledger import AHEAD, BEST, ORDINALS, TIES, sentence
 from tests.examples import examples
 from tests.property.test_ledger import DOCUMENTS, QUESTIONS, SETTINGS, recall_of
 

@@ -14,8 +14,8 @@ from recall_core.api.engine import Engine
 from recall_core.config import Config, settings_of
 from recall_core.explain.whynot import ranking_fixes
 from recall_core.explain.whynot.fixes import Fixes, fixes
-from recall_core.explain.whynot.predicates import drops, failing, without
 from recall_core.explain.whynot.question import Question, pack_of, plan_of, with_limit, with_settings
+from recall_core.explain.whynot.stages import drops, failing, without
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.whynot.why import why_not
 from recall_core.retrieve import answer as answering

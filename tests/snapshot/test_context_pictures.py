@@ -8,8 +8,7 @@ import pytest
 
 from recall_tui.state import packing
 from recall_tui.state.packing import Worth
-from recall_tui.state.results import result_of
-from recall_tui.state.session import Session
+from recall_tui.state.session import Session, result_of
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_driver import Driver
 

@@ -12,9 +12,9 @@ from recall_core.api.recall import Recall
 from recall_core.types import Root
 from recall_tui.screens.target import TargetScreen
 from recall_tui.state import explaining
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.fixes import whynot_of
-from recall_tui.state.results import result_of
+from recall_tui.state.explaining import whynot_of
+from recall_tui.state.records import Analysis
+from recall_tui.state.session import result_of
 from tests.snapshot.conftest import Picture, Steps
 from tests.workbench_corpus import MODIFIED
 from tests.workbench_driver import Driver

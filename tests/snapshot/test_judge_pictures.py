@@ -9,7 +9,7 @@ from textual.widgets import Input
 
 from recall_core.api.recall import Recall
 from recall_core.evaluate.judgements import Judgement, Spot, put
-from recall_tui.screens.confirm import ConfirmScreen
+from recall_tui.screens.dialog import ConfirmScreen
 from recall_tui.state import judging, weighing
 from recall_tui.state.session import Session, is_seen
 from tests.snapshot.conftest import Picture, Steps
@@ -44,7 +44,7 @@ def settled(session: Session) -> bool:
 async def measured(bench: Driver) -> None:
     await bench.ask("keep the manual in mind")
     await bench.press("escape")
-    bench.app.move(weighing.put_at(bench.session, 0.9))
+    bench.app.move(weighing.set_exact_share(bench.session, 0.9))
     await bench.press("6")
     await bench.until(
         lambda now: settled(now) and now.weights.tweaks and now.context.packed and now.weights.saved_ranks
@@ -60,7 +60,7 @@ async def zoomed(bench: Driver) -> None:
 
 async def graded(bench: Driver) -> None:
     await bench.ask()
-    await bench.until(lambda now: judging.judged(now) is not None)
+    await bench.until(lambda now: judging.judged_queries(now) is not None)
     await bench.press("escape", "g", "a", "s", "f", "d")
     await bench.until(settled)
 
@@ -86,7 +86,7 @@ def test_nothing_is_judged(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask()
         await bench.press("escape", "6")
-        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.until(lambda now: judging.judged_queries(now) is not None)
 
     assert picture(steps, (120, 40))
 
@@ -96,7 +96,7 @@ def test_files_to_import_are_asked_for(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask()
         await bench.press("escape", "6")
-        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.until(lambda now: judging.judged_queries(now) is not None)
         await bench.press("I")
         bench.app.screen.query_one(Input).cursor_blink = False
 
@@ -106,7 +106,7 @@ def test_files_to_import_are_asked_for(store: Path, picture: Picture) -> None:
 def test_no_judged_query_has_a_relevant_document(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask()
-        await bench.until(lambda now: judging.judged(now) is not None)
+        await bench.until(lambda now: judging.judged_queries(now) is not None)
         await bench.press("escape", "g", "f", "6")
         await bench.until(lambda _: "a grade above 0" in bench.painted("judge"))
 

@@ -50,7 +50,7 @@ async def small_context(bench: Driver) -> None:
 async def moved_weights(bench: Driver) -> None:
     await bench.ask("keep the manual in mind")
     await bench.press("escape", "j", "j", "4")
-    bench.app.move(weighing.put_at(bench.session, 0.71))
+    bench.app.move(weighing.set_exact_share(bench.session, 0.71))
     await bench.until(
         lambda now: now.weights.chart and now.results.answer and now.results.answer.plan.config.vector_weight == 0.71
     )

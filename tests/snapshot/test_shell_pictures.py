@@ -11,7 +11,7 @@ from textual.widgets import Input, OptionList
 from recall_core.files import write_private
 from recall_tui.home import history
 from recall_tui.home.history import KeptRow, PastQuestion
-from recall_tui.screens.confirm import JumpScreen
+from recall_tui.screens.dialog import JumpScreen
 from recall_tui.screens.help import HelpScreen
 from recall_tui.screens.line import LineScreen
 from recall_tui.themes import NAMES

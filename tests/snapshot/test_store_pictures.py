@@ -11,13 +11,12 @@ from recall_core.contract.views import CheckView
 from recall_core.errors import StoreError, StoreLocked
 from recall_core.types import Progress, Skip
 from recall_tui.screens.welcome import WelcomeScreen
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import Ended
-from recall_tui.state.rates import Meter, Rates
-from recall_tui.state.results import stamp_of
-from recall_tui.state.runs import EVERYTHING, Run, run_after
-from recall_tui.state.session import Session
+from recall_tui.state.records import Analysis
+from recall_tui.state.runs import EVERYTHING, Meter, Rates, Run
+from recall_tui.state.session import Session, stamp_of
 from recall_tui.state.store_pane import CHECKS, Health, StoreOverview, overview
+from recall_tui.state.transitions import run_after
 from tests.examples import mostly_nightly
 from tests.snapshot.conftest import Picture
 from tests.workbench_driver import Driver

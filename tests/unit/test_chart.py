@@ -16,8 +16,9 @@ from recall_core.rank.fuse import rank
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_words
 from recall_core.types import Key, Pool
-from recall_tui.panes.weights.plot import LABEL_CELLS, NamedLine, axis, cell_of, legend, rank_lines, stability
-from recall_tui.state.chart import DEPTH, Chart, changes, chart_of, stability_at, top_at, tops_over
+from recall_tui.panes.plot import LABEL_CELLS, NamedLine, axis, cell_of, legend, rank_lines, stability
+from recall_tui.state.records import Chart
+from recall_tui.state.tuning import DEPTH, changes, chart_of, stability_at, top_at, tops_over
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
 VALUES = some.lists(

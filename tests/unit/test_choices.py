@@ -11,7 +11,7 @@ import pytest
 from recall_core.api.compare import DiffRequest
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.errors import UsageError
-from recall_core.evaluate.options import EvalOptions
+from recall_core.evaluate.measures import EvalOptions
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.evaluate.tune_question import PinTarget
 from recall_core.steps import RetrievePlan, fuse, retrieve

@@ -10,11 +10,11 @@ import recall_core
 import recall_tui
 from recall_core.adapters.commands import BY_NAME
 from recall_core.adapters.flags import GLOBALS, VERSION
-from recall_core.contract.responses import schema
 from recall_core.explain.whynot.stages import STAGES
 from recall_core.ingest.parse import BUILT_IN, PLUG_INS
 from recall_tui import files
 from recall_tui.program import FLAGS as WORKBENCH_FLAGS
+from tests.contracts import schema
 
 ROOT = Path(recall_core.__file__).parent.parent
 DOCS = ROOT / "docs"

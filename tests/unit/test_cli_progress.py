@@ -13,11 +13,11 @@ from recall_core import Recall
 from recall_core.adapters import cli
 from recall_core.adapters.progress import counts, follow, name_stage, share_done, watch
 from recall_core.adapters.streams import Streams
-from recall_core.contract.responses import Response
+from recall_core.contract.responses import IngestResponse
 from recall_core.errors import Interrupted
 from recall_core.types import Progress, Stage
 
-DONE: Response = {"ok": True, "schema_version": "1"}
+DONE: IngestResponse = {"ok": True, "schema_version": "1"}
 
 
 class Terminal(io.StringIO):
@@ -35,7 +35,7 @@ def moment(documents: int) -> Progress:
     return Progress(stage, "a.md", documents, 3, documents, documents, 0, 0, 0, documents, 0, 0, ())
 
 
-def work(closed: list[bool], *, stop_after: int = 3) -> Generator[Progress, None, Response]:
+def work(closed: list[bool], *, stop_after: int = 3) -> Generator[Progress, None, IngestResponse]:
     try:
         for documents in range(1, 4):
             yield moment(documents)

@@ -9,7 +9,7 @@ from typing import Any, TextIO, cast, get_args
 import pytest
 
 from recall_core.adapters import commands, filling, reading, render, searching
-from recall_core.contract.responses import Response
+from recall_core.contract.responses import AnyResponse
 from recall_core.contract.views import ResultView
 from recall_core.rank.sparse import Reason
 
@@ -29,16 +29,22 @@ def hit(**changes: Any) -> ResultView:
     return cast(ResultView, {**view, **changes})
 
 
-def answer(*results: ResultView, **changes: Any) -> Response:
-    base = {"ok": True, "schema_version": "1", "results": list(results), "stats": {"took_ms": 3.2, "total_hits": 7}}
-    return cast(Response, {**base, **changes})
+def answer(*results: ResultView, **changes: Any) -> AnyResponse:
+    base = {
+        "ok": True,
+        "schema_version": "1",
+        "query": {},
+        "results": list(results),
+        "stats": {"took_ms": 3.2, "total_hits": 7},
+    }
+    return cast(AnyResponse, {**base, **changes})
 
 
-def talk(command: str, response: Response, *, is_verbose: bool = False) -> Iterator[str]:
+def talk(command: str, response: AnyResponse, *, is_verbose: bool = False) -> Iterator[str]:
     return commands.talk(commands.BY_NAME[command], response, is_verbose=is_verbose)
 
 
-def draw(command: str, response: Response, stdout: TextIO) -> bool:
+def draw(command: str, response: AnyResponse, stdout: TextIO) -> bool:
     return commands.draw(commands.BY_NAME[command], response, stdout, None)
 
 
@@ -182,23 +188,23 @@ def test_skipped_files_are_talk_with_their_reason() -> None:
         "added": 1, "updated": 0, "unchanged": 2, "removed": 0, "files": 4, "documents": 3, "chunks": 1,
         "embedded": 1, "reused": 0, "skipped": [{"path": "x.bin", "code": "binary", "reason": "a NUL byte"}],
     }  # fmt: skip
-    response = cast(Response, {"ok": True, "schema_version": "1", "ingest": ingest})
+    response = cast(AnyResponse, {"ok": True, "schema_version": "1", "ingest": ingest})
 
-    assert list(filling.ingested_lines(response)) == [
+    assert filling.ingest_line(response["ingest"]) == (
         "files: 1 added, 0 updated, 2 unchanged, 0 removed, 1 skipped; 3 documents, 1 chunk"
-    ]
+    )
     assert list(talk("add", response)) == ["skipped x.bin: a NUL byte (binary)"]
 
 
 def test_a_context_is_printed_as_it_is() -> None:
     view = {"text": "[1] a.md:1-2\n\x0bé\r\nend", "blocks": [], "candidates": 0}
-    response = cast(Response, {"ok": True, "context": view})
+    response = cast(AnyResponse, {"ok": True, "context": view})
 
     assert "".join(searching.packed_text(response)) == view["text"] + "\n"
 
 
 def test_a_found_text_is_printed_without_an_added_newline() -> None:
-    response = cast(Response, {"ok": True, "found": {"kind": "lines", "text": "a\r\nb"}})
+    response = cast(AnyResponse, {"ok": True, "found": {"kind": "lines", "text": "a\r\nb"}})
 
     assert "".join(reading.text(response)) == "a\r\nb"
 
@@ -234,7 +240,7 @@ def test_a_table_has_no_colour_without_a_terminal() -> None:
 
 
 def test_an_answer_without_a_table_is_left_to_plain_lines() -> None:
-    assert not draw("get", cast(Response, {"ok": True, "found": {"text": "x"}}), io.StringIO())
+    assert not draw("get", cast(AnyResponse, {"ok": True, "found": {"text": "x"}}), io.StringIO())
 
 
 def test_chosen_fields_are_shown_by_name() -> None:

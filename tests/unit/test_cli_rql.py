@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from recall_core.adapters import cli
-from recall_core.adapters.options import read_rql
+from recall_core.adapters.flags import read_rql
 from recall_core.adapters.streams import Streams
 
 QUERY = "select path from doc filter doc.tag='docs' -- why\n;"

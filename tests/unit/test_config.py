@@ -9,7 +9,7 @@ import pytest
 from recall_core.api.recall import Recall
 from recall_core.config import FILE_NAME, Config, Settings, assign, assignments, load, override, settings_of
 from recall_core.errors import ConfigError, RecallError, UsageError
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.shell import Hint
 
 

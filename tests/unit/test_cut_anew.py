@@ -19,7 +19,7 @@ import tests.embedders
 from recall_core.adapters.cli import main
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract.responses import RechunkResponse, Response
+from recall_core.contract.responses import RechunkResponse
 from recall_core.errors import EmbedError, RecallError, StoreCorrupt, StoreError
 from recall_core.ingest import pipeline
 from recall_core.maintain import rechunk as module
@@ -628,7 +628,7 @@ def test_the_command_says_what_it_did(counting_home: Path) -> None:
 
 def test_the_response_keeps_the_contract(home: Path) -> None:
     for more in (("--dry-run",), ()):
-        response: Response = json.loads(cli("rechunk", *FLAGS, *more, "--json")[1])
+        response: RechunkResponse = json.loads(cli("rechunk", *FLAGS, *more, "--json")[1])
 
         validator(is_closed=True).validate(response)
         assert response["rechunked"]["dry_run"] == bool(more)

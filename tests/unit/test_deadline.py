@@ -28,12 +28,11 @@ from recall_core.embed.hash import HashEmbedder
 from recall_core.embed.providers.openai import OPENAI
 from recall_core.errors import Interrupted, TimedOut, UsageError
 from recall_core.evaluate.figures import sign_flip
-from recall_core.evaluate.options import EvalOptions
+from recall_core.evaluate.measures import EvalOptions
 from recall_core.explain.curve import StepCurve, blocks
-from recall_core.explain.intervals import Interval, intersect
 from recall_core.explain.lines import weighted_lines
-from recall_core.explain.sweep import stretches, sweep
-from recall_core.explain.whynot.predicates import drops
+from recall_core.explain.sweep import Interval, intersect, stretches, sweep
+from recall_core.explain.whynot.stages import drops
 from recall_core.explain.winning import rank_line
 from recall_core.model_tokens import model_tokens
 from recall_core.pack.account import near_duplicates

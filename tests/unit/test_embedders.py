@@ -8,7 +8,6 @@ import pytest
 
 import tests.embedders
 from recall_core.adapters import embedding
-from recall_core.adapters.flags import response_of
 from recall_core.api.recall import Recall
 from recall_core.config import Config
 from recall_core.contract.views import EmbedderView
@@ -105,7 +104,7 @@ def test_probe_texts_are_of_a_hundred_words_and_all_different() -> None:
 
 
 def test_in_a_pipe_the_list_is_aligned_lines() -> None:
-    lines = list(embedding.embedder_lines(response_of(Recall.embedders())))
+    lines = list(embedding.embedder_lines(Recall.embedders()))
 
     starts = {line.index("  ") for line in lines if line.startswith("sentence-transformers")}
     assert starts == {len("sentence-transformers")}

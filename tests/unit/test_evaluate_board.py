@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from recall_core.api.recall import Recall
-from recall_core.contract.responses import Response
+from recall_core.contract.responses import EvaluationResponse
 from recall_core.embed.registry import Once
 from recall_core.errors import UsageError
-from recall_core.evaluate.options import EvalOptions
+from recall_core.evaluate.measures import EvalOptions
 from recall_core.types import Root
 from tests.builders import EMBEDDER
 
@@ -37,13 +37,13 @@ def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
 FILES = EvalOptions(queries=Path("q.jsonl"), qrels=Path("r.tsv"), modes="bm25", metrics="mrr,ndcg@10,p@1")
 
 
-def evaluated(recall: Recall, options: EvalOptions = FILES) -> Response:
+def evaluated(recall: Recall, options: EvalOptions = FILES) -> EvaluationResponse:
     work = recall.evaluate(options)
     while True:
         try:
             next(work)
         except StopIteration as stop:
-            response: Response = stop.value
+            response: EvaluationResponse = stop.value
             return response
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from recall_core.errors import UsageError
 from recall_core.evaluate.figures import Baseline, find_fallen, read_baseline
-from recall_core.evaluate.options import Condition, EvalOptions, parse_gate, parse_modes
+from recall_core.evaluate.measures import Condition, EvalOptions, parse_gate, parse_modes
 
 
 def test_conditions_are_read_with_mode_sign_and_number() -> None:

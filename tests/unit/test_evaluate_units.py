@@ -13,7 +13,7 @@ from recall_core.api.recall import Ask, Recall
 from recall_core.contract.responses import EvaluationResponse, TuneResponse
 from recall_core.errors import UsageError
 from recall_core.evaluate.judgements import Judgement, Spot, names_of, put
-from recall_core.evaluate.options import EvalOptions
+from recall_core.evaluate.measures import EvalOptions
 from recall_core.evaluate.questions import Unit, questions
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.types import Root

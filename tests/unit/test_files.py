@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall_core.errors import UsageError
-from recall_tui.files import MOST_BYTES, edit_at, edited, editor, holds, load, place, save
+from recall_tui.files import MOST_BYTES, edit, edit_at, editor, holds, load, place, save
 
 
 def test_a_saved_query_is_loaded_as_it_was_with_one_line_break_at_its_end(tmp_path: Path) -> None:
@@ -91,14 +91,14 @@ def script(folder: Path, body: str) -> str:
 def test_the_text_comes_back_as_the_editor_leaves_it(tmp_path: Path) -> None:
     command = [script(tmp_path, 'case "$1" in *.rql) echo " -- more" >> "$1";; esac')]
 
-    assert edited("SELECT *", command) == "SELECT *\n -- more"
+    assert edit("SELECT *", command) == "SELECT *\n -- more"
 
 
 def test_an_editor_that_gives_up_changes_nothing(tmp_path: Path) -> None:
     command = [script(tmp_path, 'echo lost > "$1"; exit 3')]
 
     with pytest.raises(UsageError, match="ended with code 3"):
-        edited("SELECT *", command)
+        edit("SELECT *", command)
 
 
 def test_visual_is_asked_before_editor_and_both_may_have_arguments(tmp_path: Path) -> None:

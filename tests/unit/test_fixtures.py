@@ -14,9 +14,8 @@ from recall_core.adapters.parser import parse
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
 from recall_core.errors import UsageError
-from recall_core.evaluate.fixture.harness import verdict
+from recall_core.evaluate.fixture.harness import Fixture, holds, parse_fixtures, read_fixtures, verdict
 from recall_core.evaluate.fixture.rates import gate_values, rate, recorded_passes, wilson
-from recall_core.evaluate.fixture.reading import Fixture, holds, parse_fixtures, read_fixtures
 from recall_core.types import Root
 
 FILES = {

@@ -48,7 +48,7 @@ def test_keywords_are_the_fields_of_ask_and_pack() -> None:
 
 
 def test_keywords_ask_what_an_ask_asks(recall: Recall) -> None:
-    def rows(response: recall_core.contract.Response) -> list[object]:
+    def rows(response: recall_core.contract.responses.SearchResponse) -> list[object]:
         return [response["results"], response["query"]]
 
     told = recall.search("red", k=1, mode="lexical")

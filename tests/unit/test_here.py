@@ -23,7 +23,7 @@ from recall_core.store.sqlite.connect import connect
 from recall_tui.handlers.ingest import missing
 from recall_tui.handlers.judge import unreadable, unwritable
 from recall_tui.home import crash
-from recall_tui.opening import Count, candidates, completions, counted, settings_there
+from recall_tui.opening import Count, candidates, completions, count_files, settings_there
 from tests.builders import without_privileges
 
 
@@ -135,7 +135,7 @@ def test_a_first_store_is_offered_other_folders_than_the_current_one(tmp_path: P
     (tmp_path / "notes").mkdir()
 
     assert candidates(".", paths.known(), tmp_path) == ("~/notes",)
-    assert counted(".", lambda: 0.0) == Count(0, is_all=True)
+    assert count_files(".", lambda: 0.0) == Count(0, is_all=True)
 
 
 @pytest.mark.usefixtures("gone")
@@ -197,4 +197,4 @@ def test_a_file_in_a_folder_that_may_not_be_looked_into_is_not_offered(tmp_path:
 def test_the_home_of_nobody_is_no_folder_of_texts() -> None:
     assert missing("~nobody-of-this-name/texts") == "There is no file or folder '~nobody-of-this-name/texts'."
     assert completions("~nobody-of-this-name/", 3) == ()
-    assert counted("~nobody-of-this-name", lambda: 0.0) == Count(0, is_all=True, is_there=False)
+    assert count_files("~nobody-of-this-name", lambda: 0.0) == Count(0, is_all=True, is_there=False)

@@ -18,7 +18,7 @@ from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
 from recall_core.contract.ledger import LeafView, LedgerView, PartView
-from recall_core.contract.responses import Response
+from recall_core.contract.responses import SearchResponse
 from recall_core.embed.model_files import components
 from recall_core.errors import RecallError, StaleError, UnknownTarget
 from recall_core.explain.explanation import standings
@@ -115,7 +115,7 @@ def test_a_quoted_phrase_is_one_leaf_that_weighs_what_its_words_weigh_together(r
     assert "floored" not in leaf
     assert found["query"]["plan"]["signals"][0]["terms"][0]["words"] == 4
     (line,) = [
-        each for each in searching.hit_lines(cast(Response, found)) if "backoff and" in each and "term" in each
+        each for each in searching.hit_lines(cast(SearchResponse, found)) if "backoff and" in each and "term" in each
     ]
     assert f"phrase of 4 words, idf {leaf['idf']:.3f}  in 1 chunk " in line
     assert not [term for term in alone if "words" in term]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recall_core.rql.ast import Field
 from recall_core.rql.complete import KnownValue
-from recall_tui.state.completion import KnownNames, Lookup, LookupResult
+from recall_tui.state.records import KnownNames, Lookup, LookupResult
 
 TAG = Field("doc", "tag")
 KNOWN = (KnownValue("docs", 5), KnownValue("draft", 2), KnownValue("news", 1))

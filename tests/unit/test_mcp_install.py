@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from recall_core.adapters import cli
 from recall_core.adapters.commands import BY_NAME
-from recall_core.adapters.mcp.install import CLIENTS, entry_for, line_for, place_of
+from recall_core.adapters.mcp.command import CLIENTS, entry_for, line_for, place_of
 from recall_core.adapters.streams import Streams
 from recall_core.errors import RecallError
 

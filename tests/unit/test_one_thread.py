@@ -25,7 +25,7 @@ from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.errors import RecallError, UsageError
-from recall_core.evaluate.options import EvalOptions
+from recall_core.evaluate.measures import EvalOptions
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.store.one_thread import ThreadGuard
 from recall_core.types import Root

@@ -12,9 +12,9 @@ import apsw
 import pytest
 
 from recall_core.adapters import searching
-from recall_core.adapters.options import ask_of
+from recall_core.adapters.flags import ask_of
 from recall_core.api.recall import Ask, Pack, Recall
-from recall_core.contract.responses import Response
+from recall_core.contract.responses import SearchResponse
 from recall_core.errors import UnknownTarget, UsageError
 from recall_core.retrieve.passage import best_window
 from recall_core.retrieve.query import literal
@@ -247,7 +247,7 @@ def test_a_list_without_passages_has_the_same_rows(recall: Recall) -> None:
     for hit in whole["results"]:
         del hit["passage"]
     assert short["results"] == whole["results"]
-    lines = list(searching.hit_lines(cast(Response, short)))
+    lines = list(searching.hit_lines(cast(SearchResponse, short)))
     assert len(lines) == len(short["results"])
     with pytest.raises(UsageError) as caught:
         ask_of(Namespace(C=2, no_passages=True, set=None))
@@ -298,7 +298,7 @@ def places(recall: Recall) -> dict[str, str | None]:
 def test_a_record_is_cited_by_its_line_in_the_file(records: Recall) -> None:
     with records:
         assert places(records) == {"notes.jsonl#a": "line 1", "notes.jsonl#b": "line 2"}
-        lines = list(searching.hit_lines(cast(Response, records.search("birds fly", Ask(k=1)))))
+        lines = list(searching.hit_lines(cast(SearchResponse, records.search("birds fly", Ask(k=1)))))
 
     assert [line.split("  ")[1:] for line in lines[:1]] == [["On birds", "notes.jsonl:2\n"]]
     assert lines[1] == "       Birds fly.\n"
@@ -384,7 +384,7 @@ def test_what_matches_is_bracketed_on_request_and_lines_share_no_indentation() -
         "score": 0.5, "doc": {"path": "a\n.py", "title": ""}, "chunk": {"offset": 100, "text": text, "line_end": 9},
         "passage": passage,
     }  # fmt: skip
-    response = cast(Response, {"results": [result]})
+    response = cast(SearchResponse, {"results": [result]})
 
     assert list(searching.hit_lines(response)) == [
         "0.500  a .py:7\n",
@@ -404,6 +404,6 @@ def test_a_passage_steers_no_terminal_in_a_pipe_either() -> None:
     }  # fmt: skip
     result = {"doc": {"path": "a", "title": ""}, "chunk": {"line_end": 2}, "passage": passage}
 
-    lines = list(searching.hit_lines(cast(Response, {"results": [result]})))
+    lines = list(searching.hit_lines(cast(SearchResponse, {"results": [result]})))
 
     assert lines == ["a:1\n", "       red \\x1b[31m\\u2028 alert\n", "       now\n"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from recall_core.explain.intervals import Interval
 from recall_core.explain.lines import weighted_lines
+from recall_core.explain.sweep import Interval
 from recall_core.explain.winning import pin_weights, together
 
 # 0 leads on words, 1 on meaning, 2 is good in both and first from 3/8 to 5/8; 3 is nowhere.

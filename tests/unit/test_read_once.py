@@ -19,7 +19,7 @@ from recall_core.retrieve.plan import plan_rql, replan
 from recall_core.rql.lexer import tokenize
 from recall_tui.state.events import Repacked, Reweighed
 from recall_tui.state.records import Packing
-from recall_tui.state.requests import QueryRequest
+from recall_tui.state.transitions import QueryRequest
 from recall_tui.threads.query_thread import QueryThread
 from tests.event_log import EventLog
 from tests.workbench_corpus import build_store

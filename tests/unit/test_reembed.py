@@ -16,7 +16,7 @@ import tests.embedders
 from recall_core.adapters.cli import main
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Ask, Recall
-from recall_core.contract.responses import Response
+from recall_core.contract.responses import ReembedResponse
 from recall_core.errors import EmbedError, StoreError, UsageError
 from recall_core.ingest.pipeline import sync
 from recall_core.maintain import embedders as module
@@ -72,13 +72,13 @@ def recall(home: Path) -> Iterator[Recall]:
         yield recall
 
 
-def run(work: Iterator[Progress]) -> Response:
+def run(work: Iterator[Progress]) -> ReembedResponse:
     """The work's response."""
     while True:
         try:
             next(work)
         except StopIteration as stop:
-            response: Response = stop.value
+            response: ReembedResponse = stop.value
             return response
 
 

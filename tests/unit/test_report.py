@@ -191,7 +191,7 @@ def test_a_funnel_is_shown_where_the_response_tells_it(home: Path) -> None:
     assert response["trace"]["stages"]
     for stage in response["trace"]["stages"]:
         assert (stage["stage"], f"{stage['rows_in']}", f"{stage['rows_out']}") in rows
-    del response["trace"]
+    response["trace"]["stages"] = []
     assert "Funnel" not in read(page(response)).texts["h2"]
 
 

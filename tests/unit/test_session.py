@@ -15,9 +15,6 @@ from recall_core.types import Chunk, Document, Hit, Key, Packed, Pool, Progress,
 from recall_tui.actions.action import can_cancel
 from recall_tui.home.history import PastQuestion
 from recall_tui.state import weighing
-from recall_tui.state.analyses import Analysis
-from recall_tui.state.chart import Chart
-from recall_tui.state.completion import Lookup, LookupResult
 from recall_tui.state.events import (
     Advanced,
     AnalysisDone,
@@ -31,29 +28,28 @@ from recall_tui.state.events import (
     Reweighed,
     StoreOpened,
 )
-from recall_tui.state.rates import Meter
-from recall_tui.state.records import StoreState
-from recall_tui.state.requests import query_request
-from recall_tui.state.results import result_of, stamp_of
-from recall_tui.state.runs import Run
+from recall_tui.state.records import Analysis, Chart, Lookup, LookupResult, StoreState
+from recall_tui.state.runs import Meter, Run
 from recall_tui.state.session import (
     WORDS_K,
     Session,
-    asked,
-    budgeted,
-    chosen,
-    focused,
-    given_up,
+    ask,
+    focus_pane,
+    give_up,
     is_ingesting,
     is_stale,
-    lacking,
-    listed,
-    looking_at,
-    settled,
-    stepped,
+    list_range,
+    look_at,
+    next_pane,
+    result_of,
+    select_row,
+    set_budget,
+    settle,
+    stamp_of,
+    want_lookups,
 )
-from recall_tui.state.transitions import after
-from recall_tui.texts import to_keep
+from recall_tui.state.transitions import after, query_request
+from recall_tui.state.weighing import to_keep
 
 
 def answer_of(text: str, total: int) -> Answer:
@@ -71,7 +67,7 @@ def hit_of(rank: int) -> Hit:
 
 
 def answered(text: str = "token budget", total: int = 40) -> Session:
-    session = asked(Session(), text, 10.0)
+    session = ask(Session(), text, 10.0)
     rows = {row: hit_of(row + 1) for row in range(min(total, 20))}
     return after(
         session,
@@ -80,7 +76,7 @@ def answered(text: str = "token budget", total: int = 40) -> Session:
 
 
 def test_a_question_makes_the_session_busy_and_its_answer_ends_that() -> None:
-    busy = asked(Session(), "token budget", 10.0)
+    busy = ask(Session(), "token budget", 10.0)
 
     done = answered()
 
@@ -95,24 +91,24 @@ def test_an_event_of_an_older_question_changes_nothing() -> None:
         Repacked(1, Packed("old", 5, 1, "whitespace", 1, (), ()), ()),
         Failed(1, StoreLocked("store_locked", "Locked.")),
     ]:
-        newer = asked(answered(), "another", 12.0)
+        newer = ask(answered(), "another", 12.0)
 
         assert after(newer, event) is newer, event
 
 
 def test_a_failed_question_keeps_the_old_answer_and_marks_it_stale() -> None:
-    before = asked(answered(), "SELECT nonsense", 12.0)
+    before = ask(answered(), "SELECT nonsense", 12.0)
 
     session = after(before, Failed(before.query.question, UsageError("bad", "No.")))
 
     assert is_stale(session)
     assert not session.query.busy
     assert (session.results.answer, session.results.hits) == (before.results.answer, before.results.hits)
-    assert not is_stale(asked(session, "", 13.0))
+    assert not is_stale(ask(session, "", 13.0))
 
 
 def test_a_question_that_fails_after_a_weight_was_moved_is_marked_too() -> None:
-    moved = weighing.nudged(asked(answered(), "household", 12.0), 5)
+    moved = weighing.nudge_share(ask(answered(), "household", 12.0), 5)
     assert moved.query.generation > moved.query.question
 
     session = after(moved, Failed(moved.query.question, UsageError("bad", "No.")))
@@ -122,26 +118,26 @@ def test_a_question_that_fails_after_a_weight_was_moved_is_marked_too() -> None:
 
 
 def test_a_question_can_be_cancelled_once_it_lingers_and_what_was_found_before_stays() -> None:
-    pending = asked(answered(), "more", at=1.0)
+    pending = ask(answered(), "more", at=1.0)
     assert not can_cancel.holds(pending)
     lingering = pending._replace(query=pending.query._replace(lingers=pending.query.question))
     assert can_cancel.holds(lingering)
 
-    cancelled = given_up(lingering)
+    cancelled = give_up(lingering)
 
     assert not can_cancel.holds(cancelled)
     assert cancelled.results.hits == answered().results.hits
     assert is_stale(cancelled)
     assert query_request(cancelled).is_given_up
-    assert not query_request(asked(cancelled, "more", at=2.0)).is_given_up
-    assert not can_cancel.holds(asked(lingering, "even more", at=2.0))
+    assert not query_request(ask(cancelled, "more", at=2.0)).is_given_up
+    assert not can_cancel.holds(ask(lingering, "even more", at=2.0))
 
 
 def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
     asked_for, analysis = answered(), Analysis("ledger", "c" * 64)
     known = after(asked_for, AnalysisDone(analysis, stamp_of(asked_for, analysis), "leaves"))
 
-    busy = asked(known, "SELECT nonsense", 12.0)
+    busy = ask(known, "SELECT nonsense", 12.0)
     stale = after(busy, Failed(busy.query.question, UsageError("bad", "No.")))
     other = after(
         busy, Answered(busy.query.generation, answer_of("other", 3), {}, {}, 12.5, question=busy.query.question)
@@ -156,7 +152,7 @@ def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
 
 
 def test_an_empty_question_asks_nothing_and_shows_nothing() -> None:
-    session = asked(answered(), "  \n", 12.0)
+    session = ask(answered(), "  \n", 12.0)
 
     assert (
         session.query.busy,
@@ -170,13 +166,13 @@ def test_an_empty_question_asks_nothing_and_shows_nothing() -> None:
 def test_the_selection_stays_inside_the_list() -> None:
     session = answered(total=40)
 
-    assert chosen(session, -5).results.selected == 0
-    assert chosen(session, 99).results.selected == 39
-    assert chosen(Session(), 3).results.selected == 0
+    assert select_row(session, -5).results.selected == 0
+    assert select_row(session, 99).results.selected == 39
+    assert select_row(Session(), 3).results.selected == 0
 
 
 def test_a_selected_row_shows_its_hit_once_it_has_arrived() -> None:
-    session = chosen(answered(total=40), 30)
+    session = select_row(answered(total=40), 30)
     assert session.results.hit == hit_of(1)
 
     session = after(session, Fetched(session.query.generation, {30: hit_of(31)}, {}))
@@ -190,7 +186,7 @@ def test_rows_that_were_fetched_stay_beside_newer_ones_until_the_order_changes()
 
     session = after(session, Fetched(session.query.generation, {300: hit_of(301)}, {"d9": "modified"}, {300: 7}))
     session = after(session, Fetched(session.query.generation, {200: hit_of(201)}, {}, {200: 8}))
-    again = asked(session, session.query.text, 12.0)
+    again = ask(session, session.query.text, 12.0)
     again = after(
         again,
         Answered(
@@ -204,16 +200,16 @@ def test_rows_that_were_fetched_stay_beside_newer_ones_until_the_order_changes()
 
 
 def test_the_same_question_keeps_the_selection_and_another_starts_at_the_top() -> None:
-    session = chosen(answered(), 7)
+    session = select_row(answered(), 7)
 
-    again = asked(session, session.query.text, 12.0)
+    again = ask(session, session.query.text, 12.0)
     again = after(
         again,
         Answered(
             again.query.generation, answer_of(session.query.text, 5), {}, {}, 12.0, question=again.query.question
         ),
     )
-    other = asked(session, "other", 12.0)
+    other = ask(session, "other", 12.0)
     other = after(
         other, Answered(other.query.generation, answer_of("other", 40), {}, {}, 12.0, question=other.query.question)
     )
@@ -240,13 +236,13 @@ def test_the_selection_follows_its_row_when_the_store_is_another() -> None:
         (2, (("a", 0),), 0, 1),
         (1, (("c", 0), ("a", 0), ("b", 0), ("b", 9)), 1, 0),
     ]:
-        start = asked(Session(), "token budget", 10.0)
+        start = ask(Session(), "token budget", 10.0)
         older = listing(start.query.text, 1, ("a", 0), ("b", 9), ("b", 0), ("c", 0))
-        session = chosen(
+        session = select_row(
             after(start, Answered(start.query.generation, older, {}, {}, 10.5, question=start.query.question)), 1
         )
 
-        again = asked(session, session.query.text, 12.0)
+        again = ask(session, session.query.text, 12.0)
         newer = listing(start.query.text, generation, *places)
         session = after(again, Answered(again.query.generation, newer, {}, {}, 12.0, question=again.query.question))
 
@@ -261,23 +257,23 @@ def test_the_selection_follows_its_row_when_the_store_is_another() -> None:
 def test_looking_inside_the_window_asks_for_nothing_new() -> None:
     session = answered()
 
-    assert query_request(looking_at(session, 5, 30)) == query_request(session)._replace(seen=(5, 30))
-    assert looking_at(looking_at(session, 5, 30), 5, 30) == looking_at(session, 5, 30)
-    assert looking_at(session, 500, 530).results.window == (440, 590)
+    assert query_request(look_at(session, 5, 30)) == query_request(session)._replace(seen=(5, 30))
+    assert look_at(look_at(session, 5, 30), 5, 30) == look_at(session, 5, 30)
+    assert look_at(session, 500, 530).results.window == (440, 590)
 
 
 def test_rows_are_asked_for_a_screenful_before_they_are_seen() -> None:
-    session = looking_at(answered(), 500, 530)
+    session = look_at(answered(), 500, 530)
 
-    assert looking_at(session, 520, 550).results.window == session.results.window
-    assert looking_at(session, 540, 570).results.window == (480, 630)
+    assert look_at(session, 520, 550).results.window == session.results.window
+    assert look_at(session, 540, 570).results.window == (480, 630)
 
 
 def test_the_window_of_another_question_begins_at_the_top() -> None:
-    session = looking_at(answered(), 500, 530)
+    session = look_at(answered(), 500, 530)
 
-    assert asked(session, "other", 1.0).results.window[0] == 0
-    assert asked(session, session.query.text, 1.0).results.window == session.results.window
+    assert ask(session, "other", 1.0).results.window[0] == 0
+    assert ask(session, session.query.text, 1.0).results.window == session.results.window
 
 
 def test_words_list_first_rows_and_a_query_its_limit() -> None:
@@ -287,12 +283,12 @@ def test_words_list_first_rows_and_a_query_its_limit() -> None:
         ("SELECT * FROM chunk LIMIT 5 OFFSET 38", (38, 2)),
         ("SELECT * FROM chunk LIMIT 5 OFFSET 99", (99, 0)),
     ]:
-        assert listed(answer_of(text, 40)) == rows, text
-        assert listed(answer_of("token budget", 400)) == (0, WORDS_K), text
+        assert list_range(answer_of(text, 40)) == rows, text
+        assert list_range(answer_of("token budget", 400)) == (0, WORDS_K), text
 
 
 def test_a_budget_is_never_below_one() -> None:
-    assert budgeted(Session(), -3).context.budget_tokens == 1
+    assert set_budget(Session(), -3).context.budget_tokens == 1
 
 
 def test_the_store_sets_the_budget_when_it_opens_and_not_later() -> None:
@@ -300,15 +296,15 @@ def test_the_store_sets_the_budget_when_it_opens_and_not_later() -> None:
     opened = after(Session(), StoreOpened(info, Config(budget_tokens=777)))  # type: ignore[arg-type]
 
     assert opened.context.budget_tokens == 777
-    assert after(budgeted(opened, 50), StoreOpened(info)).context.budget_tokens == 50  # type: ignore[arg-type]
+    assert after(set_budget(opened, 50), StoreOpened(info)).context.budget_tokens == 50  # type: ignore[arg-type]
 
 
 def test_tab_visits_the_ingest_strip_only_while_there_is_a_run() -> None:
-    judge = focused(Session(), "judge")
+    judge = focus_pane(Session(), "judge")
 
-    assert stepped(judge, 1) == "store"
-    assert stepped(judge._replace(store=judge.store._replace(run=Run("docs"))), 1) == "ingest"
-    assert stepped(Session(), -1) == "store"
+    assert next_pane(judge, 1) == "store"
+    assert next_pane(judge._replace(store=judge.store._replace(run=Run("docs"))), 1) == "ingest"
+    assert next_pane(Session(), -1) == "store"
 
 
 def test_a_run_ends_done_failed_or_cancelled_and_says_so() -> None:
@@ -337,40 +333,40 @@ def info_of(generation: int) -> StoreInfo:
 
 def test_an_answer_is_kept_once_and_only_when_its_text_has_been_let_stand() -> None:
     live = answered("token budget")
-    left = focused(live, "results")
+    left = focus_pane(live, "results")
     kept = left._replace(query=left.query._replace(kept=PastQuestion("token budget")))
 
-    found = [to_keep(session) for session in (live, left, settled(live), kept)]
+    found = [to_keep(session) for session in (live, left, settle(live), kept)]
     assert [past.text if past else "" for past in found] == ["", *["token budget"] * 2, ""]
 
 
 def test_a_text_that_is_typed_on_is_no_longer_let_stand() -> None:
-    ran = settled(answered("token"))
+    ran = settle(answered("token"))
 
-    more = asked(ran, "token budget", 12.0)
+    more = ask(ran, "token budget", 12.0)
 
-    assert asked(ran, "token", 12.0).query.is_settled
+    assert ask(ran, "token", 12.0).query.is_settled
     assert not more.query.is_settled
-    assert asked(focused(ran, "results"), "token budget", 12.0).query.is_settled
+    assert ask(focus_pane(ran, "results"), "token budget", 12.0).query.is_settled
 
 
 def test_a_question_without_an_answer_is_not_kept() -> None:
-    busy = settled(asked(answered(), "SELECT nonsense", 12.0))
+    busy = settle(ask(answered(), "SELECT nonsense", 12.0))
     failed = after(busy, Failed(busy.query.question, UsageError("bad", "No.")))
 
-    assert (to_keep(busy), to_keep(failed), to_keep(settled(Session()))) == (None, None, None)
+    assert (to_keep(busy), to_keep(failed), to_keep(settle(Session()))) == (None, None, None)
 
 
 def test_what_completion_lacks_is_asked_for_until_it_is_learned() -> None:
     keys, other = Lookup(None, ""), Lookup(None, "a")
     entry = LookupResult((), is_whole=True)
-    session = lacking(Session(), [keys, other])
+    session = want_lookups(Session(), [keys, other])
     assert query_request(session).lookups == (keys, other)
 
     session = after(session, Learned(keys, entry))
 
     assert (session.query.entries, query_request(session).lookups) == ({keys: entry}, (other,))
-    assert query_request(lacking(session, [keys])).lookups == ()
+    assert query_request(want_lookups(session, [keys])).lookups == ()
 
 
 def test_what_was_learned_is_forgotten_when_the_store_changes() -> None:
@@ -388,7 +384,7 @@ def test_the_package_and_its_session_load_without_textual() -> None:
 
 
 def test_a_weight_that_moved_drops_the_events_before_it_but_not_the_lines_of_its_question() -> None:
-    session = weighing.nudged(answered(), 5)
+    session = weighing.nudge_share(answered(), 5)
     chart = Chart("weighted", "bound", 60, (), (), (), ())
 
     assert after(session, Repacked(1, Packed("old", 5, 1, "whitespace", 1, (), ()), ())) is session
@@ -397,7 +393,7 @@ def test_a_weight_that_moved_drops_the_events_before_it_but_not_the_lines_of_its
 
 
 def test_rows_in_another_order_keep_the_selection_on_its_row() -> None:
-    session = weighing.nudged(chosen(answered(total=40), 3), 5)
+    session = weighing.nudge_share(select_row(answered(total=40), 3), 5)
     event = Reweighed(session.query.generation, answer_of("token budget", 2), {1: hit_of(9)}, {}, Config(), {1: 5})
 
     session = after(session, event)
@@ -406,9 +402,9 @@ def test_rows_in_another_order_keep_the_selection_on_its_row() -> None:
 
 
 def test_a_weight_that_moves_over_a_stale_list_leaves_it_stale() -> None:
-    before = asked(answered(), "SELECT nonsense", 12.0)
+    before = ask(answered(), "SELECT nonsense", 12.0)
     failed = after(before, Failed(before.query.question, UsageError("bad", "No.")))
-    session = weighing.nudged(failed, 5)
+    session = weighing.nudge_share(failed, 5)
 
     session = after(session, Reweighed(session.query.generation, answer_of("token budget", 2), {}, {}, Config(), {}))
 
@@ -418,7 +414,7 @@ def test_a_weight_that_moves_over_a_stale_list_leaves_it_stale() -> None:
 def test_the_request_carries_what_was_moved_and_only_a_question_counts_as_one() -> None:
     session = answered()
 
-    moved = weighing.turned(weighing.nudged(session, 5), "sparse_recall")
+    moved = weighing.turn_choice(weighing.nudge_share(session, 5), "sparse_recall")
 
     assert query_request(moved).settings == {"bm25_weight": 0.85, "vector_weight": 0.15, "sparse_recall": False}
     assert query_request(moved).question == query_request(session).question
@@ -426,7 +422,7 @@ def test_the_request_carries_what_was_moved_and_only_a_question_counts_as_one() 
 
 
 def test_an_answer_counts_although_a_weight_was_moved_while_it_was_worked_out() -> None:
-    question = asked(Session(), "token budget", 10.0)
+    question = ask(Session(), "token budget", 10.0)
     moved = question._replace(query=question.query._replace(generation=question.query.generation + 1))
 
     late = after(moved, Answered(question.query.generation, answer_of("token budget", 3), {}, {}, 10.5, question=1))

@@ -9,7 +9,7 @@ import pytest
 
 from recall_core.config import Config, load, render
 from recall_core.errors import ConfigError
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 
 
 def test_comments_order_and_line_ends_stay(tmp_path: Path) -> None:

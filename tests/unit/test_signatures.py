@@ -19,7 +19,7 @@ import pytest
 from recall_core.api.recall import Recall
 from recall_core.config import FILE_NAME, Config
 from recall_core.errors import ConfigError, RecallError
-from recall_core.maintain import vector_index
+from recall_core.maintain import embedders
 from recall_core.retrieve import pool as pool_module
 from recall_core.retrieve.asking import Ask
 from recall_core.rql.parser import parse_filter
@@ -311,7 +311,7 @@ def made_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def home(made_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pool_module, "EXACT_VECTORS", 0)
-    monkeypatch.setattr(vector_index, "EXACT_VECTORS", 0)
+    monkeypatch.setattr(embedders, "EXACT_VECTORS", 0)
     monkeypatch.setattr(pool_module, "SHORTLIST", 6)
     return Path(shutil.copytree(made_home, tmp_path, dirs_exist_ok=True))
 
@@ -415,7 +415,7 @@ def test_a_store_of_few_vectors_is_searched_whole_and_warns_of_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool_module, "EXACT_VECTORS", 60)
-    monkeypatch.setattr(vector_index, "EXACT_VECTORS", 60)
+    monkeypatch.setattr(embedders, "EXACT_VECTORS", 60)
     set_to(home, ann_seed=1)
     with Recall.open(start=home) as recall:
         answer = recall.search("ant bee")
@@ -427,7 +427,7 @@ def test_stats_and_doctor_measure_how_much_is_found_on_questions_of_words(home: 
         stats = recall.stats()["store"]["vector_index"]
         assert stats == recall.stats()["store"]["vector_index"]
         (check,) = (each for each in recall.doctor()["checks"] if each["code"] == "vector_index")
-        found = vector_index.measure_recall(recall.store, recall.engine.embedder, recall.config)
+        found = embedders.measure_recall(recall.store, recall.engine.embedder, recall.config)
     assert (stats["ready"], stats["used"], stats["questions"]) == (True, True, 20)
     assert stats["recall_at_10"] is not None
     assert 0 < stats["recall_at_10"] < 1
@@ -439,7 +439,7 @@ def test_stats_and_doctor_measure_how_much_is_found_on_questions_of_words(home: 
 def test_a_shortlist_of_every_row_finds_everything(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "SHORTLIST", 60)
     with Recall.open(start=home) as recall:
-        found = vector_index.measure_recall(recall.store, recall.engine.embedder, recall.config)
+        found = embedders.measure_recall(recall.store, recall.engine.embedder, recall.config)
     assert (found.at_10, found.at_pool) == (1.0, 1.0)
 
 

@@ -6,7 +6,6 @@ import pytest
 
 from recall_core.config import Config
 from recall_core.errors import UsageError
-from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import (
     crossing,
     exact,
@@ -17,7 +16,7 @@ from recall_core.explain.lines import (
     weight_of,
     weighted_lines,
 )
-from recall_core.explain.sweep import piece_at, stability, stretches, sweep, top_at
+from recall_core.explain.sweep import Interval, nearest, piece_at, stability, stretches, sweep, top_at, weight_inside
 from recall_core.explain.winning import winning_weights
 from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from recall_core import Recall
-from recall_core.evaluate.options import EvalOptions
+from recall_core.evaluate.measures import EvalOptions
 from recall_core.types import Root
 
 BLANKS = ("", " ", "\n", "\t \n", "\u3000")

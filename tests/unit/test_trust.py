@@ -21,13 +21,13 @@ from recall_core.config import Config, load
 from recall_core.embed import registry
 from recall_core.embed.trust import EMBEDDER, FoundSettings
 from recall_core.errors import ConfigError
-from recall_core.maintain.settings import write_settings
-from recall_tui.opening import open_store, open_to_ask
+from recall_core.maintain.embedders import write_settings
+from recall_tui.opening import open_to_ask
 from recall_tui.state.events import Answered, Ran, Repacked, Waits
 from recall_tui.state.records import Packing
-from recall_tui.state.requests import QueryRequest
-from recall_tui.threads.command_thread import CommandThread
+from recall_tui.state.transitions import QueryRequest
 from recall_tui.threads.query_thread import QueryThread
+from recall_tui.threads.writing import CommandThread
 from tests.event_log import EventLog
 from tests.plug_ins import scan_once, write_plug_in
 from tests.provider_server import ProviderServer, provider_server
@@ -725,7 +725,7 @@ def test_a_line_typed_in_the_workbench_is_refused_as_in_a_shell_and_accepts_as_o
 ) -> None:
     def ran(line: str) -> Ran:
         log = EventLog()
-        thread = CommandThread([line], str(foreign), open_store, log.post, None)
+        thread = CommandThread([line], str(foreign), Recall.open, log.post, None)
         thread.start()
         event = log.wait_for(lambda event: isinstance(event, Ran))
         assert isinstance(event, Ran)

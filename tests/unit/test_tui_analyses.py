@@ -21,17 +21,15 @@ from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.targets import chunk as chunk_row
 from recall_core.types import Progress
-from recall_tui.analyses.document import language_marks
-from recall_tui.state.analyses import SCOPES, Analysis, Kind
+from recall_tui.analyses.explain import language_marks
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event, StoreOpened, TaskDone, TaskMoved
 from recall_tui.state.explaining import Funnel, Ledger, Paths
-from recall_tui.state.records import StoreState
-from recall_tui.state.results import result_of, stamp_of
-from recall_tui.state.session import Session, asked
+from recall_tui.state.records import SCOPES, Analysis, Kind, StoreState
+from recall_tui.state.session import Session, ask, result_of, stamp_of
 from recall_tui.state.transitions import after
 from recall_tui.threads import analysis_thread
 from recall_tui.threads.analysis_thread import AnalysisThread
-from recall_tui.threads.writer_thread import WriterTask, WriterThread
+from recall_tui.threads.writing import WriterTask, WriterThread
 from tests.builders import opened_by
 from tests.event_log import EventLog
 from tests.provider_server import provider_server
@@ -92,7 +90,7 @@ def answered(store: Path, text: str = "token budget") -> tuple[Session, str]:
         info = recall.store.info()
     first = hits[0]
     assert first.chunk is not None
-    asking = asked(Session(store=StoreState(info=info)), text, 0.0)
+    asking = ask(Session(store=StoreState(info=info)), text, 0.0)
     session = asking._replace(
         query=asking.query._replace(busy=False),
         results=asking.results._replace(answer=answer, answered=asking.query.question, hits=hits, hit=first),

@@ -11,14 +11,13 @@ from recall_core.api.recall import Recall
 from recall_core.config import SettingValue
 from recall_core.errors import Interrupted, UsageError
 from recall_core.evaluate.judgements import Judgement, Spot, put
-from recall_core.evaluate.options import EvalOptions
+from recall_core.evaluate.measures import EvalOptions
 from recall_core.types import Root
 from recall_tui.analyses import judge
-from recall_tui.analyses.document import fitting_paths
+from recall_tui.analyses.explain import fitting_paths
 from recall_tui.analyses.judge import KEPT, BoardCache
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.judging import MEASURES, Board, JudgedQueries, Missed, board_analysis
-from recall_tui.state.records import WeightsState
+from recall_tui.state.records import Analysis, WeightsState
 from recall_tui.state.session import Session
 from recall_tui.threads.analysis_thread import AnalysisRun
 from tests.workbench_corpus import build_store

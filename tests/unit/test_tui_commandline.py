@@ -6,7 +6,7 @@ import pytest
 
 from recall_core.adapters.commands import BY_NAME
 from recall_core.errors import UsageError
-from recall_tui.commandline import VERBS, Offered, Taken, Verb, completed, lines_of, question, verb, without_prompt
+from recall_tui.screens.line import VERBS, Offered, Taken, Verb, complete, lines_of, question, verb, without_prompt
 from recall_tui.themes import NAMES
 
 
@@ -79,4 +79,4 @@ def test_a_line_is_completed_while_only_one_continuation_exists() -> None:
         ("search tea", Offered("search tea", ())),
         ("nonsense --x", Offered("nonsense --x", ())),
     ]:
-        assert completed(line, NAMES) == offered, line
+        assert complete(line, NAMES) == offered, line

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 from rich.cells import cell_len
 
 from recall_core.types import Hit, Part
-from recall_tui.panes.explain.compare import compare_lines
-from recall_tui.panes.explain.ledger import ledger_lines
+from recall_tui.panes.explain import compare_lines
+from recall_tui.panes.ledger import ledger_lines
 from recall_tui.state.explaining import Ledger
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 from tests.builders import fish_store

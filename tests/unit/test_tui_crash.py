@@ -24,9 +24,9 @@ from recall_tui.home.crash import (
     drop_query,
     keep_query,
     kept_queries,
-    left_behind,
+    leave_report,
     report,
-    shortened,
+    shorten,
 )
 from tests.examples import mostly_nightly
 from tests.workbench_corpus import build_store
@@ -40,7 +40,7 @@ from recall_core.adapters.streams import standard
 from recall_tui import app
 from recall_tui.handlers import shell
 from recall_tui.state.events import Crashed
-from recall_tui.messages import Happened
+from recall_tui.host import Happened
 
 def broken(self, *_):
     secret = "the merger with Initech"
@@ -96,7 +96,7 @@ def test_a_path_does_not_say_where_a_person_keeps_things() -> None:
         ("/home/ann/plugins/mine.py", "~/plugins/mine.py"),
         ("/usr/lib/python3.11/asyncio/events.py", "/usr/lib/python3.11/asyncio/events.py"),
     ]:
-        assert shortened(path, "/home/ann") == shown, path
+        assert shorten(path, "/home/ann") == shown, path
 
 
 def test_an_endless_chain_of_errors_ends() -> None:
@@ -109,7 +109,7 @@ def test_an_endless_chain_of_errors_ends() -> None:
 def test_the_query_is_kept_for_its_owner_and_given_back_once(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path)}
 
-    said = left_behind(Defect(fault(), (), "token budget"), environ)
+    said = leave_report(Defect(fault(), (), "token budget"), environ)
 
     assert said.startswith(f"recall-tui stopped by a defect; report: {tmp_path}/recall/crash-")
     assert [path.stat().st_mode & 0o777 for path in (tmp_path / "recall").iterdir()] == [0o600, 0o600]
@@ -149,7 +149,7 @@ def test_old_reports_make_room(tmp_path: Path) -> None:
     for number in range(MOST_REPORTS + 5):
         (folder / f"crash-2001{number:02}01-000000-1.txt").touch()
 
-    left_behind(Defect(fault(), (), ""), {"XDG_STATE_HOME": str(tmp_path)})
+    leave_report(Defect(fault(), (), ""), {"XDG_STATE_HOME": str(tmp_path)})
 
     assert len(list(folder.glob("crash-*.txt"))) == MOST_REPORTS
 
@@ -158,7 +158,7 @@ def test_without_a_place_the_report_itself_is_told(tmp_path: Path) -> None:
     (tmp_path / "recall").write_text("in the way", encoding="utf-8")
 
     for environ in ({}, {"XDG_STATE_HOME": str(tmp_path)}):
-        said = left_behind(Defect(fault(), (), "token budget"), environ)
+        said = leave_report(Defect(fault(), (), "token budget"), environ)
 
         assert said.startswith("recall-tui stopped by a defect; ")
         assert "in fault" in said

@@ -14,10 +14,10 @@ from recall_core.rql.match import match_document
 from recall_core.store.values import FolderEntry, FolderListing
 from recall_core.types import Document
 from recall_tui.panes.store import document_rows
-from recall_tui.state import documents, store_pane
-from recall_tui.state.documents import TAGS, TagCounts, TreeLine, folder_analysis
-from recall_tui.state.results import stamp_of
-from recall_tui.state.session import Session, focused
+from recall_tui.state import store_pane
+from recall_tui.state.records import Analysis
+from recall_tui.state.session import Session, focus_pane, stamp_of
+from recall_tui.state.store_pane import TAGS, TagCounts, TreeLine
 from recall_tui.widgets.draw import ASCII, UNICODE
 from tests.workbench_corpus import build_store
 
@@ -37,8 +37,8 @@ LISTINGS = {
 
 def shown(tags: TagCounts | None = None) -> Session:
     """The documents in front, with these listings read."""
-    session = store_pane.viewed(focused(Session(), "store"), "documents")
-    read: dict[documents.Analysis, object] = {folder_analysis(path): each for path, each in LISTINGS.items()}
+    session = store_pane.show_view(focus_pane(Session(), "store"), "documents")
+    read: dict[store_pane.Analysis, object] = {Analysis("documents", path): each for path, each in LISTINGS.items()}
     read[TAGS] = tags or TagCounts((("x", 2), ("y", 1)), has_more=False)
     return session._replace(
         analyses={analysis: (stamp_of(session, analysis), each) for analysis, each in read.items()}
@@ -46,24 +46,24 @@ def shown(tags: TagCounts | None = None) -> Session:
 
 
 def names(session: Session) -> list[str]:
-    return [line.name for line in documents.tree(session)]
+    return [line.name for line in store_pane.tree(session)]
 
 
 def at(session: Session, name: str) -> Session:
     """With the line of this name chosen."""
-    row = [line.name for line in documents.choices(session)].index(name)
-    return store_pane.picked(session, row)
+    row = [line.name for line in store_pane.choosable_lines(session)].index(name)
+    return store_pane.pick_line(session, row)
 
 
 def test_closed_folders_show_nothing_of_what_is_in_them_and_what_is_not_read_is_counted() -> None:
     assert names(shown()) == ["docs/", "d.jsonl", "a.md", "1,204 more", "tags", "x", "y"]
-    assert [line.name for line in documents.choices(shown())] == ["docs/", "d.jsonl", "a.md", "x", "y"]
+    assert [line.name for line in store_pane.choosable_lines(shown())] == ["docs/", "d.jsonl", "a.md", "x", "y"]
 
 
 def test_an_open_folder_shows_what_is_in_it_one_step_further_in() -> None:
-    session = store_pane.unfolded(at(store_pane.unfolded(at(shown(), "docs/")), "old/"))
+    session = store_pane.open_chosen(at(store_pane.open_chosen(at(shown(), "docs/")), "old/"))
 
-    assert [(line.name, line.depth) for line in documents.tree(session)][:4] == [
+    assert [(line.name, line.depth) for line in store_pane.tree(session)][:4] == [
         ("docs/", 0),
         ("old/", 1),
         ("c.md", 2),
@@ -72,19 +72,19 @@ def test_an_open_folder_shows_what_is_in_it_one_step_further_in() -> None:
 
 
 def test_only_open_folders_are_read() -> None:
-    closed, opened = shown(), store_pane.unfolded(at(shown(), "docs/"))
+    closed, opened = shown(), store_pane.open_chosen(at(shown(), "docs/"))
 
-    assert list(documents.wants(closed)) == [folder_analysis(""), TAGS]
-    assert list(documents.wants(opened)) == [folder_analysis(""), TAGS, folder_analysis("docs/")]
-    assert folder_analysis("") in list(store_pane.wants(closed))
-    assert folder_analysis("") not in list(store_pane.wants(store_pane.viewed(closed, "stats")))
+    assert list(store_pane.tree_analyses(closed)) == [Analysis("documents", ""), TAGS]
+    assert list(store_pane.tree_analyses(opened)) == [Analysis("documents", ""), TAGS, Analysis("documents", "docs/")]
+    assert Analysis("documents", "") in list(store_pane.wants(closed))
+    assert Analysis("documents", "") not in list(store_pane.wants(store_pane.show_view(closed, "stats")))
 
 
 def test_left_goes_to_the_folder_and_then_closes_it_with_what_is_open_in_it() -> None:
-    session = store_pane.unfolded(at(store_pane.unfolded(at(shown(), "docs/")), "old/"))
+    session = store_pane.open_chosen(at(store_pane.open_chosen(at(shown(), "docs/")), "old/"))
 
-    above = store_pane.folded_up(at(session, "b.md"))
-    closed = store_pane.folded_up(above)
+    above = store_pane.close_chosen(at(session, "b.md"))
+    closed = store_pane.close_chosen(above)
 
     line = store_pane.chosen_line(above)
     assert line is not None
@@ -97,24 +97,24 @@ def test_a_row_other_than_a_folder_neither_opens_nor_closes() -> None:
     for name in ["a.md", "d.jsonl", "x"]:
         session = at(shown(), name)
 
-        assert (store_pane.unfolded(session), store_pane.folded_up(session)) == (session, session), name
+        assert (store_pane.open_chosen(session), store_pane.close_chosen(session)) == (session, session), name
 
 
 def test_so_many_folders_are_open_at_a_time() -> None:
     session = shown()
-    for number in range(documents.MOST_OPEN + 1):
-        session = documents.opened(session, f"{number}/")
+    for number in range(store_pane.MOST_OPEN + 1):
+        session = store_pane.open_folder(session, f"{number}/")
 
-    assert len(session.store.open_folders) == documents.MOST_OPEN
+    assert len(session.store.open_folders) == store_pane.MOST_OPEN
     assert "0/" not in session.store.open_folders
 
 
 def test_a_tree_that_is_not_read_yet_has_no_lines() -> None:
-    session = store_pane.viewed(focused(Session(), "store"), "documents")
+    session = store_pane.show_view(focus_pane(Session(), "store"), "documents")
 
-    assert documents.tree(session) == ()
+    assert store_pane.tree(session) == ()
     assert store_pane.chosen_line(session) is None
-    assert (store_pane.unfolded(session), store_pane.folded_up(session)) == (session, session)
+    assert (store_pane.open_chosen(session), store_pane.close_chosen(session)) == (session, session)
 
 
 NAMES = some.text(some.sampled_from("ab*?[]{},!\\'\"%_#. é"), min_size=1, max_size=8)
@@ -123,7 +123,7 @@ NAMES = some.text(some.sampled_from("ab*?[]{},!\\'\"%_#. é"), min_size=1, max_s
 @given(folder=NAMES, name=NAMES, other=NAMES)
 def test_the_filter_of_a_line_lets_through_that_and_nothing_else(folder: str, name: str, other: str) -> None:
     def passes(line: TreeLine, path: str) -> bool:
-        where = parse_filter(documents.filter_of(line))
+        where = parse_filter(store_pane.filter_of(line))
         return match_document(where, Document("d" * 64, path, "h" * 64, "2024-01-01", 9, "", None, (name,), {}), ())
 
     inside, outside = f"{folder}/{name}", f"{folder}{other}"
@@ -159,7 +159,10 @@ def test_every_line_fits_and_names_cannot_steer_the_terminal() -> None:
             hostile = "evil\x1b[2J\nname"
             session = shown(TagCounts(((hostile, 1),), has_more=True))
             listing = FolderListing((FolderEntry(f"{hostile}/", "folder", 12_345, 678_901),), 2)
-            analyses = {**session.analyses, folder_analysis(""): (stamp_of(session, folder_analysis("")), listing)}
+            analyses = {
+                **session.analyses,
+                Analysis("documents", ""): (stamp_of(session, Analysis("documents", "")), listing),
+            }
 
             lines = [line.plain for line in document_rows(session._replace(analyses=analyses), width, glyphs)[0]]
 

@@ -16,16 +16,14 @@ from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Block, Chunk, Document, Hit, Packed, Pool, StoreInfo
 from recall_tui import files
-from recall_tui.panes.explain.figures import number, wrap
-from recall_tui.panes.explain.pane import NAMES, hint_of, pieces
-from recall_tui.panes.explain.passage import chunk_lines, cuts_of, passage_lines
-from recall_tui.state import explaining, fixes, packing, weighing
-from recall_tui.state.analyses import Analysis
+from recall_tui.panes.explain import NAMES, hint_of, pieces
+from recall_tui.panes.passage import chunk_lines, cuts_of, passage_lines
+from recall_tui.state import explaining, packing, weighing
 from recall_tui.state.explaining import DocumentPassage, FixOffer, LineMark, PassageLine, Stretch
-from recall_tui.state.records import QueryState, ResultsState, StoreState, WeightsState
-from recall_tui.state.requests import wanted
+from recall_tui.state.records import Analysis, QueryState, ResultsState, StoreState, WeightsState
 from recall_tui.state.session import VIEWS, Session
-from recall_tui.widgets.draw import ASCII, UNICODE
+from recall_tui.state.transitions import wanted_analyses
+from recall_tui.widgets.draw import ASCII, UNICODE, number, wrap
 from recall_tui.widgets.lines import value_at
 
 CUT = "the context is cut here"
@@ -70,9 +68,9 @@ def test_only_the_visible_tab_asks_for_its_analysis() -> None:
 def test_nothing_is_analysed_in_an_order_that_is_about_to_change() -> None:
     session = answered()
 
-    assert {analysis.kind for analysis, _ in wanted(session)} >= {"ledger", "passage"}
+    assert {analysis.kind for analysis, _ in wanted_analyses(session)} >= {"ledger", "passage"}
     assert "ledger" not in {
-        analysis.kind for analysis, _ in wanted(session._replace(query=session.query._replace(generation=1)))
+        analysis.kind for analysis, _ in wanted_analyses(session._replace(query=session.query._replace(generation=1)))
     }
 
 
@@ -99,10 +97,10 @@ def test_without_a_mark_a_hit_is_compared_with_its_neighbour() -> None:
 
 
 def test_marking_twice_takes_the_mark_off() -> None:
-    once = explaining.marked_hit(answered())
+    once = explaining.toggle_mark(answered())
 
     assert once.results.marked == hit_of("a")
-    assert explaining.marked_hit(once).results.marked is None
+    assert explaining.toggle_mark(once).results.marked is None
 
 
 def test_the_budget_and_the_pins_make_another_analysis_of_what_is_missed() -> None:
@@ -132,7 +130,7 @@ def test_fixes_come_back_one_by_one_and_all_at_once() -> None:
 
     states = [session]
     for remedy in tries:
-        states.append(fixes.applied(states[-1], remedy, 1.0))
+        states.append(explaining.apply_fix(states[-1], remedy, 1.0))
 
     last = states[-1]
     assert (last.query.text, last.context.budget_tokens, last.context.pins, last.query.busy) == (
@@ -143,9 +141,9 @@ def test_fixes_come_back_one_by_one_and_all_at_once() -> None:
     )
     assert last.weights.tweaks == {"vector_weight": 0.5, "bm25_weight": 0.5}
     for before in reversed(states[1:-1]):
-        last = fixes.taken_back(last, 2.0)
+        last = explaining.take_fix_back(last, 2.0)
         assert scratch(last) == scratch(before)
-    assert scratch(fixes.taken_back(states[-1], 2.0, whole=True)) == scratch(session)
+    assert scratch(explaining.take_fix_back(states[-1], 2.0, whole=True)) == scratch(session)
 
 
 def scratch(session: Session) -> tuple[object, ...]:
@@ -162,40 +160,42 @@ def scratch(session: Session) -> tuple[object, ...]:
 def test_a_pin_takes_a_chunk_back_that_was_forced_out() -> None:
     session = (base := answered())._replace(context=base.context._replace(drops=("p" * 64, "q" * 64)))
 
-    fresh = fixes.applied(session, FixOffer("pin", "", "", pin="p" * 64), 1.0)
+    fresh = explaining.apply_fix(session, FixOffer("pin", "", "", pin="p" * 64), 1.0)
 
     assert (fresh.context.pins, fresh.context.drops) == (("p" * 64,), ("q" * 64,))
 
 
 def test_a_fix_is_over_once_its_change_is_undone_elsewhere_and_stands_again_once_that_is_redone() -> None:
     weight = FixOffer("weight", "", "", settings={"vector_weight": 0.5, "bm25_weight": 0.5})
-    tried = fixes.applied(fixes.applied(answered(), FixOffer("pin", "", "", pin="p" * 64), 1.0), weight, 1.0)
+    tried = explaining.apply_fix(
+        explaining.apply_fix(answered(), FixOffer("pin", "", "", pin="p" * 64), 1.0), weight, 1.0
+    )
 
-    undone = weighing.undone(tried)
+    undone = weighing.undo(tried)
 
-    assert len(fixes.standing(tried)) == 2
-    assert [fix.after.pins for fix in fixes.standing(undone)] == [("p" * 64,)]
-    assert fixes.standing(packing.freed(undone)) == ()
-    assert len(fixes.standing(weighing.redone(undone))) == 2
+    assert len(explaining.fixes_in_force(tried)) == 2
+    assert [fix.after.pins for fix in explaining.fixes_in_force(undone)] == [("p" * 64,)]
+    assert explaining.fixes_in_force(packing.clear_what_ifs(undone)) == ()
+    assert len(explaining.fixes_in_force(weighing.redo(undone))) == 2
 
 
 def test_a_fix_that_another_one_goes_on_with_is_still_tried() -> None:
     budgets = [FixOffer("budget", "", "", budget_tokens=tokens) for tokens in (77, 99)]
-    tried = fixes.applied(fixes.applied(answered(), budgets[0], 1.0), budgets[1], 1.0)
+    tried = explaining.apply_fix(explaining.apply_fix(answered(), budgets[0], 1.0), budgets[1], 1.0)
 
-    assert len(fixes.standing(tried)) == 2
-    assert len(fixes.standing(tried._replace(context=tried.context._replace(budget_tokens=77)))) == 1
-    assert fixes.standing(tried._replace(context=tried.context._replace(budget_tokens=2_000))) == ()
+    assert len(explaining.fixes_in_force(tried)) == 2
+    assert len(explaining.fixes_in_force(tried._replace(context=tried.context._replace(budget_tokens=77)))) == 1
+    assert explaining.fixes_in_force(tried._replace(context=tried.context._replace(budget_tokens=2_000))) == ()
 
 
 def test_what_a_person_changed_since_a_fix_stays_when_it_is_taken_back() -> None:
     pin = FixOffer("pin", "", "", pin="p" * 64)
-    tried = (base := fixes.applied(answered(), pin, 1.0))._replace(
+    tried = (base := explaining.apply_fix(answered(), pin, 1.0))._replace(
         query=base.query._replace(text="other words"),
         context=base.context._replace(budget_tokens=300, pins=("p" * 64, "q")),
     )
 
-    back = fixes.taken_back(tried, 2.0)
+    back = explaining.take_fix_back(tried, 2.0)
 
     assert (back.query.text, back.context.budget_tokens, back.context.pins, back.weights.applied) == (
         "other words",
@@ -206,8 +206,8 @@ def test_what_a_person_changed_since_a_fix_stays_when_it_is_taken_back() -> None
 
 
 def test_a_fix_that_changes_nothing_here_is_for_the_command_line() -> None:
-    assert not fixes.is_doable(FixOffer("exact", "score every row", "recall search x --exact"))
-    assert fixes.is_doable(FixOffer("pin", "", "", pin="p"))
+    assert not explaining.is_doable(FixOffer("exact", "score every row", "recall search x --exact"))
+    assert explaining.is_doable(FixOffer("pin", "", "", pin="p"))
 
 
 def test_the_title_names_every_tab_and_maps_cells_to_tabs() -> None:
@@ -505,8 +505,8 @@ def test_a_tab_that_waits_for_a_valid_query_says_so() -> None:
         )
         faulty = session._replace(query=session.query._replace(trouble=UsageError("expected", "That is no query.")))
 
-        assert view in {analysis.kind for analysis, _ in wanted(session)}, view
-        assert view not in {analysis.kind for analysis, _ in wanted(faulty)}, view
+        assert view in {analysis.kind for analysis, _ in wanted_analyses(session)}, view
+        assert view not in {analysis.kind for analysis, _ in wanted_analyses(faulty)}, view
         assert hint_of(session) == comes, view
         assert hint_of(faulty) == "This waits until the query can be answered.", view
 
@@ -516,7 +516,7 @@ def test_a_document_is_read_also_while_the_query_cannot_be_answered() -> None:
         view="passage", query=base.query._replace(trouble=UsageError("expected", "That is no query."))
     )
 
-    assert "passage" in {analysis.kind for analysis, _ in wanted(faulty)}
+    assert "passage" in {analysis.kind for analysis, _ in wanted_analyses(faulty)}
     assert hint_of(faulty) == "Reading the document."
 
 

@@ -1,7 +1,7 @@
 """What the funnel tab says of candidates beyond its figures."""
 
 from recall_core.contract.explaining import FunnelStageView, TraceView
-from recall_tui.panes.explain.whynot import funnel_lines
+from recall_tui.panes.whynot import funnel_lines
 from recall_tui.widgets.draw import ASCII, UNICODE
 
 EVERY = "Every row that the filter leaves is a candidate"

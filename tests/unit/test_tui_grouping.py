@@ -11,10 +11,9 @@ from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.types import Key, Pool
 from recall_tui.state.events import Answered, Reweighed
-from recall_tui.state.grouping import BY_RANK, MOST_GROUPED, Grouping, ListLine, grouped, grouping_of, why_not
-from recall_tui.state.requests import query_request
-from recall_tui.state.session import Session, asked, chosen, chosen_at, regrouped, went_on
-from recall_tui.state.transitions import after
+from recall_tui.state.grouping import BY_RANK, MOST_GROUPED, Grouping, ListLine, group_rows, grouping_of, why_not
+from recall_tui.state.session import Session, ask, move_selection, select_place, select_row, toggle_grouping
+from recall_tui.state.transitions import after, query_request
 
 DOCUMENTS = some.lists(some.sampled_from("abcdefgh"), max_size=60)
 REST = some.integers(0, 40)
@@ -43,7 +42,7 @@ def painted(grouping: Grouping, rows: int, height: int) -> list[ListLine]:
 @given(documents=DOCUMENTS, rest=REST)
 def test_every_row_has_one_place_and_every_place_one_row(documents: list[str], rest: int) -> None:
     rows = len(documents) + rest
-    grouping = grouped(documents, rows)
+    grouping = group_rows(documents, rows)
 
     assert sorted(map(grouping.row, range(rows))) == list(range(rows))
     assert [grouping.row(grouping.place(row)) for row in range(rows)] == list(range(rows))
@@ -51,7 +50,7 @@ def test_every_row_has_one_place_and_every_place_one_row(documents: list[str], r
 
 @given(documents=DOCUMENTS, rest=REST)
 def test_documents_stand_by_their_best_rank_and_the_rows_of_each_by_rank(documents: list[str], rest: int) -> None:
-    grouping = grouped(documents, len(documents) + rest)
+    grouping = group_rows(documents, len(documents) + rest)
     groups = [grouping.group(start) for start in grouping.starts if start < len(documents)]
     by_group = [[grouping.row(place) for place in group] for group in groups]
 
@@ -66,7 +65,7 @@ def test_a_row_is_found_on_its_lines_and_a_heading_on_the_one_above(
     documents: list[str], rest: int, height: int
 ) -> None:
     rows = len(documents) + rest
-    grouping = grouped(documents, rows)
+    grouping = group_rows(documents, rows)
 
     for place in range(rows):
         first = grouping.line(place, height)
@@ -79,7 +78,7 @@ def test_a_row_is_found_on_its_lines_and_a_heading_on_the_one_above(
 @given(documents=DOCUMENTS, rest=REST, height=HEIGHT)
 def test_from_line_to_line_nothing_is_painted_twice_or_left_out(documents: list[str], rest: int, height: int) -> None:
     rows = len(documents) + rest
-    grouping = grouped(documents, rows)
+    grouping = group_rows(documents, rows)
     lines = painted(grouping, rows, height)
 
     assert lines == sorted(lines, key=lambda line: (line.place, -1 if line.part is None else line.part))
@@ -95,7 +94,7 @@ def test_without_groups_a_place_is_a_rank(rows: int, height: int) -> None:
 
 
 def test_rows_behind_the_grouped_ones_follow_by_rank_below_a_heading_of_their_own() -> None:
-    grouping = grouped("aba", 5)
+    grouping = group_rows("aba", 5)
 
     assert [grouping.row(place) for place in range(5)] == [0, 2, 1, 3, 4]
     assert painted(grouping, 5, 1) == [
@@ -109,7 +108,7 @@ def test_rows_behind_the_grouped_ones_follow_by_rank_below_a_heading_of_their_ow
 def test_of_an_answer_the_listed_rows_are_grouped() -> None:
     answer = answer_of("abacb", offset=2)
 
-    assert grouping_of(answer, 2, 5) == grouped("abacb", 5)
+    assert grouping_of(answer, 2, 5) == group_rows("abacb", 5)
 
 
 def test_a_long_list_is_grouped_up_to_a_bound() -> None:
@@ -133,22 +132,22 @@ def test_ungrouped_rows_say_why_and_follow_rank() -> None:
 def test_rows_are_gone_through_as_they_are_painted() -> None:
     session = Session()._replace(results=Session().results._replace(answer=answer_of("abab")))
 
-    below = regrouped(chosen(session, 0))
+    below = toggle_grouping(select_row(session, 0))
 
-    assert [went_on(below, step).results.selected for step in range(5)] == [0, 2, 1, 3, 3]
-    assert went_on(chosen(below, 1), -1).results.selected == 2
-    assert chosen_at(below, 9).results.selected == 3
-    assert regrouped(below) == chosen(session, 0)
+    assert [move_selection(below, step).results.selected for step in range(5)] == [0, 2, 1, 3, 3]
+    assert move_selection(select_row(below, 1), -1).results.selected == 2
+    assert select_place(below, 9).results.selected == 3
+    assert toggle_grouping(below) == select_row(session, 0)
 
 
 def test_other_answers_are_grouped_too_until_the_rows_are_listed_by_rank_again() -> None:
     first, other = answer_of("abab"), answer_of("abba")
-    session = after(asked(regrouped(Session()), "budget", 1.0), Answered(1, first, {}, {}, 1.5, question=1))
+    session = after(ask(toggle_grouping(Session()), "budget", 1.0), Answered(1, first, {}, {}, 1.5, question=1))
     moved = after(session, Reweighed(1, other, {}, {}, Config(), {}))
 
-    assert session.results.grouping == grouped("abab", 4)
-    assert moved.results.grouping == grouped("abba", 4)
+    assert session.results.grouping == group_rows("abab", 4)
+    assert moved.results.grouping == group_rows("abba", 4)
     assert query_request(moved).is_grouped
-    assert asked(moved, "", 2.0).results.grouping == BY_RANK
-    assert regrouped(moved).results.grouping == BY_RANK
-    assert after(regrouped(moved), Reweighed(1, first, {}, {}, Config(), {})).results.grouping == BY_RANK
+    assert ask(moved, "", 2.0).results.grouping == BY_RANK
+    assert toggle_grouping(moved).results.grouping == BY_RANK
+    assert after(toggle_grouping(moved), Reweighed(1, first, {}, {}, Config(), {})).results.grouping == BY_RANK

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from recall_tui.home.history import LONGEST, MOST, KeptRow, PastQuestion, RankMove, append, load, moves, place
 from recall_tui.screens.history import entry_line
 from recall_tui.state.records import Moved
-from recall_tui.texts import moved_by
+from recall_tui.state.weighing import moved_by
 from recall_tui.widgets.draw import ASCII, UNICODE
 
 

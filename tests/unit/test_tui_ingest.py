@@ -7,11 +7,9 @@ from rich.cells import cell_len
 from recall_core.store.values import Source
 from recall_core.types import Progress, Root, Skip
 from recall_tui.panes.ingest import opened_lines, strip
-from recall_tui.state.rates import Meter, Rates
 from recall_tui.state.records import StoreState
-from recall_tui.state.results import stamp_of
-from recall_tui.state.runs import Run
-from recall_tui.state.session import Session, focused
+from recall_tui.state.runs import Meter, Rates, Run
+from recall_tui.state.session import Session, focus_pane, stamp_of
 from recall_tui.state.store_pane import OVERVIEW, StoreOverview
 from recall_tui.widgets.draw import ASCII, UNICODE
 
@@ -37,7 +35,7 @@ RUNS = {
 
 
 def shown(run: Run | None, *sources: Source) -> Session:
-    session = focused(Session(store=StoreState(run=run)), "ingest")
+    session = focus_pane(Session(store=StoreState(run=run)), "ingest")
     known = StoreOverview({}, sources, ())  # type: ignore[typeddict-item]
     return session._replace(analyses={OVERVIEW: (stamp_of(session, OVERVIEW), known)})
 

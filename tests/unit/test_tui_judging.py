@@ -10,17 +10,13 @@ from recall_core.api.recall import Recall
 from recall_core.errors import StoreError, UsageError
 from recall_core.evaluate.judgements import Judgement, Spot
 from recall_tui.panes.judge import layout
-from recall_tui.state import grading, judging
-from recall_tui.state.analyses import Analysis
+from recall_tui.state import judging
 from recall_tui.state.events import AnalysisDone, TaskDone
-from recall_tui.state.grading import GRADE
-from recall_tui.state.judging import Board, Figure, JudgedQueries, Missed, QueryLine
-from recall_tui.state.records import StoreState, WeightsState
-from recall_tui.state.requests import wanted
-from recall_tui.state.results import stamp_of
+from recall_tui.state.judging import GRADE, Board, Figure, JudgedQueries, Missed, QueryLine
+from recall_tui.state.records import Analysis, StoreState, WeightsState
 from recall_tui.state.runs import Run
-from recall_tui.state.session import Session, asked, focused
-from recall_tui.state.transitions import after
+from recall_tui.state.session import Session, ask, focus_pane, stamp_of
+from recall_tui.state.transitions import after, wanted_analyses
 from recall_tui.widgets.draw import ASCII, UNICODE
 from tests.workbench_corpus import build_store
 
@@ -44,7 +40,7 @@ def answered(store: Path, text: str) -> Session:
         hits = dict(enumerate(recall.engine.hits(answer, 0, 3)))
         info = recall.store.info()
         saved = recall.config
-    session = asked(Session(store=StoreState(info=info), weights=WeightsState(saved=saved)), text, 0.0)
+    session = ask(Session(store=StoreState(info=info), weights=WeightsState(saved=saved)), text, 0.0)
     return session._replace(
         query=session.query._replace(busy=False),
         results=session.results._replace(answer=answer, hits=hits, hit=hits[0]),
@@ -60,7 +56,7 @@ def learned(session: Session, known: JudgedQueries) -> Session:
 
 
 def given(session: Session, grade: int | None) -> Session:
-    return grading.graded(session, grading.change_for(session, grade))
+    return judging.add_grade(session, judging.change_for(session, grade))
 
 
 def grades(session: Session) -> list[int | None]:
@@ -79,7 +75,7 @@ def board_of(*lines: QueryLine) -> Board:
 
 def with_board(session: Session, *lines: QueryLine) -> Session:
     """With a board, which only judgements with a relevant document have."""
-    if (known := judging.judged(session)) is None or not judging.relevant(known):
+    if (known := judging.judged_queries(session)) is None or not judging.has_relevant(known):
         session = learned(session, judged_first_row(session, 3))
     return analysed(session, judging.board_analysis(session), board_of(*lines))
 
@@ -89,7 +85,7 @@ def test_a_grade_is_shown_before_it_is_stored(session: Session) -> None:
 
 
 def test_the_first_grade_of_a_question_makes_it_a_judged_query(session: Session) -> None:
-    change = grading.change_for(session, 2)
+    change = judging.change_for(session, 2)
 
     assert (change.query, change.text, change.begins) == ("q1", "token budget", True)
 
@@ -97,7 +93,7 @@ def test_the_first_grade_of_a_question_makes_it_a_judged_query(session: Session)
 def test_the_same_words_are_the_same_query(store: Path, session: Session) -> None:
     known = JudgedQueries({"other": " token\n budget"}, {"token budget": "other"}, {})
 
-    change = grading.change_for(learned(session, known), 2)
+    change = judging.change_for(learned(session, known), 2)
 
     assert (change.query, change.text, change.begins) == ("other", " token\n budget", False)
 
@@ -116,7 +112,7 @@ def test_a_query_that_begins_is_not_shown_as_another_that_took_its_id_meanwhile(
 
     read = learned(both, elsewhere)
 
-    known = judging.judged(read)
+    known = judging.judged_queries(read)
     assert known is not None
     assert known.texts == {"q1": "something else", "q2": "token budget"}
     assert grades(read) == [3, 1, None]
@@ -184,20 +180,20 @@ def test_another_task_that_fails_takes_no_grade_back(session: Session) -> None:
 def test_undo_takes_the_newest_grade_back_at_once(session: Session) -> None:
     both = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
 
-    once, _ = grading.ungraded(both)
-    twice, _ = grading.ungraded(once)
+    once, _ = judging.take_grade_back(both)
+    twice, _ = judging.take_grade_back(once)
 
     assert grades(once) == [3, None, None]
     assert grades(twice) == [None, None, None]
     assert twice.judge.regrades == ()
-    known = judging.judged(twice)
+    known = judging.judged_queries(twice)
     assert known is not None
     assert known.texts == {}
 
 
 def test_an_undo_that_could_not_be_stored_can_be_undone_again(session: Session) -> None:
     written = after(given(session, 3), TaskDone(GRADE, ""))
-    undone, _ = grading.ungraded(written)
+    undone, _ = judging.take_grade_back(written)
 
     failed = after(undone, TaskDone(GRADE, "", StoreError("store_locked", "Another process writes.")))
 
@@ -206,11 +202,11 @@ def test_an_undo_that_could_not_be_stored_can_be_undone_again(session: Session) 
 
 
 def test_clearing_a_row_without_a_grade_changes_nothing(session: Session) -> None:
-    assert not grading.changes(grading.change_for(session, None))
+    assert not judging.changes(judging.change_for(session, None))
 
 
 def test_the_same_grade_again_changes_nothing(session: Session) -> None:
-    assert not grading.changes(grading.change_for(given(session, 3), 3))
+    assert not judging.changes(judging.change_for(given(session, 3), 3))
 
 
 def test_an_rql_query_is_judged_by_its_signals_words(store: Path) -> None:
@@ -223,19 +219,19 @@ def test_an_rql_query_is_judged_by_its_signals_words(store: Path) -> None:
         session = learned(answered(store, text), NOTHING)
 
         assert judging.words_of(session.results.answer) == words, text
-        assert bool(grading.why_not(session)) == (words == ""), text
+        assert bool(judging.why_not_gradable(session)) == (words == ""), text
 
 
 def test_nothing_is_graded_before_the_judgements_are_read(store: Path) -> None:
     session = answered(store, "token budget")
 
-    assert grading.why_not(session) == "The judgements are still being read."
+    assert judging.why_not_gradable(session) == "The judgements are still being read."
     assert judging.judgements_here(session) == {}
 
 
 def test_a_row_that_has_not_arrived_is_not_graded(session: Session) -> None:
     assert (
-        grading.why_not(session._replace(results=session.results._replace(selected=9)))
+        judging.why_not_gradable(session._replace(results=session.results._replace(selected=9)))
         == "The row is still being read."
     )
 
@@ -243,13 +239,17 @@ def test_a_row_that_has_not_arrived_is_not_graded(session: Session) -> None:
 def test_what_keeps_judgements_from_being_read_is_said(session: Session) -> None:
     failed = analysed(session, Analysis("grades"), StoreError("corrupt", "The file is damaged."))
 
-    assert grading.why_not(failed) == "The file is damaged."
-    assert judging.judged(failed) is None
+    assert judging.why_not_gradable(failed) == "The file is damaged."
+    assert judging.judged_queries(failed) is None
 
 
 def test_the_board_is_wanted_once_a_document_is_relevant_and_stored(session: Session) -> None:
     def kinds(session: Session) -> set[str]:
-        return {analysis.kind for analysis, _ in wanted(focused(session, "judge"))} & {"grades", "line", "board"}
+        return {analysis.kind for analysis, _ in wanted_analyses(focus_pane(session, "judge"))} & {
+            "grades",
+            "line",
+            "board",
+        }
 
     relevant = learned(after(given(session, 3), TaskDone(GRADE, "")), judged_first_row(session, 3))
     assert kinds(session) == set()
@@ -309,32 +309,32 @@ def test_a_board_that_cannot_be_made_lists_nothing(session: Session) -> None:
 
     assert judging.lines_of(failed) == ()
     assert judging.pointed_line(failed) is None
-    assert judging.stepped(failed, 1) == failed
+    assert judging.step_line(failed, 1) == failed
 
 
 def test_the_choice_stays_inside_the_list(session: Session) -> None:
     known = with_board(session, line("q1"), line("q2"))
 
-    assert judging.pointed_line(judging.stepped(known, 5)) == line("q2")
-    assert judging.pointed_line(judging.stepped(known, -5)) == line("q1")
+    assert judging.pointed_line(judging.step_line(known, 5)) == line("q2")
+    assert judging.pointed_line(judging.step_line(known, -5)) == line("q1")
 
 
 def test_the_keys_go_through_the_missed_documents_once_their_list_is_entered(session: Session) -> None:
     missed = Missed("a.md", 2, 12), Missed("b.md", 1, None)
     known = with_board(session, line("q1", *missed), line("q2"))
 
-    inside = judging.stepped(judging.sided(known, missed=True), 1)
+    inside = judging.step_line(judging.choose_side(known, missed=True), 1)
 
     assert judging.pointed_missed(known) is None
     assert judging.pointed_missed(inside) == missed[1]
     assert judging.pointed_line(inside) == line("q1", *missed)
-    assert judging.pointed_missed(judging.sided(inside, missed=False)) is None
+    assert judging.pointed_missed(judging.choose_side(inside, missed=False)) is None
 
 
 def test_a_query_that_misses_nothing_has_no_list_to_enter(session: Session) -> None:
     known = with_board(session, line("q1"), line("q2"))
 
-    assert not judging.is_at_missed(judging.sided(known, missed=True))
+    assert not judging.is_at_missed(judging.choose_side(known, missed=True))
 
 
 def test_rows_missing_from_the_first_ones_are_counted() -> None:
@@ -413,7 +413,7 @@ def test_a_grade_has_one_cell() -> None:
 def test_a_document_row_is_graded_as_a_document(store: Path) -> None:
     session = learned(answered(store, "SELECT * FROM doc USING lexical('budget') LIMIT 3"), NOTHING)
 
-    spot = grading.change_for(session, 1).added[0].spot
+    spot = judging.change_for(session, 1).added[0].spot
 
     assert spot == Spot(session.results.hits[0].doc.path)
 

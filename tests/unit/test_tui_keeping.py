@@ -11,13 +11,10 @@ from recall_core.maintain.doctor import codes
 from recall_core.maintain.embedders import embedders
 from recall_core.types import Progress, Skip, StoreInfo
 from recall_tui.state import store_pane as pane_state
-from recall_tui.state.analyses import Analysis
 from recall_tui.state.events import StoreOpened
-from recall_tui.state.rates import Meter
-from recall_tui.state.records import StoreState
-from recall_tui.state.results import result_of, stamp_of
-from recall_tui.state.runs import EVERYTHING, Run
-from recall_tui.state.session import Session, focused, pointed
+from recall_tui.state.records import Analysis, StoreState
+from recall_tui.state.runs import EVERYTHING, Meter, Run
+from recall_tui.state.session import Session, focus_pane, move_cursor, result_of, stamp_of
 from recall_tui.state.store_pane import CHECKS, OVERVIEW, PACE, QUALITY, QUALITY_OF_WORDS, Health, StoreCommand
 from recall_tui.state.transitions import after
 
@@ -25,7 +22,7 @@ EMBEDDERS = (Path(__file__).parents[2] / "docs" / "embedders.md").read_text(enco
 
 
 def store_pane(view: pane_state.View = "stats") -> Session:
-    return pane_state.viewed(focused(Session(), "store"), view)
+    return pane_state.show_view(focus_pane(Session(), "store"), view)
 
 
 def with_checks(session: Session, **severities: str) -> Session:
@@ -81,7 +78,7 @@ def test_the_checks_are_made_only_while_they_are_looked_at() -> None:
     assert list(pane_state.wants(Session())) == []
     assert list(pane_state.wants(store_pane())) == [OVERVIEW]
     assert list(pane_state.wants(store_pane("checks"))) == [OVERVIEW, *(Analysis("health", code) for code in CHECKS)]
-    assert list(pane_state.wants(focused(Session(), "ingest"))) == [OVERVIEW]
+    assert list(pane_state.wants(focus_pane(Session(), "ingest"))) == [OVERVIEW]
 
 
 def test_the_views_stand_in_a_ring() -> None:
@@ -89,19 +86,19 @@ def test_the_views_stand_in_a_ring() -> None:
 
     seen = []
     for _ in pane_state.VIEWS:
-        session = pane_state.turned(session, 1)
+        session = pane_state.turn_view(session, 1)
         seen.append(pane_state.view_of(session))
 
     assert seen == ["checks", "embedder", "documents", "stats"]
-    assert pane_state.view_of(pane_state.turned(session, -1)) == "documents"
+    assert pane_state.view_of(pane_state.turn_view(session, -1)) == "documents"
 
 
 def test_each_view_keeps_its_own_chosen_row() -> None:
-    session = pointed(store_pane("checks"), "store checks", 3, len(CHECKS))
+    session = move_cursor(store_pane("checks"), "store checks", 3, len(CHECKS))
 
     assert pane_state.cursor_of(session) == 3
-    assert pane_state.cursor_of(pane_state.viewed(session, "embedder")) == 0
-    assert pane_state.cursor_of(pane_state.viewed(pane_state.viewed(session, "embedder"), "checks")) == 3
+    assert pane_state.cursor_of(pane_state.show_view(session, "embedder")) == 0
+    assert pane_state.cursor_of(pane_state.show_view(pane_state.show_view(session, "embedder"), "checks")) == 3
 
 
 def test_a_check_that_is_not_done_has_no_result_and_one_that_fails_is_an_error() -> None:
@@ -148,17 +145,17 @@ def test_what_was_written_makes_figures_and_checks_anew_and_nothing_else() -> No
 
 def test_the_chosen_check_is_that_of_the_row() -> None:
     session = with_checks(store_pane("checks"), integrity="ok", space="warning")
-    session = pointed(session, "store checks", CHECKS.index("space"), len(CHECKS))
+    session = move_cursor(session, "store checks", CHECKS.index("space"), len(CHECKS))
 
     chosen = pane_state.chosen_check(session)
 
     assert chosen is not None
     assert chosen["code"] == "space"
-    assert pane_state.chosen_check(pane_state.viewed(session, "stats")) is None
+    assert pane_state.chosen_check(pane_state.show_view(session, "stats")) is None
 
 
 def test_problems_come_first_errors_before_warnings_and_the_chosen_check_stays_chosen() -> None:
-    session = pane_state.picked(with_checks(store_pane("checks"), integrity="ok"), CHECKS.index("texts"))
+    session = pane_state.pick_line(with_checks(store_pane("checks"), integrity="ok"), CHECKS.index("texts"))
 
     found = with_checks(session, space="warning", counts="error", schema="warning")
 
@@ -166,7 +163,7 @@ def test_problems_come_first_errors_before_warnings_and_the_chosen_check_stays_c
     assert codes[:3] == ["counts", "schema", "space"]
     assert codes[3:] == [code for code in CHECKS if code not in codes[:3]]
     assert codes[pane_state.cursor_of(found)] == "texts"
-    assert pane_state.picked(found, 99).cursors["store checks"] == CHECKS.index("environment")
+    assert pane_state.pick_line(found, 99).cursors["store checks"] == CHECKS.index("environment")
 
 
 def test_only_a_single_command_of_the_store_runs_as_fix() -> None:
@@ -191,10 +188,10 @@ def test_only_a_single_command_of_the_store_runs_as_fix() -> None:
 def test_the_ingest_pane_lists_the_skipped_files_of_its_run() -> None:
     skips = (Skip("a", "binary_file", "x"), Skip("b", "not_utf8", "y"))
     progress = Progress("done", "", 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, skips)
-    session = focused(Session(store=StoreState(run=Run("docs", Meter(progress=progress)))), "ingest")
+    session = focus_pane(Session(store=StoreState(run=Run("docs", Meter(progress=progress)))), "ingest")
 
     assert pane_state.rows_of(session) == 2
-    assert pane_state.rows_of(focused(Session(), "ingest")) == 0
+    assert pane_state.rows_of(focus_pane(Session(), "ingest")) == 0
 
 
 def test_each_view_has_its_command() -> None:
@@ -203,13 +200,13 @@ def test_each_view_has_its_command() -> None:
         (store_pane("checks"), ["doctor"]),
         (store_pane("embedder"), ["embedders"]),
         (store_pane("documents"), ["query", "SELECT doc.path FROM doc ORDER BY doc.path"]),
-        (focused(Session(), "ingest"), ["sync"]),
-        (focused(Session(store=StoreState(run=Run(EVERYTHING))), "ingest"), ["sync"]),
-        (focused(Session(store=StoreState(run=Run("docs"))), "ingest"), ["add", "docs"]),
-        (focused(Session(store=StoreState(run=Run("-x"))), "ingest"), ["add", "--", "-x"]),
-        (focused(Session(store=StoreState(run=Run("docs"), watching=True)), "ingest"), ["sync", "--watch"]),
+        (focus_pane(Session(), "ingest"), ["sync"]),
+        (focus_pane(Session(store=StoreState(run=Run(EVERYTHING))), "ingest"), ["sync"]),
+        (focus_pane(Session(store=StoreState(run=Run("docs"))), "ingest"), ["add", "docs"]),
+        (focus_pane(Session(store=StoreState(run=Run("-x"))), "ingest"), ["add", "--", "-x"]),
+        (focus_pane(Session(store=StoreState(run=Run("docs"), watching=True)), "ingest"), ["sync", "--watch"]),
     ]:
-        assert pane_state.kept_by(session) == words, session
+        assert pane_state.command_words(session) == words, session
 
 
 def test_an_unmeasured_embedder_has_no_quality() -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from recall_core.adapters.streams import Streams
-from recall_tui.actions.action import acts_in
-from recall_tui.actions.keys import key_name, key_of
+from recall_tui.actions.action import acts_in, key_name, key_of
 from recall_tui.actions.table import TABLE, Table, footer
-from recall_tui.home.keymap import KEPT, Keymap, applied, read, written
+from recall_tui.home.keymap import KEPT, Keymap, apply, read, to_toml
 from recall_tui.program import run
 from recall_tui.state.session import PANES, Session
 
@@ -44,18 +43,18 @@ def test_a_name_that_is_not_a_key_is_refused() -> None:
 
 
 def test_the_printed_keymap_is_the_table() -> None:
-    assert applied(written(TABLE)) == Keymap(TABLE)
+    assert apply(to_toml(TABLE)) == Keymap(TABLE)
 
 
 def test_keys_of_an_action_are_replaced_or_taken_away() -> None:
-    table, faults, _ = applied('[keys]\nzoom = ["F6", "F12"]\nrun = []\n')
+    table, faults, _ = apply('[keys]\nzoom = ["F6", "F12"]\nrun = []\n')
 
     assert faults == ()
     assert (keys(table, "zoom"), keys(table, "run"), keys(table, "load_query")) == (("f6", "f12"), (), ("f3",))
 
 
 def test_two_actions_may_swap_their_keys() -> None:
-    table, faults, _ = applied("[keys]\n\"select(1)\" = ['k']\n'select(-1)' = [\"j\"]\n")
+    table, faults, _ = apply("[keys]\n\"select(1)\" = ['k']\n'select(-1)' = [\"j\"]\n")
 
     assert faults == ()
     assert (keys(table, "select(1)"), keys(table, "select(-1)")) == (("k",), ("j",))
@@ -64,7 +63,7 @@ def test_two_actions_may_swap_their_keys() -> None:
 def test_the_ways_out_cannot_be_lost() -> None:
     for action in KEPT:
         for text in (f"[keys]\n{action} = []", f'[keys]\nzoom = ["{KEPT[action]}"]'):
-            assert KEPT[action] in keys(applied(text).table, action), action
+            assert KEPT[action] in keys(apply(text).table, action), action
 
 
 def test_a_faulty_line_is_reported_and_the_table_stays() -> None:
@@ -78,18 +77,18 @@ def test_a_faulty_line_is_reported_and_the_table_stays() -> None:
         ("zoom = [3]", 'keymap.toml:3: zoom needs a list of keys, such as ["f6", "x"]'),
         ('zoom = ["j"]', "keymap.toml:3: j is the key of select(1) in the results pane, so zoom keeps z"),
     ]:
-        assert applied(f"# mine\n[keys]\n{line}\n") == Keymap(TABLE, (fault,)), line
+        assert apply(f"# mine\n[keys]\n{line}\n") == Keymap(TABLE, (fault,)), line
 
 
 def test_of_two_lines_with_one_key_the_lower_is_faulty() -> None:
-    table, faults, _ = applied('[keys]\nrun = ["F12"]\nzoom = ["F12"]\n')
+    table, faults, _ = apply('[keys]\nrun = ["F12"]\nzoom = ["F12"]\n')
 
     assert (keys(table, "run"), keys(table, "zoom"), len(faults)) == (("f12",), ("z",), 1)
     assert faults[0].startswith("keymap.toml:3: F12 is the key of run")
 
 
 def test_a_line_that_took_the_place_of_a_faulty_one_falls_with_it() -> None:
-    table, faults, _ = applied('[keys]\nhelp = ["z"]\nzoom = ["fnord"]\n')
+    table, faults, _ = apply('[keys]\nhelp = ["z"]\nzoom = ["fnord"]\n')
 
     assert table == TABLE
     assert [fault.partition(": ")[0] for fault in faults] == ["keymap.toml:3", "keymap.toml:2"]
@@ -97,7 +96,7 @@ def test_a_line_that_took_the_place_of_a_faulty_one_falls_with_it() -> None:
 
 def test_another_kind_of_file_is_reported_and_the_table_stays() -> None:
     for text in ["[keys", "keys = 3", "[more]\nx = 1", "[[keys]]\nzoom = 1", 'keys."zoom" = ', "\x00"]:
-        table, faults, _ = applied(text)
+        table, faults, _ = apply(text)
 
         assert table == TABLE, text
         assert all(fault.startswith("keymap.toml:1: ") for fault in faults), text
@@ -105,7 +104,7 @@ def test_another_kind_of_file_is_reported_and_the_table_stays() -> None:
 
 
 def test_no_key_means_two_things_after_any_file() -> None:
-    table, *_ = applied("[keys]\n" + "".join(f'"{action.id}" = ["F12", "j", "^t"]\n' for action in TABLE.actions))
+    table, *_ = apply("[keys]\n" + "".join(f'"{action.id}" = ["F12", "j", "^t"]\n' for action in TABLE.actions))
 
     for pane in PANES:
         held = [key for action in table.actions if acts_in(action, pane) for key in action.keys]
@@ -113,7 +112,7 @@ def test_no_key_means_two_things_after_any_file() -> None:
 
 
 def test_the_footer_names_the_keys_in_force() -> None:
-    table, *_ = applied('[keys]\nzoom = ["F6"]\nhelp = []\n')
+    table, *_ = apply('[keys]\nzoom = ["F6"]\nhelp = []\n')
 
     offers = footer(Session(pane="results"), editing=False, table=table)
 
@@ -143,12 +142,12 @@ def test_the_keys_in_force_are_printed_as_a_file(tmp_path: Path, monkeypatch: py
     code = run(["--keys"], streams=Streams(io.StringIO(), out, err))
 
     assert code == 0
-    assert keys(applied(out.getvalue()).table, "zoom") == ("f6",)
+    assert keys(apply(out.getvalue()).table, "zoom") == ("f6",)
     assert err.getvalue().startswith(f"{path}:3: next_pane needs a list")
 
 
 def test_a_letter_that_is_another_verb_in_other_panes_is_told_with_both() -> None:
-    table, faults, shared = applied('[keys]\nsync = ["w"]\n"budget(100)" = ["F6"]\n')
+    table, faults, shared = apply('[keys]\nsync = ["w"]\n"budget(100)" = ["F6"]\n')
 
     assert faults == ()
     assert keys(table, "sync") == ("w",)
@@ -156,4 +155,4 @@ def test_a_letter_that_is_another_verb_in_other_panes_is_told_with_both() -> Non
 
 
 def test_a_letter_that_was_taken_from_its_other_verb_is_not_told() -> None:
-    assert applied('[keys]\nsync = ["w"]\nwhy_this = ["W"]\nwrite_options = []\n').shared == ()
+    assert apply('[keys]\nsync = ["w"]\nwhy_this = ["W"]\nwrite_options = []\n').shared == ()

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from recall_core.types import Hit, Part, Row
-from recall_tui.panes.explain.ledger import ledger_lines
+from recall_tui.panes.ledger import ledger_lines
 from recall_tui.state.explaining import Ledger
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 from tests.builders import fish_store

@@ -10,8 +10,8 @@ from hypothesis import strategies as some
 
 from recall_core.api.recall import Ask, Recall
 from recall_tui.state.grouping import grouping_of
-from recall_tui.state.session import WORDS_K, listed
-from recall_tui.threads.ranking import rows_at, rows_of, weighed
+from recall_tui.state.session import WORDS_K, list_range
+from recall_tui.threads.answering import rows_at, rows_of, weigh
 from tests.examples import examples
 from tests.workbench_corpus import build_store
 
@@ -53,9 +53,9 @@ def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
     plan = recall.engine.words_plan(words, Ask(settings=assignments, k=k))
     start = recall.engine.words_plan(words, Ask(k=WORDS_K)) if is_moved else plan
     answer = recall.engine.answer(start)
-    answer = weighed(recall, answer, plan) if is_moved else answer
+    answer = weigh(recall, answer, plan) if is_moved else answer
 
-    rows = rows_of(recall, answer, range(min(100, listed(answer)[1])))
+    rows = rows_of(recall, answer, range(min(100, list_range(answer)[1])))
 
     found = recall.search(words, Ask(settings=assignments, k=answer.plan.limit))["results"]
     assert [(row["chunk"]["id"], row["score"]) for row in found] == [
@@ -78,8 +78,8 @@ def test_rows_below_their_documents_are_those_of_the_list_by_rank(
     recall: Recall, words: str, first: int, rows: int
 ) -> None:
     answer = recall.engine.answer(recall.engine.words_plan(words, Ask(k=WORDS_K)))
-    whole = rows_of(recall, answer, range(listed(answer)[1]))
-    grouping = grouping_of(answer, *listed(answer))
+    whole = rows_of(recall, answer, range(list_range(answer)[1]))
+    grouping = grouping_of(answer, *list_range(answer))
 
     wanted = rows_at(answer, (first, first + rows), is_grouped=True)
 

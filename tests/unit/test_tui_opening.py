@@ -15,7 +15,7 @@ from recall_tui.opening import (
     FirstStore,
     candidates,
     completions,
-    counted,
+    count_files,
     create_store,
     embedders,
     settings_there,
@@ -85,9 +85,9 @@ def test_only_files_that_would_be_read_as_text_are_counted(tmp_path: Path) -> No
     (tmp_path / ".gitignore").write_text("*.log\n", encoding="utf-8")
     (tmp_path / "d.log").write_text("ignored", encoding="utf-8")
 
-    assert counted(str(tmp_path), still) == Count(1, is_all=True)
-    assert counted(str(tmp_path / "a.md"), still) == Count(1, is_all=True)
-    assert counted(str(tmp_path / "nowhere"), still) == Count(0, is_all=True, is_there=False)
+    assert count_files(str(tmp_path), still) == Count(1, is_all=True)
+    assert count_files(str(tmp_path / "a.md"), still) == Count(1, is_all=True)
+    assert count_files(str(tmp_path / "nowhere"), still) == Count(0, is_all=True, is_there=False)
 
 
 def test_counting_ends_in_time_and_says_that_there_may_be_more(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_counting_ends_in_time_and_says_that_there_may_be_more(tmp_path: Path) -
         (tmp_path / f"{number}.txt").write_text("text", encoding="utf-8")
     ticks = iter(range(100))
 
-    found = counted(str(tmp_path), lambda: next(ticks) * MOST_SECONDS / 4)
+    found = count_files(str(tmp_path), lambda: next(ticks) * MOST_SECONDS / 4)
 
     assert not found.is_all
     assert 0 < found.files < 9
@@ -106,7 +106,7 @@ def test_counting_ends_at_a_number_of_files(tmp_path: Path, monkeypatch: pytest.
     for number in range(31):
         (tmp_path / f"{number}").write_bytes(b"x")
 
-    assert counted(str(tmp_path), still) == Count(30, is_all=False)
+    assert count_files(str(tmp_path), still) == Count(30, is_all=False)
 
 
 def test_a_provider_is_listed_as_ready_where_only_the_permission_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ from recall_core.config import Config, keyed
 from recall_core.retrieve.plan import plan_rql
 from recall_core.rql.ast import Value
 from recall_core.rql.parser import parse_query
-from recall_tui.state import optioning
-from recall_tui.state.optioning import as_query, has_option
+from recall_tui.state import commands
+from recall_tui.state.commands import as_query, has_option
 
 VALUES: dict[str, some.SearchStrategy[Value]] = {
     "fusion": some.sampled_from(["weighted", "rrf"]),
@@ -25,7 +25,7 @@ OPTIONS = some.fixed_dictionaries({}, optional=VALUES)
 
 
 def with_options(text: str, options: dict[str, Value], limit: int | None = None) -> str:
-    return optioning.with_options(text, parse_query(text).query, options, limit=limit)
+    return commands.with_options(text, parse_query(text).query, options, limit=limit)
 
 
 CLAUSES = some.lists(

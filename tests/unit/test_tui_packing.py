@@ -15,7 +15,7 @@ from recall_tui.state import packing
 from recall_tui.state.events import Repacked
 from recall_tui.state.packing import Worth
 from recall_tui.state.records import ContextState, Packing, QueryState, Waiting
-from recall_tui.state.session import Session, pointed
+from recall_tui.state.session import Session, move_cursor
 from recall_tui.state.transitions import after
 from recall_tui.widgets.draw import ASCII, UNICODE, Glyphs
 
@@ -61,7 +61,7 @@ def left(rank: int, chunk_id: str, *, chunks: int = 1, path: str = "notes/x.txt"
 
 
 def at(session: Session, row: int) -> Session:
-    return pointed(session, packing.LIST, row, len(packing.entries(session)))
+    return move_cursor(session, packing.LIST, row, len(packing.entries(session)))
 
 
 def test_what_can_be_chosen_are_blocks_then_what_is_left_out_then_what_waits() -> None:
@@ -75,52 +75,52 @@ def test_what_can_be_chosen_are_blocks_then_what_is_left_out_then_what_waits() -
 def test_pinning_twice_changes_nothing() -> None:
     session = at(shown(context(block(1, "a"), omitted=(left(2, "c"),))), 1)
 
-    once = packing.pinned(session)
+    once = packing.toggle_pin(session)
 
     assert once.context.pins == ("c",)
-    assert packing.pinned(once) == session
+    assert packing.toggle_pin(once) == session
 
 
 def test_forcing_out_twice_changes_nothing() -> None:
     session = at(shown(context(block(1, "a", "b"))), 0)
 
-    once = packing.excluded(session)
+    once = packing.toggle_drop(session)
 
     assert once.context.drops == ("a", "b")
-    assert packing.excluded(once) == session
+    assert packing.toggle_drop(once) == session
 
 
 def test_a_chunk_is_never_pinned_and_forced_out_at_once() -> None:
-    session = packing.pinned(shown(context(block(1, "a"), block(2, "b"))))
+    session = packing.toggle_pin(shown(context(block(1, "a"), block(2, "b"))))
 
-    out = packing.excluded(session)
-    back = packing.pinned(out)
+    out = packing.toggle_drop(session)
+    back = packing.toggle_pin(out)
 
     assert (out.context.pins, out.context.drops) == ((), ("a",))
     assert (back.context.pins, back.context.drops) == (("a",), ())
 
 
 def test_a_block_that_grew_around_a_pin_lets_it_go_at_once() -> None:
-    session = packing.pinned(shown(context(block(1, "a"))))
+    session = packing.toggle_pin(shown(context(block(1, "a"))))
     grown = after(session, Repacked(1, context(block(1, "b", "a")), (10,), Packing(100, ("a",))))
 
-    assert packing.pinned(grown).context.pins == ()
+    assert packing.toggle_pin(grown).context.pins == ()
 
 
 def test_a_line_that_names_no_chunk_cannot_be_pinned() -> None:
     session = at(shown(context(block(1, "a"), omitted=(left(2, "", chunks=9, path=""),))), 1)
 
     assert not packing.has_chunk(session)
-    assert (packing.pinned(session), packing.excluded(session)) == (session, session)
+    assert (packing.toggle_pin(session), packing.toggle_drop(session)) == (session, session)
 
 
 def test_a_chunk_that_was_forced_out_of_the_top_is_the_one_that_comes_back() -> None:
-    session = packing.excluded(shown(context(block(1, "a"), block(2, "b"))))
+    session = packing.toggle_drop(shown(context(block(1, "a"), block(2, "b"))))
     out = after(
         session, Repacked(1, context(block(1, "b"), omitted=(left(1, "a"),)), (10,), Packing(100, (), ("a",)))
     )
 
-    assert packing.excluded(out).context.drops == ()
+    assert packing.toggle_drop(out).context.drops == ()
 
 
 def test_resetting_drops_every_what_if_also_those_that_wait() -> None:
@@ -129,7 +129,7 @@ def test_resetting_drops_every_what_if_also_those_that_wait() -> None:
     )
 
     assert packing.has_what_ifs(session)
-    assert not packing.has_what_ifs(packing.freed(session))
+    assert not packing.has_what_ifs(packing.clear_what_ifs(session))
 
 
 def test_the_chosen_line_follows_its_chunk() -> None:
@@ -161,10 +161,10 @@ def test_a_chosen_line_that_is_gone_leaves_the_last_one_chosen() -> None:
 def test_opening_a_block_shows_it_whole_and_opening_it_again_folds_it() -> None:
     session = at(shown(context(block(1, "a"), block(2, "b"))), 1)
 
-    opened = packing.unfolded(session)
+    opened = packing.toggle_block(session)
 
     assert opened.context.unfolded == "b"
-    assert packing.unfolded(opened).context.unfolded == ""
+    assert packing.toggle_block(opened).context.unfolded == ""
 
 
 def test_opening_a_line_selects_the_row_of_its_chunk_not_of_its_rank() -> None:
@@ -174,7 +174,7 @@ def test_opening_a_line_selects_the_row_of_its_chunk_not_of_its_rank() -> None:
     session = session._replace(results=session.results._replace(hits={0: other, 1: mine}))
 
     assert packing.row_of(session, packing.Entry("block", 0, (CHUNK.id,), 1)) == 1
-    assert packing.unfolded(session).results.selected == 0
+    assert packing.toggle_block(session).results.selected == 0
 
 
 def test_a_waiting_what_if_has_no_row() -> None:
@@ -185,14 +185,14 @@ def test_a_waiting_what_if_has_no_row() -> None:
 
 @given(st.integers(1, 9_000_000), st.sampled_from([1, 5]))
 def test_a_step_up_and_a_step_down_meet_within_rounding(tokens: int, percent: int) -> None:
-    up = packing.scaled_tokens(tokens, percent)
+    up = packing.scale_tokens(tokens, percent)
 
     assert up > tokens
-    assert abs(packing.scaled_tokens(up, -percent) - tokens) <= 1
+    assert abs(packing.scale_tokens(up, -percent) - tokens) <= 1
 
 
 def test_a_budget_never_falls_below_one_token() -> None:
-    assert packing.scaled_tokens(1, -5) == 1
+    assert packing.scale_tokens(1, -5) == 1
 
 
 @given(st.floats(0, 1))
@@ -211,14 +211,14 @@ def test_a_budget_beyond_the_slider_stands_at_its_end() -> None:
 def test_the_digest_is_of_what_the_command_prints() -> None:
     packed = context(block(1, "a"))
 
-    assert packing.printed(packed) == packed.text + "\n"
+    assert packing.print_context(packed) == packed.text + "\n"
     assert packing.digest(packed) == hashlib.sha256(f"{packed.text}\n".encode()).hexdigest()
 
 
 def test_a_path_that_is_not_utf_8_is_copied_as_the_command_writes_it() -> None:
     packed = context(block(1, "a"))._replace(text="[1] caf\udce9.txt:1-1\nText")
 
-    assert packing.printed(packed) == "[1] caf\\udce9.txt:1-1\nText\n"
+    assert packing.print_context(packed) == "[1] caf\\udce9.txt:1-1\nText\n"
 
 
 def test_the_worth_is_asked_for_once_the_context_is_of_the_newest_ranking() -> None:
@@ -282,7 +282,7 @@ def test_the_line_below_names_the_budget_that_is_on_its_way() -> None:
 
 
 def test_the_line_below_says_that_what_ifs_are_on_their_way() -> None:
-    session = packing.pinned(shown(context(block(1, "a"), omitted=(left(2, "b"), left(3, "c")))))
+    session = packing.toggle_pin(shown(context(block(1, "a"), omitted=(left(2, "b"), left(3, "c")))))
     packed = session._replace(context=session.context._replace(packing=Packing(100, pins=("a",))))
     waits = Waiting("z", "gone.md")
 
@@ -481,8 +481,8 @@ def test_the_details_stand_behind_their_key_or_the_zoom() -> None:
     assert ("sha256" in hidden, "quality" in hidden) == (False, False)
     assert "1 of 2 query terms, not in the context: zebra" in hidden
     assert "sha256" in text_of(look(has_details=False, is_whole=True, worth=WORTH), UNICODE)
-    assert packing.detailed(Session()).context.details
-    assert packing.detailed(packing.detailed(Session())) == Session()
+    assert packing.toggle_details(Session()).context.details
+    assert packing.toggle_details(packing.toggle_details(Session())) == Session()
 
 
 def test_names_cannot_steer_the_terminal() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recall_tui.home.preferences import LEAST, MOST, PaneSizes, Preferences, bounded, load, save, size_class
+from recall_tui.home.preferences import LEAST, MOST, PaneSizes, Preferences, clamp, load, save, size_class
 
 
 def test_what_is_saved_comes_back_and_is_its_owners_alone(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_an_invalid_size_falls_back_to_the_style_sheet(tmp_path: Path) -> None:
 
 
 def test_a_border_leaves_room_on_both_sides() -> None:
-    assert [bounded(share) for share in (-10, 15.4, 50, 99)] == [LEAST, 15, 50, MOST]
+    assert [clamp(share) for share in (-10, 15.4, 50, 99)] == [LEAST, 15, 50, MOST]
 
 
 def test_screens_are_of_a_few_kinds() -> None:

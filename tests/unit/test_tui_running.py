@@ -16,9 +16,8 @@ from recall_core.embed.hash import HashEmbedder
 from recall_core.ingest.watch import Stop
 from recall_core.ports import Embedder
 from recall_core.types import Vector
-from recall_tui.opening import open_store
 from recall_tui.state.events import Crashed, Event, Ran, StoreOpened
-from recall_tui.threads.command_thread import MOST_CHARACTERS, Caught, CommandThread
+from recall_tui.threads.writing import MOST_CHARACTERS, Caught, CommandThread
 from tests.builders import opened_by
 from tests.workbench_corpus import build_store
 
@@ -49,7 +48,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_command_tells_its_streams_and_how_the_store_is_then(store: str) -> None:
     said = Listener()
 
-    CommandThread(["search budget --k 1"], store, open_store, said, None).start()
+    CommandThread(["search budget --k 1"], store, Recall.open, said, None).start()
 
     ran = said.ran()
     assert (ran.code, ran.stdout.count("docs/"), ran.line) == (0, 1, "search budget --k 1")
@@ -65,7 +64,7 @@ def test_a_command_that_needs_no_store_opens_none(store: str) -> None:
     ]:
         said = Listener()
 
-        CommandThread([line], store, open_store, said, None).start()
+        CommandThread([line], store, Recall.open, said, None).start()
 
         assert (said.ran().code, len(said.heard)) == (code, 1), line
         assert words in said.ran().stderr, line
@@ -74,7 +73,7 @@ def test_a_command_that_needs_no_store_opens_none(store: str) -> None:
 def test_a_store_that_is_not_there_is_told_as_the_command_line_tells_it(tmp_path: Path) -> None:
     said = Listener()
 
-    CommandThread(["stats"], str(tmp_path), open_store, said, None).start()
+    CommandThread(["stats"], str(tmp_path), Recall.open, said, None).start()
 
     assert said.ran().code == 1
     assert "hint: recall init" in said.ran().stderr
@@ -86,7 +85,7 @@ def test_a_command_that_is_cancelled_before_its_store_is_open_does_nothing(store
     def slow(named: str | None) -> Recall:
         is_opening.set()
         assert may_open.wait(60)
-        return open_store(named)
+        return Recall.open(named)
 
     command = CommandThread(["stats"], store, slow, said, None)
     command.start()
@@ -99,7 +98,7 @@ def test_a_command_that_is_cancelled_before_its_store_is_open_does_nothing(store
 
 def test_a_command_that_is_over_can_be_cancelled(store: str) -> None:
     said = Listener()
-    command = CommandThread(["stats"], store, open_store, said, None)
+    command = CommandThread(["stats"], store, Recall.open, said, None)
     command.start()
     said.ran()
 
@@ -160,7 +159,7 @@ def test_a_command_never_waits_for_a_pipe(store: str, tmp_path: Path, line: str)
     os.mkfifo(pipe)
     (tmp_path / "pipe.txt").write_text(f"import {shlex.quote(str(pipe))}\n", encoding="utf-8")
 
-    CommandThread([line.format(shlex.quote(str(pipe)))], store, open_store, said, None).start()
+    CommandThread([line.format(shlex.quote(str(pipe)))], store, Recall.open, said, None).start()
 
     assert said.ran().code in (1, 2)
     assert "pipe cannot be read: not a regular file." in said.ran().stderr

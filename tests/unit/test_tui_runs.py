@@ -9,8 +9,19 @@ from hypothesis import strategies as some
 from recall_core.errors import StoreLocked
 from recall_core.types import Progress, Skip
 from recall_tui.state.events import Advanced, Ended, Held
-from recall_tui.state.rates import Meter, Rates, committed, left_seconds, measured, smoothed
-from recall_tui.state.runs import EVERYTHING, Run, may_hold, run_after, stages
+from recall_tui.state.runs import (
+    EVERYTHING,
+    Meter,
+    Rates,
+    Run,
+    chunks_committed,
+    may_hold,
+    seconds_left,
+    smooth_rate,
+    stages,
+    update_meter,
+)
+from recall_tui.state.transitions import run_after
 
 
 def moment(
@@ -48,7 +59,7 @@ def test_no_bar_runs_backwards_though_more_files_and_chunks_turn_up(
         files, more, chunks = files + new_files, more + new_totals, chunks + new_chunks
         indexed = min(chunks, indexed + kept)
         progress = moment(files, chunks, min(waiting, chunks), stage)._replace(files_total=files + more)
-        meter = measured(meter, progress, indexed, float(at))
+        meter = update_meter(meter, progress, indexed, float(at))
         shares.append((*(each.share for each in stages(meter)), meter.reached.run))
 
     assert all(0.0 <= share <= 1.0 for each in shares for share in each)
@@ -57,9 +68,9 @@ def test_no_bar_runs_backwards_though_more_files_and_chunks_turn_up(
 
 
 def test_a_bar_that_was_left_behind_goes_on_once_the_run_has_caught_up() -> None:
-    first = measured(Meter(), moment(files=4, chunks=40), 0, 1.0)
-    more = measured(first, moment(files=5, chunks=80, waiting=40), 0, 2.0)
-    last = measured(more, moment(files=10, chunks=80), 80, 3.0)
+    first = update_meter(Meter(), moment(files=4, chunks=40), 0, 1.0)
+    more = update_meter(first, moment(files=5, chunks=80, waiting=40), 0, 2.0)
+    last = update_meter(more, moment(files=10, chunks=80), 80, 3.0)
 
     embedding = [stages(meter)[2].share for meter in (first, more, last)]
     assert embedding == pytest.approx([0.4, 0.4, 1.0])
@@ -77,14 +88,14 @@ def test_a_run_without_a_report_has_no_stages() -> None:
 def test_what_is_indexed_grows_with_commits_only() -> None:
     meter = Meter(indexed=5)
 
-    assert committed(meter, moment(chunks=30, stage="embed")) == 5
-    assert committed(meter, moment(chunks=30, stage="commit")) == 30
-    assert committed(meter, moment(chunks=30, stage="done")) == 30
+    assert chunks_committed(meter, moment(chunks=30, stage="embed")) == 5
+    assert chunks_committed(meter, moment(chunks=30, stage="commit")) == 30
+    assert chunks_committed(meter, moment(chunks=30, stage="done")) == 30
 
 
 def test_the_first_interval_gives_the_rate_and_later_ones_move_it() -> None:
-    first = measured(Meter(at=10.0), moment(files=2, chunks=20), 0, 11.0)
-    second = measured(first, moment(files=6, chunks=60), 20, 12.0)
+    first = update_meter(Meter(at=10.0), moment(files=2, chunks=20), 0, 11.0)
+    second = update_meter(first, moment(files=6, chunks=60), 20, 12.0)
 
     assert (first.rates.read, first.rates.cut, first.seconds) == (2.0, 20.0, 1.0)
     assert 2.0 < second.rates.read < 4.0
@@ -93,10 +104,10 @@ def test_the_first_interval_gives_the_rate_and_later_ones_move_it() -> None:
 
 
 def test_a_rate_forgets_the_same_whether_time_passes_in_one_step_or_in_ten() -> None:
-    slow = smoothed(100.0, 0.0, 0.0, 1.0)
+    slow = smooth_rate(100.0, 0.0, 0.0, 1.0)
     quick = 100.0
     for _ in range(10):
-        quick = smoothed(quick, 0.0, 0.0, 0.1)
+        quick = smooth_rate(quick, 0.0, 0.0, 0.1)
 
     assert quick == pytest.approx(slow)
 
@@ -104,16 +115,16 @@ def test_a_rate_forgets_the_same_whether_time_passes_in_one_step_or_in_ten() -> 
 def test_no_time_passed_changes_no_rate() -> None:
     meter = Meter(at=5.0, rates=Rates(read=7.0))
 
-    assert measured(meter, moment(files=3), 0, 5.0).rates == meter.rates
+    assert update_meter(meter, moment(files=3), 0, 5.0).rates == meter.rates
 
 
 def test_nothing_is_said_of_the_end_before_two_seconds_of_the_run() -> None:
     early = Meter(progress=moment(files=5), seconds=1.9, rates=Rates(share=0.1))
 
-    assert left_seconds(early) is None
-    assert left_seconds(early._replace(seconds=2.0)) == pytest.approx(5.0)
-    assert left_seconds(early._replace(seconds=2.0, rates=Rates())) is None
-    assert left_seconds(Meter(seconds=9.0)) is None
+    assert seconds_left(early) is None
+    assert seconds_left(early._replace(seconds=2.0)) == pytest.approx(5.0)
+    assert seconds_left(early._replace(seconds=2.0, rates=Rates())) is None
+    assert seconds_left(Meter(seconds=9.0)) is None
 
 
 def test_a_pause_is_asked_for_then_held_then_over() -> None:

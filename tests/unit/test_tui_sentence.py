@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from recall_core.contract.ledger import LedgerView
 from recall_core.types import Chunk, Document, Hit, Injection, Part, Signal
-from recall_tui.panes.explain.ledger import sentence
+from recall_tui.panes.ledger import sentence
 from recall_tui.state.explaining import RowsAround
 
 DOCUMENT = Document("d" * 64, "a.txt", "h", "2023-11-14T22:13:20.000000Z", 1, "t", None, (), {})

@@ -13,7 +13,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.errors import RecallError, UsageError
 from recall_core.shell import install_extra
 from recall_tui import program
-from recall_tui.driver import written
+from recall_tui.driver import write_packet
 from recall_tui.serve import HOST, Site, serve
 
 
@@ -73,9 +73,9 @@ def test_every_server_has_an_address_of_its_own_on_loopback() -> None:
 def test_what_nobody_reads_is_written_without_a_defect() -> None:
     reader, writer = os.pipe()
     try:
-        assert written(writer, b"frame") == 5
+        assert write_packet(writer, b"frame") == 5
         assert os.read(reader, 10) == b"frame"
         os.close(reader)
-        assert written(writer, b"frame") == 0
+        assert write_packet(writer, b"frame") == 0
     finally:
         os.close(writer)

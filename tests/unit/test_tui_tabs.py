@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from recall_tui.state.records import QueryState, QueryTab
-from recall_tui.state.session import Session
-from recall_tui.state.tabs import MOST_TABS, closed, gone_to, has_tabs, opened, tabs_of
+from recall_tui.state.session import MOST_TABS, Session, close_tab, go_to_tab, has_tabs, open_tab, tabs_of
 
 ONE = Session(query=QueryState("tea", filter="f"))
 
 
 def test_a_new_tab_stands_behind_the_others_and_keeps_what_was_written() -> None:
-    two = opened(ONE, "tea time")
+    two = open_tab(ONE, "tea time")
 
     assert two.query.tabs == (QueryTab("tea time", "f"), QueryTab())
     assert (two.query.tab, two.query.filter) == (1, "")
@@ -19,28 +18,28 @@ def test_a_new_tab_stands_behind_the_others_and_keeps_what_was_written() -> None
 
 
 def test_another_tab_brings_its_filter_and_the_ends_meet() -> None:
-    two = opened(ONE, "tea")
+    two = open_tab(ONE, "tea")
 
-    back = gone_to(two, "coffee", 2)
+    back = go_to_tab(two, "coffee", 2)
 
     assert (back.query.tab, back.query.filter) == (0, "f")
     assert back.query.tabs == (QueryTab("tea", "f"), QueryTab("coffee", ""))
 
 
 def test_a_closed_tab_is_gone_and_the_one_before_it_is_in_front() -> None:
-    three = opened(opened(ONE, "tea"), "coffee")
-    middle = gone_to(three, "milk", 1)
+    three = open_tab(open_tab(ONE, "tea"), "coffee")
+    middle = go_to_tab(three, "milk", 1)
 
-    left = closed(middle)
+    left = close_tab(middle)
 
     assert left.query.tabs == (QueryTab("tea", "f"), QueryTab("milk"))
     assert (left.query.tab, left.query.filter) == (0, "f")
-    assert closed(closed(left)).query.tabs == (QueryTab(),)
+    assert close_tab(close_tab(left)).query.tabs == (QueryTab(),)
 
 
 def test_there_are_no_more_than_a_title_has_room_for() -> None:
     many = ONE
     for number in range(MOST_TABS + 3):
-        many = opened(many, str(number))
+        many = open_tab(many, str(number))
 
     assert len(tabs_of(many, "")) == MOST_TABS

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from recall_tui.gc_policy import ENOUGH, REST_SECONDS, Tidying
+from recall_tui.host import ENOUGH, REST_SECONDS, Tidying
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_work_without_a_rest_is_not_stopped_by_a_full_collection(full: list[int]
 
     for _ in range(3 * ENOUGH):
         now[0] += REST_SECONDS / 2
-        tidying.moved()
+        tidying.mark_change()
         made += [[] for _ in range(10_000)]  # Python looks through its two younger generations
         tidying.look()
         assert full == []

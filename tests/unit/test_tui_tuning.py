@@ -15,22 +15,19 @@ from hypothesis import strategies as some
 from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
-from recall_core.evaluate.options import EvalOptions as Evaluation
+from recall_core.evaluate.measures import EvalOptions as Evaluation
 from recall_core.evaluate.tune import TuneOptions
 from recall_core.evaluate.tune_question import PinTarget
-from recall_core.explain.intervals import Interval
+from recall_core.explain.sweep import Interval
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.types import Hit
-from recall_tui.analyses import weights as curves
-from recall_tui.analyses import weights as pinning
-from recall_tui.panes.weights.plot import DIM, figures, target_figures
-from recall_tui.state.analyses import Analysis
+from recall_tui.analyses import judge
+from recall_tui.panes.plot import DIM, figures, target_figures
+from recall_tui.state.commands import commands
 from recall_tui.state.events import AnalysisDone, AnalysisMoved, Crashed, Event
-from recall_tui.state.records import QueryState, ResultsState, StoreState, WeightsState
-from recall_tui.state.results import stamp_of
-from recall_tui.state.session import Session
-from recall_tui.state.shell import commands
+from recall_tui.state.records import Analysis, QueryState, ResultsState, StoreState, WeightsState
+from recall_tui.state.session import Session, stamp_of
 from recall_tui.state.transitions import after
 from recall_tui.state.tuning import (
     Curve,
@@ -41,13 +38,13 @@ from recall_tui.state.tuning import (
     heights,
     middle,
     nearest_weight,
-    pinned,
     pins_analysis,
     pins_of,
+    toggle_target,
     value_at,
     wants,
 )
-from recall_tui.state.weighing import put_at, stepped, turned
+from recall_tui.state.weighing import set_exact_share, step_number, turn_choice
 from recall_tui.threads.analysis_thread import AnalysisRun, AnalysisThread
 from recall_tui.widgets.draw import ASCII, UNICODE
 from tests.builders import opened_by
@@ -101,7 +98,7 @@ def found_by(session: Session, analysis: Analysis, result: object) -> Session:
 def curve(recall: Recall, session: Session, kept: dict[str, object] | None = None) -> Curve:
     analysis = curve_analysis(session)
     assert analysis is not None
-    return curves.weight_curve(run_of(recall, session, kept), analysis)
+    return judge.weight_curve(run_of(recall, session, kept), analysis)
 
 
 def test_the_mean_curve_is_that_of_tune(recall: Recall) -> None:
@@ -130,7 +127,7 @@ def test_the_mean_curve_is_that_of_tune(recall: Recall) -> None:
 
 def test_a_question_s_curve_has_the_value_of_an_evaluation(recall: Recall) -> None:
     for semantic in [0.0, 0.1, 0.35, 0.7, 1.0]:
-        session = put_at(session_of(recall), semantic)
+        session = set_exact_share(session_of(recall), semantic)
 
         found = curve(recall, session)
 
@@ -199,10 +196,10 @@ def test_steps_are_worked_out_once_while_grades_and_settings_stay(
     )  # type: ignore[var-annotated]
     analysis = curve_analysis(session)
     assert analysis is not None
-    first = curves.weight_curve(run_of(recall, session, kept, told), analysis)
+    first = judge.weight_curve(run_of(recall, session, kept, told), analysis)
     monkeypatch.setattr(Engine, "answer", None)
 
-    assert curves.weight_curve(run_of(recall, session, kept), analysis) == first
+    assert judge.weight_curve(run_of(recall, session, kept), analysis) == first
     assert told == [1, 2, 3]
 
 
@@ -211,15 +208,15 @@ def test_a_moved_weight_leaves_the_curve_and_another_scale_does_not(recall: Reca
 
     analysis = curve_analysis(session)
 
-    assert curve_analysis(put_at(session, 0.7)) == analysis
-    assert curve_analysis(turned(session, "normalize")) != analysis
+    assert curve_analysis(set_exact_share(session, 0.7)) == analysis
+    assert curve_analysis(turn_choice(session, "normalize")) != analysis
     assert list(wants(session)) == [analysis]
     assert list(wants(session._replace(zoomed=True, pane="results"))) == []
 
 
 def test_another_pool_has_its_curve_once_its_candidates_are_there(recall: Recall) -> None:
     session = session_of(recall)
-    moved, searched = stepped(session, "pool", 1), session_of(recall, pool=500)
+    moved, searched = step_number(session, "pool", 1), session_of(recall, pool=500)
 
     assert moved.weights.tweaks == searched.weights.tweaks
     assert curve_analysis(moved) == curve_analysis(session)
@@ -252,14 +249,16 @@ def test_the_weights_that_meet_all_targets_are_those_of_tune(
     session = session._replace(results=session.results._replace(answer=session.results.answer._replace(plan=plan)))
     for want in wanted.draw(some.lists(some.sampled_from(["in", "out"]), min_size=1, max_size=3)):
         row = wanted.draw(some.sampled_from(sorted(session.results.hits)))
-        session = pinned(session._replace(results=session.results._replace(hit=session.results.hits[row])), want)  # type: ignore[arg-type]
-    session = put_at(session, semantic / 100)
+        session = toggle_target(
+            session._replace(results=session.results._replace(hit=session.results.hits[row])), want
+        )  # type: ignore[arg-type]
+    session = set_exact_share(session, semantic / 100)
     analysis = pins_analysis(session)
     if analysis is None:
         assert pins_of(session) == ()
         return
 
-    found = pinning.weights_of_pins(run_of(recall, session), analysis)
+    found = judge.weights_of_pins(run_of(recall, session), analysis)
 
     wishes = tuple(PinTarget(pin.want, pin.chunk_id) for pin in pins_of(session))
     settings = tuple(f"{key}={value}" for key, value in session.weights.tweaks.items())
@@ -278,13 +277,13 @@ def test_a_target_counts_the_rows_that_an_offset_passes_over(recall: Recall) -> 
         text = f"{SELECT} LIMIT 5 OFFSET 5 OPTION vector_weight {semantic}, bm25_weight {1 - semantic}"
         session = session_of(recall, text)
         for rank, holds in ((10, True), (11, False)):
-            wished = pinned(
+            wished = toggle_target(
                 session._replace(results=session.results._replace(hit=session.results.hits[rank - 1])), "in"
             )
             analysis = pins_analysis(wished)
             assert analysis is not None, semantic
 
-            found = pinning.weights_of_pins(run_of(recall, wished), analysis)
+            found = judge.weights_of_pins(run_of(recall, wished), analysis)
 
             assert any(each.holds(Fraction(str(semantic))) for each in found.weights) is holds, semantic
             shown = target_figures(found_by(wished, analysis, found), UNICODE)
@@ -302,31 +301,31 @@ def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(reca
     session = session_of(recall, "café")
     other = session_of(recall, QUESTION)
     chunk = next(hit.chunk.id for hit in other.results.hits.values() if hit.chunk)
-    pin = pins_of(pinned(session, "in"))[0]._replace(chunk_id=chunk)
+    pin = pins_of(toggle_target(session, "in"))[0]._replace(chunk_id=chunk)
     gone = pin._replace(chunk_id="c" * 64)
 
     for want, at_all in (("in", ()), ("out", (Interval(Fraction(0), Fraction(1)),))):
         wished = session._replace(weights=session.weights._replace(targets=(gone._replace(want=want),)))  # type: ignore[arg-type]
         analysis = pins_analysis(wished)
         assert analysis is not None
-        assert pinning.weights_of_pins(run_of(recall, wished), analysis).weights == at_all
+        assert judge.weights_of_pins(run_of(recall, wished), analysis).weights == at_all
 
 
 def test_the_same_target_again_takes_it_back_and_the_opposite_replaces_it(recall: Recall) -> None:
     session = session_of(recall)
 
-    once = pinned(session, "in")
+    once = toggle_target(session, "in")
 
     assert [pin.want for pin in pins_of(once)] == ["in"]
-    assert [pin.want for pin in pins_of(pinned(once, "out"))] == ["out"]
-    assert pins_of(pinned(once, "in")) == ()
+    assert [pin.want for pin in pins_of(toggle_target(once, "out"))] == ["out"]
+    assert pins_of(toggle_target(once, "in")) == ()
     assert (
         pins_of(once._replace(results=once.results._replace(answer=session_of(recall, "tea").results.answer))) == ()
     )
 
 
 def test_without_a_result_there_is_no_weight_to_go_to(recall: Recall) -> None:
-    session = pinned(session_of(recall), "in")
+    session = toggle_target(session_of(recall), "in")
     analysis = pins_analysis(session)
     assert analysis is not None
 
@@ -417,13 +416,13 @@ def test_a_row_without_a_chunk_is_not_pinned(recall: Recall) -> None:
     assert session.results.hit is not None
 
     assert (
-        pinned(
+        toggle_target(
             session._replace(results=session.results._replace(hit=Hit(1, None, session.results.hit.doc, None, ()))),
             "in",
         ).weights.targets
         == ()
     )
-    assert pinned(Session(weights=WeightsState(saved=Config())), "in").weights.targets == ()
+    assert toggle_target(Session(weights=WeightsState(saved=Config())), "in").weights.targets == ()
 
 
 def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None:

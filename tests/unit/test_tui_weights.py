@@ -9,14 +9,12 @@ from fractions import Fraction
 from hypothesis import assume, given
 from hypothesis import strategies as some
 
-from recall_core.explain.intervals import Interval
-from recall_tui.panes.weights.pane import move, summary
-from recall_tui.panes.weights.plot import around, describe_curve, span
-from recall_tui.panes.weights.settings import form_lines
-from recall_tui.state.beside import Compared, ComparedRow
+from recall_core.explain.sweep import Interval
+from recall_tui.panes.plot import around, describe_curve, span
+from recall_tui.panes.weights import form_lines, move, summary
 from recall_tui.state.records import WeightsState
 from recall_tui.state.session import Session
-from recall_tui.state.tuning import Curve
+from recall_tui.state.tuning import Compared, ComparedRow, Curve
 from recall_tui.widgets.draw import ASCII, UNICODE
 from recall_tui.widgets.slider import in_hundredths
 

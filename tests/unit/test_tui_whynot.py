@@ -7,7 +7,7 @@ from typing import Any
 from recall_core.explain.whynot.fix import Change, by_effort
 from recall_core.explain.whynot.question import Question
 from recall_tui.analyses.explain import effort
-from recall_tui.panes.explain.whynot import top_for_fix, whynot_lines
+from recall_tui.panes.whynot import top_for_fix, whynot_lines
 from recall_tui.state.explaining import FixOffer, Missing
 from recall_tui.widgets.draw import ASCII, UNICODE
 

@@ -19,7 +19,7 @@ from recall_core.api.engine import Engine
 from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config
 from recall_core.errors import RecallError
-from recall_core.evaluate.options import differing, parse_grid
+from recall_core.evaluate.measures import differing, parse_grid
 from recall_core.evaluate.tune import TuneOptions, tune
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan

@@ -8,106 +8,106 @@ from recall_core.config import Config
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import plan_words
 from recall_tui.state.records import Moved, WeightsState
-from recall_tui.state.requests import query_request
-from recall_tui.state.session import WORDS_K, Session, asked
+from recall_tui.state.session import WORDS_K, Session, ask
+from recall_tui.state.transitions import query_request
 from recall_tui.state.weighing import (
-    counted,
+    confirm_save,
     current,
+    drop_moves,
     exact_share,
-    nudged,
-    put_at,
-    raised,
-    recalled,
-    redone,
+    move_settings,
+    nudge_share,
+    raise_min_score,
+    recall_question,
+    redo,
     reset,
+    set_exact_share,
+    set_share,
     share,
-    stepped,
-    stored,
-    turned,
-    tweaked,
-    undone,
-    weighted,
+    step_k,
+    step_number,
+    turn_choice,
+    undo,
     why_not,
-    without,
 )
 
 SAVED = Session(weights=WeightsState(saved=Config(bm25_weight=0.9, vector_weight=0.1)))
 
 
 def test_a_nudge_moves_both_weights_in_hundredths_and_stops_at_the_ends() -> None:
-    session = nudged(nudged(SAVED, 5), 1)
+    session = nudge_share(nudge_share(SAVED, 5), 1)
 
     assert dict(session.weights.tweaks) == {"bm25_weight": 0.84, "vector_weight": 0.16}
-    assert share(current(nudged(session, 500))) == 1.0
-    assert share(current(nudged(session, -500))) == 0.0
+    assert share(current(nudge_share(session, 500))) == 1.0
+    assert share(current(nudge_share(session, -500))) == 0.0
 
 
 def test_weights_that_do_not_add_up_to_one_have_a_share_all_the_same() -> None:
     session = Session(weights=WeightsState(saved=Config(bm25_weight=3.0, vector_weight=1.0)))
 
     assert share(current(session)) == 0.25
-    assert dict(nudged(session, 5).weights.tweaks) == {"bm25_weight": 0.7, "vector_weight": 0.3}
+    assert dict(nudge_share(session, 5).weights.tweaks) == {"bm25_weight": 0.7, "vector_weight": 0.3}
     assert share(Config(bm25_weight=0.0, vector_weight=0.0)) == 0.5
 
 
 def test_a_setting_that_differs_from_the_saved_is_a_tweak() -> None:
     for change, tweaks in [
-        (lambda now: turned(now, "fusion"), {"fusion": "rrf"}),
-        (lambda now: turned(now, "normalize"), {"normalize": "max"}),
-        (lambda now: turned(now, "sparse_recall"), {"sparse_recall": False}),
-        (lambda now: raised(now, 5), {"min_score": 0.05}),
-        (lambda now: raised(raised(now, 5), -10), {}),
-        (lambda now: turned(turned(now, "fusion"), "fusion"), {}),
-        (lambda now: nudged(nudged(now, 5), -5), {}),
+        (lambda now: turn_choice(now, "fusion"), {"fusion": "rrf"}),
+        (lambda now: turn_choice(now, "normalize"), {"normalize": "max"}),
+        (lambda now: turn_choice(now, "sparse_recall"), {"sparse_recall": False}),
+        (lambda now: raise_min_score(now, 5), {"min_score": 0.05}),
+        (lambda now: raise_min_score(raise_min_score(now, 5), -10), {}),
+        (lambda now: turn_choice(turn_choice(now, "fusion"), "fusion"), {}),
+        (lambda now: nudge_share(nudge_share(now, 5), -5), {}),
     ]:
         assert dict(change(SAVED).weights.tweaks) == tweaks, change
 
 
 def test_undo_takes_changes_back_one_by_one_and_a_reset_is_one_of_them() -> None:
-    one = nudged(SAVED, 5)
-    two = turned(one, "fusion")
+    one = nudge_share(SAVED, 5)
+    two = turn_choice(one, "fusion")
 
     clean = reset(two)
 
     assert clean.weights.tweaks == {}
-    assert undone(clean).weights.tweaks == two.weights.tweaks
-    assert undone(undone(clean)).weights.tweaks == one.weights.tweaks
-    assert undone(undone(undone(clean))).weights.tweaks == {}
-    assert undone(SAVED) is SAVED
+    assert undo(clean).weights.tweaks == two.weights.tweaks
+    assert undo(undo(clean)).weights.tweaks == one.weights.tweaks
+    assert undo(undo(undo(clean))).weights.tweaks == {}
+    assert undo(SAVED) is SAVED
     assert reset(SAVED) is SAVED
 
 
 def test_a_drag_is_undone_in_one_step() -> None:
-    session = weighted(turned(SAVED, "fusion"), 0.3)
+    session = set_share(turn_choice(SAVED, "fusion"), 0.3)
 
-    session = weighted(weighted(session, 0.4, joins=True), 0.5, joins=True)
+    session = set_share(set_share(session, 0.4, joins=True), 0.5, joins=True)
 
-    assert dict(undone(session).weights.tweaks) == {"fusion": "rrf"}
+    assert dict(undo(session).weights.tweaks) == {"fusion": "rrf"}
 
 
 def test_a_change_that_changes_nothing_is_none() -> None:
-    assert weighted(SAVED, 0.1) is SAVED
-    assert raised(SAVED, -5) is SAVED
+    assert set_share(SAVED, 0.1) is SAVED
+    assert raise_min_score(SAVED, -5) is SAVED
 
 
 def test_a_setting_that_the_query_decides_stays_as_it_is() -> None:
     session = SAVED._replace(weights=SAVED.weights._replace(plain=Config(fusion="rrf"), fixed=("fusion",)))
 
-    assert turned(session, "fusion") is session
+    assert turn_choice(session, "fusion") is session
     assert current(session).fusion == "rrf"
 
 
 def test_every_change_makes_the_answers_before_it_stale() -> None:
-    one = nudged(SAVED, 5)
+    one = nudge_share(SAVED, 5)
 
-    assert [each.query.generation for each in (SAVED, one, undone(one), reset(one))] == [0, 1, 2, 2]
+    assert [each.query.generation for each in (SAVED, one, undo(one), reset(one))] == [0, 1, 2, 2]
 
 
 def test_what_was_saved_is_no_tweak_any_more_and_what_moved_meanwhile_still_is() -> None:
-    asked = nudged(SAVED, 5)
-    meanwhile = turned(asked, "fusion")
+    asked = nudge_share(SAVED, 5)
+    meanwhile = turn_choice(asked, "fusion")
 
-    session = stored(meanwhile, asked.weights.tweaks, was=Config())
+    session = confirm_save(meanwhile, asked.weights.tweaks, was=Config())
 
     assert dict(session.weights.tweaks) == {"fusion": "rrf"}
     assert session.weights.saved is not None
@@ -116,24 +116,24 @@ def test_what_was_saved_is_no_tweak_any_more_and_what_moved_meanwhile_still_is()
 
 
 def test_an_undo_after_saving_moves_back_to_what_was_saved_before_and_to_nothing_else() -> None:
-    moved = (base := turned(nudged(SAVED, 5), "fusion"))._replace(weights=base.weights._replace(k=7))
+    moved = (base := turn_choice(nudge_share(SAVED, 5), "fusion"))._replace(weights=base.weights._replace(k=7))
     assert moved.weights.saved is not None
     known = moved._replace(
         weights=moved.weights._replace(saved=moved.weights.saved._replace(pool=7))
     )  # another program's, meanwhile
 
-    session = stored(known, {"bm25_weight": 0.85, "vector_weight": 0.15}, was=moved.weights.saved)
-    back = undone(session)
+    session = confirm_save(known, {"bm25_weight": 0.85, "vector_weight": 0.15}, was=moved.weights.saved)
+    back = undo(session)
 
     assert dict(session.weights.tweaks) == {"fusion": "rrf"}
     assert dict(back.weights.tweaks) == {"fusion": "rrf", "bm25_weight": 0.9, "vector_weight": 0.1}
     assert (back.weights.k, back.weights.undo, current(back).pool) == (7, (), 7)
-    assert dict(redone(back).weights.tweaks) == {"fusion": "rrf"}
-    assert current(redone(back)).vector_weight == 0.15
+    assert dict(redo(back).weights.tweaks) == {"fusion": "rrf"}
+    assert current(redo(back)).vector_weight == 0.15
 
 
 def test_there_is_nothing_to_undo_once_what_was_saved_already_is_saved_again() -> None:
-    assert stored(nudged(SAVED, 5), {"vector_weight": 0.1}, was=Config()).weights.undo == ()
+    assert confirm_save(nudge_share(SAVED, 5), {"vector_weight": 0.1}, was=Config()).weights.undo == ()
 
 
 def test_without_an_answer_there_is_nothing_to_weigh() -> None:
@@ -153,16 +153,16 @@ def answered(text: str = "token budget", total: int = 40) -> Session:
 
 def test_only_what_decides_the_candidates_is_a_new_question() -> None:
     for change, is_new in [
-        (lambda now: stepped(now, "pool", 1), True),
-        (lambda now: turned(now, "match"), True),
-        (lambda now: turned(now, "lexical_model"), True),
-        (lambda now: tweaked(now, {"title_weight": 1.0}), True),
-        (lambda now: tweaked(now, {"pool": 500, "vector_weight": 0.5}), True),
-        (lambda now: nudged(now, 5), False),
-        (lambda now: turned(now, "fusion"), False),
-        (lambda now: stepped(now, "rrf_k", 1), False),
-        (lambda now: turned(now, "sparse_recall"), False),
-        (lambda now: counted(now, -1), False),
+        (lambda now: step_number(now, "pool", 1), True),
+        (lambda now: turn_choice(now, "match"), True),
+        (lambda now: turn_choice(now, "lexical_model"), True),
+        (lambda now: move_settings(now, {"title_weight": 1.0}), True),
+        (lambda now: move_settings(now, {"pool": 500, "vector_weight": 0.5}), True),
+        (lambda now: nudge_share(now, 5), False),
+        (lambda now: turn_choice(now, "fusion"), False),
+        (lambda now: step_number(now, "rrf_k", 1), False),
+        (lambda now: turn_choice(now, "sparse_recall"), False),
+        (lambda now: step_k(now, -1), False),
     ]:
         session = answered()
 
@@ -170,38 +170,38 @@ def test_only_what_decides_the_candidates_is_a_new_question() -> None:
 
         assert moved.query.generation == session.query.generation + 1, change
         assert (moved.query.question > session.query.question, moved.query.busy) == (is_new, is_new), change
-        assert undone(moved).query.question - moved.query.question == is_new, change
-        assert redone(undone(moved)).weights.tweaks == moved.weights.tweaks, change
+        assert undo(moved).query.question - moved.query.question == is_new, change
+        assert redo(undo(moved)).weights.tweaks == moved.weights.tweaks, change
 
 
 def test_before_anything_is_asked_another_pool_searches_nothing() -> None:
-    assert not stepped(SAVED, "pool", 1).query.busy
+    assert not step_number(SAVED, "pool", 1).query.busy
 
 
 def test_whole_numbers_stop_where_a_step_is_felt_and_at_the_ends() -> None:
-    assert current(stepped(SAVED, "pool", 1)).pool == 500
-    assert current(stepped(SAVED, "pool", -1)).pool == 100
-    session = tweaked(SAVED, {"pool": 10})
-    assert stepped(session, "pool", -1) is session
-    assert current(stepped(tweaked(SAVED, {"rrf_k": 7}), "rrf_k", 1)).rrf_k == 10
-    beyond = tweaked(SAVED, {"pool": 900_000})
-    assert stepped(beyond, "pool", 1) is beyond
+    assert current(step_number(SAVED, "pool", 1)).pool == 500
+    assert current(step_number(SAVED, "pool", -1)).pool == 100
+    session = move_settings(SAVED, {"pool": 10})
+    assert step_number(session, "pool", -1) is session
+    assert current(step_number(move_settings(SAVED, {"rrf_k": 7}), "rrf_k", 1)).rrf_k == 10
+    beyond = move_settings(SAVED, {"pool": 900_000})
+    assert step_number(beyond, "pool", 1) is beyond
 
 
 def test_words_list_fifty_rows_until_another_number_is_asked_for_and_all_of_them_at_most() -> None:
     session = answered(total=120)
 
-    thirty = counted(session, -1)
-    hundred = counted(session, 1)
-    all_rows = counted(hundred, 1)
+    thirty = step_k(session, -1)
+    hundred = step_k(session, 1)
+    all_rows = step_k(hundred, 1)
 
-    assert (thirty.weights.k, counted(thirty, -1).weights.k) == (30, 20)
-    assert counted(thirty, 1).weights.k is None
+    assert (thirty.weights.k, step_k(thirty, -1).weights.k) == (30, 20)
+    assert step_k(thirty, 1).weights.k is None
     assert (hundred.weights.k, all_rows.weights.k) == (100, 120)
-    assert counted(all_rows, 1) is all_rows
+    assert step_k(all_rows, 1) is all_rows
     assert (query_request(session).k, query_request(thirty).k) == (50, 30)
     assert reset(thirty).weights.k is None
-    assert undone(reset(thirty)).weights.k == 30
+    assert undo(reset(thirty)).weights.k == 30
 
 
 def test_a_query_goes_on_from_its_own_limit() -> None:
@@ -210,40 +210,40 @@ def test_a_query_goes_on_from_its_own_limit() -> None:
     plan = session.results.answer.plan._replace(rql="SELECT * FROM chunk", limit=10, is_capped=True)
     session = session._replace(results=session.results._replace(answer=session.results.answer._replace(plan=plan)))
 
-    assert (counted(session, 1).weights.k, counted(session, -1).weights.k) == (15, 5)
+    assert (step_k(session, 1).weights.k, step_k(session, -1).weights.k) == (15, 5)
 
 
 def test_a_change_after_an_undo_leaves_nothing_to_redo() -> None:
-    session = undone(nudged(nudged(SAVED, 5), 5))
+    session = undo(nudge_share(nudge_share(SAVED, 5), 5))
 
-    assert redone(session).weights.tweaks == nudged(nudged(SAVED, 5), 5).weights.tweaks
-    assert redone(turned(session, "fusion")).weights.tweaks == turned(session, "fusion").weights.tweaks
-    assert redone(SAVED) is SAVED
+    assert redo(session).weights.tweaks == nudge_share(nudge_share(SAVED, 5), 5).weights.tweaks
+    assert redo(turn_choice(session, "fusion")).weights.tweaks == turn_choice(session, "fusion").weights.tweaks
+    assert redo(SAVED) is SAVED
 
 
 def test_a_weight_between_two_hundredths_stays_as_it_is() -> None:
-    session = put_at(SAVED, 0.4567)
+    session = set_exact_share(SAVED, 0.4567)
 
     assert dict(session.weights.tweaks) == {"bm25_weight": 0.5433, "vector_weight": 0.4567}
     assert exact_share(current(session)) == Fraction(4567, 10000)
 
 
 def test_what_the_question_says_itself_is_not_moved_any_more() -> None:
-    session = without(
-        (base := turned(nudged(SAVED, 5), "match"))._replace(weights=base.weights._replace(k=5)),
+    session = drop_moves(
+        (base := turn_choice(nudge_share(SAVED, 5), "match"))._replace(weights=base.weights._replace(k=5)),
         ["bm25_weight", "vector_weight"],
     )
 
     assert (dict(session.weights.tweaks), session.weights.k) == ({"match": "all"}, None)
-    assert undone(session).weights.k == 5
+    assert undo(session).weights.k == 5
 
 
 def test_a_recalled_question_is_one_step_there_and_back() -> None:
-    asked_first = (base := asked(nudged(SAVED, 5), "tea", 0.0))._replace(
+    asked_first = (base := ask(nudge_share(SAVED, 5), "tea", 0.0))._replace(
         query=base.query._replace(filter="doc.tag = 'x'")
     )
 
-    session = recalled(asked_first, "budget", "", Moved({"fusion": "rrf", "vector_weight": 0.1}, 7))
+    session = recall_question(asked_first, "budget", "", Moved({"fusion": "rrf", "vector_weight": 0.1}, 7))
 
     assert (session.query.text, session.query.filter, dict(session.weights.tweaks), session.weights.k) == (
         "budget",
@@ -252,33 +252,33 @@ def test_a_recalled_question_is_one_step_there_and_back() -> None:
         7,
     )
     assert session.query.question > asked_first.query.question
-    back = undone(session)
+    back = undo(session)
     assert (back.query.text, back.query.filter, back.weights.tweaks, back.weights.k) == (
         "tea",
         "doc.tag = 'x'",
         asked_first.weights.tweaks,
         None,
     )
-    again = redone(back)
+    again = redo(back)
     assert (again.query.text, again.query.filter, again.weights.tweaks, again.weights.k) == (
         "budget",
         "",
         session.weights.tweaks,
         7,
     )
-    assert undone(undone(again)).weights.tweaks == {}
+    assert undo(undo(again)).weights.tweaks == {}
 
 
 def test_an_undo_leaves_a_text_that_was_written_since() -> None:
-    session = recalled(asked(SAVED, "tea", 0.0), "budget", "doc.tag = 'x'", Moved({"fusion": "rrf"}))
+    session = recall_question(ask(SAVED, "tea", 0.0), "budget", "doc.tag = 'x'", Moved({"fusion": "rrf"}))
 
-    back = undone(asked(session, "budgets", 0.0))
+    back = undo(ask(session, "budgets", 0.0))
 
     assert (back.query.text, back.query.filter, dict(back.weights.tweaks)) == ("budgets", "", {})
-    assert (redone(back).query.text, redone(back).query.filter) == ("budgets", "doc.tag = 'x'")
+    assert (redo(back).query.text, redo(back).query.filter) == ("budgets", "doc.tag = 'x'")
 
 
 def test_recalling_what_stands_there_is_no_step() -> None:
-    session = asked(nudged(SAVED, 5), "tea", 0.0)
+    session = ask(nudge_share(SAVED, 5), "tea", 0.0)
 
-    assert recalled(session, "tea", "", Moved(session.weights.tweaks)) is session
+    assert recall_question(session, "tea", "", Moved(session.weights.tweaks)) is session

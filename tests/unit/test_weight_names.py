@@ -13,12 +13,12 @@ from recall_core.api.recall import Recall
 from recall_core.config import Config, assign, assignments, load, named, override, render, settings_of
 from recall_core.errors import ConfigError, RqlError
 from recall_core.explain.whynot.question import Question, with_settings
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.retrieve.plan import plan_rql
 from recall_core.rql.parser import parse_query
 from recall_core.types import Root
-from recall_tui.home.history import PastQuestion, changed
-from recall_tui.state.optioning import as_query, with_options
+from recall_tui.home.history import PastQuestion, describe_changes
+from recall_tui.state.commands import as_query, with_options
 
 EVEN = Config(bm25_weight=0.5, vector_weight=0.5)
 
@@ -137,7 +137,10 @@ def test_a_fix_changes_the_option_that_the_query_has() -> None:
 
 def test_settings_are_told_by_the_names_that_people_read() -> None:
     assert assignments(named({"vector_weight": 0.4, "pool": 20})) == ("semantic_weight=0.4", "pool=20")
-    assert changed(PastQuestion("a", settings=("bm25_weight=0.6", "fusion=rrf"))) == "lexical_weight=0.6, fusion=rrf"
+    assert (
+        describe_changes(PastQuestion("a", settings=("bm25_weight=0.6", "fusion=rrf")))
+        == "lexical_weight=0.6, fusion=rrf"
+    )
 
 
 def test_tune_and_diff_print_the_names_that_people_read(tmp_path: Path) -> None:

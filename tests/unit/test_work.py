@@ -16,13 +16,12 @@ from recall_core.api.recall import Ask, Recall
 from recall_core.config import Config, load
 from recall_core.errors import EmbedError, Interrupted
 from recall_core.evaluate import judgements
-from recall_core.maintain.settings import write_settings
+from recall_core.maintain.embedders import write_settings
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.plan import Plan
 from recall_core.rql.ast import Field
 from recall_core.types import Hit, Progress, Root
 from recall_tui.handlers.store import reembed_all
-from recall_tui.state.completion import Lookup
 from recall_tui.state.events import (
     Advanced,
     Answered,
@@ -40,13 +39,13 @@ from recall_tui.state.events import (
     Unread,
     Unusable,
 )
-from recall_tui.state.records import Packing
-from recall_tui.state.requests import QueryRequest
+from recall_tui.state.records import Lookup, Packing
 from recall_tui.state.store_pane import StoreCommand
-from recall_tui.threads import query_thread
-from recall_tui.threads.ingest_thread import IngestThread
+from recall_tui.state.transitions import QueryRequest
+from recall_tui.threads import answering, query_thread
+from recall_tui.threads.answering import Answering
 from recall_tui.threads.query_thread import QueryThread
-from recall_tui.threads.writer_thread import Say, WriterTask, WriterThread
+from recall_tui.threads.writing import IngestThread, Say, WriterTask, WriterThread
 from tests.builders import opened_by
 from tests.event_log import EventLog
 from tests.provider_server import ProviderServer, provider_server
@@ -336,7 +335,7 @@ class CountingEngine(Engine):
     def answer(self, plan: Plan) -> Answer:
         answer = super().answer(plan)
         CountingEngine.searches += 1
-        if CountingEngine.searches == query_thread.WARM_QUESTIONS:
+        if CountingEngine.searches == answering.WARM_QUESTIONS:
             self.warmed.set()
         return answer
 
@@ -353,7 +352,7 @@ def test_before_the_first_question_a_store_is_warmed_once(store: Path, log: Even
     log.wait_for(is_packed(3))
     thread.stop()
 
-    assert CountingEngine.searches == query_thread.WARM_QUESTIONS + 1
+    assert CountingEngine.searches == answering.WARM_QUESTIONS + 1
 
 
 def test_warming_sends_no_text_to_a_server(tmp_path: Path, log: EventLog) -> None:
@@ -361,7 +360,8 @@ def test_warming_sends_no_text_to_a_server(tmp_path: Path, log: EventLog) -> Non
         place = build_store_elsewhere(tmp_path, server)
         sent = len(server.seen)
         with Recall.open(str(place), trust=True) as recall:
-            QueryThread(lambda: recall, log.post, time.monotonic)._warm(recall, request_for(1))
+            answers = Answering(recall, log.post, time.monotonic, lambda: False, lambda: None)
+            answers.serve(request_for(1, ""))
 
         assert len(server.seen) == sent
 

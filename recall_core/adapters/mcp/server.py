@@ -14,7 +14,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from recall_core._version import __version__
-from recall_core.adapters.mcp.tools import BY_NAME, MEMORY_TOOLS, TOOLS, Limits, Told, Tool, resource, schema
+from recall_core.adapters.mcp.tools import BY_NAME, MEMORY_TOOLS, TOOLS, Limits, Tool, resource, schema
 from recall_core.adapters.mcp.views import as_json
 from recall_core.adapters.render import DIGITS, counted
 from recall_core.api.recall import Recall
@@ -117,7 +117,9 @@ def instructions(recall: Recall, names: CallerNames, tools: Container[str]) -> s
         info = store.info()
         known = folders(recall, names)
         sources = sorted({root.source for root in store.roots() if root.source})
-        newest = _newest(recall)
+        rows = recall.query("SELECT doc.mtime FROM doc ORDER BY doc.mtime DESC LIMIT 1")["results"]
+        found: Mapping[str, Any] = rows[0].get("doc", {}) if rows else {}
+        newest = str(found.get("mtime", "none"))[:10]
     elsewhere = names.labels()
     here, there = (
         [f"{spelled(name)} ({documents})" for name, documents in known.items() if (name in elsewhere) == is_elsewhere]
@@ -148,12 +150,6 @@ def unavailable(error: RecallError) -> str:
     """Return instructions for a store that cannot be asked for now."""
     action = hint_of(error)
     return f"Recall has no documents for now: {error.message}" + (f" To change that, {action}." if action else "")
-
-
-def _newest(recall: Recall) -> str:
-    rows = recall.query("SELECT doc.mtime FROM doc ORDER BY doc.mtime DESC LIMIT 1")["results"]
-    found: Mapping[str, Any] = rows[0].get("doc", {}) if rows else {}
-    return str(found.get("mtime", "none"))[:10]
 
 
 Result = TypeVar("Result")
@@ -243,21 +239,19 @@ class RecallServer:
             text = f"Unexpected {type(error).__name__}: {error}"
             return self._fail(tool.name, RecallError(_DEFECT, text, hint="report it"))
         await context.session.report_progress(1, 1)
-        return self._answer(answer)
-
-    def _answer(self, answer: Told) -> types.CallToolResult:
-        content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
-        if self._settings.structured:
-            return types.CallToolResult(content=content, structured_content=answer.content)
-        return types.CallToolResult(content=content)
+        return self._result(answer.text, answer.content)
 
     def _fail(self, tool: str, error: RecallError) -> types.CallToolResult:
         is_disabled = tool in MEMORY_TOOLS and error.code in UNAVAILABLE
         body = disable_memory(error) if is_disabled else failure(error)
-        content: list[types.ContentBlock] = [types.TextContent(type="text", text=as_json(body))]
-        if self._settings.structured:
-            return types.CallToolResult(content=content, structured_content=body, is_error=not is_disabled)
-        return types.CallToolResult(content=content, is_error=not is_disabled)
+        return self._result(as_json(body), body, is_error=not is_disabled)
+
+    def _result(self, text: str, content: Mapping[str, Any], *, is_error: bool = False) -> types.CallToolResult:
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text)],
+            structured_content=dict(content) if self._settings.structured else None,
+            is_error=is_error,
+        )
 
     async def _list_resources(
         self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None

@@ -180,7 +180,7 @@ def _do(work: Callable[[], Result], future: Future[Result]) -> None:
 
 @contextmanager
 def _signals(told: Callable[[], None]) -> Iterator[list[int]]:
-    """Those that came, told between two steps of the event loop: an exception in the midst of one breaks it."""
+    """Yield the signals that came, between two steps of the event loop: an exception within one breaks it."""
     loop, came = asyncio.get_running_loop(), list[int]()
 
     def tell(number: int) -> None:

@@ -306,30 +306,30 @@ def _words(asked: QuestionArguments) -> tuple[str | None, str | None]:
     return asked.query or None, _or_none(asked.rql)
 
 
-def _give(answer: Answer, asked: Any, names: CallerNames, limits: Limits) -> Told:
+def _give(answer: Answer, write: views.Writer, asked: Any, names: CallerNames, limits: Limits) -> Told:
     content = dict(answer)
     if asked.fields == "all":
         return Told(views.as_json(content), content)
-    return Told(views.join_pieces(views.mcp(answer, names), limits.max_answer_chars), content)
+    return Told(views.join_pieces(views.in_pieces(answer, names, write), limits.max_answer_chars), content)
 
 
 def _search(recall: Recall, names: CallerNames, asked: SearchArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
     answer = recall.search(words, ask) if rql is None else recall.query(rql, ask)  # type: ignore[arg-type]
-    return _give(answer, asked, names, limits)
+    return _give(answer, views.write_hits, asked, names, limits)
 
 
 def _context(recall: Recall, names: CallerNames, asked: ContextArguments, limits: Limits) -> Told:
     ask, (words, rql) = _ask(asked), _words(asked)
     pack = Pack(budget_tokens=_or_none(asked.budget_tokens))
     if asked.fields == "all":
-        return _give(recall.context(words, ask, pack, rql=rql), asked, names, limits)
+        return _give(recall.context(words, ask, pack, rql=rql), views.write_context, asked, names, limits)
     fence, longest = "", views.fence_of("")
     while len(longest) > len(fence):  # a block has a longer fence than was counted
         fence = longest
         answer = recall.context(words, _with_fences(ask, fence), pack, rql=rql)
         longest = max((views.fence_of(block["text"]) for block in answer["context"]["blocks"]), key=len, default="")
-    return _give(answer, asked, names, limits)
+    return _give(answer, views.write_context, asked, names, limits)
 
 
 def _with_fences(ask: Ask, fence: str) -> Ask:
@@ -342,7 +342,9 @@ def _explain(recall: Recall, names: CallerNames, asked: ExplainArguments, limits
     ask, (words, rql) = _ask(asked), _words(asked)
     target = _chunk(names, asked.target)
     versus = _chunk(names, asked.versus) if asked.versus else None
-    return _give(recall.explain(words, target, ask, versus=versus, rql=rql), asked, names, limits)
+    return _give(
+        recall.explain(words, target, ask, versus=versus, rql=rql), views.write_explanation, asked, names, limits
+    )
 
 
 def _chunk(names: CallerNames, name: str) -> str:
@@ -363,7 +365,7 @@ def _whynot(recall: Recall, names: CallerNames, asked: WhyNotArguments, limits: 
     answer = recall.why_not(words, missed.target, ask, pack, rql=rql)
     answer["whynot"]["target"]["text"] = asked.target
     answer["warnings"] += missed.warnings
-    return _give(answer, asked, names, limits)
+    return _give(answer, views.write_whynot, asked, names, limits)
 
 
 def _find_missing(names: CallerNames, target: str) -> ServedTarget:
@@ -410,7 +412,7 @@ def resource(recall: Recall, name: str, limits: Limits, scheme: str) -> str:
 def _texts(answers: Sequence[Answer], names: CallerNames, most: int, limits: Limits, scheme: str = "") -> Told:
     """Return the texts of documents with so many bytes in all. scheme: begins the addresses to go on with."""
     cut = _bound_answers(answers, most, limits.max_answer_chars, scheme)
-    pieces = [piece for each in cut for piece in views.mcp(each, names)]
+    pieces = [piece for each in cut for piece in views.in_pieces(each, names, views.write_text)]
     if not answers:
         pieces = [views.AnswerPiece("", "0 documents match.")]
     return Told(views.join_pieces(pieces, limits.max_answer_chars), _content(cut))
@@ -477,11 +479,11 @@ def _list(recall: Recall, names: CallerNames, asked: ListArguments, limits: Limi
         limit=LIST_LIMIT,
         offset=asked.offset or 0,
     )
-    return _give(answer, asked, names, limits)
+    return _give(answer, views.write_documents, asked, names, limits)
 
 
 def _status(recall: Recall, names: CallerNames, asked: StatusArguments, limits: Limits) -> Told:
-    return _give(recall.stats(), asked, names, limits)
+    return _give(recall.stats(), views.write_store, asked, names, limits)
 
 
 def _memory_search(recall: Recall, names: CallerNames, asked: MemorySearchArguments, limits: Limits) -> Told:

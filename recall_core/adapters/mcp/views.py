@@ -12,7 +12,7 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from recall_core.adapters import ledger, whynot
 from recall_core.adapters.render import CAUTION, DIGITS, counted
@@ -23,13 +23,23 @@ from recall_core.text import behind
 if TYPE_CHECKING:
     from recall_core.api.serving import CallerNames
     from recall_core.contract.explaining import FixView
-    from recall_core.contract.responses import Response
+    from recall_core.contract.responses import (
+        ContextResponse,
+        ExplainResponse,
+        GetResponse,
+        ListResponse,
+        SearchResponse,
+        StatsResponse,
+        WhyNotResponse,
+    )
     from recall_core.contract.views import ResultView, TextView
 
 SNIPPET_CHARS = 480
 """Of a chunk without a passage."""
 EXCERPT_CHARS = 40
 """A passage of fewer, such as a heading, is shown with lines that follow, up to six times as many."""
+_MOST_NAMES = 8
+"""Of what is left out."""
 _LONG = 80
 """Characters of a line that is of use although it is cut; a path is not."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -45,15 +55,23 @@ class AnswerPiece(NamedTuple):
     text: str
 
 
-def mcp(answer: Mapping[str, Any], names: CallerNames) -> list[AnswerPiece]:
-    """The answer of any method that a tool calls, in pieces: the first says what it is, and never is left out."""
-    told = cast("Response", rename_in(answer, names))
-    for key, pieces in _BY_CONTENT.items():
-        if key in told:
-            first, *others = pieces(told)
-            cautions, warnings = _split_warnings(told)
-            return [first._replace(text=cautions + first.text), *others, *warnings]
-    raise AssertionError(f"no tool answers with {sorted(told)}")
+Writer: TypeAlias = Callable[[Any], Iterator[AnswerPiece]]
+"""Writes answers of one type."""
+
+
+def in_pieces(answer: Mapping[str, Any], names: CallerNames, write: Writer) -> list[AnswerPiece]:
+    """Return the answer in pieces, with its warnings: the first says what it is, and never is left out.
+
+    write: what writes this kind of answer.
+    """
+    renamed = rename_in(answer, names)
+    first, *others = write(renamed)
+    cautions, warnings = "", ""
+    for each in renamed["warnings"]:
+        line = f"Warning: {spelled(each)}\n"
+        cautions, warnings = (cautions + line, warnings) if each.startswith(CAUTION) else (cautions, warnings + line)
+    last = [AnswerPiece("warnings", "\n" + warnings.removesuffix("\n"))] if warnings else []
+    return [first._replace(text=cautions + first.text), *others, *last]
 
 
 def fence_of(text: str) -> str:
@@ -86,7 +104,9 @@ def join_pieces(pieces: Sequence[AnswerPiece], most: int) -> str:
     room = most
     while len(whole) > most:
         kept, left = _cut(pieces, room)
-        whole = "\n".join([*kept, f"[left out, the answer is long: {_list_names(left)}]"])
+        names = ", ".join(filter(None, left[:_MOST_NAMES]))
+        more = f" and {len(left) - _MOST_NAMES} more" if len(left) > _MOST_NAMES else ""
+        whole = "\n".join([*kept, f"[left out, the answer is long: {names}{more}]"])
         if not kept:
             break
         room -= max(1, len(whole) - most)
@@ -118,13 +138,8 @@ def _beginning(text: str, room: int) -> str:
     return lines.removesuffix(fence).rstrip("\n") if lines.endswith(f"\n{fence}") else f"{lines}\n{fence}"
 
 
-def _list_names(names: Sequence[str], most: int = 8) -> str:
-    some = ", ".join(filter(None, names[:most]))
-    return some if len(names) <= most else f"{some} and {len(names) - most} more"
-
-
 def as_json(value: object) -> str:
-    """As `recall --json` spells it, on one line."""
+    """Return the value as `recall --json` spells it, on one line."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -141,7 +156,7 @@ def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: b
 
 
 def first_that_fit(results: Sequence[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
-    """The first of some objects that take so many characters as JSON, with what says that others are left out."""
+    """Return the first objects that take so many characters as JSON, with what says that others are left out."""
     room = most - len(',"truncated":true')
     kept = []
     for result in results:
@@ -154,7 +169,7 @@ def first_that_fit(results: Sequence[Mapping[str, Any]], most: int) -> list[Mapp
 
 
 def memory_text(view: TextView, first: int, lines: int) -> dict[str, Any]:
-    """Some lines of a document, in the words of OpenClaw's `memory_get`: what is left, and where to go on."""
+    """Return some lines of a document, in the words of OpenClaw's `memory_get`: what is left, and where to go on."""
     split = _LINE.findall(view["text"])
     last = min(len(split), first + lines - 1)
     told: dict[str, Any] = {
@@ -184,12 +199,13 @@ def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, An
     return told | {"text": chunk["text"]} if has_text else told
 
 
-def _results(told: Response) -> Iterator[AnswerPiece]:
+def write_hits(told: SearchResponse) -> Iterator[AnswerPiece]:
+    """Yield hits with their passages."""
     results, stats = told["results"], told["stats"]
     total = stats.get("total_hits", len(results))
     more = f"; {total - len(results)} more with a larger k" if total > len(results) else ""
     yield AnswerPiece("", f"{counted(len(results), 'hit')}{more}. Digest {stats['digest'][:DIGITS]}.")
-    for rank, result in enumerate(results, start=told.get("query", {}).get("offset", 0) + 1):
+    for rank, result in enumerate(results, start=told["query"]["offset"] + 1):
         check()
         yield AnswerPiece(f"hit {rank}", _hit(rank, result))
 
@@ -227,7 +243,9 @@ def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _Sh
     """Return the passage, and the lines below it in the chunk until there is enough to judge it by."""
     if passage is None:
         lines = (chunk["line_start"], chunk["line_end"]) if "line_start" in chunk else None
-        return _ShownText(_short(chunk["text"]), lines)
+        text = chunk["text"]
+        shown = text if len(text) <= SNIPPET_CHARS else text[: SNIPPET_CHARS - 2].rstrip() + " …"
+        return _ShownText(shown, lines)
     first, last = passage["line_start"], passage["line_end"]
     if not {"offset", "text"} <= chunk.keys():
         return _ShownText(passage["text"], (first, last))
@@ -254,7 +272,8 @@ def _cite(path: str, first: int, last: int, place: str | None = None) -> str:
     return path + behind(path, first, last if last > first else None, place)
 
 
-def _context(told: Response) -> Iterator[AnswerPiece]:
+def write_context(told: ContextResponse) -> Iterator[AnswerPiece]:
+    """Yield the blocks of a context."""
     view = told["context"]
     blocks = view["blocks"]
     about = f"{counted(len(blocks), 'block')}, {view['used_tokens']} of {view['budget_tokens']} tokens"
@@ -266,7 +285,8 @@ def _context(told: Response) -> Iterator[AnswerPiece]:
         yield AnswerPiece(f"block {block['n']}", f"\n[{block['n']}] {spelled(where)}{cut}\n{text}")
 
 
-def _explanation(answer: Response) -> Iterator[AnswerPiece]:
+def write_explanation(answer: ExplainResponse) -> Iterator[AnswerPiece]:
+    """Yield the ledgers of an explanation."""
     view = answer["explanation"]
     chunks = (view["chunk"], view["other"]) if "other" in view else (view["chunk"],)
     fence = max((fence_of(each["passage"]["text"]) for each in chunks if "passage" in each), key=len, default="")
@@ -274,8 +294,13 @@ def _explanation(answer: Response) -> Iterator[AnswerPiece]:
     yield AnswerPiece("", "\n".join(ledger.lines(named, lambda text: (fence, text.removesuffix("\n"), fence))))
 
 
-def _whynot(answer: Response) -> Iterator[AnswerPiece]:
-    yield AnswerPiece("", "\n".join(whynot.account(_with_spelled_names(answer["whynot"]), _fix)))
+def write_whynot(answer: WhyNotResponse) -> Iterator[AnswerPiece]:
+    """Yield why something is missing; of each fix what to change, and the settings that do, for `set`."""
+
+    def fix_text(fix: FixView, change: str) -> str:
+        return f"{change} (set {', '.join(fix['settings'])})" if fix["settings"] else change
+
+    yield AnswerPiece("", "\n".join(whynot.account(_with_spelled_names(answer["whynot"]), fix_text)))
 
 
 def _with_spelled_names(value: Any, key: str = "") -> Any:
@@ -294,12 +319,8 @@ def _with_spelled_names(value: Any, key: str = "") -> Any:
 _WITHIN_A_LINE = frozenset(("path", "heading", "title", "text"))
 
 
-def _fix(fix: FixView, change: str) -> str:
-    """Return what to change, and the settings that do, for `set`."""
-    return f"{change} (set {', '.join(fix['settings'])})" if fix["settings"] else change
-
-
-def _text_pieces(told: Response) -> Iterator[AnswerPiece]:
+def write_text(told: GetResponse) -> Iterator[AnswerPiece]:
+    """Yield the text of a document or of a part of it."""
     view = told["found"]
     doc, chunk = view["doc"], view.get("chunk")
     where = doc["path"]
@@ -314,45 +335,23 @@ def _text_pieces(told: Response) -> Iterator[AnswerPiece]:
         yield AnswerPiece(spelled(where), fence_text(view["text"]))
 
 
-def _documents(told: Response) -> Iterator[AnswerPiece]:
-    documents = told["documents"]
-    following = f"; go on with offset {told['next_offset']}" if "next_offset" in told else ""
-    yield AnswerPiece("", f"{len(documents)} of {counted(told['total'], 'document')}{following}.")
+def write_documents(told: ListResponse) -> Iterator[AnswerPiece]:
+    """Yield the paths of documents."""
+    documents, following = told["documents"], told.get("next_offset")
+    more = "" if following is None else f"; go on with offset {following}"
+    yield AnswerPiece("", f"{len(documents)} of {counted(told['total'], 'document')}{more}.")
     if documents:
         yield AnswerPiece("paths", fence_text("\n".join(spelled(each["path"]) for each in documents)))
 
 
-def _store(told: Response) -> Iterator[AnswerPiece]:
+def write_store(told: StatsResponse) -> Iterator[AnswerPiece]:
+    """Yield the figures of a store."""
     store = told["store"]
     amount = f"{counted(store['documents'], 'document')}, {counted(store['chunks'], 'chunk')}"
     yield AnswerPiece(
         "",
         f"{amount}, {store['vectors']} with vectors of {store['embedder']}. Digest {store['digest'][:DIGITS]}.",
     )
-
-
-def _split_warnings(response: Response) -> tuple[str, list[AnswerPiece]]:
-    """Return the lines to read before the answer, and the other warnings."""
-    lines: dict[bool, list[str]] = {True: [], False: []}
-    for each in response.get("warnings", ()):
-        lines[each.startswith(CAUTION)].append(f"Warning: {spelled(each)}\n")
-    others = "".join(lines[False]).removesuffix("\n")
-    return "".join(lines[True]), [AnswerPiece("warnings", f"\n{others}")] if others else []
-
-
-_BY_CONTENT: dict[str, Callable[[Response], Iterator[AnswerPiece]]] = {
-    "results": _results,
-    "context": _context,
-    "explanation": _explanation,
-    "whynot": _whynot,
-    "found": _text_pieces,
-    "documents": _documents,
-    "store": _store,
-}
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= SNIPPET_CHARS else text[: SNIPPET_CHARS - 2].rstrip() + " …"
 
 
 def as_callers_say(value: Any, names: CallerNames) -> Any:

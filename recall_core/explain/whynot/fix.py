@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recall_core.config import LEAST_WEIGHT, Settings
-from recall_core.explain.intervals import Interval
+from recall_core.explain.sweep import Interval
 from recall_core.explain.whynot.question import KeptAsker, Question, is_present, position_in, rowids_in
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.bm25 import bound, contributions
@@ -290,7 +290,7 @@ class Lead:
 
     @cached_property
     def _vectors(self) -> Values:
-        """The vectors of the rows and last of what is sought; zeros where there is none."""
+        """Return the vectors of the rows and last of what is sought; zeros where there is none."""
         if self._plan.semantic is None:
             return np.zeros((len(self._rowids) + 1, 0))
         wanted = [*self._rowids, self._own_rowid]

@@ -20,7 +20,6 @@ from recall_core.explain.whynot.fix import (
     move_start,
     try_change,
 )
-from recall_core.explain.whynot.predicates import describe_dropped, drops, given_up, without
 from recall_core.explain.whynot.question import (
     KeptAsker,
     Question,
@@ -43,7 +42,7 @@ from recall_core.explain.whynot.question import (
     with_settings,
 )
 from recall_core.explain.whynot.ranking_fixes import Never, by_k, by_weight, by_weight_and_k, never
-from recall_core.explain.whynot.stages import full_ranks
+from recall_core.explain.whynot.stages import describe_dropped, drops, full_ranks, given_up, without
 from recall_core.explain.whynot.target import Sought
 from recall_core.explain.whynot.word_fixes import WordsToAdd, spelling_changes
 from recall_core.rank.weighing import DECIMALS

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from recall_core.config import SettingValue
-from recall_core.explain.intervals import Interval, nearest, weight_inside
 from recall_core.explain.lines import Lines, leaders, lines_of, order_at, weight_of
+from recall_core.explain.sweep import Interval, nearest, weight_inside
 from recall_core.explain.whynot.fix import K_MOST, Change, Start, from_start, move_start, try_change
 from recall_core.explain.whynot.question import (
     KeptAsker,

@@ -18,10 +18,9 @@ from recall_core.contract.explaining import (
     WhyNotView,
 )
 from recall_core.explain import whynot
-from recall_core.explain.intervals import interval_view
+from recall_core.explain.sweep import interval_view
 from recall_core.explain.whynot.fix import K_MOST, Change, Start
 from recall_core.explain.whynot.placed import holder_of_text, last_row, packed_stages, placed_stages
-from recall_core.explain.whynot.predicates import drops, failing, without
 from recall_core.explain.whynot.question import (
     KeptAsker,
     Question,
@@ -43,7 +42,9 @@ from recall_core.explain.whynot.question import (
 from recall_core.explain.whynot.stages import (
     Stage,
     absent_stages,
+    drops,
     fail_stage,
+    failing,
     index_stages,
     lexical_stage,
     pass_stage,
@@ -51,6 +52,7 @@ from recall_core.explain.whynot.stages import (
     semantic_stage,
     skip_stage,
     stored_stages,
+    without,
 )
 from recall_core.explain.whynot.target import Sought, Target, identify
 from recall_core.rank.columns import positions_of
@@ -137,7 +139,7 @@ def _place_of_text(answer: Answer, sought: Sought) -> float:
 
 
 def _places(asker: KeptAsker, answer: Answer, choices: Sequence[Sought]) -> dict[int, int]:
-    """rowid to the place of a chunk in the list, of those that have one."""
+    """Return the place of each chunk in the list that has one, by its rowid."""
     if answer.pool is None or answer.ranked is None or answer.plan.table == "doc":
         places = {each.row.rowid: row_of(asker, answer, each) for each in choices}
         return {rowid: at for rowid, at in places.items() if at is not None}

@@ -191,7 +191,7 @@ class WordsToAdd:
 
     @property
     def view(self) -> WordsView | None:
-        """How many words were tried; None where there is none to try."""
+        """Return how many words were tried; None where there is none to try."""
         count = len(self._names) + len(self._rare)
         if not count:
             return None

@@ -13,9 +13,8 @@ from rich.text import Text
 
 from recall_core.text import behind
 from recall_core.types import Hit, Packed
-from recall_tui.panes.explain.figures import BOLD, DIM, wrap
 from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch
-from recall_tui.widgets.draw import Glyphs, figure, fit, fit_place, fold, harmless, pluralize
+from recall_tui.widgets.draw import BOLD, DIM, Glyphs, figure, fit, fit_place, fold, harmless, pluralize, wrap
 
 # Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.
 KINDS: dict[MarkKind, Style] = {
@@ -130,7 +129,9 @@ class _PassageLines:
         self._glyphs = glyphs
         self._is_numbered = all(each.place is None for each in passage.chunks)
         self._digits = len(str(passage.lines[-1].number if passage.lines else 1)) if self._is_numbered else 0
-        self._shared = _shared_spans(passage.chunks)
+        self._shared = [
+            (after.offset, before.end) for before, after in pairwise(passage.chunks) if after.offset < before.end
+        ]
 
     def rule(self, chunk: Stretch) -> Text:
         """The bound before a chunk."""
@@ -239,8 +240,3 @@ def _with_tabs(plain: str, places: Sequence[int]) -> Sequence[int]:
         firsts.append(firsts[-1] + len(part) + 1)
     after = [bisect_right(starts, place) for place in places]
     return [min(firsts[k - 1] + at - starts[k - 1], firsts[k] - 1) for k, at in zip(after, places, strict=True)]
-
-
-def _shared_spans(chunks: Sequence[Stretch]) -> list[tuple[int, int]]:
-    """What neighbours both hold, in code points of the document."""
-    return [(after.offset, before.end) for before, after in pairwise(chunks) if after.offset < before.end]

@@ -16,19 +16,17 @@ from rich.text import Text
 
 from recall_core.errors import RecallError
 from recall_core.types import Hit
-from recall_tui.state.chart import Chart, changes, stability_at, top_at, tops_over
 from recall_tui.state.judging import UNITS
-from recall_tui.state.records import cited
-from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, listed
+from recall_tui.state.records import Chart, PinnedChunk, cite_row
+from recall_tui.state.session import Session, list_range, result_of
 from recall_tui.state.tuning import (
     LEAST_QUERIES,
     MEASURE,
     Curve,
-    PinnedChunk,
     Stretch,
     TargetWeights,
     best_weight,
+    changes,
     curve_analysis,
     first_rows,
     heights,
@@ -36,6 +34,9 @@ from recall_tui.state.tuning import (
     nearest_weight,
     pins_analysis,
     pins_of,
+    stability_at,
+    top_at,
+    tops_over,
     value_at,
 )
 from recall_tui.state.weighing import current, exact_share
@@ -141,7 +142,7 @@ def named_lines(session: Session, chart: Chart, weight: Fraction, glyphs: Glyphs
     top, answer = top_at(chart, weight), session.results.answer
     if answer is None or answer.pool is None:
         return ()
-    keys, first = answer.pool.keys, listed(answer)[0]
+    keys, first = answer.pool.keys, list_range(answer)[0]
     order = answer.ranked.order if answer.ranked is not None else ()
     hits = {order[first + row]: hit for row, hit in session.results.hits.items() if first + row < len(order)}
     at = first + session.results.selected
@@ -161,7 +162,7 @@ def named_lines(session: Session, chart: Chart, weight: Fraction, glyphs: Glyphs
 
 def name_of(hit: Hit, passages: Mapping[str, PassageView], glyphs: Glyphs) -> str:
     """Return its file without folders, the line of its passage and the heading above that."""
-    line, heading = cited(hit, passages.get(hit.chunk.id) if hit.chunk else None)
+    line, heading = cite_row(hit, passages.get(hit.chunk.id) if hit.chunk else None)
     return f"{PurePosixPath(hit.doc.path).name}{line}{glyphs.crumb if heading else ''}{heading}"
 
 
@@ -210,10 +211,8 @@ def axis(chart: Chart, weight: Fraction, best: float | None, width: int, glyphs:
     held = range(floor(order.low * cells), ceil(order.high * cells))
     here = cell_of(weight, cells)
     marks = [(here, f"{glyphs.here} now {write_weight(round(float(weight), SHOWN_PLACES))}")]
-    row = [
-        tick if tick != " " else glyphs.track if cell in held else glyphs.line
-        for cell, tick in enumerate(_draw_ticks(chart, cells, glyphs))
-    ]
+    ticks = {cell_of(each, cells) for each in changes(chart)}
+    row = [glyphs.tick if cell in ticks else glyphs.track if cell in held else glyphs.line for cell in range(cells)]
     if best is not None:
         row[cell_of(best, cells)] = glyphs.knob
         marks.append((cell_of(best, cells), f"{glyphs.knob} best {write_weight(best)}"))
@@ -312,13 +311,6 @@ def _draw(canvas: Canvas, tops: list[tuple[int, ...]], candidate: int, ranks: in
 def _row(canvas: Canvas, rank: int, ranks: int) -> int:
     """The row of dots of a rank, counted from 0, where so many are drawn."""
     return (2 * rank + 1) * canvas.rows // (2 * ranks)
-
-
-@lru_cache(KEPT)
-def _draw_ticks(chart: Chart, cells: int, glyphs: Glyphs) -> str:
-    """A tick where something changes."""
-    ticks = {cell_of(each, cells) for each in changes(chart)}
-    return "".join(glyphs.tick if cell in ticks else " " for cell in range(cells))
 
 
 LEAST_GAIN = 0.0005  # what three places show

@@ -13,11 +13,11 @@ from rich.text import Text
 from recall_core import adapters
 from recall_core.text import behind_unit
 from recall_core.types import SIGNALS
-from recall_tui.panes.explain.figures import BOLD, DIM, one_line, truncate
-from recall_tui.state.explaining import FixOffer, Missing
-from recall_tui.state.fixes import is_doable
+from recall_tui.state.explaining import FixOffer, Missing, is_doable
 from recall_tui.widgets.draw import (
+    BOLD,
     COLOURS,
+    DIM,
     Glyphs,
     bar,
     figure,
@@ -25,14 +25,15 @@ from recall_tui.widgets.draw import (
     fit_place,
     fold,
     harmless,
+    one_line,
     pluralize,
+    truncate,
     with_figures,
 )
 
 if TYPE_CHECKING:
     from recall_core.contract.explaining import (
         EvidenceView,
-        FunnelStageView,
         PredicateView,
         RivalView,
         SoughtView,
@@ -295,18 +296,17 @@ def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list
         share = min(longest, stage["rows_out"] / whole if whole else 0.0)
         signal = stage["stage"] if stage["stage"] in SIGNALS else ""
         longest = longest if signal else share
-        name, ms = _name(stage), "" if spent is None else f"{spent:.1f}"
+        name = ("  " if signal else "") + STAGES.get(stage["stage"], stage["stage"])
+        ms = "" if spent is None else f"{spent:.1f}"
         lines.append(_row((name, figure(stage["rows_out"]), ms), share, width, glyphs, signal=signal))
         if stage["stage"] == "filter" and "filter" in view:
-            lines += _filter(view["filter"], width, glyphs)
+            heads = f"{'  removes':<10}{'alone':>8}{'in order':>10}{'only it':>9}"
+            lines.append(Text(fit(heads, width, glyphs).rstrip(), DIM))
+            lines += [line for predicate in view["filter"] for line in _predicate(predicate, width, 0)]
     spent = view["timings"].get("answer")
     in_all = "" if spent is None else f"The answer took {spent:.1f} ms."
     said = " ".join(filter(None, [_signals(view), in_all]))
     return [*lines, *(Text(line, DIM) for text in (said, note) for line in fold(text, width))]
-
-
-def _name(stage: FunnelStageView) -> str:
-    return ("  " if stage["stage"] in SIGNALS else "") + STAGES.get(stage["stage"], stage["stage"])
 
 
 def _row(said: tuple[str, str, str], share: float, width: int, glyphs: Glyphs, *, signal: str = "") -> Text:
@@ -331,13 +331,6 @@ def _signals(view: TraceView) -> str:
     if len(asked) > 1:
         return "Both signals take from what the filter leaves; candidates are what either proposes."
     return f"Only {asked[0]} proposes rows, out of what the filter leaves." if asked else ""
-
-
-def _filter(predicates: list[PredicateView], width: int, glyphs: Glyphs) -> Iterator[Text]:
-    heads = f"{'  removes':<10}{'alone':>8}{'in order':>10}{'only it':>9}"
-    yield Text(fit(heads, width, glyphs).rstrip(), DIM)
-    for predicate in predicates:
-        yield from _predicate(predicate, width, 0)
 
 
 def _predicate(view: PredicateView, width: int, depth: int) -> Iterator[Text]:

@@ -12,24 +12,33 @@ from rich.text import Text
 
 from recall_core.config import LEAST_WEIGHT
 from recall_core.types import SIGNALS, Hit, Part
-from recall_tui.panes.explain.figures import (
+from recall_tui.panes.plot import stability
+from recall_tui.state.explaining import Ledger, RowsAround
+from recall_tui.widgets.draw import (
     BOLD,
+    COLOURS,
     DIM,
     LABEL,
     TEXTS,
+    Glyphs,
+    bar,
+    figure,
+    fit,
+    fit_place,
+    fold,
     fold_beside,
+    harmless,
     keep_sign,
     number,
     one_line,
+    pluralize,
     raw_number,
     round_to_total,
     spelt,
+    split,
     truncate,
     wrap,
 )
-from recall_tui.panes.weights.plot import stability
-from recall_tui.state.explaining import Ledger, RowsAround
-from recall_tui.widgets.draw import COLOURS, Glyphs, bar, figure, fit, fit_place, fold, harmless, pluralize, split
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import (
@@ -111,7 +120,9 @@ def _rule(above: NeighbourView | None, below: NeighbourView | None) -> str | Non
 def _own(hit: Hit, view: LedgerView | None, around: RowsAround | None, below: NeighbourView | None) -> Iterator[Said]:
     """What speaks for the row: a word that it alone holds, else its rank by each signal."""
     parts = sorted((part for part in hit.parts if part.weight > 0), key=lambda part: SIGNALS.index(part.signal))
-    terms = _terms(view)
+    explained = view["explain"]["parts"] if view is not None and "explain" in view else []
+    leaves = [leaf for part in explained for leaf in part.get("leaves", [])]
+    terms = [leaf for leaf in leaves if leaf["kind"] == "term" and leaf["points"] > 0]
     if all(part.points <= 0 for part in parts):
         yield Said("no signal ranks it")
         return
@@ -161,13 +172,6 @@ def ordinal(number: int) -> str:
     """
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{figure(number)}{ending}"
-
-
-def _terms(view: LedgerView | None) -> list[LeafView]:
-    """The phrases of the question that give the row points."""
-    parts = view["explain"]["parts"] if view is not None and "explain" in view else []
-    leaves = [leaf for part in parts for leaf in part.get("leaves", [])]
-    return [leaf for leaf in leaves if leaf["kind"] == "term" and leaf["points"] > 0]
 
 
 def _alone(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.style import Style
 from rich.text import Text
@@ -12,10 +12,10 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Click
 
+from recall_core.config import NAMES, SETTINGS, Config
 from recall_core.errors import RecallError
 from recall_tui.actions.table import table_of
-from recall_tui.messages import Do
-from recall_tui.panes.weights.plot import (
+from recall_tui.panes.plot import (
     axis,
     curve_rows,
     figures,
@@ -30,20 +30,193 @@ from recall_tui.panes.weights.plot import (
     target_figures,
     target_names,
 )
-from recall_tui.panes.weights.settings import form_height, form_lines, moved_settings, row_at
-from recall_tui.state import form
-from recall_tui.state.beside import Compared, ComparedRow, SavedRows, compared, moved_words, saved_analysis
-from recall_tui.state.chart import DEPTH, Chart, stability_at
-from recall_tui.state.results import result_of
-from recall_tui.state.session import Session, is_stale
-from recall_tui.state.tuning import best_weight, curve_analysis, curve_of, pins_analysis, pins_of, target_weights
-from recall_tui.state.weighing import current, drawn, exact_share, is_moved, share, why_no_lines, why_not
+from recall_tui.state import weighing
+from recall_tui.state.records import Chart
+from recall_tui.state.session import WORDS_K, Session, is_stale, result_of
+from recall_tui.state.tuning import (
+    DEPTH,
+    Compared,
+    ComparedRow,
+    SavedRows,
+    best_weight,
+    compare_with_saved,
+    curve_analysis,
+    curve_of,
+    describe_moves,
+    pins_analysis,
+    pins_of,
+    saved_analysis,
+    stability_at,
+    target_weights,
+)
+from recall_tui.state.weighing import (
+    K_STEPS,
+    STEPS,
+    chart_to_scale,
+    current,
+    exact_share,
+    is_moved,
+    share,
+    why_no_lines,
+    why_not,
+)
+from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Glyphs, cut, fit, fold
 from recall_tui.widgets.lines import LineView, entitle
 from recall_tui.widgets.slider import Slider
 
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
+
+LEAST_CELLS = 18  # of a column, whatever is in it: mark, name and value
+MOST_GAP = 4  # cells between two columns
+NAME_CELLS = 16
+VALUE_CELLS = 10
+BAR_CELLS = 10
+CHOSEN = Style(bold=True)
+ALWAYS = ("fusion", "normalize", "rrf_k")
+"""Settings that are shown even at their defaults: what the score of every row is made by."""
+
+
+class SettingLine(NamedTuple):
+    """One setting as it is shown. choices: all that it can be; () for a number. filled: of its bar, 0 to 1."""
+
+    key: str
+    name: str
+    value: str
+    filled: float
+    is_moved: bool
+    is_chosen: bool
+    choices: tuple[str, ...] = ()
+
+
+def form_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
+    """A row each: the mark of the chosen one, name, and the choices or the value and a bar; a star where it is moved.
+
+    Where there are fewer rows than settings, the moved ones and those around the chosen one. size: cells and rows.
+    """
+    width, lines = size[0], []
+    for each in _in_view(_rows(session), size[1] - len(_decided_lines(session, width))):
+        text = f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{_draw_value(each, width, glyphs)}"
+        lines.append(Text(fit(text, width, glyphs).rstrip(), CHOSEN if each.is_chosen else ""))
+    return [*lines, *_decided_lines(session, width)]
+
+
+def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
+    """The chosen one and those that are not at their defaults, side by side: for a pane that is short of lines."""
+    config, plain = current(session), Config()
+    shown = [
+        each
+        for each in _rows(session)
+        if each.is_chosen or each.is_moved or each.key in ALWAYS or _value(config, each) != _value(plain, each)
+    ]
+    return [*_in_columns(shown, width, glyphs), *_decided_lines(session, width)]
+
+
+def row_at(session: Session, line: str, cell: int, glyphs: Glyphs) -> tuple[int, bool] | None:
+    """The row of the setting on this cell of a line, and whether the cell is one of its value or bar."""
+    for row, each in enumerate(_setting_lines(session)):
+        if each.key == weighing.WEIGHT:
+            continue
+        shown = _draw_value(each, len(line), glyphs).rstrip()
+        for spelled, names in (
+            (f"{_mark(each, glyphs)}{each.name:<{NAME_CELLS}}{shown}", len(glyphs.pointer) + NAME_CELLS),
+            (_spell(each, glyphs), len(glyphs.pointer) + len(each.name) + 1),
+        ):
+            at = line.find(spelled)
+            if 0 <= at <= cell < at + len(spelled):
+                return row, cell >= at + names
+    return None
+
+
+def _draw_value(each: SettingLine, width: int, glyphs: Glyphs) -> str:
+    """Return every choice with a mark on the present one; of a number, or without room, the value and a bar."""
+    value = f"{each.value}{'*' if each.is_moved else ''}"
+    choices = "  ".join(
+        f"{glyphs.knob} {value}" if choice == each.value else f"{glyphs.hollow} {choice}" for choice in each.choices
+    )
+    if choices and len(choices) <= width - len(glyphs.pointer) - NAME_CELLS:
+        return choices
+    if choices:
+        return f"{value:<{VALUE_CELLS}}" + "".join(
+            glyphs.knob if choice == each.value else glyphs.hollow for choice in each.choices
+        )
+    filled = round(each.filled * BAR_CELLS)
+    return f"{value:<{VALUE_CELLS}}{glyphs.series[0] * filled}{glyphs.line * (BAR_CELLS - filled)}"
+
+
+def _mark(each: SettingLine, glyphs: Glyphs) -> str:
+    return glyphs.pointer if each.is_chosen else " " * len(glyphs.pointer)
+
+
+def _spell(each: SettingLine, glyphs: Glyphs) -> str:
+    return f"{_mark(each, glyphs)}{each.name} {each.value}{'*' if each.is_moved else ''}"
+
+
+def _in_columns(shown: Sequence[SettingLine], width: int, glyphs: Glyphs) -> list[Text]:
+    """Settings side by side, as many as have room with a blank between them."""
+    texts = [_spell(each, glyphs) for each in shown]
+    columns = min(len(texts), max(1, (width + 1) // (max(LEAST_CELLS, *map(len, texts)) + 1)))
+    widest = [max(map(len, texts[at::columns])) for at in range(columns)]
+    gap = min(MOST_GAP, (width - sum(widest)) // (columns - 1)) if columns > 1 else 0
+    padded = [f"{text:<{widest[at % columns] + gap}}" for at, text in enumerate(texts)]
+    rows = ["".join(padded[at : at + columns]) for at in range(0, len(padded), columns)]
+    return [Text(fit(row.rstrip(), width, glyphs).rstrip()) for row in rows]
+
+
+def _decided_lines(session: Session, width: int) -> list[Text]:
+    """What the query itself sets, which no key moves."""
+    names = ", ".join(NAMES.get(key, key) for key in session.weights.fixed)
+    return [Text(line) for line in fold(f"OPTION decides {names}" if names else "", width)]
+
+
+def _rows(session: Session) -> list[SettingLine]:
+    """The settings below the slider."""
+    return [each for each in _setting_lines(session) if each.key != weighing.WEIGHT]
+
+
+def _in_view(shown: Sequence[SettingLine], rows: int) -> Sequence[SettingLine]:
+    """So many of them: the chosen one, those that are moved, and what is nearest to the chosen one."""
+    chosen = next((at for at, each in enumerate(shown) if each.is_chosen), 0)
+    first = sorted(range(len(shown)), key=lambda at: (at != chosen, not shown[at].is_moved, abs(at - chosen)))
+    return [shown[at] for at in sorted(first[: max(1, rows)])]
+
+
+def _setting_lines(session: Session) -> list[SettingLine]:
+    config, pointed = current(session), weighing.chosen_setting(session)
+    return [_line(session, config, key, is_chosen=key == pointed) for key in weighing.setting_rows(session)]
+
+
+def _line(session: Session, config: Config, key: str, *, is_chosen: bool) -> SettingLine:
+    tweaks = session.weights.tweaks
+    if key == weighing.WEIGHT:
+        is_moved = "bm25_weight" in tweaks or "vector_weight" in tweaks
+        return SettingLine(key, "semantic_weight", f"{share(config):.2f}", share(config), is_moved, is_chosen)
+    answer = session.results.answer
+    if key == weighing.TOP_K:
+        k = session.weights.k
+        if k is None:
+            k = WORDS_K if answer is None else answer.plan.limit
+        return SettingLine(key, "top k", str(k), _part(K_STEPS, k), session.weights.k is not None, is_chosen)
+    value = getattr(config, key)
+    is_idle = key == "pool" and answer is not None and answer.pool is not None and answer.pool.exact
+    name = f"({key})" if is_idle else key  # every row is a candidate, however large the pool
+    choices = ("off", "on") if isinstance(value, bool) else SETTINGS[key].choices
+    filled = 0.0 if choices else _part(STEPS[key], value) if key in STEPS else value
+    shown = f"{value:.2f}" if isinstance(value, float) else str(value)
+    if isinstance(value, bool):
+        shown = choices[value]
+    return SettingLine(key, name, shown, filled, key in tweaks, is_chosen, choices)
+
+
+def _part(stops: Sequence[int], value: float) -> float:
+    return sum(stop <= value for stop in stops) / len(stops)
+
+
+def _value(config: Config, setting: SettingLine) -> object:
+    """The setting's own; the number of rows is the question's, and the weight is above."""
+    return None if setting.key in (weighing.TOP_K, weighing.WEIGHT) else getattr(config, setting.key)
+
 
 DIM, BOLD = Style(dim=True), Style(bold=True)
 RANK_CELLS, MOVE_CELLS = 2, 5
@@ -56,8 +229,8 @@ def beside_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> lis
     if not is_moved(session):
         said = "Nothing is changed: the results are those of the saved settings. V goes back to the plot."
         return [*top, *map(Text, fold(said, width))]
-    moved = [Text(line) for line in join_pieces(["changed", *moved_words(session)], width, glyphs)]
-    both = compared(session)
+    moved = [Text(line) for line in join_pieces(["changed", *describe_moves(session)], width, glyphs)]
+    both = compare_with_saved(session)
     if both is None:
         analysis = saved_analysis(session)
         result = result_of(session, analysis, SavedRows) if analysis is not None else None
@@ -125,7 +298,7 @@ Size = tuple[int, int]
 
 def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
     """The form, then what every weight makes of the first ranks, in drawings and figures."""
-    width, answer, chart = size[0], session.results.answer, drawn(session)
+    width, answer, chart = size[0], session.results.answer, chart_to_scale(session)
     if session.weights.is_beside and answer is not None and answer.pool is not None:
         return beside_lines(session, size, glyphs)
     if answer is None or why_not(answer):
@@ -154,7 +327,7 @@ def _build_lines(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> 
 
     room = height - len(under) - len(names) - len(bands) - len(said)
     rows = max(LEAST_FORM_ROWS, min(FORM_ROWS, room - LEAST_RANK_ROWS), room - DEPTH)
-    rows = min(rows, form_height(session, width))
+    rows = min(rows, len(_rows(session)) + len(_decided_lines(session, width)))  # the whole form
     settings = moved_settings(session, width, glyphs) if is_short else form_lines(session, (width, rows), glyphs)
     left = room - len(settings)
     has_curve = best is not None and left >= LEAST_CURVE_ROWS + (0 if is_mean else DEPTH)
@@ -222,7 +395,7 @@ class WeightsPane(Vertical):
         self.set_class(is_stale(session), "-stale")
         analyses = tuple(filter(None, (curve_analysis(session), pins_analysis(session), saved_analysis(session))))
         known = (
-            drawn(session),
+            chart_to_scale(session),
             pins_of(session),
             session.analysing if session.analysing and session.analysing[0] in analyses else None,
             *(result_of(session, each, object) for each in analyses),
@@ -238,13 +411,13 @@ class WeightsPane(Vertical):
             session.weights.is_of_all,
             session.weights.is_beside,
             session.zoomed,
-            form.chosen(session),
+            weighing.chosen_setting(session),
         )
         shown = (config, answer, known, moved_by)
         if shown == self._shown:
             return
         self._shown = shown
-        is_chosen = form.chosen(session) == form.WEIGHT
+        is_chosen = weighing.chosen_setting(session) == weighing.WEIGHT
         self.query_one(Slider).show(share(config), why_not(answer), is_chosen=is_chosen)
         board = self.query_one(WeightsBody)
         board.show(lambda width: board_lines(session, (width, board.size.height), board.glyphs))

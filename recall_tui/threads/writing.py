@@ -1,0 +1,365 @@
+"""Threads that write into the store: tasks in order, an ingest run, and command lines."""
+
+from __future__ import annotations
+
+import io
+import queue
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from recall_core import adapters, paths
+from recall_core.adapters.streams import Streams
+from recall_core.config import Config, load
+from recall_core.errors import ConfigError, Interrupted, RecallError
+from recall_core.types import Progress, Root
+from recall_tui.state.events import (
+    Advanced,
+    Changed,
+    Ended,
+    Held,
+    Ran,
+    StoreOpened,
+    TaskDone,
+    TaskMoved,
+    Unwatched,
+)
+from recall_tui.state.runs import EVERYTHING, Meter, chunks_committed, update_meter
+from recall_tui.threads import Clock, Post, WorkbenchThread
+
+if TYPE_CHECKING:
+    from recall_core.api.recall import Recall
+
+REPORT_SECONDS = 0.05  # at most 20 progress messages a second: more of them make the keys lag
+
+
+class IngestThread(WorkbenchThread):
+    """Adds one folder, or syncs every one, through a connection of its own.
+
+    Paused, it takes no further step. Between two steps no transaction is open, so that it locks no one out; what was
+    read since the last commit waits in memory.
+    """
+
+    def __init__(self, opener: Callable[[], Recall], folder: str, post: Post, clock: Clock) -> None:
+        super().__init__("recall-ingest", post)
+        self._opener = opener
+        self._folder = folder
+        self._clock = clock
+        self._cancelled = threading.Event()
+        self._may_go = threading.Event()
+        self._may_go.set()
+
+    def hold(self, *, is_held: bool) -> None:
+        """Pause after the step under way, or go on."""
+        if is_held:
+            self._may_go.clear()
+        else:
+            self._may_go.set()
+
+    def cancel(self) -> None:
+        """Stop after the step under way; what was committed stays."""
+        self._cancelled.set()
+        self._may_go.set()
+
+    def stop(self, timeout: float = 2.0) -> None:
+        """Cancel and wait, at most `timeout` seconds."""
+        self.cancel()
+        self._join(timeout)
+
+    def _run(self) -> None:
+        try:
+            with self._opener() as recall:
+                self._post(StoreOpened(recall.store.info()))
+                ended = self._ingest(recall)
+                self._post(StoreOpened(recall.store.info()))
+                self._post(ended)
+        except RecallError as error:
+            self._post(Ended(None, error))
+
+    def _ingest(self, recall: Recall) -> Ended:
+        if self._folder == EVERYTHING:
+            run = recall.sync()
+        else:
+            folder = str(paths.expanded(self._folder))
+            run = recall.add([folder], Root(folder))
+        meter, indexed = Meter(self._clock()), 0
+        while not self._cancelled.is_set():
+            try:
+                progress = next(run)
+            except StopIteration as end:
+                return Ended(end.value["ingest"], None)
+            indexed = chunks_committed(meter._replace(indexed=indexed), progress)
+            now = self._clock()
+            if now - meter.at >= REPORT_SECONDS or progress.stage == "done":
+                meter = update_meter(meter, progress, indexed, now)
+                self._post(Advanced(meter))
+            if not self._may_go.is_set():
+                meter = self._stand_still(update_meter(meter, progress, indexed, now))
+        run.close()
+        return Ended(None, None)
+
+    def _stand_still(self, meter: Meter) -> Meter:
+        """Wait for the end of the pause, which does not count as time of the run."""
+        self._post(Advanced(meter))
+        self._post(Held(is_held=True))
+        self._may_go.wait()
+        if not self._cancelled.is_set():
+            self._post(Held(is_held=False))
+        return meter._replace(at=self._clock())
+
+
+class WatchThread(WorkbenchThread):
+    """Says that something changed, once it has come to rest; what follows from it is another thread's work."""
+
+    def __init__(self, opener: Callable[[], Recall], post: Post) -> None:
+        super().__init__("recall-watch", post)
+        self._opener = opener
+        self._stopped = threading.Event()
+
+    def stop(self, timeout: float = 2.0) -> None:
+        """End; waits at most `timeout` seconds."""
+        self._stopped.set()
+        self._join(timeout)
+
+    def _run(self) -> None:
+        try:
+            with self._opener() as recall:
+                changes = recall.changes(self._stopped)
+            for places in changes:
+                self._post(Changed(len(places)))
+        except RecallError as error:
+            self._post(Unwatched(error))
+
+
+Say = Callable[[Progress], None]
+
+
+class WriterTask(NamedTuple):
+    """Something to do to the store. run gives back what was done, in a line; it calls `say` as it gets on."""
+
+    name: str
+    run: Callable[[Recall, Say], str]
+
+
+class WriterThread(WorkbenchThread):
+    """Does tasks in the order in which they were given, through a connection of its own."""
+
+    def __init__(self, opener: Callable[[], Recall], post: Post, clock: Clock) -> None:
+        super().__init__("recall-writer", post)
+        self._opener = opener
+        self._clock = clock
+        self._waiting: queue.SimpleQueue[WriterTask | None] = queue.SimpleQueue()
+        self._unfinished: deque[str] = deque()
+        self._unreported: list[TaskDone] = []
+        """Those that failed, until somebody has heard of it."""
+        self._over = threading.Event()
+        self._said = 0.0
+
+    @property
+    def unfinished(self) -> tuple[str, ...]:
+        """The names of the tasks that have not ended, the one under way first."""
+        return tuple(self._unfinished)
+
+    @property
+    def unreported(self) -> tuple[TaskDone, ...]:
+        """The tasks that failed and were not reported."""
+        return tuple(self._unreported)
+
+    def submit(self, task: WriterTask) -> None:
+        """Put a task behind those that wait."""
+        self._unfinished.append(task.name)
+        self._waiting.put(task)
+
+    def mark_reported(self, event: TaskDone) -> None:
+        """Somebody has heard how this task went."""
+        if event in self._unreported:
+            self._unreported.remove(event)
+
+    def stop(self, timeout: float = 2.0) -> None:
+        """Have it end once everything is done that was given; waits at most `timeout` seconds."""
+        self._waiting.put(None)
+        self.finish(timeout)
+
+    def finish(self, timeout: float | None = None) -> bool:
+        """Wait until it has ended, at most `timeout` seconds; True when it has."""
+        return self._over.wait(timeout)  # a join() that Ctrl-C breaks off would take the thread for ended
+
+    def _run(self) -> None:
+        try:
+            while (task := self._waiting.get()) is not None:
+                self._do(task)
+                self._unfinished.popleft()
+        finally:
+            self._over.set()
+
+    def _do(self, task: WriterTask) -> None:
+        """A connection for each task: an idle one would hold on to an old state of the store."""
+        try:
+            with self._opener() as recall:
+                before = recall.config
+                summary = task.run(recall, lambda progress: self._report(task.name, progress))
+                written = None if recall.config is before else _settings_at(recall.engine.toml)
+                self._post(StoreOpened(recall.store.info(), written, recall.engine.toml))
+                self._post(TaskDone(task.name, summary))
+        except RecallError as error:
+            failed = TaskDone(task.name, "", error)
+            self._unreported.append(failed)
+            self._post(failed)
+
+    def _report(self, name: str, progress: Progress) -> None:
+        now = self._clock()
+        if now - self._said >= REPORT_SECONDS:
+            self._said = now
+            self._post(TaskMoved(name, progress))
+
+
+def _settings_at(toml: Path) -> Config | None:
+    """Return what is saved: a person may have saved something else while the task was under way."""
+    with suppress(ConfigError):
+        return load(toml)
+    return None
+
+
+MOST_CHARACTERS = 2_000_000  # of each stream; no one reads on, and an export would fill the memory
+
+
+class Caught(io.StringIO):
+    """Takes what is written, up to a size."""
+
+    is_cut = False
+
+    def write(self, text: str, /) -> int:
+        """Keep it while there is room."""
+        room = MOST_CHARACTERS - self.tell()
+        if room < len(text):
+            self.is_cut = True
+        super().write(text[: max(0, room)])
+        return len(text)
+
+    def whole(self) -> str:
+        """Return all that was kept, and whether that is all."""
+        return self.getvalue() + ("\n(cut here)\n" if self.is_cut else "")
+
+
+class CommandThread(WorkbenchThread):
+    """Runs command lines in order, up to the first that fails.
+
+    store: the --store value of the workbench; saved: the settings that it knows.
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[str],
+        store: str | None,
+        opener: Callable[[str | None], Recall],
+        post: Post,
+        saved: Config | None,
+    ) -> None:
+        super().__init__("recall-command", post)
+        self._lines = lines
+        self._store = store
+        self._opener = opener
+        self._saved = saved
+        self._recall: Recall | None = None
+        self._closing = False
+        self._has_opened = False
+        self._has_steps = False
+        self._lock = threading.Lock()
+
+    def cancel(self) -> None:
+        """Abort what runs, or end it at its next step; what was committed stays."""
+        with self._lock:
+            self._closing = True
+            if self._recall is None:
+                return
+            if self._has_steps:
+                self._recall.interrupt()
+            else:
+                self._recall.end()
+
+    def stop(self, timeout: float = 2.0) -> None:
+        """Abort and wait at most `timeout` seconds."""
+        self.cancel()
+        self._join(timeout)
+
+    def _run(self) -> None:
+        stdout, stderr = Caught(), Caught()
+        streams = adapters.streams.Streams(io.StringIO(), stdout, stderr, self._is_ending, may_wait=False)
+        code = adapters.cli.guard_run(
+            lambda: adapters.cli.run_commands(self._lines, store=self._store, streams=streams, opening=self._open),
+            streams=streams,
+        )
+        if self._has_opened:
+            self._tell_store()
+        self._post(Ran("\n".join(self._lines), code, stdout.whole(), stderr.whole()))
+
+    def _is_ending(self) -> bool:
+        """Long work asks this between its steps, and keeps what it has; any other command is ended within its own."""
+        self._has_steps = True
+        return self._closing
+
+    @contextmanager
+    def _open(self, store: str | None) -> Iterator[Recall]:
+        with self._opener(store) as recall:
+            self._has_opened = True
+            with self._lock:
+                if self._closing:
+                    raise Interrupted("interrupted", "Cancelled.")
+                self._recall = recall
+            try:
+                yield recall
+            finally:
+                with self._lock:
+                    self._recall = None  # what is closed cannot be interrupted
+
+    def _tell_store(self) -> None:
+        """The store as the command left it, and the settings where they have changed."""
+        try:
+            with self._opener(self._store) as recall:
+                has_changed = recall.config != self._saved
+                self._post(
+                    StoreOpened(recall.store.info(), recall.config if has_changed else None, recall.engine.toml)
+                )
+        except RecallError:
+            return  # whatever is wrong with it, the next question says so
+
+
+def finish_tasks(writer: WriterThread | None, streams: Streams) -> int:
+    """Wait until the tasks have ended, or for Ctrl-C; stderr gets those that were not done, and they an exit code.
+
+    No limit is needed: SQLite itself gives a lock up that another process holds for too long.
+    """
+    if writer is None:
+        return 0
+    code = 0
+    try:
+        if not writer.finish(0):
+            with suppress(OSError):  # the terminal may be gone, and the store is written all the same
+                streams.say(f"Still to be written: {_count_names(writer.unfinished)}. Ctrl-C leaves it undone.")
+            writer.finish()
+    except KeyboardInterrupt:
+        code = Interrupted.exit_code
+    undone = _undone(writer)
+    for line in undone:
+        streams.say(line)
+    return code or (RecallError.exit_code if undone else 0)
+
+
+def _undone(writer: WriterThread) -> list[str]:
+    """Return an error for each reason why something was not written, with what helps against it."""
+    lines = []
+    reasons = {each.error.message: each.error.hint for each in writer.unreported if each.error}
+    for reason, hint in reasons.items():
+        names = _count_names(each.name for each in writer.unreported if each.error and each.error.message == reason)
+        lines += [f"error: {names}: {reason}", *([f"hint: {hint}"] if hint else [])]
+    if writer.unfinished:
+        lines.append(f"error: {_count_names(writer.unfinished)}: not done.")
+    return lines
+
+
+def _count_names(names: Iterable[str]) -> str:
+    """Return each name once, with how often it occurs."""
+    return ", ".join(name if times == 1 else f"{name} ({times} times)" for name, times in Counter(names).items())
