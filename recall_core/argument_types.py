@@ -64,7 +64,7 @@ def expect_type(name: str, value: Any, annotation: str) -> Any:
         return value
     for kind in kinds:
         try:
-            return _converted(value, kind)
+            return _convert(value, kind)
         except TypeError:
             continue
     wanted = " or ".join(_WANTED[kind] for kind in kinds if kind != "None")
@@ -72,7 +72,7 @@ def expect_type(name: str, value: Any, annotation: str) -> Any:
     raise UsageError("bad_value", message, hint=f"give {name} as {wanted}")
 
 
-def _converted(value: Any, kind: str) -> Any:
+def _convert(value: Any, kind: str) -> Any:
     """Raises TypeError for a value of another kind."""
     match kind:
         case "str" if isinstance(value, str):
@@ -85,7 +85,7 @@ def _converted(value: Any, kind: str) -> Any:
             return value
         case "Sequence[str]" | "tuple[str, ...]" | "GivenSettings" if isinstance(value, Sequence):
             if not isinstance(value, (str, bytes)):
-                return tuple(_converted(each, "str") for each in value)
+                return tuple(_convert(each, "str") for each in value)
         case "None" if value is None:
             return None
     raise TypeError

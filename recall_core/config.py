@@ -19,7 +19,7 @@ _ESCAPED = {"n": "\n", "t": "\t"}
 _PLAIN_LINES, _DIGITS = 1_000, 300  # beyond, tomllib has to say what a file means
 
 
-def written(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
     """What a recall.toml says, unchecked; a missing file says nothing. Raises ConfigError `config_invalid`."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -69,7 +69,7 @@ def _simple(value: str) -> bool | int | float | str | None:
     return float(value) if point else int(value)
 
 
-def spelled(value: object) -> str:
+def to_toml(value: object) -> str:
     """A value as the file has it."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -265,15 +265,17 @@ def load(path: Path) -> Config:
 
     Raises ConfigError `config_invalid` (not TOML), `unknown_key`, `bad_value`.
     """
-    said, where = written(path), str(path)
+    said, where = read_toml(path), str(path)
     parsers = _parsers(said.pop("parsers", {}), where=where)
-    return _anchored(replace(Config(), said, where=where)._replace(parsers=parsers), path.parent.absolute().joinpath)
+    return _anchor_paths(
+        replace(Config(), said, where=where)._replace(parsers=parsers), path.parent.absolute().joinpath
+    )
 
 
-def anchored(name: str, absolute: Callable[[Path], Path]) -> str:
+def anchor(name: str, absolute: Callable[[Path], Path]) -> str:
     """An embedder's name, in which `absolute` says where the DIR of `onnx:DIR` is."""
     kind, _, argument = name.partition(":")
-    return f"onnx:{absolute(paths.expanded(argument))}" if kind == "onnx" and argument else name
+    return f"onnx:{absolute(paths.expand(argument))}" if kind == "onnx" and argument else name
 
 
 def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
@@ -303,24 +305,24 @@ def override(config: Config, settings: GivenSettings) -> Config:
 
 def assign(config: Config, settings: GivenSettings, *, where: str) -> Config:
     """The config with these settings; texts are `key=value`, values spelt as on a command line."""
-    values = _given(settings, where=where)
+    values = _read_given(settings, where=where)
     return replace(config, values, where=where) if values else config
 
 
 def settings_of(settings: GivenSettings, *, where: str) -> Settings:
     """Settings as values by key: texts are read, values stay as they are, unchecked. The last of one name counts.
     Raises UsageError or ConfigError `bad_value`, the latter where a setting is given by its key and by its name."""
-    given = _given(settings, where=where)
+    given = _read_given(settings, where=where)
     expect_once(given, where=where)
-    return keyed(given)
+    return by_key(given)
 
 
-def keyed(settings: Mapping[str, Any]) -> dict[str, Any]:
+def by_key(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by key, where some may be given by their name."""
     return {KEYS.get(name, name): value for name, value in settings.items()}
 
 
-def named(settings: Mapping[str, Any]) -> dict[str, Any]:
+def by_name(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings by the name that people read, where they are given by key."""
     return {NAMES.get(key, key): value for key, value in settings.items()}
 
@@ -356,9 +358,9 @@ def cut_as(config: Config, *, chunker: str, counter: str) -> Config:
     return config._replace(**limits, counter=counter)  # type: ignore[arg-type]  # values of its own fields
 
 
-def outdated(config: Config, toml: Path) -> dict[str, SettingValue]:
+def find_outdated(config: Config, toml: Path) -> dict[str, SettingValue]:
     """What a new store would be given, of the settings that this recall.toml, or none at all, leaves as they were."""
-    said = written(toml)
+    said = read_toml(toml)
     return {key: value for key, value in NEW.items() if key not in said and getattr(config, key) != value}
 
 
@@ -368,9 +370,9 @@ def render(config: Config) -> str:
     for key, setting in SETTINGS.items():
         value = getattr(config, key)
         choices = f" ({' | '.join(setting.choices)})" if len(setting.choices) > 1 else ""
-        lines.append(f"\n# {setting.doc}{choices}\n{NAMES.get(key, key)} = {spelled(value)}")
+        lines.append(f"\n# {setting.doc}{choices}\n{NAMES.get(key, key)} = {to_toml(value)}")
     if config.parsers:
-        table = [f"{spelled(glob)} = {spelled(name)}" for glob, name in config.parsers]
+        table = [f"{to_toml(glob)} = {to_toml(name)}" for glob, name in config.parsers]
         lines += ["\n# parsers of files by their name\n[parsers]", *table]
     return "\n".join(lines) + "\n"
 
@@ -381,7 +383,7 @@ def _parsers(table: object, *, where: str) -> tuple[tuple[str, str], ...]:
     raise ConfigError("bad_value", f"{where}: [parsers] takes a name a pattern.", hint='[parsers] "*.log" = "text"')
 
 
-def _given(settings: GivenSettings, *, where: str) -> Settings:
+def _read_given(settings: GivenSettings, *, where: str) -> Settings:
     """Settings as values by the names that they were given."""
     if isinstance(settings, Mapping):
         return settings
@@ -406,9 +408,9 @@ def _elsewhere(key: str, text: str, config: Config) -> str:
     return f"set {key} in {FILE_NAME}"
 
 
-def _anchored(config: Config, absolute: Callable[[Path], Path]) -> Config:
+def _anchor_paths(config: Config, absolute: Callable[[Path], Path]) -> Config:
     names = (config.embedding, config.embedding_fallback, config.rerank)
-    embedding, fallback, rerank = (anchored(name, absolute) for name in names)
+    embedding, fallback, rerank = (anchor(name, absolute) for name in names)
     return config._replace(embedding=embedding, embedding_fallback=fallback, rerank=rerank)
 
 
@@ -512,7 +514,7 @@ def _spelt(value: SettingValue) -> str:
 
 
 def _example(key: str, name: str) -> str:
-    return f"{name} = {spelled(Config._field_defaults[key])}"
+    return f"{name} = {to_toml(Config._field_defaults[key])}"
 
 
 WIDEST = 1_000  # characters that a header pads one of its values to, or digits that it gives a number

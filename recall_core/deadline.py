@@ -91,7 +91,7 @@ def within(
     if seconds is None and cancel is None:
         yield
         return
-    limit = inf if seconds is None else expected(seconds)
+    limit = inf if seconds is None else check_seconds(seconds)
     with until(Deadline(limit, clock, _in_force.deadline, cancel)):
         yield
 
@@ -107,7 +107,7 @@ def until(deadline: Deadline) -> Iterator[None]:
         _in_force.deadline = outer
 
 
-def expected(seconds: float) -> float:
+def check_seconds(seconds: float) -> float:
     """The seconds, if they are a number above 0. Raises UsageError `bad_value`."""
     if not isinstance(seconds, int | float) or not isfinite(seconds) or seconds <= 0:
         message = f"A timeout is a number of seconds above 0, not {seconds}."

@@ -44,15 +44,15 @@ class RecallError(Exception):
     exit_code: ClassVar[int] = 1
 
     def __init__(self, code: str, message: str, *, hint: str | None = None, details: object = None) -> None:
-        message = _shown(message)
+        message = _clip(message)
         super().__init__(message)
         self.code = code
         self.message = message
-        self.hint = hint if hint is None or _shown(hint) == hint else _shown(hint)
+        self.hint = hint if hint is None or _clip(hint) == hint else _clip(hint)
         self.details = details
 
 
-def _shown(text: str) -> str:
+def _clip(text: str) -> str:
     """The text of at most `_LONGEST` characters in valid Unicode, without the password of a URL."""
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     text = text.encode("utf-8", "backslashreplace").decode()

@@ -73,11 +73,11 @@ def upgrade() -> str:
     folder = source()
     if folder is not None:
         is_checkout = (folder / ".git").exists()
-        return f"git -C {_quoted(str(folder))} pull" if is_checkout else f"bring {folder} up to date"
+        return f"git -C {_quote(str(folder))} pull" if is_checkout else f"bring {folder} up to date"
     url = _came_from()
     if url is None:
         return "install the Recall that wrote it"
-    return " ".join(map(_quoted, (*command(upgrade=True), url)))
+    return " ".join(map(_quote, (*command(upgrade=True), url)))
 
 
 def _came_from() -> str | None:
@@ -103,16 +103,16 @@ def _of_source(extra: str) -> list[str]:
     import tomllib  # noqa: PLC0415 - only a hint asks
 
     extras = tomllib.loads(_text(folder / "pyproject.toml"))["project"].get("optional-dependencies", {})
-    return _resolved(extras, extra)
+    return _resolve(extras, extra)
 
 
-def _resolved(extras: dict[str, list[str]], extra: str) -> list[str]:
+def _resolve(extras: dict[str, list[str]], extra: str) -> list[str]:
     """An extra that names others of the project is what these are."""
     found: list[str] = []
     for each in extras.get(extra, ()):
         own = _SELF.fullmatch(each)
         names = own["names"].split(",") if own else ()
-        found += [part for name in names for part in _resolved(extras, name.strip())] if own else [each]
+        found += [part for name in names for part in _resolve(extras, name.strip())] if own else [each]
     return found
 
 
@@ -128,7 +128,7 @@ def _of_metadata(extra: str) -> list[str]:
     for name, marker in pairs:
         if marker is not None:
             extras.setdefault(marker["name"], []).append(name)
-    return _resolved(extras, extra)
+    return _resolve(extras, extra)
 
 
 def _text(path: Path) -> str:
@@ -138,7 +138,7 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     import shlex  # noqa: PLC0415 - only a hint asks
 
     return shlex.quote(word)

@@ -282,13 +282,13 @@ def runs(marks: Sequence[Mark]) -> list[list[str | int]]:
     return found
 
 
-def dumped(marks: Sequence[Mark]) -> str:
+def dump(marks: Sequence[Mark]) -> str:
     """Marks as a store keeps them: `runs` as JSON."""
     return json.dumps(runs(marks), ensure_ascii=False, separators=(",", ":"))
 
 
-def loaded(kept: str | list[list[str | int]]) -> tuple[Mark, ...]:
-    """The marks that `dumped` or `runs` made this of. Raises ValueError for anything else."""
+def load(kept: str | list[list[str | int]]) -> tuple[Mark, ...]:
+    """The marks that `dump` or `runs` made this of. Raises ValueError for anything else."""
     marks: list[Mark] = []
     reached = 0
     try:

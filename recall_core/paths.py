@@ -37,13 +37,13 @@ def absolute(path: Path) -> Path:
     return path if path.is_absolute() else folder() / path
 
 
-def typed(place: Path) -> str:
+def shorten(place: Path) -> str:
     """A place as it can be typed in the current folder: from there where it lies below it, else from the root."""
     start, place = known(), spelt(place)
     return str(place.relative_to(start) if start is not None and place.is_relative_to(start) else place)
 
 
-def expanded(typed: str) -> Path:
+def expand(typed: str) -> Path:
     """A path as a person types it: ~ and ~NAME are home folders. Where nobody has one of that name, it is a name."""
     return Path(os.path.expanduser(typed))  # noqa: PTH111 - Path.expanduser() has an error for that
 

@@ -22,7 +22,7 @@ from recall_core.pack.compress import compress as best_windows
 from recall_core.ports import Reranker
 from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Field, In
-from recall_core.text import Counter, counter, embedded_hash, nfc, spaced
+from recall_core.text import Counter, counter, embedded_hash, nfc, space_cjk
 from recall_core.types import NewChunk, NewDocument, NewFile, Row, Span
 
 NO_METADATA: Mapping[str, Any] = MappingProxyType({})
@@ -50,7 +50,7 @@ def file_of(path: str, pieces: Sequence[Piece], *, mtime_ns: int, counter: Count
     """
     if not path:
         raise bad_pieces(path, "they have no doc_id")
-    text = _joined(path, pieces)
+    text = _join(path, pieces)
     raw = text.encode()
     tags = tuple(sorted({tag for piece in pieces for tag in piece.tags}))
     metadata = {key: value for piece in pieces for key, value in piece.metadata.items()}
@@ -70,7 +70,7 @@ def bad_pieces(doc_id: str, reason: str) -> UsageError:
     return UsageError("bad_pieces", message, hint="index(chunk(segments), store)")
 
 
-def _joined(path: str, pieces: Sequence[Piece]) -> str:
+def _join(path: str, pieces: Sequence[Piece]) -> str:
     """The text that the pieces, by chunk_index, are slices of."""
     text = ""
     last = -1
@@ -90,7 +90,7 @@ def _joined(path: str, pieces: Sequence[Piece]) -> str:
 def _new_chunk(path: str, piece: Piece, text: str, counter: Counter) -> NewChunk:
     content = piece.content
     end = piece.offset + len(content)
-    search_text = spaced(content)
+    search_text = space_cjk(content)
     return NewChunk(
         span=Span(piece.offset, end, counter.count(content), piece.heading),
         line_start=1 + text.count("\n", 0, piece.offset),
@@ -307,7 +307,7 @@ def fuse(
             share = weight / (params.rrf_k + rank) if method == "rrf" else weight * each.score / total
             before = fused.get(key, each._replace(score=0.0))
             fused[key] = before._replace(score=before.score + share)
-    return _ordered(fused.values())[: params.k]
+    return _sort(fused.values())[: params.k]
 
 
 def rerank(query: str, candidates: Sequence[Candidate], model: Reranker | Scorer) -> list[Candidate]:
@@ -316,8 +316,8 @@ def rerank(query: str, candidates: Sequence[Candidate], model: Reranker | Scorer
     Raises UsageError `bad_scores` unless the model gives one finite value a text.
     """
     score = model if callable(model) else model.score
-    values = _checked(score(query, [each.content for each in candidates]), len(candidates))
-    return _ordered(each._replace(score=value) for each, value in zip(candidates, values, strict=True))
+    values = _check_scores(score(query, [each.content for each in candidates]), len(candidates))
+    return _sort(each._replace(score=value) for each, value in zip(candidates, values, strict=True))
 
 
 def compress(query: str, candidates: Sequence[Candidate], policy: CompressPolicy = CompressPolicy()) -> list[Excerpt]:
@@ -332,7 +332,7 @@ def compress(query: str, candidates: Sequence[Candidate], policy: CompressPolicy
     def score(texts: Sequence[str]) -> Sequence[float]:
         if policy.scorer is None:
             return _word_overlap(query, texts)
-        return _checked(policy.scorer(query, texts), len(texts))
+        return _check_scores(policy.scorer(query, texts), len(texts))
 
     return best_windows(
         [Passage(each.doc_id, each.chunk_index, each.offset, each.content) for each in candidates],
@@ -348,11 +348,11 @@ def _candidate(row: Row, chunk_index: int, score: float) -> Candidate:
     return Candidate(doc.path, chunk_index, text.text, score, text.offset, doc.tags, doc.meta)
 
 
-def _ordered(candidates: Iterable[Candidate]) -> list[Candidate]:
+def _sort(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda each: (-each.score, each.doc_id, each.chunk_index))
 
 
-def _checked(values: Sequence[float], expected: int) -> list[float]:
+def _check_scores(values: Sequence[float], expected: int) -> list[float]:
     checked = [float(value) for value in values]
     if len(checked) != expected or not all(map(isfinite, checked)):
         raise UsageError(
@@ -365,4 +365,4 @@ def _word_overlap(query: str, texts: Sequence[str]) -> list[float]:
     fold, stem = stores.tokenizers()
     phrases = literal(query, tokens=fold, match="any").phrases
     words = [word for phrase in phrases for token in phrase.tokens for word in stem(token)]
-    return overlap(words, texts, words=lambda text: stem(spaced(text)))
+    return overlap(words, texts, words=lambda text: stem(space_cjk(text)))

@@ -38,16 +38,16 @@ _CJK = (
 )
 
 
-def spaced(text: str) -> str:
+def space_cjk(text: str) -> str:
     """The text with every CJK character standing alone, as the full-text index reads it."""
     return text if text.isascii() else _cjk_character().sub(r" \g<0> ", text)
 
 
 def alone_places(text: str) -> tuple[str, list[int]]:
-    """`spaced`, and the places in it of the characters that stand alone, each between two blanks that were put in."""
+    """Return `space_cjk`, and the places of the characters in it that stand alone between two added blanks."""
     if text.isascii():
         return text, []
-    return spaced(text), [found.start() + 2 * i + 1 for i, found in enumerate(_cjk_character().finditer(text))]
+    return space_cjk(text), [found.start() + 2 * i + 1 for i, found in enumerate(_cjk_character().finditer(text))]
 
 
 @cache
@@ -67,12 +67,12 @@ def is_storable(text: str) -> bool:
 
 def one_line(name: str) -> str:
     """A name that stays on its line and steers no terminal: line breaks, controls and turns of direction escaped."""
-    return name if name.isprintable() else _controls("").sub(_escaped, name)
+    return name if name.isprintable() else _controls("").sub(_escape, name)
 
 
 def harmless(text: str) -> str:
     """A text for a terminal: its lines and tabs as they are, every other control and turn of direction escaped."""
-    return text if text.isprintable() else _controls("\t\n").sub(_escaped, text.replace("\r\n", "\n"))
+    return text if text.isprintable() else _controls("\t\n").sub(_escape, text.replace("\r\n", "\n"))
 
 
 def harmless_json(text: str) -> str:
@@ -87,7 +87,7 @@ def _controls(kept: str) -> re.Pattern[str]:
     return re.compile(f"(?![{kept}])[{marks}]" if kept else f"[{marks}]")
 
 
-def _escaped(mark: re.Match[str]) -> str:
+def _escape(mark: re.Match[str]) -> str:
     return mark[0].encode("unicode_escape").decode()
 
 
@@ -138,7 +138,7 @@ def behind(path: str, first: int, last: int | None = None, place: str | None = N
     return f":{value}" if kind == "line" else f"#{kind}={value}"
 
 
-def cited(path: str, first: int, last: int | None = None, place: str | None = None) -> str:
+def cite(path: str, first: int, last: int | None = None, place: str | None = None) -> str:
     """A document's path and where in it, as `recall get` reads it. See `behind`."""
     return path + behind(path, first, last, place)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from recall_core.named import NamedTuple
-from recall_core.text import cited, document_id, nfc
+from recall_core.text import cite, document_id, nfc
 
 if TYPE_CHECKING:
     from recall_core.marks import Mark
@@ -74,7 +74,7 @@ class Row(NamedTuple):
     @property
     def where(self) -> str:
         """A citation of it."""
-        return cited(self.doc.path, self.chunk.line_start, self.chunk.line_end, self.chunk.place)
+        return cite(self.doc.path, self.chunk.line_start, self.chunk.line_end, self.chunk.place)
 
 
 class Key(NamedTuple):

@@ -220,7 +220,7 @@ def result_view(
     """One hit, with only the fields that SELECT asks for. leaves: of its parts, by signal."""
     check()
     view: shapes.ResultView = {}
-    if hit.score is not None and _wanted(plan, "score"):
+    if hit.score is not None and _is_wanted(plan, "score"):
         view["score"] = hit.score
     if doc := _chosen_doc(doc_view(hit.doc, states), plan):
         view["doc"] = doc
@@ -255,7 +255,7 @@ def matched_part(hit: Hit, plan: Plan, *, is_pinned: bool = False) -> shapes.Mat
     return part if cosine is None or plan.mode != "hybrid" else {**part, "cosine": cosine}
 
 
-def _wanted(plan: Plan, name: str) -> bool:
+def _is_wanted(plan: Plan, name: str) -> bool:
     return plan.select is None or name in plan.select
 
 

@@ -23,7 +23,7 @@ def place(typed: str) -> Path:
 
     What can only be a folder, as / and .. are, stays one.
     """
-    path = paths.expanded(typed)
+    path = paths.expand(typed)
     return path if path.suffix or path.name in FOLDERS else path.with_name(path.name + SUFFIX)
 
 

@@ -89,7 +89,7 @@ def completions(typed: str, most: int) -> tuple[str, ...]:
     """Return folders whose path begins as typed, by name, hidden ones only where a dot is typed."""
     folder, slash, beginning = typed.rpartition("/")
     prefix = folder + slash
-    place = paths.expanded(prefix or ".")
+    place = paths.expand(prefix or ".")
     try:
         with os.scandir(place) as entries:
             names = sorted(entry.name for entry in entries if entry.name.startswith(beginning) and entry.is_dir())
@@ -101,7 +101,7 @@ def completions(typed: str, most: int) -> tuple[str, ...]:
 
 def count_files(folder: str, clock: Callable[[], float]) -> Count:
     """Return how many files of this folder `recall add` would read, looked at for a moment at most."""
-    until, files, place = clock() + MOST_SECONDS, 0, paths.expanded(folder)
+    until, files, place = clock() + MOST_SECONDS, 0, paths.expand(folder)
     if not place.is_absolute() and paths.known() is None:
         return Count(0, is_all=True)
     if not os.path.exists(place):  # noqa: PTH110 - False where one may not look

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recall_core import adapters, api
 from recall_core.adapters.flags import MODE, TIMEOUT, Command, Flag, Operand, in_lines, mode_of, on_store
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, counted
+from recall_core.adapters.render import clean, count_of
 from recall_core.adapters.streams import expect_source
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def verified_lines(response: VerifyResponse) -> Iterator[str]:
     held = "damaged"
     if "documents" in view and "chunks" in view:
         named = f"digest {view['digest']}" if "digest" in view else f"sha256 {view.get('sha256', '')}"
-        held = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}  {named}"
+        held = f"{count_of(view['documents'], 'document')}, {count_of(view['chunks'], 'chunk')}  {named}"
     yield f"{clean(view['path'])}: {view['kind']}, {held}"
     yield from check_lines(response)
 
@@ -57,7 +57,7 @@ def verified_lines(response: VerifyResponse) -> Iterator[str]:
 def recovered_lines(response: RecoverResponse) -> Iterator[str]:
     """Yield what the new store holds, what is lost, and the checks that are not good."""
     view = response["recovered"]
-    amount = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}"
+    amount = f"{count_of(view['documents'], 'document')}, {count_of(view['chunks'], 'chunk')}"
     without = f", {view['without_vector']} without a vector" if view["without_vector"] else ""
     yield f"{clean(view['path'])}: {amount}{without}  digest {view['digest']}"
     yield from lost_lines(view["lost"])
@@ -136,8 +136,8 @@ def compacted_lines(response: CompactResponse) -> Iterator[str]:
     """Yield what compact freed."""
     freed = response["compacted"]
     sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
-    signed = f", {counted(freed['signatures'], 'signature')}" if "signatures" in freed else ""
-    yield f"dropped {counted(freed['tombstones'], 'tombstone')}, {sizes}{signed}"
+    signed = f", {count_of(freed['signatures'], 'signature')}" if "signatures" in freed else ""
+    yield f"dropped {count_of(freed['tombstones'], 'tombstone')}, {sizes}{signed}"
     if "reason" in freed:
         yield f"the file is {freed['bytes_after'] - freed['bytes_before']} bytes larger: {freed['reason']}"
 
@@ -153,7 +153,7 @@ def backup(recall: Recall, request: Request, streams: Streams) -> BackupResponse
 def backup_lines(response: BackupResponse) -> Iterator[str]:
     """Yield what was copied, and its digest."""
     view = response["backup"]
-    amount = f"{counted(view['documents'], 'document')}, {counted(view['chunks'], 'chunk')}, {view['bytes']} bytes"
+    amount = f"{count_of(view['documents'], 'document')}, {count_of(view['chunks'], 'chunk')}, {view['bytes']} bytes"
     yield f"{clean(view['path'])}: {amount}  digest {view['digest']}"
 
 

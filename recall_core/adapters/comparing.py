@@ -24,8 +24,8 @@ from recall_core.adapters.flags import (
     read_rql,
 )
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, counted, place, short, talk_of_question
-from recall_core.config import named
+from recall_core.adapters.render import clean, count_of, place, short, talk_of_question
+from recall_core.config import by_name
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
 
@@ -90,17 +90,17 @@ def lines(response: DiffResponse) -> Iterator[str]:
     yield f"{'rbo':<9}{view['rbo']:.3f}  {_least(view, 'rbo_min')}first {view['depth']} rows, p {view['p']:g}"
     yield f"{'jaccard':<9}{view['jaccard']:.3f}  {_least(view, 'jaccard_min')}first {k}"
     for side, compared in (("a", view["a"]), ("b", view["b"])):
-        settings = [f"{key}={_setting_text(value)}" for key, value in named(compared["settings"]).items()]
+        settings = [f"{key}={_setting_text(value)}" for key, value in by_name(compared["settings"]).items()]
         store = [compared["store"]] if "store" in compared else []
         yield f"{side:<9}{clean('  '.join([*store, *settings])) or 'as set'}"
     if "queries" in view:
         yield (
-            f"{'changed':<9}{view['queries_changed']} of {counted(view['queries'], 'question')}, "
+            f"{'changed':<9}{view['queries_changed']} of {count_of(view['queries'], 'question')}, "
             f"the first row of {view['firsts_changed']}"
         )
     for change in view["sets"]:
         other = "b" if change["side"] == "a" else "a"
-        yield f"{'absent':<9}{counted(change['rows'], 'row')} of {other} not in {change['side']}: {change['cause']}"
+        yield f"{'absent':<9}{count_of(change['rows'], 'row')} of {other} not in {change['side']}: {change['cause']}"
     for each in view.get("changed", []):
         first = "first" if each["first_changed"] else ""
         figures = f"rbo {each['rbo']:.3f}  jaccard {each['jaccard']:.3f}"

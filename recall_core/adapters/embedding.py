@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recall_core import adapters, api
 from recall_core.adapters.flags import Command, Flag, Operand, in_lines, on_store
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import counted
+from recall_core.adapters.render import count_of
 from recall_core.config import CUTTING
 from recall_core.errors import NO_STORE, StoreError
 from recall_core.text import one_line
@@ -114,10 +114,10 @@ def reembed(recall: Recall, request: Request, streams: Streams) -> ReembedRespon
 def reembedded_lines(response: ReembedResponse) -> Iterator[str]:
     """Yield the outcome of reembed on one line."""
     view = response["reembedded"]
-    tokens = f"; {counted(view['tokens'], 'token')}" if "tokens" in view else ""
+    tokens = f"; {count_of(view['tokens'], 'token')}" if "tokens" in view else ""
     yield (
-        f"{view['previous']} -> {view['embedder']}  {counted(view['vectors'], 'vector')}: "
-        f"{counted(view['embedded'], 'text')} embedded, {view['reused']} from before{tokens}"
+        f"{view['previous']} -> {view['embedder']}  {count_of(view['vectors'], 'vector')}: "
+        f"{count_of(view['embedded'], 'text')} embedded, {view['reused']} from before{tokens}"
     )
 
 
@@ -140,16 +140,16 @@ def rechunked_lines(response: RechunkResponse) -> Iterator[str]:
     pairs = [(name, before[name], after[name]) for name in limits]  # type: ignore[literal-required]
     yield ", ".join(f"{name} {old} -> {new}" if old != new else f"{name} {new}" for name, old, new in pairs)
     if not view["documents"]:
-        sizes = f"{counted(after['chunks'], 'chunk')}, {after['tokens_per_chunk']:g} tokens each"
+        sizes = f"{count_of(after['chunks'], 'chunk')}, {after['tokens_per_chunk']:g} tokens each"
         yield f"no document is cut otherwise: {sizes}"
         return
-    sizes = f"{before['chunks']} -> {counted(after['chunks'], 'chunk')}"
+    sizes = f"{before['chunks']} -> {count_of(after['chunks'], 'chunk')}"
     tokens = f"{before['tokens_per_chunk']:g} -> {after['tokens_per_chunk']:g} tokens each"
-    to_embed = f"{counted(view['embedded'], 'text')} {'to embed' if view['dry_run'] else 'embedded'}"
-    spent = f"; {counted(view['tokens'], 'token')}" if "tokens" in view else ""
+    to_embed = f"{count_of(view['embedded'], 'text')} {'to embed' if view['dry_run'] else 'embedded'}"
+    spent = f"; {count_of(view['tokens'], 'token')}" if "tokens" in view else ""
     did = "would be cut" if view["dry_run"] else "cut"
     yield (
-        f"{counted(view['documents'], 'document')} {did}: {sizes}, {tokens}; "
+        f"{count_of(view['documents'], 'document')} {did}: {sizes}, {tokens}; "
         f"{to_embed}, {view['reused']} from before{spent}"
     )
 
@@ -169,10 +169,10 @@ def warm(recall: Recall, request: Request, streams: Streams) -> WarmResponse:
 def warmed_lines(response: WarmResponse) -> Iterator[str]:
     """Yield the outcome of warm on one line."""
     view = response["warmed"]
-    asked = f"{counted(view['questions'], 'question')} asked, " if view["questions"] else ""
+    asked = f"{count_of(view['questions'], 'question')} asked, " if view["questions"] else ""
     left = f", {view['left']} left" if view["left"] else ""
     yield (
-        f"{view['reranker']}: {asked}{counted(view['embedded'], 'text')} embedded{left}; "
+        f"{view['reranker']}: {asked}{count_of(view['embedded'], 'text')} embedded{left}; "
         f"{view['kept']} of {view['texts']} kept, {view['bytes'] / 1e6:.1f} MB"
     )
 

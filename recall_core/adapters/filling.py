@@ -21,7 +21,7 @@ from recall_core.adapters.flags import (
     read_metadata,
 )
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, counted
+from recall_core.adapters.render import clean, count_of
 from recall_core.adapters.streams import expect_source, for_data, replacing
 from recall_core.config import FILE_NAME, Config, load
 from recall_core.contract import OK
@@ -182,17 +182,17 @@ def ingest_line(view: IngestView) -> str:
     counts += [(view["unchanged"], "unchanged"), (view["removed"], "removed")]
     outcome = "files: " + ", ".join(f"{count} {name}" for count, name in counts)
     skipped = f", {len(view['skipped'])} skipped" if view["skipped"] else ""
-    tokens = f"; {counted(view['tokens'], 'token')} embedded" if "tokens" in view else ""
+    tokens = f"; {count_of(view['tokens'], 'token')} embedded" if "tokens" in view else ""
     without = f", {view['without_text']} without text" if "without_text" in view else ""
-    documents = f"{counted(view['documents'], 'document')}{without}"
-    return f"{outcome}{skipped}; {documents}, {counted(view['chunks'], 'chunk')}{tokens}"
+    documents = f"{count_of(view['documents'], 'document')}{without}"
+    return f"{outcome}{skipped}; {documents}, {count_of(view['chunks'], 'chunk')}{tokens}"
 
 
 def removed_lines(response: RemoveResponse) -> Iterator[str]:
     """Yield what was, or would be, taken out."""
     view = response["removed"]
     did = "would remove" if view["dry_run"] else "removed"
-    yield f"{did} {counted(view['documents'], 'document')}{', purged' if view['purged'] else ''}"
+    yield f"{did} {count_of(view['documents'], 'document')}{', purged' if view['purged'] else ''}"
     yield from view["paths"]
     yield from (f"backup  {path}" for path in view["backups"])
     yield from (f"copy    {path}" for path in view.get("copies", []))
@@ -294,7 +294,7 @@ def _root_lines(root: RootView, state: str = "") -> Iterator[str]:
     rules = [*root["globs"], *(f"not {pattern}" for pattern in root["ignores"])]
     state = state if root["active"] else "  waits: not synced until accepted"
     told = "  ".join([root["folder"], *rules])
-    yield f"{root['number']:>3}  {clean(told)}  {counted(root['documents'], 'document')}{state}"
+    yield f"{root['number']:>3}  {clean(told)}  {count_of(root['documents'], 'document')}{state}"
     if others := _other_flags(root):
         yield f"     {clean(others)}"
     yield from (f"     left out  {clean(path)}" for path in root["left_out"])
@@ -316,11 +316,11 @@ def _other_flags(root: RootView) -> str:
 def _forgotten_lines(view: ForgottenView) -> Iterator[str]:
     for root in view["roots"]:
         yield f"{root['number']:>3}  {clean(root['folder'])}  is forgotten"
-    stay = f"{counted(view['kept'], 'document')} of {'it' if len(view['roots']) == 1 else 'them'} stay"
+    stay = f"{count_of(view['kept'], 'document')} of {'it' if len(view['roots']) == 1 else 'them'} stay"
     stay += "s" if view["kept"] == 1 else ""
     if view["documents"]:
         held = f"; {stay}, which another root holds" if view["kept"] else ""
-        yield f"     removed {counted(view['documents'], 'document')}{held}"
+        yield f"     removed {count_of(view['documents'], 'document')}{held}"
     elif view["kept"]:
         folders = [root["folder"] for root in view["roots"]]
         yield f"     {stay} in the store ({Hint('rm', *folders)} takes out all that is there)"
@@ -334,7 +334,7 @@ def talk_of_roots(response: RootsResponse, is_verbose: bool) -> Iterator[str]:
     if edited is not None and not edited["active"]:
         yield f"it waits: {Hint('roots', 'accept', str(edited['number']))}, then {Hint('sync')}"
     elif edited is not None and edited["changes"] and ingest is None:
-        yield f"next: {Hint('sync')} applies it to {counted(edited['files'], 'file')} in the store, and to new ones"
+        yield f"next: {Hint('sync')} applies it to {count_of(edited['files'], 'file')} in the store, and to new ones"
     elif not response["roots"] and response.get("forgotten") is None:
         yield f"no folder was added; next: {Hint('add', 'DIR')}"
 
@@ -473,9 +473,9 @@ def export(recall: Recall, request: Request, streams: Streams) -> TransferRespon
 def transferred_lines(response: TransferResponse) -> Iterator[str]:
     """Yield what was written or read, and its digest."""
     moved = response["transfer"]
-    amount = f"{counted(moved['documents'], 'document')}, {counted(moved['chunks'], 'chunk')}"
+    amount = f"{count_of(moved['documents'], 'document')}, {count_of(moved['chunks'], 'chunk')}"
     if "unchanged" in moved:
-        amount = f"nothing to import: {counted(moved['unchanged'], 'document')} here already"
+        amount = f"nothing to import: {count_of(moved['unchanged'], 'document')} here already"
     yield f"{amount}  sha256 {moved['sha256']}"
 
 

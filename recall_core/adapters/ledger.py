@@ -20,7 +20,7 @@ from recall_core.adapters.flags import (
     on_store,
     read_rql,
 )
-from recall_core.adapters.render import DIGITS, INDENT, clean, counted, short, talk_of_question, weight_of
+from recall_core.adapters.render import DIGITS, INDENT, clean, count_of, short, talk_of_question, weight_of
 from recall_core.text import behind_unit
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def scale(echo: NormalizerEcho) -> str:
         return f"weight / ({echo['rrf_k']:g} + rank)"
     if "bound" in echo:
         return f"of at most {echo['bound']:.3f}"
-    return f"{echo['method']} {echo['low']:.3f} to {echo['high']:.3f} of {counted(echo['pool_size'], 'candidate')}"
+    return f"{echo['method']} {echo['low']:.3f} to {echo['high']:.3f} of {count_of(echo['pool_size'], 'candidate')}"
 
 
 def _ledger(view: LedgerView, scales: dict[str, str], quoted: Callable[[str], Iterable[str]]) -> Iterator[str]:
@@ -121,7 +121,8 @@ def _ledger(view: LedgerView, scales: dict[str, str], quoted: Callable[[str], It
     if view["rank"] is None:
         copy = view.get("copy_of")
         where = "" if copy is None else f", {clean(copy['path'])} at rank {copy['rank']}"
-        yield f"not among the {counted(view['of'], 'row')}: {_ABSENCES[view['absent']]}{where}; {clean(view['hint'])}"
+        rows = count_of(view["of"], "row")
+        yield f"not among the {rows}: {_ABSENCES[view['absent']]}{where}; {clean(view['hint'])}"
     else:
         yield f"rank {view['rank']} of {view['of']}"
     if "score" not in view:
@@ -167,7 +168,7 @@ def _about(leaf: LeafView) -> str:
     floored = ", the least there is" if leaf.get("floored") else ""
     length, average = _whole(leaf["length"]), _whole(leaf["average_length"])
     return (
-        f"{text}  {weight_of(leaf)}{floored}  in {counted(leaf['df'], 'chunk')}  "
+        f"{text}  {weight_of(leaf)}{floored}  in {count_of(leaf['df'], 'chunk')}  "
         f"title {leaf['tf']['title']:g} body {leaf['tf']['body']:g}  {length:g} words of {average:.0f} on average"
     )
 

@@ -22,7 +22,7 @@ from recall_core.adapters.flags import (
     on_store,
     read_rql,
 )
-from recall_core.adapters.render import DIGITS, clean, counted, talk_of_question, weight_of
+from recall_core.adapters.render import DIGITS, clean, count_of, talk_of_question, weight_of
 from recall_core.adapters.streams import replacing
 from recall_core.errors import NO_STORE, StoreError, UsageError
 from recall_core.shell import Hint
@@ -102,7 +102,7 @@ def talk_of_documents(response: ListResponse, is_verbose: bool) -> Iterator[str]
     """Yield how many of the documents these are, and where the others begin."""
     shown, total = len(response["documents"]), response["total"]
     if total:
-        amount = counted(total, "document") if shown == total else f"{shown} of {counted(total, 'document')}"
+        amount = count_of(total, "document") if shown == total else f"{shown} of {count_of(total, 'document')}"
         more = f", next page: --offset {response['next_offset']}" if "next_offset" in response else ""
         yield f"{amount} in {response['stats']['took_ms']:.0f} ms{more}"
 
@@ -157,7 +157,7 @@ def replay_lines(response: ReplayResponse) -> Iterator[str]:
     """Yield whether the answer is that of the receipt, and a line for each change."""
     view = response["replay"]
     said = "identical" if view["identical"] else "changed"
-    yield f"{said}  {counted(view['rows'], 'row')}  sha256 {view['sha256']}"
+    yield f"{said}  {count_of(view['rows'], 'row')}  sha256 {view['sha256']}"
     yield from (f"{change['kind']:<10}{_change_text(change)}" for change in view["changes"])
 
 
@@ -262,15 +262,15 @@ def candidate_lines(response: CompletionResponse) -> Iterator[str]:
 def plan_lines(response: ExplainedResponse) -> Iterator[str]:
     """Yield a query's plan: rows, filter, signals, order and steps, each with its name in front."""
     view, echo = response["explained"], response["query"]
-    yield f"{'rows':<9}{view['passing']} of {counted(view['rows'], view['table'])} pass the filter"
+    yield f"{'rows':<9}{view['passing']} of {count_of(view['rows'], view['table'])} pass the filter"
     if "filter" in view:
         yield from _filter(view["filter"], depth=0)
     for signal in echo.get("plan", {}).get("signals", []):
         yield f"{signal['signal']:<9}weight {signal['weight']:g}  {clean(signal['text'])}"
         for term in signal.get("terms", []):
-            yield f"{'':<9}{clean(term['text'])}  in {counted(term['df'], 'chunk')}  {weight_of(term)}"
+            yield f"{'':<9}{clean(term['text'])}  in {count_of(term['df'], 'chunk')}  {weight_of(term)}"
     yield f"{'order':<9}{clean(', '.join(view['order']))}"
-    yield f"{'limit':<9}{echo['limit']} offset {echo['offset']} of {counted(response['stats']['total_hits'], 'row')}"
+    yield f"{'limit':<9}{echo['limit']} offset {echo['offset']} of {count_of(response['stats']['total_hits'], 'row')}"
     yield from (f"{'step':<9}{step}" for step in view["steps"])
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from recall_core.text import cited
+from recall_core.text import cite
 
 if TYPE_CHECKING:
     from recall_core.contract.responses import ContextResponse, ReportResponse, SearchResponse
@@ -111,7 +111,7 @@ def place(result: ResultView) -> str:
     doc, chunk = result.get("doc", {}), result.get("chunk", {})
     path = doc.get("path", "")
     if path and "line_start" in chunk:
-        path = cited(path, chunk["line_start"], chunk["line_end"], chunk.get("place"))
+        path = cite(path, chunk["line_start"], chunk["line_end"], chunk.get("place"))
     state = f" ({doc['state']})" if "state" in doc else ""
     return clean(path or (chunk.get("id") or doc.get("id") or "")[:DIGITS]) + state
 
@@ -122,7 +122,7 @@ def short(text: str, width: int = SNIPPET) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def counted(n: int, noun: str) -> str:
+def count_of(n: int, noun: str) -> str:
     """`1 chunk`, `2 chunks`."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
@@ -150,7 +150,7 @@ def _context_figures(context: ContextView) -> str:
     kept = f", {context['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in context else ""
     return (
         f"{context['used_tokens']} of {context['budget_tokens']} tokens ({context['counter']}{about}{kept}), "
-        f"{counted(len(context['blocks']), 'block')} from {counted(context['candidates'], 'candidate')}"
+        f"{count_of(len(context['blocks']), 'block')} from {count_of(context['candidates'], 'candidate')}"
     )
 
 

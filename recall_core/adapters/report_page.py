@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from recall_core.adapters.render import account_lines, counted, weight_of
-from recall_core.text import behind_unit, cited
+from recall_core.adapters.render import account_lines, count_of, weight_of
+from recall_core.text import behind_unit, cite
 
 if TYPE_CHECKING:
     from recall_core.contract.explaining import RankLineView, RankStepView, ReportView, TraceView
@@ -163,7 +163,7 @@ def plan_facts(query: QueryEcho) -> Iterator[tuple[str, str]]:
         if "bound" in signal:
             yield "bm25 bound", f"{signal['bound']:.3f}"
         for term in signal.get("terms", []):
-            yield f"“{term['text']}”", f"in {counted(term['df'], 'chunk')}, {weight_of(term)}"
+            yield f"“{term['text']}”", f"in {count_of(term['df'], 'chunk')}, {weight_of(term)}"
 
 
 def account_facts(view: ContextView) -> Iterator[tuple[str, str]]:
@@ -206,7 +206,7 @@ def token_gauge(view: ContextView) -> Html:
     for block in view["blocks"]:
         span = used * len(block["text"]) / letters
         colour = _BLOCK_COLOURS[block["n"] % 2]
-        where = cited(block["path"], block["line_start"], block["line_end"], block.get("place"))
+        where = cite(block["path"], block["line_start"], block["line_end"], block.get("place"))
         title = tag("title", f"{block['n']}  {where}")
         pieces.append(
             Html(tag("g", title, tag("rect", x=start, y=4.0, width=span, height=22.0, fill=colour, class_="block")))
@@ -477,7 +477,7 @@ def _blocks(view: ContextView) -> Html:
         tag(
             "li",
             tag("b", f"{each['n']}"),
-            cited(each["path"], each["line_start"], each["line_end"], each.get("place"))
+            cite(each["path"], each["line_start"], each["line_end"], each.get("place"))
             + ("  (cut)" if each["truncated"] else ""),
         )
         for each in view["blocks"]

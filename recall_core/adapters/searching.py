@@ -52,7 +52,7 @@ from recall_core.adapters.render import (
 from recall_core.adapters.streams import encode_for, expect_new, for_data, write_new
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
-from recall_core.text import cited, harmless, one_line
+from recall_core.text import cite, harmless, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -158,7 +158,7 @@ def passage_places(result: ResultView) -> list[str]:
     state = f" ({doc['state']})" if "state" in doc else ""
     record = _RECORD.fullmatch(f"{path} {place or ''}")
     if record is None:
-        return [clean(cited(path, passage["line_start"], place=place)) + state]
+        return [clean(cite(path, passage["line_start"], place=place)) + state]
     return [clean(doc.get("title", "")), clean(f"{record[1]}:{record[2]}") + state]
 
 
@@ -403,7 +403,7 @@ def _columns(response: SearchResponse) -> list[str]:
 
     query, _ = rql.parser.parse_query(text)
     if query.select is not None:
-        return list(rql.fields.selected(query))
+        return list(rql.fields.select_names(query))
     names = _CHUNKS if query.table == "chunk" else _DOCUMENTS
     return names if query.using else names[1:]
 

@@ -23,11 +23,11 @@ from recall_core.adapters.flags import (
     read_rql,
 )
 from recall_core.adapters.progress import follow
-from recall_core.adapters.render import clean, counted, short, talk_of_question
-from recall_core.config import named
+from recall_core.adapters.render import clean, count_of, short, talk_of_question
+from recall_core.config import by_name
 from recall_core.errors import UsageError
 from recall_core.shell import Hint, Verbatim
-from recall_core.text import cited
+from recall_core.text import cite
 
 if TYPE_CHECKING:
     from recall_core.adapters.flags import Request
@@ -206,12 +206,12 @@ def _power_lines(view: JudgedTuningView) -> Iterator[str]:
 
 def _sweep_lines(tuning: TuningView, view: SweepView) -> Iterator[str]:
     unstable = ", unstable" if view["fragile"] else ""
-    candidates = counted(view["candidates"], "candidate")
-    candidates += f" of {counted(view['texts'], 'text')}" if "texts" in view else ""
+    candidates = count_of(view["candidates"], "candidate")
+    candidates += f" of {count_of(view['texts'], 'text')}" if "texts" in view else ""
     yield f"{'now':<12}weight {tuning['weight']:g}, {candidates}, {_first(view['k'])}"
     yield f"{'order':<12}{_interval(view['order'])}  {_distance(view['order_distance'])}{unstable}"
     yield f"{'members':<12}{_interval(view['members'])}  {_distance(view['members_distance'])}"
-    yield f"{'over all':<12}{counted(view['orders'], 'order')} of {counted(view['sets'], 'set')}"
+    yield f"{'over all':<12}{count_of(view['orders'], 'order')} of {count_of(view['sets'], 'set')}"
     for point in view.get("break_points", []):
         shifts = "  ".join(_shift(each) for each in point["changes"])
         yield f"{'at':<4}{point['weight']:<10.6f}{shifts}"
@@ -222,7 +222,7 @@ def _first(k: int) -> str:
 
 
 def _shift(view: ShiftView) -> str:
-    where = clean(cited(view["path"], view["line_start"], view["line_end"], view.get("place")))
+    where = clean(cite(view["path"], view["line_start"], view["line_end"], view.get("place")))
     if view["before"] is None:
         return f"+{where} #{view['after']}"
     return f"-{where} #{view['before']}" if view["after"] is None else f"{where} #{view['before']}->{view['after']}"
@@ -241,7 +241,7 @@ def _pinned_lines(tuning: TuningView, view: PinnedView) -> Iterator[str]:
         yield f"{'conflict':<12}no weight meets {' and '.join(names)}{' together' if len(names) > 1 else ''}"
     proposed = view["proposed"]
     if proposed is not None:
-        sets = " ".join(f"--set {key}={value:g}" for key, value in named(proposed["settings"]).items())
+        sets = " ".join(f"--set {key}={value:g}" for key, value in by_name(proposed["settings"]).items())
         yield f"{'proposed':<12}{sets}  {'confirmed' if proposed['confirmed'] else 'NOT confirmed'}"
 
 
@@ -267,7 +267,7 @@ def _intervals(views: Sequence[WeightIntervalView]) -> str:
 
 
 def _write_settings(settings: Mapping[str, str | float]) -> str:
-    told = named(settings).items()
+    told = by_name(settings).items()
     return " ".join(f"{key}={f'{value:g}' if isinstance(value, float) else value}" for key, value in told)
 
 

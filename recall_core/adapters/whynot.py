@@ -23,7 +23,7 @@ from recall_core.adapters.flags import (
     pack_of,
     read_rql,
 )
-from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, counted, talk_of_question, weight_of
+from recall_core.adapters.render import DIGITS, NOTHING_RECALLED, clean, count_of, talk_of_question, weight_of
 from recall_core.config import NAMES
 from recall_core.errors import UsageError
 from recall_core.shell import AGAIN, Hint
@@ -138,9 +138,9 @@ def whynot_lines(view: WhyNotView) -> Iterator[str]:
     """Yield the verdict, the first stage that fails, what brings the target in, and what --all would show."""
     yield from account(view)
     if "chosen" in view["target"]:
-        more = [f"all {counted(len(view['stages']), 'stage')}"]
+        more = [f"all {count_of(len(view['stages']), 'stage')}"]
         if others := view["target"].get("others", []):
-            more.append(counted(len(others), "other chunk"))
+            more.append(count_of(len(others), "other chunk"))
         if "proof" in view:
             more.append("what stands in its way")
         yield f"more  --all shows {' and '.join(more)}"
@@ -222,9 +222,8 @@ def _few_words(view: WhyNotView) -> Iterator[str]:
     """Yield how many words of the target were tried, where only a few are."""
     if "words" in view and "few_for" in view["words"] and view["words"]["tried"]:
         words, for_whom = view["words"], {"context": "a context", "match": "match=all"}[view["words"]["few_for"]]
-        tried = (
-            f"{words['tried']} of its {counted(words['of'], 'word')} {'was' if words['tried'] == 1 else 'were'} tried"
-        )
+        verb = "was" if words["tried"] == 1 else "were"
+        tried = f"{words['tried']} of its {count_of(words['of'], 'word')} {verb} tried"
         yield f"note  {tried}: {for_whom} tries at most {words['most']}"
 
 
@@ -296,7 +295,7 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         stem = f" ({clean(term['stem'])})" if "stem" in term else ""
         held = f"  title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""
         floored = "  floored" if term["floored"] else ""
-        yield f"{clean(term['text'])}{stem}  in {counted(term['df'], 'chunk')}  {weight_of(term)}{floored}{held}"
+        yield f"{clean(term['text'])}{stem}  in {count_of(term['df'], 'chunk')}  {weight_of(term)}{floored}{held}"
     if "last_score" in view and "gap" in view:
         yield f"score {view['score']:.6f}, row {view['last']} has {view['last_score']:.6f}: {view['gap']:.6f} to go"
     if "against" in view:
@@ -315,7 +314,7 @@ def _proof(view: WhyNotView) -> Iterator[str]:
     proof = view["proof"]
     at = "" if proof["at"] is None else f", at weight {proof['at']:g}"
     yield f"proof no weight brings it among the first {proof['k']}: its best rank is {proof['best_rank']}{at}"
-    yield f"      {counted(proof['always_ahead'], 'chunk')} ahead of it at every weight; where it ranks best, first"
+    yield f"      {count_of(proof['always_ahead'], 'chunk')} ahead of it at every weight; where it ranks best, first"
     yield from (f"      {_rival(rival)}" for rival in proof["ahead"])
 
 
@@ -331,9 +330,9 @@ def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:
         yield f"  {removed[0]:>8}{removed[1]:>10}{removed[2]:>9}  {text}"
     else:
         passes = "passes" if view["rows"] == 1 else "pass"
-        yield f"  {'':>27}  {text}  ({counted(view['rows'], 'row')} {passes})"
+        yield f"  {'':>27}  {text}  ({count_of(view['rows'], 'row')} {passes})"
     if view.get("missing"):
-        yield f"  {'':>27}  {'  ' * depth}{counted(view['missing'], 'row')} without a value"
+        yield f"  {'':>27}  {'  ' * depth}{count_of(view['missing'], 'row')} without a value"
     for term in view.get("terms", []):
         yield from _predicate(term, depth + 1)
 

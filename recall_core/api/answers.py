@@ -85,7 +85,7 @@ def query_formatted(text: str) -> RqlResponse:
     return {**OK, "rql": {"text": rql.parser.format_query(text)}, "warnings": []}
 
 
-def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: str | None) -> ExplainResponse:
+def explain_chunk(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: str | None) -> ExplainResponse:
     """Explain why a chunk, or the first hit, scores what it scores, whatever its rank; compare it with another."""
     with fresh_reading(engine, ask) as started:
         answer = engine.answer(plan)
@@ -93,7 +93,7 @@ def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: s
         embedder = None if plan.semantic is None else engine.embedder
         targeted = (chunk,) if versus is None else (chunk, versus)
         rows = [explain.explanation.named_chunk(engine, answer, each) for each in targeted]
-        _, stale = checked((row.doc for row in rows), ask, store=engine.store, base=engine.base)
+        _, stale = check_files((row.doc for row in rows), ask, store=engine.store, base=engine.base)
         return {
             **OK,
             "query": views.query_echo(plan, answer.pool, limit=plan.limit),
@@ -104,7 +104,7 @@ def explained(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: s
         }
 
 
-def swept(
+def sweep(
     engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *, breaks: bool, collapse: bool
 ) -> SweepResponse:
     """One answer at every weight, or the weights that grant wishes. collapse: count copies of a text once."""
@@ -148,11 +148,11 @@ def listing(engine: Engine, answer: Answer, ask: Ask, *, started: float) -> Sear
     store = engine.store
     listed = with_words_only(answer) if ask.documents_with_words else answer
     shown = page(listed, store)
-    states, stale = checked(_named_documents(shown), ask, store=store, base=engine.base)
-    answer = _timed(answer, "fetch", began)
+    states, stale = check_files(_named_documents(shown), ask, store=store, base=engine.base)
+    answer = _add_time(answer, "fetch", began)
     began = perf_counter()
     leaves = engine.leaves(answer, shown) if ask.explain else [None] * len(shown)
-    answer = _timed(answer, "explain", began) if ask.explain else answer
+    answer = _add_time(answer, "explain", began) if ask.explain else answer
     began = perf_counter()
     plan = answer.plan
     shows_text = plan.select is None or (plan.table == "chunk" and "chunk.text" in plan.select)
@@ -164,7 +164,7 @@ def listing(engine: Engine, answer: Answer, ask: Ask, *, started: float) -> Sear
             passage and retrieve.passage.with_lines(passage, texts[hit.doc.id], ask.lines_around)
             for passage, hit in zip(passages, shown, strict=True)
         ]
-    answer = _timed(answer, "passages", began) if any(passages) else answer
+    answer = _add_time(answer, "passages", began) if any(passages) else answer
     following = plan.offset + len(shown)
     is_paged = listed.recall is None or plan.rql is None  # sparse recall does not go with the OFFSET of a query
     has_more = shown and following < listed.total and is_paged
@@ -185,7 +185,7 @@ def listing(engine: Engine, answer: Answer, ask: Ask, *, started: float) -> Sear
         "results": results,
         **views.sparse_part(answer, explain=ask.explain or ask.verbose),
         "stats": stats_view(answer, started, rows_with_words(answer)),
-        "warnings": [*engine.notes(), *listed.warnings, *_unmatched(answer, store), *stale],
+        "warnings": [*engine.notes(), *listed.warnings, *_warn_unmatched(answer, store), *stale],
         **next_part,
         **receipt,
     }
@@ -202,8 +202,8 @@ def context(engine: Engine, answer: Answer, ask: Ask, options: Pack, *, started:
     start, stop = candidate_range(answer)
     hits = _with_twins({hit.chunk.id: hit for hit in seen if hit.chunk is not None}, made, answer, store)
     packed = [hits[each] for block in made.blocks for each in block.chunk_ids]
-    states, stale = checked(_named_documents(packed), ask, store=store, base=engine.base)
-    answer = _timed(answer, "pack", began)
+    states, stale = check_files(_named_documents(packed), ask, store=store, base=engine.base)
+    answer = _add_time(answer, "pack", began)
     on = terms(answer, options, store)
     account: AccountPart = {}
     if ask.explain:
@@ -222,7 +222,7 @@ def context(engine: Engine, answer: Answer, ask: Ask, options: Pack, *, started:
         }
         for chunk, hit, passage in zip(view["chunks"], shown, engine.passages(answer, shown), strict=True)
     ]
-    answer = _timed(answer, "passages", began) if shown else answer
+    answer = _add_time(answer, "passages", began) if shown else answer
     if ask.explain:
         for chunk, hit, leaves in zip(view["chunks"], shown, engine.leaves(answer, shown), strict=True):
             if hit.score is not None:
@@ -239,7 +239,7 @@ def context(engine: Engine, answer: Answer, ask: Ask, options: Pack, *, started:
         **views.sparse_part(answer, explain=ask.explain or ask.verbose),
         "context": view,
         "stats": stats_view(answer, started, rows_with_words(answer)),
-        "warnings": [*engine.notes(), *answer.warnings, *_unmatched(answer, store), *made.warnings, *stale],
+        "warnings": [*engine.notes(), *answer.warnings, *_warn_unmatched(answer, store), *made.warnings, *stale],
         **receipt,
     }
 
@@ -322,7 +322,7 @@ def stats_view(answer: Answer, started: float, word_hits: int | None = None) -> 
     return view
 
 
-def _unmatched(answer: Answer, store: Store) -> Iterator[str]:
+def _warn_unmatched(answer: Answer, store: Store) -> Iterator[str]:
     """Yield a warning if the filter leaves no row, or if meaning alone ranked the rows although words were asked."""
     where = answer.plan.where
     if not answer.total and where is not None:
@@ -350,7 +350,7 @@ def _in_any_folder(expr: Expr, patterns: list[str]) -> Expr:
     return expr
 
 
-def checked(
+def check_files(
     documents: Iterable[Document], ask: Ask, *, store: Store, base: Path
 ) -> tuple[dict[str, State], list[str]]:
     """What happened to the files behind an answer, and the warnings that say so. Raises StaleError if asked to."""
@@ -372,7 +372,7 @@ def checked(
 _PAST: dict[State, str] = {"modified": "changed", "missing": "deleted or moved"}
 
 
-def _timed(answer: Answer, stage: str, began: float) -> Answer:
+def _add_time(answer: Answer, stage: str, began: float) -> Answer:
     spent = round((perf_counter() - began) * 1000, 3)
     return answer._replace(timings={**answer.timings, stage: spent})
 

@@ -64,7 +64,7 @@ class _ComparedQuestion(NamedTuple):
     diff: Diff
 
 
-def configured(config: Config, given: Sequence[str], *, is_vouched: bool = False) -> Config:
+def configure(config: Config, given: Sequence[str], *, is_vouched: bool = False) -> Config:
     """A store's config with the ranking and packing settings of recall.toml files, and with `key=value,…` settings.
 
     given: in order, later ones win. A file brings every such setting, its defaults too; what belongs to the store

@@ -11,7 +11,7 @@ from recall_core.config import Config, replace
 from recall_core.errors import UsageError, expect_choice
 from recall_core.rank.columns import positions_of
 from recall_core.rank.fuse import dropped_by_cosine
-from recall_core.retrieve.answer import Answer, candidate_range, candidates, injected, standing_for
+from recall_core.retrieve.answer import Answer, candidate_range, candidates, standing_for, take_injected
 from recall_core.retrieve.asking import CONTEXT_FORMATS, Pack
 from recall_core.shell import AGAIN, Hint, flag
 from recall_core.store.port import Store
@@ -34,11 +34,11 @@ def packing(answer: Answer, options: Pack, *, store: Store, cite: Citing, seen: 
     """The ranked list under a budget. answer: as `packable` gives it. seen collects every hit whose text was read."""
     config, counting, pinned, dropped = terms(answer, options, store)
     answer, pinned = _led_by_pins(_with_pins(answer, pinned, store), pinned, store)
-    own = cite(answer, injected(answer, store)) if config.sparse_share else []
+    own = cite(answer, take_injected(answer, store)) if config.sparse_share else []
     looked_at = [] if seen is None else seen
     looked_at += own
     alike, total = _alike(answer, store, cite, looked_at)
-    stream: Iterable[Hit] = _cited(answer, store, cite, looked_at)
+    stream: Iterable[Hit] = _cite(answer, store, cite, looked_at)
     context = pack.policy.pack(
         stream,
         total=total,
@@ -80,7 +80,7 @@ def _with_pins(answer: Answer, pinned: frozenset[str], store: Store) -> Answer:
             next((at for at, each in enumerate(listed) if scores[each] < scores[position]), len(listed)), position
         )
     rest = [position for position in ranked.order[start:] if position not in wanted]
-    return answer._replace(ranked=ranked.reordered([*listed, *rest], kept=len(listed)), total=len(listed))
+    return answer._replace(ranked=ranked.reorder([*listed, *rest], kept=len(listed)), total=len(listed))
 
 
 def _led_by_pins(answer: Answer, pinned: frozenset[str], store: Store) -> tuple[Answer, frozenset[str]]:
@@ -96,7 +96,7 @@ def _led_by_pins(answer: Answer, pinned: frozenset[str], store: Store) -> tuple[
     stay = [position for position in positions.values() if position not in leading]
     copies = before.led_by([*stay, *leading])
     led = {before.first(position): copies.first(position) for position in leading}
-    ranked = answer.ranked.reordered([led.get(each, each) for each in answer.ranked.order], kept=answer.ranked.kept)
+    ranked = answer.ranked.reorder([led.get(each, each) for each in answer.ranked.order], kept=answer.ranked.kept)
     struck = {rowids[rowid] for rowid, position in positions.items() if copies.is_struck(position)}
     return answer._replace(copies=copies, ranked=ranked), pinned - struck
 
@@ -160,7 +160,7 @@ def with_passage(hit: Hit, passage: PassageView | None, terms: Sequence[TermStat
     return hit._replace(passage=own)
 
 
-def _cited(answer: Answer, store: Store, cite: Citing, seen: list[Hit]) -> Iterator[Hit]:
+def _cite(answer: Answer, store: Store, cite: Citing, seen: list[Hit]) -> Iterator[Hit]:
     """The candidates with their passages, a few at a time."""
     stream = candidates(answer, store)
     while some := cite(answer, [*islice(stream, _CITED_ROWS)]):

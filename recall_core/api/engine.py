@@ -226,7 +226,7 @@ class Engine:
 
     def replan(self, plan: Plan, ask: Ask = Ask()) -> Plan:
         """The question under the settings and for the rows of `ask`; all else stays, and no text is read again."""
-        return self._trusted(replan(plan, config=self.config, settings=ask.settings, k=ask.k))
+        return self._without_waiting(replan(plan, config=self.config, settings=ask.settings, k=ask.k))
 
     def answer(self, plan: Plan, *, is_read_on: bool = False) -> Answer:
         """Search and rank: the only step that searches the store. What earlier questions have made is kept first.
@@ -293,12 +293,12 @@ class Engine:
         config = override(self.config, ask.settings)
         mode = "lexical" if self.goes_on and self.found.refusal(EMBEDDER) else ask.mode
         plan = plan_words(words, config=config, mode=mode, filter_text=ask.filter, k=ask.k, exact=ask.exact)
-        return self._trusted(plan)
+        return self._without_waiting(plan)
 
     def rql_plan(self, text: str, ask: Ask) -> Plan:
         """A query in RQL, understood. Raises RqlError; UsageError `bad_value` for a mode, of which it has no use."""
         mode_named(ask.mode)
-        plan = self._trusted(plan_rql(text, config=self.config, exact=ask.exact, settings=ask.settings))
+        plan = self._without_waiting(plan_rql(text, config=self.config, exact=ask.exact, settings=ask.settings))
         return plan if ask.k is None else plan._replace(limit=ask.k, is_capped=True)
 
     def notes(self) -> tuple[str, ...]:
@@ -310,7 +310,7 @@ class Engine:
         info = self.store.info()
         return cut_as(self.config, chunker=info.chunker, counter=info.counter)
 
-    def _trusted(self, plan: Plan) -> Plan:
+    def _without_waiting(self, plan: Plan) -> Plan:
         """The plan, without a reranker that waits where questions go on all the same.
 
         Raises UsageError `bad_value` for a reranker or a counter that only a user of this machine may name.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recall_core import evaluate, maintain, views
 from recall_core.api.engine import Engine
-from recall_core.config import assignments, outdated
+from recall_core.config import assignments, find_outdated
 from recall_core.contract import OK
 from recall_core.errors import StoreCorrupt, UnknownTarget, UsageError
 from recall_core.marks import Places, Unit, stretch
@@ -48,7 +48,7 @@ _DIGITS = 12  # of an id in a name that is told
 _MOST_OTHERS = 3  # parts of one name that a warning names
 
 
-def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
+def describe_store(engine: Engine, *, sizes: bool = False) -> StatsResponse:
     """The store in figures. sizes: what its file is made of, too."""
     started = perf_counter()
     store = engine.store
@@ -64,7 +64,7 @@ def described(engine: Engine, *, sizes: bool = False) -> StatsResponse:
     )
     if engine.config.vector_index == "lsh":
         view["vector_index"] = maintain.embedders.view_of(store, lambda: engine.embedder, engine.usable)
-    if older := outdated(engine.config, engine.toml):
+    if older := find_outdated(engine.config, engine.toml):
         view["older_settings"] = list(assignments({key: getattr(engine.config, key) for key in older}))
     took_ms = round((perf_counter() - started) * 1000, 3)
     stats: StatsView = {
@@ -102,8 +102,8 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
         return answer
     row = next(iter(store.fetch([store.rowid("chunk", full_id)])), None)
     if row is None:
-        raise _damaged(store, full_id)
-    doc, warnings = _checked(store, views.doc_view(row.doc), base)
+        raise _damage_error(store, full_id)
+    doc, warnings = _check_file(store, views.doc_view(row.doc), base)
     view: TextView = {
         "kind": "chunk",
         "doc": doc,
@@ -146,10 +146,10 @@ def _named_part(store: Store, doc_id: str, name: str, base: Path) -> GetResponse
     """The first part of that name, with a warning that says how to get the others."""
     document = next(iter(store.documents([store.rowid("doc", doc_id)]).values()), None)
     if document is None:
-        raise _damaged(store, doc_id)
+        raise _damage_error(store, doc_id)
     text, marks = store.text_of(doc_id), store.marks_of(doc_id)
     part = named_part(document.path, len(text), marks, name)
-    doc, warnings = _checked(store, views.doc_view(document), base)
+    doc, warnings = _check_file(store, views.doc_view(document), base)
     if part.others:
         places = Places(marks)
         others = [_by_place(text, unit, places.at(*unit)) for unit in part.others[:_MOST_OTHERS]]
@@ -207,13 +207,13 @@ def _stretch(store: Store, doc_id: str, base: Path, kind: str, places: tuple[int
     first, last = places
     document = next(iter(store.documents([store.rowid("doc", doc_id)]).values()), None)
     if document is None:
-        raise _damaged(store, doc_id)
+        raise _damage_error(store, doc_id)
     text, marks = store.text_of(doc_id), store.marks_of(doc_id)
     found = stretch(marks, len(text), kind, first, last) if first <= last else None
     place = f"{kind} {first}" if first == last else f"{kind} {first}-{last}"
     if found is None or (kind == "bytes" and found.start == len(text)):
         raise no_such_place(document.path, place, marks)
-    doc, warnings = _checked(store, views.doc_view(document), base)
+    doc, warnings = _check_file(store, views.doc_view(document), base)
     view: TextView = {"kind": "place", "doc": doc, "place": place, "text": text[found.start : found.end]}
     return {**OK, "found": view, "warnings": warnings}
 
@@ -223,8 +223,8 @@ def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] |
         return _stretch(store, doc_id, base, "line", lines)
     document = next(iter(store.documents([store.rowid("doc", doc_id)]).values()), None)
     if document is None:
-        raise _damaged(store, doc_id)
-    doc, warnings = _checked(store, views.doc_view(document), base)
+        raise _damage_error(store, doc_id)
+    doc, warnings = _check_file(store, views.doc_view(document), base)
     text = store.text_of(doc_id)
     if lines is None:
         return {**OK, "found": {"kind": "doc", "doc": doc, "text": text}, "warnings": warnings}
@@ -245,13 +245,13 @@ def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] |
     return {**OK, "found": view, "warnings": warnings}
 
 
-def _damaged(store: Store, name: str) -> StoreCorrupt:
+def _damage_error(store: Store, name: str) -> StoreCorrupt:
     """An id was found whose row is not there."""
     message = f"{store.path} is damaged: what {name[:12]} names is not there."
     return StoreCorrupt("store_corrupt", message, hint=Hint("doctor", store=store.path))
 
 
-def _checked(store: Store, doc: DocView, base: Path) -> tuple[DocView, list[str]]:
+def _check_file(store: Store, doc: DocView, base: Path) -> tuple[DocView, list[str]]:
     states = stale_documents([doc["id"]], store=store, base=base)
     if doc["id"] not in states:
         return doc, []
@@ -262,7 +262,7 @@ def _checked(store: Store, doc: DocView, base: Path) -> tuple[DocView, list[str]
 _MOST = 2**31 - 1
 
 
-def listed(engine: Engine, prefix: str, glob: str | None, *, limit: int | None, offset: int) -> ListResponse:
+def list_documents(engine: Engine, prefix: str, glob: str | None, *, limit: int | None, offset: int) -> ListResponse:
     """The live documents whose path, as Recall prints it, begins with the prefix and matches the glob, by path.
 
     prefix: the name of a folder, with or without a slash behind it, means all below it.  glob: of the whole path, as

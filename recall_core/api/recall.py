@@ -16,7 +16,7 @@ from recall_core.contract import OK
 from recall_core.errors import StoreError, UsageError
 from recall_core.evaluate import fixture
 from recall_core.paths import spot
-from recall_core.retrieve.asking import Ask, AskFields, Pack, QuestionFields, asked, asked_and_packed
+from recall_core.retrieve.asking import Ask, AskFields, Pack, QuestionFields, asked_and_packed, merge_ask
 from recall_core.retrieve.plan import Plan
 from recall_core.types import Progress, Root
 
@@ -123,21 +123,21 @@ class Recall:
     def under(self, given: Sequence[str]) -> Recall:
         """The same store under other ranking settings: recall.toml files, or `key=value,…`; later ones win."""
         return Recall(
-            self.engine.beside(api.compare.configured(self.config, given, is_vouched=self.engine.found.is_vouched))
+            self.engine.beside(api.compare.configure(self.config, given, is_vouched=self.engine.found.is_vouched))
         )
 
     # Commands that read.
 
     def search(self, words: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """Return the best chunks for these words."""
-        plan = self.engine.words_plan(words, ask := asked(ask, fields))
+        plan = self.engine.words_plan(words, ask := merge_ask(ask, fields))
         with answers.fresh_reading(self.engine, ask) as started:
             answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
             return answers.listing(self.engine, answer, ask, started=started)
 
     def query(self, rql: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """Return the rows of an RQL query."""
-        plan = self.engine.rql_plan(rql, ask := asked(ask, fields))
+        plan = self.engine.rql_plan(rql, ask := merge_ask(ask, fields))
         with answers.fresh_reading(self.engine, ask) as started:
             answer = self.engine.answer(plan, is_read_on=not ask.documents_with_words)
             return answers.listing(self.engine, answer, ask, started=started)
@@ -176,7 +176,9 @@ class Recall:
 
         chunk: an id, or `path:line`; by default the first hit. versus: another one, to compare it with.
         """
-        return answers.explained(self.engine, self._plan(words, rql, ask := asked(ask, fields)), ask, chunk, versus)
+        return answers.explain_chunk(
+            self.engine, self._plan(words, rql, ask := merge_ask(ask, fields)), ask, chunk, versus
+        )
 
     def why_not(
         self,
@@ -222,11 +224,11 @@ class Recall:
         self, prefix: str = "", *, glob: str | None = None, limit: int | None = None, offset: int = 0
     ) -> responses.ListResponse:
         """The live documents whose paths begin so and match a glob, by path; see `api.get.listed`."""
-        return api.get.listed(self.engine, prefix, glob, limit=limit, offset=offset)
+        return api.get.list_documents(self.engine, prefix, glob, limit=limit, offset=offset)
 
     def stats(self, *, sizes: bool = False) -> responses.StatsResponse:
         """What the store holds. sizes: what its file is made of, too, which every page of it is looked at for."""
-        return api.get.described(self.engine, sizes=sizes)
+        return api.get.describe_store(self.engine, sizes=sizes)
 
     def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
         """Run every check of the store. fix: repair what can be, after a backup. dups: find near-duplicates too."""
@@ -282,7 +284,7 @@ class Recall:
         self, other: Recall, request: DiffRequest, ask: Ask = Ask()
     ) -> Generator[Progress, None, responses.DiffResponse]:
         """What another store, or the same one under other settings, answers beside what this one answers."""
-        steps = api.compare.beside(self.engine, other.engine, request, asked(ask, {}))
+        steps = api.compare.beside(self.engine, other.engine, request, merge_ask(ask, {}))
         return self.store.guard.steps(other.store.guard.steps(steps))
 
     def report(
@@ -311,7 +313,7 @@ class Recall:
         self, text: str, ask: Ask | None = None, **fields: Unpack[AskFields]
     ) -> responses.ExplainedResponse:
         """What a query does: the effective plan, the filter with the rows each part leaves, SQLite's own steps."""
-        return api.whynot.explain_query(self.engine, self.engine.rql_plan(text, ask := asked(ask, fields)), ask)
+        return api.whynot.explain_query(self.engine, self.engine.rql_plan(text, ask := merge_ask(ask, fields)), ask)
 
     def complete_rql(self, text: str, cursor: int) -> responses.CompletionResponse:
         """Return what may be written at a cursor (code points) of a query."""
@@ -345,9 +347,9 @@ class Recall:
 
         collapse: a text that several chunks hold counts once.
         """
-        ask = asked(ask, fields)
+        ask = merge_ask(ask, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
-        return answers.swept(self.engine, plan, ask, wishes, breaks=breaks, collapse=collapse)
+        return answers.sweep(self.engine, plan, ask, wishes, breaks=breaks, collapse=collapse)
 
     def judge_import(self, *, queries: Path | None, qrels: Path | None) -> responses.JudgeResponse:
         """Read queries and judgements into the store, whole or not at all."""

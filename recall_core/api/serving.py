@@ -20,7 +20,7 @@ from recall_core.api.engine import result_of
 from recall_core.api.get import at_place
 from recall_core.api.recall import Recall
 from recall_core.contract.responses import IngestResponse
-from recall_core.deadline import Cancel, Deadline, check, expected, until
+from recall_core.deadline import Cancel, Deadline, check, check_seconds, until
 from recall_core.errors import Busy, Interrupted, RecallError, StoreError, UnknownTarget, UsageError
 from recall_core.ports import Embedder
 from recall_core.retrieve import targets
@@ -45,7 +45,7 @@ _REST = "outside"
 """The label of documents that no folder was added for."""
 
 
-def spelled(name: str) -> str:
+def spell(name: str) -> str:
     """Return a name for the text of an answer, on one line, where it can neither end nor imitate a citation.
 
     `CallerNames.find` reads it. Controls and signs of our own are escaped by a backslash, and so are backslashes.
@@ -56,15 +56,15 @@ def spelled(name: str) -> str:
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in shown)
 
 
-def meant(name: str) -> str:
+def unspell(name: str) -> str:
     """Return the name that is spelled so in answers, or the name itself if no answer spells one so."""
     if "\\" not in name:
         return name
-    plain = _SPELLED.sub(_unescaped, name)
-    return plain if spelled(plain) == name else name
+    plain = _SPELLED.sub(_unescape, name)
+    return plain if spell(plain) == name else name
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     sign = found[1]
     return found[0].encode().decode("unicode_escape") if sign[0].isalnum() and sign.isascii() else sign
 
@@ -127,7 +127,7 @@ class CallerNames:
         Raises UsageError `bad_path` for what is no name here, `ambiguous_path`, `ambiguous_id`; UnknownTarget with
         the nearest name.
         """
-        for path in dict.fromkeys((meant(name), name)):
+        for path in dict.fromkeys((unspell(name), name)):
             for whole, part in _readings(self._expect_name(path)):
                 found = self._document(whole)
                 if found is not None:
@@ -164,7 +164,7 @@ class CallerNames:
 
     def stored_as(self, name: str) -> str:
         """The beginning of a path, or a pattern of paths, that a caller gave, as the store has it."""
-        *_, found = self.stored(meant(name))
+        *_, found = self.stored(unspell(name))
         return found
 
     def folders(self) -> dict[str, int]:
@@ -232,7 +232,7 @@ class CallerNames:
             map(self.shown, filter(None, [elsewhere]))
         )
 
-    def renamed(self, error: RecallError) -> RecallError:
+    def rename(self, error: RecallError) -> RecallError:
         """The error with documents that were asked for by the names that callers know."""
         error.message = self._with_names(error.message)
         if isinstance(error.hint, Hint):
@@ -263,7 +263,7 @@ class CallerNames:
         taken = {name.rstrip("/") for name in self.folders()}
         places = []
         for whole in (*outside, "/"):
-            label = next(each for each in _numbered(posixpath.basename(whole) or _REST) if each not in taken)
+            label = next(each for each in _number(posixpath.basename(whole) or _REST) if each not in taken)
             taken.add(label)
             places.append(_LabelledFolder(_below(whole), f"{label}/"))
         return tuple(sorted(places, key=lambda place: (-len(place.folder), place.folder)))
@@ -297,7 +297,7 @@ def _below(folder: str) -> str:
     return folder.rstrip("/") + "/"
 
 
-def _numbered(name: str) -> Iterator[str]:
+def _number(name: str) -> Iterator[str]:
     yield name
     number = 2
     while True:
@@ -329,7 +329,7 @@ class Asked(Generic[Result]):
         self.future: Future[Result] = Future()
         self._cancel = Cancel()
         self._work = work
-        self._deadline = Deadline(expected(seconds), monotonic, None, self._cancel)
+        self._deadline = Deadline(check_seconds(seconds), monotonic, None, self._cancel)
 
     def cancel(self) -> None:
         """From any thread, as often as one likes: the answer is Interrupted, unless it is there already."""
@@ -584,7 +584,7 @@ class Follower:
 
     def _sync(self, recall: Recall) -> None:
         with self._writing:
-            told = _told(result_of(recall.sync()))
+            told = _report_changes(result_of(recall.sync()))
         if told:
             self._say(told)
 
@@ -609,7 +609,7 @@ class Follower:
                 self._open.discard(recall)
 
 
-def _told(response: IngestResponse) -> str:
+def _report_changes(response: IngestResponse) -> str:
     """Return what a sync changed, and which files its parsers gave up; "" for nothing."""
     view = response["ingest"]
     counts = {name: view[name] for name in ("added", "updated", "removed")}

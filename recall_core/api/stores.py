@@ -19,14 +19,14 @@ from recall_core.config import (
     Config,
     GivenSettings,
     assign,
+    by_key,
     chunker_identity,
     cut_as,
-    keyed,
     load,
+    read_toml,
     render,
     replace,
     settings_of,
-    written,
 )
 from recall_core.contract import OK
 from recall_core.embed.registry import AUTO, agrees, new_embedder, resolve_auto, vector_weight
@@ -183,13 +183,13 @@ def open_store(place: StorePlace, *, is_vouched: bool = False) -> OpenedStore:
     found = place.settings(is_vouched=is_vouched)
     if place.needs:
         found.expect(*place.needs)
-    config = _resolved(place.config)[0] if EMBEDDER in place.needs else place.config
+    config = _resolve(place.config)[0] if EMBEDDER in place.needs else place.config
     is_new = place.url == StoreUrl("sqlite", MEMORY)
-    store = _created(place.url, config) if is_new else store_kind(place.url.kind).open(place.url.where)
+    store = _create(place.url, config) if is_new else store_kind(place.url.kind).open(place.url.where)
     return OpenedStore(store, config, found)
 
 
-def _created(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
+def _create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
     embedder = new_embedder(config)
     store = store_kind(url.kind).create(
         url.where,
@@ -219,7 +219,7 @@ def trust(
     acts = found.acts()
     view = contract.views.TrustView(
         toml=str(found.toml),
-        acts=[embed.trust.told(act) for act in acts],
+        acts=[embed.trust.describe(act) for act in acts],
         accepted=found.is_accepted(),
         kept=found.is_kept(),
     )
@@ -282,13 +282,13 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     if not is_new:
         found = FoundSettings(load(toml), toml, options.get("trust", False))
         found.expect(EMBEDDER, *(() if name else (STORE,)))
-        kept = _kept(found, has_flags=embedding is not None or bool(settings))
+        kept = _keep(found, has_flags=embedding is not None or bool(settings))
         config, warnings = kept.config, kept.warnings
         _expect_apart(path, name or config.store_path)
     path /= name or config.store_path
     url = StoreUrl("sqlite", str(path))
     mode = options.get("mode", PRIVATE)
-    store = _made(url, config, mode) if is_new else _created(url, config, mode)
+    store = _make(url, config, mode) if is_new else _create(url, config, mode)
     if is_new:
         try:
             recall_core.files.write(toml, render(config).encode())
@@ -297,10 +297,10 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
             store_kind(url.kind).discard(url.where)
             raise StoreError("folder_unusable", f"{toml} cannot be written: {error.strerror}.") from error
     place = StorePlace(url, config, path.parent, toml)
-    return NewStore(place, store, (*warnings, *_settled(place, kept)))
+    return NewStore(place, store, (*warnings, *_settle(place, kept)))
 
 
-def _settled(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:
+def _settle(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:
     """What is new in recall.toml, accepted by who made it; and what to tell of that."""
     before = FoundSettings(Config(), place.toml)
     told: tuple[str, ...] = ()
@@ -314,18 +314,18 @@ def _settled(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:
     return (*told, *after.follow(before, () if kept else after.acts()).warnings)
 
 
-def _made(url: StoreUrl, config: Config, mode: int) -> Store:
+def _make(url: StoreUrl, config: Config, mode: int) -> Store:
     """A new store, or the one that was made before by whoever was killed before writing its recall.toml."""
     try:
-        return _created(url, config, mode)
+        return _create(url, config, mode)
     except StoreError as error:
-        begun = _begun(url, config) if error.code == "store_exists" else None
+        begun = _find_begun(url, config) if error.code == "store_exists" else None
         if begun is None:
             raise
         return begun
 
 
-def _begun(url: StoreUrl, config: Config) -> Store | None:
+def _find_begun(url: StoreUrl, config: Config) -> Store | None:
     """The store that stands there, where nothing was ever put into it and it is as these settings make one."""
     try:
         store = store_kind(url.kind).open(url.where)
@@ -358,8 +358,8 @@ def initial_config(
         start = replace(start, {"embedding": embedding}, where=flag("embedding"))
     values = settings_of(settings, where=flag("set"))
     config = assign(start, values, where=flag("set"))
-    config, warnings = _resolved(config if embedding is None else config._replace(embedding=embedding))
-    return (config if values.keys() & _WEIGHTS else _weighed(config)), warnings
+    config, warnings = _resolve(config if embedding is None else config._replace(embedding=embedding))
+    return (config if values.keys() & _WEIGHTS else _weigh(config)), warnings
 
 
 class KeptSettings(NamedTuple):
@@ -374,12 +374,12 @@ class KeptSettings(NamedTuple):
     resolved: dict[str, str | float]
 
 
-def _kept(found: FoundSettings, *, has_flags: bool) -> KeptSettings:
+def _keep(found: FoundSettings, *, has_flags: bool) -> KeptSettings:
     before, toml = found.config, found.toml
-    config, warnings = _resolved(before)
+    config, warnings = _resolve(before)
     resolved: dict[str, str | float] = {"embedding": config.embedding} if before.embedding == AUTO else {}
-    suited = _weighed(config)
-    if suited != config and not _WEIGHTS & keyed(written(toml)).keys():
+    suited = _weigh(config)
+    if suited != config and not _WEIGHTS & by_key(read_toml(toml)).keys():
         weights = {"bm25_weight": suited.bm25_weight, "vector_weight": suited.vector_weight}
         told = " and ".join(f"{NAMES[key]} = {weight:g}" for key, weight in weights.items())
         warnings += (f"W_CONFIG: {FILE_NAME} names no weight; {told} suit {config.embedding} and are taken",)
@@ -389,13 +389,13 @@ def _kept(found: FoundSettings, *, has_flags: bool) -> KeptSettings:
     return KeptSettings(found, config, warnings, resolved)
 
 
-def _weighed(config: Config) -> Config:
+def _weigh(config: Config) -> Config:
     """With the weights that suit the embedder."""
     weight = vector_weight(config)
     return config._replace(bm25_weight=round(1 - weight, 6), vector_weight=weight)
 
 
-def _resolved(config: Config) -> tuple[Config, tuple[str, ...]]:
+def _resolve(config: Config) -> tuple[Config, tuple[str, ...]]:
     config, reasons = resolve_auto(config)
     return config, tuple(f"W_AUTO: {reason}" for reason in reasons)
 

@@ -46,7 +46,7 @@ from recall_core.ingest.parse import PLUG_INS, check_name, missing_plug_ins
 from recall_core.ingest.reader import RawFile
 from recall_core.ingest.targets import belongs, check_labels
 from recall_core.ingest.vectors import Pace, embed_in_calls
-from recall_core.paths import os_path_of, typed
+from recall_core.paths import os_path_of, shorten
 from recall_core.retrieve.asking import Ask
 from recall_core.rql.patterns import check_glob
 from recall_core.shell import AGAIN, REST, Hint, flag
@@ -146,7 +146,7 @@ def roots(engine: Engine, **wanted: Unpack[RootsFields]) -> RootsResponse:
     elif "forget" in wanted:
         done["forgotten"] = _forget(engine.store, wanted["forget"], rm=wanted.get("rm", False))
     else:
-        waiting = [each.root for each in _numbered(engine.store, wanted.get("accept", ())) if not each.is_active]
+        waiting = [each.root for each in _find_roots(engine.store, wanted.get("accept", ())) if not each.is_active]
         if waiting:
             with engine.store.writer() as writer:
                 for root in waiting:
@@ -195,7 +195,7 @@ def changes_of(
     return views
 
 
-def _numbered(store: Store, numbers: Sequence[int]) -> list[KnownRoot]:
+def _find_roots(store: Store, numbers: Sequence[int]) -> list[KnownRoot]:
     """The roots of these numbers. Raises UnknownTarget, which says what there is."""
     known = store.known_roots()
     for number in numbers:
@@ -209,7 +209,7 @@ def _numbered(store: Store, numbers: Sequence[int]) -> list[KnownRoot]:
 
 
 def _edit(engine: Engine, number: int, changes: RootFields) -> RootEditView:
-    store, (known,) = engine.store, _numbered(engine.store, [number])
+    store, (known,) = engine.store, _find_roots(engine.store, [number])
     before = known.root
     after = before._replace(**changes)
     fields = [name for name in Root._fields if getattr(before, name) != getattr(after, name)]
@@ -261,7 +261,7 @@ def _value(value: Any) -> RootValue:
 
 
 def _forget(store: Store, numbers: Sequence[int], *, rm: bool) -> ForgottenView:
-    going = [each.root for each in _numbered(store, numbers)]
+    going = [each.root for each in _find_roots(store, numbers)]
     views = [view for number, view in enumerate(root_views(store), 1) if number in numbers]
     staying = [root for root in store.roots() if root not in going]
     documents = _documents(store, going)
@@ -341,7 +341,7 @@ def add(
         base=engine.base,
         mtime_only=how.get("mtime_only", False),
     )
-    answer = yield from _ingested(engine, events, strict=how.get("strict", False))
+    answer = yield from _ingest(engine, events, strict=how.get("strict", False))
     folders = [os_path_of(Path(target), engine.base, is_added=True) for target in targets]
     if changes := changes_of(before, engine.store.known_roots(), folders):
         answer["ingest"]["roots"] = changes
@@ -365,14 +365,14 @@ def _add_content(
         config=engine.store_config(),
         base=engine.base,
     )
-    return (yield from _ingested(engine, events, strict=False))
+    return (yield from _ingest(engine, events, strict=False))
 
 
 def sync(engine: Engine, *, reparse: bool = False) -> Generator[Progress, None, IngestResponse]:
     """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
     has_roots = bool(engine.store.known_roots())
     events = pipeline.sync(engine.store, engine.embedder, engine.store_config(), engine.base, reparse=reparse)
-    answer = yield from _ingested(engine, events, strict=False, is_all=True)
+    answer = yield from _ingest(engine, events, strict=False, is_all=True)
     if not has_roots:
         answer["warnings"].append(f"W_NOTHING_ADDED: there is no folder to be synced; {Hint('add', 'DIR')}")
     answer["warnings"] += waiting_warnings(engine.store)
@@ -412,7 +412,7 @@ def import_(engine: Engine, source: Path, options: ImportFields) -> TransferResp
     return {**OK, "transfer": view, "warnings": waiting_warnings(engine.store)}
 
 
-def _ingested(
+def _ingest(
     engine: Engine, events: Iterator[Progress], *, strict: bool, is_all: bool = False
 ) -> Generator[Progress, None, IngestResponse]:
     """The outcome of a run. is_all: every root was walked, so that what was not skipped is not skipped any more."""
@@ -511,7 +511,7 @@ def _way_out(group: SkipGroupView, targets: Sequence[str], base: Path) -> str:
         return f"save them as UTF-8, or name what they are in: {Hint('add', *targets, encoding='NAME')}"
     ways: dict[str, str] = {
         "file_too_large": "raise max_file_bytes in recall.toml",
-        "left_out": Hint("add", *(typed(base / name) for name in group["first"])),
+        "left_out": Hint("add", *(shorten(base / name) for name in group["first"])),
         "symlink_outside": Hint("add", *targets, follow=True),
         "unreadable": "ls -l shows who may read them",
     }

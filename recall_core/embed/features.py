@@ -110,9 +110,9 @@ def words(text: str) -> dict[str, int]:
     """
     folded = fold(text[:MAX_CHARS])
     if folded.isascii():
-        return _marked(_ASCII_WORD.findall(folded))
+        return _mark(_ASCII_WORD.findall(folded))
     word, run = _wide_patterns()
-    counts = Counter(_marked(word.findall(folded)))
+    counts = Counter(_mark(word.findall(folded)))
     for solid in run.findall(folded):
         counts.update(solid)
         counts.update(map(add, solid, solid[1:]))
@@ -131,12 +131,12 @@ def features(word: str, dimension: int) -> list[tuple[int, int]]:
     """
     codes = [ord(character) for character in word]
     whole = sum(code * power for code, power in zip(codes, POWERS, strict=False))
-    hashes = [_mixed(whole + SALTS[0])]
+    hashes = [_mix(whole + SALTS[0])]
     for start in range(len(codes) - 2):
         value = codes[start] + codes[start + 1] * _BASE
         for n, code in enumerate(codes[start + 2 : start + 5], 2):
             value += code * POWERS[n]
-            hashes.append(_mixed(value + SALTS[n + 1]))
+            hashes.append(_mix(value + SALTS[n + 1]))
     gram = _gram_weight(len(hashes) - 1)
     weights = [WORD_WEIGHT] + [gram] * (len(hashes) - 1)
     return [(x & (dimension - 1), -w if x >> 63 else w) for x, w in zip(hashes, weights, strict=True)]
@@ -170,11 +170,11 @@ def _wide_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(f"[^{SEPARATORS}{SOLID}]{{1,{WORD_CHARS}}}"), re.compile(f"[{SOLID}]+")
 
 
-def _marked(found: list[str]) -> dict[str, int]:
+def _mark(found: list[str]) -> dict[str, int]:
     return {f"<{word}>": n for word, n in Counter(found).items() if word not in STOP_WORDS}
 
 
-def _mixed(value: int) -> int:
+def _mix(value: int) -> int:
     value &= _MASK
     value = ((value ^ value >> 33) * MIX_1) & _MASK
     value = ((value ^ value >> 33) * MIX_2) & _MASK

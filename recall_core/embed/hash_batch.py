@@ -59,14 +59,14 @@ class Counted(NamedTuple):
 
 def embed(texts: Sequence[str], dimension: int) -> list[Vector]:
     """HashEmbedder.embed, in batches of bounded memory."""
-    return [vector for batch in _batches(texts, dimension) for vector in _scaled(sums(batch, dimension))]
+    return [vector for batch in _batches(texts, dimension) for vector in _scale(sums(batch, dimension))]
 
 
 def sums(texts: Sequence[str], dimension: int) -> NDArray[np.float64]:
     """The texts' vectors before they are scaled to length 1: one row each, of whole numbers."""
     added = np.zeros(len(texts) * dimension)
     log_tfs = np.array(LOG_TF, np.float64)
-    for group in _counted(texts):
+    for group in _count(texts):
         components, signed = _features(group.codes, dimension)
         cells, weights = components.take(group.words, axis=0), signed.take(group.words, axis=0)
         cells += (group.texts * dimension)[:, None]
@@ -88,7 +88,7 @@ def _batches(texts: Sequence[str], dimension: int) -> Iterator[Sequence[str]]:
         yield texts[start:]
 
 
-def _scaled(rows: NDArray[np.float64]) -> list[Vector]:
+def _scale(rows: NDArray[np.float64]) -> list[Vector]:
     norms = np.sqrt((rows * rows).sum(axis=1))
     is_empty = norms == 0
     norms[is_empty] = 1
@@ -96,7 +96,7 @@ def _scaled(rows: NDArray[np.float64]) -> list[Vector]:
     return [b"" if empty else raw[i * size : (i + 1) * size] for i, empty in enumerate(is_empty.tolist())]
 
 
-def _counted(texts: Sequence[str]) -> Iterator[Counted]:
+def _count(texts: Sequence[str]) -> Iterator[Counted]:
     """The words of all texts: of those with characters that are written without spaces as `words` gives them."""
     folded = [text[:MAX_CHARS].lower() if text.isascii() else fold(text[:MAX_CHARS]) for text in texts]
     solid = [i for i, text in enumerate(folded) if not text.isascii() and _solid().search(text)]
@@ -105,7 +105,7 @@ def _counted(texts: Sequence[str]) -> Iterator[Counted]:
         folded[i] = ""
     found = Words(folded)
     if found.are_told_apart():
-        yield from found.counted()
+        yield from found.count()
     else:
         yield from _one_by_one(texts, sorted({*range(len(texts))} - {*solid}))
 
@@ -137,7 +137,7 @@ class Words:
         texts = np.cumsum([1 + len(_STOPS) + 1, *(len(text) + 1 for text in folded)])
         self.first_of_text = np.searchsorted(self.starts, texts)  # text i has the words from here on
         self.parts = list(_parts(self.codes, self.starts, self.lengths))
-        self.numbers, self.first = _numbered(self._totals())
+        self.numbers, self.first = _number(self._totals())
 
     def _totals(self) -> Codes:
         totals = self.parts[0][1].copy()
@@ -158,7 +158,7 @@ class Words:
                 return False
         return True
 
-    def counted(self) -> Iterator[Counted]:
+    def count(self) -> Iterator[Counted]:
         """Those that are no stop words, each between its marks."""
         is_stop = np.zeros(len(self.first), bool)
         is_stop[self.numbers[: self.first_of_text[0]]] = True
@@ -222,7 +222,7 @@ def _cut(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
     return cut, np.minimum(np.repeat(ends, pieces) - cut, WORD_CHARS)
 
 
-def _numbered(totals: Codes) -> tuple[Ints, Ints]:
+def _number(totals: Codes) -> tuple[Ints, Ints]:
     """A number for each word, one for equal totals, and for each number a place where it stands."""
     order = np.argsort(totals)
     ordered = totals[order]

@@ -103,7 +103,7 @@ class LocalEmbedder:
             whole = rows.sum(axis=0)
             lengths = length * float(np.sqrt(whole @ whole))
             values = (rows @ direction / lengths).tolist() if lengths else []
-            shared.append(_worded(tokens.names(ids), values) if lengths else [])
+            shared.append(_add_by_word(tokens.names(ids), values) if lengths else [])
         return shared
 
     def shares_of(
@@ -187,7 +187,7 @@ def _rows(file: ModelFile) -> tuple[mmap.mmap, int]:
     return weights, 8 + length + int(tensor["data_offsets"][0])
 
 
-def _worded(names: Sequence[str], values: Sequence[float]) -> list[Share]:
+def _add_by_word(names: Sequence[str], values: Sequence[float]) -> list[Share]:
     """The tokens' values added up by the word that they spell: letters and digits that follow each other."""
     words: dict[str, float] = {}
     pieces: list[str] = []

@@ -62,18 +62,18 @@ def read(file: ModelFile, *, extra: str) -> mmap.mmap:
     folder = folder_of(file.package)
     if folder is None:
         raise unavailable(file.package, f"the package {file.package} is not installed")
-    return checked(folder / file.path, file.sha256, extra=extra)
+    return map_checked(folder / file.path, file.sha256, extra=extra)
 
 
-def checked(path: Path, sha256: str, *, extra: str) -> mmap.mmap:
+def map_checked(path: Path, sha256: str, *, extra: str) -> mmap.mmap:
     """A file mapped into memory, once its bytes are known to be the right ones."""
     try:
         mapped = mapped_file(path)
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
-        raise _damaged(path, why_unread(error) if isinstance(error, OSError) else str(error), extra) from error
+        raise _damage_error(path, why_unread(error) if isinstance(error, OSError) else str(error), extra) from error
     actual = digest(mapped)
     if actual != sha256:
-        raise _damaged(path, f"its sha256 begins with {actual[:12]} instead of {sha256[:12]}", extra)
+        raise _damage_error(path, f"its sha256 begins with {actual[:12]} instead of {sha256[:12]}", extra)
     return mapped
 
 
@@ -88,7 +88,7 @@ def digest(content: mmap.mmap | bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _damaged(path: Path, reason: str, extra: str) -> EmbedError:
+def _damage_error(path: Path, reason: str, extra: str) -> EmbedError:
     return EmbedError(
         "embedder_damaged",
         f"The model file {path} is not the one that was tested: {reason}.",

@@ -21,11 +21,11 @@ from recall_core.embed.model_files import (
     ModelFile,
     OnnxModel,
     Tokens,
-    checked,
     digest,
     fingerprint,
     folder_of,
     lacks,
+    map_checked,
     mapped_file,
     missing,
     read_folder,
@@ -164,9 +164,9 @@ class OnnxEmbedder:
         except Exception as error:
             message = f"{self._model.model} cannot be run: {error}."
             raise EmbedError("embedder_failed", message, hint=Hint("search", REST, mode="lexical")) from error
-        return unit(self._pooled(outputs))
+        return unit(self._pool(outputs))
 
-    def _pooled(self, outputs: Sequence[Any]) -> list[float]:
+    def _pool(self, outputs: Sequence[Any]) -> list[float]:
         """One vector from the model's outputs: from the one that has a row a token, else the one that is pooled."""
         rows = next((each for each in outputs if each.ndim == 3), None)
         if rows is None:
@@ -178,7 +178,9 @@ class OnnxEmbedder:
         return pooled
 
     def _content(self, path: Path, which: int) -> Any:
-        return mapped_file(path) if self._expected is None else checked(path, self._expected[which], extra="minilm")
+        return (
+            mapped_file(path) if self._expected is None else map_checked(path, self._expected[which], extra="minilm")
+        )
 
 
 class OnnxKind(NamedTuple):
@@ -268,7 +270,7 @@ class MinilmKind(NamedTuple):
 def _folder(config: Config) -> Path | None:
     """The folder behind `onnx:`, or None when nothing stands there."""
     argument = config.embedding.partition(":")[2]
-    return paths.expanded(argument) if argument else None
+    return paths.expand(argument) if argument else None
 
 
 ONNX = OnnxKind()

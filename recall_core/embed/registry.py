@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from recall_core import paths
 from recall_core._lazy import difflib, metadata
-from recall_core.config import Config, anchored
+from recall_core.config import Config, anchor
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.named import NamedTuple
 from recall_core.ports import Embedder, EmbedderKind
@@ -88,13 +88,13 @@ def kind(name: str) -> EmbedderKind:
         return _built_in(bare)
     for point in _plug_ins():
         if point.name == bare:
-            return _loaded(point)
+            return _load(point)
     raise _unknown(name)
 
 
 def kinds() -> list[EmbedderKind]:
     """Every kind: the built-in ones in their order, then plug-ins by name, a broken one as a BrokenKind."""
-    return [*(_built_in(name) for name in KINDS), *(_listed(point) for point in _plug_ins())]
+    return [*(_built_in(name) for name in KINDS), *(_describe(point) for point in _plug_ins())]
 
 
 def new_embedder(config: Config) -> Embedder:
@@ -127,7 +127,7 @@ def embedder_of(identity: str, config: Config = Config()) -> Embedder:
 
 def agrees(config: Config, identity: str) -> bool:
     """Whether these settings may name the embedder behind a store's vectors; found out without loading any model."""
-    return any(found.recognises(identity, settings) for found, settings in _named(config))
+    return any(found.recognises(identity, settings) for found, settings in _find_named(config))
 
 
 def resolve_auto(config: Config) -> tuple[Config, tuple[str, ...]]:
@@ -138,10 +138,10 @@ def resolve_auto(config: Config) -> tuple[Config, tuple[str, ...]]:
     Raises EmbedError `embedder_unavailable` when no candidate can be used.
     """
     if config.embedding != AUTO:
-        return config._replace(embedding=anchored(config.embedding, paths.absolute)), ()
+        return config._replace(embedding=anchor(config.embedding, paths.absolute)), ()
     reasons: list[str] = []
     for name in _auto_names(config):
-        settings = config._replace(embedding=anchored(name, paths.absolute))
+        settings = config._replace(embedding=anchor(name, paths.absolute))
         reason = _obstacle(settings)
         if reason is None:
             return settings, (*reasons, f"{name} is chosen and written down")
@@ -188,7 +188,7 @@ def _plug_ins() -> list[EntryPoint]:
     )
 
 
-def _loaded(point: EntryPoint) -> EmbedderKind:
+def _load(point: EntryPoint) -> EmbedderKind:
     try:
         return cast(EmbedderKind, point.load())
     except Exception as error:  # a stranger's module may raise anything while it is imported
@@ -196,9 +196,9 @@ def _loaded(point: EntryPoint) -> EmbedderKind:
         raise EmbedError("embedder_unavailable", message, hint=Hint("embedders")) from error
 
 
-def _listed(point: EntryPoint) -> EmbedderKind:
+def _describe(point: EntryPoint) -> EmbedderKind:
     try:
-        return _loaded(point)
+        return _load(point)
     except EmbedError as error:
         return BrokenKind(point.name, error.message.rstrip("."))
 
@@ -210,7 +210,7 @@ def _unknown(name: str) -> EmbedError:
     return EmbedError("unknown_embedder", f"There is no embedder named {name!r}.", hint=hint)
 
 
-def _named(config: Config) -> Iterator[tuple[EmbedderKind, Config]]:
+def _find_named(config: Config) -> Iterator[tuple[EmbedderKind, Config]]:
     """The kinds that the settings may stand for, those that can be loaded."""
     for name in _auto_names(config) if config.embedding == AUTO else (config.embedding,):
         try:
@@ -221,7 +221,7 @@ def _named(config: Config) -> Iterator[tuple[EmbedderKind, Config]]:
 
 def _candidates(identity: str, config: Config, dimension: int) -> Iterator[tuple[EmbedderKind, Config]]:
     """Who may have made vectors of that identity: what the settings name, then what its name alone tells."""
-    yield from ((found, settings) for found, settings in _named(config) if found.recognises(identity, settings))
+    yield from ((found, settings) for found, settings in _find_named(config) if found.recognises(identity, settings))
     for name in _KNOWN_BY_IDENTITY:
         settings = config._replace(embedding=name, embedding_dim=dimension)
         if identity.startswith(f"{name}-") and kind(name).recognises(identity, settings):

@@ -75,14 +75,14 @@ class EmbedderReranker:
         """The texts' vectors; the ones used last are kept."""
         keys = [VectorKey(_hash(text), is_query) for text in texts]
         unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
-        self._known |= self._learned(unknown, is_query=is_query) if unknown else {}
+        self._known |= self._learn(unknown, is_query=is_query) if unknown else {}
         found = {key: self._known.pop(key) for key in dict.fromkeys(keys)}
         self._known |= found
         for key in list(self._known)[: max(0, len(self._known) - _KEPT_TEXTS)]:
             del self._known[key]
         return [found[key] for key in keys]
 
-    def _learned(self, texts: Mapping[VectorKey, str], *, is_query: bool) -> Mapping[VectorKey, Vector]:
+    def _learn(self, texts: Mapping[VectorKey, str], *, is_query: bool) -> Mapping[VectorKey, Vector]:
         """Their vectors: those that were kept, and the others made, each text once."""
         kept = {} if self._kept is None else self._kept.find(list(texts))
         new = [key for key in texts if key not in kept]
@@ -181,10 +181,10 @@ def _similarities(question: Vector, texts: Sequence[Vector]) -> list[float]:
         sums: list[float] = (matrix @ np.array(asked)).tolist()
     else:
         sums = [sum(map(mul, asked, array("f", text))) for text in texts]
-    return [_settled(total, asked, text) for total, text in zip(sums, texts, strict=True)]
+    return [_settle(total, asked, text) for total, text in zip(sums, texts, strict=True)]
 
 
-def _settled(total: float, question: Sequence[float], text: Vector) -> float:
+def _settle(total: float, question: Sequence[float], text: Vector) -> float:
     """The sum, rounded; taken again exactly where the order of addition could decide the last decimal."""
     scaled = total * _SCALE
     if not isfinite(scaled) or abs(abs(scaled - round(scaled)) - 0.5) < _DOUBT:

@@ -85,7 +85,7 @@ class FoundSettings(NamedTuple):
         if not acts or self.is_accepted():
             return None
 
-        return untrusted(acts, toml=self.toml, digest=digest(self.acts()))
+        return untrusted_error(acts, toml=self.toml, digest=digest(self.acts()))
 
     def expect(self, *roles: str) -> None:
         """Raises ConfigError `untrusted_config` where what is for these waits."""
@@ -115,7 +115,7 @@ class FoundSettings(NamedTuple):
             self.expect(RERANKER)
         elif (act := _act(RERANKER, name, self.config, self.toml.parent)) is not None:
             hint = f'rerank = "{name}" in {self.toml.name}, then {Hint("trust")}'
-            self._expect_named(act, _unnamed(act, self.config, {}), hint=hint)
+            self._expect_named(act, _find_unnamed(act, self.config, {}), hint=hint)
 
     def asked(self, wanted: Config, named: Mapping[str, SettingValue], *, is_auto: bool) -> tuple[Act, ...]:
         """What waits no longer in the settings that a new embedder brings, because a person asked for it.
@@ -126,7 +126,7 @@ class FoundSettings(NamedTuple):
         embedder = _act(EMBEDDER, wanted.embedding, wanted, self.toml.parent)
         reranker = _act(RERANKER, wanted.rerank, wanted, self.toml.parent) if "rerank" in named else None
         for act in filter(None, (embedder, reranker)):
-            found = _unnamed(act, wanted, named)
+            found = _find_unnamed(act, wanted, named)
             if is_auto and act.network and "allow_network" not in named:
                 found["allow_network"] = True
             hint = Hint("reembed", wanted.embedding, set=assignments({**named, **found}))
@@ -162,7 +162,7 @@ class FoundSettings(NamedTuple):
         if self.is_vouched or not found or (self.is_accepted() and act.deed in {each.deed for each in self.acts()}):
             return
 
-        raise unnamed(act, toml=self.toml, found=tuple(found), hint=hint)
+        raise unnamed_error(act, toml=self.toml, found=tuple(found), hint=hint)
 
     # What waits.
 
@@ -218,7 +218,7 @@ def _act(role: str, name: str, config: Config, folder: Path) -> Act | None:
     return Act(role, bare, url, model, sends_text, server.variables)
 
 
-def _unnamed(act: Act, config: Config, named: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
+def _find_unnamed(act: Act, config: Config, named: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
     """What the settings say of the act's server and model that nobody named."""
     said = {"embedding_url": config.embedding_url, "embedding_model": config.embedding_model}
     own = {"embedding_url": act.url, "embedding_model": act.model}
@@ -226,7 +226,7 @@ def _unnamed(act: Act, config: Config, named: Mapping[str, SettingValue]) -> dic
 
 
 def _model_elsewhere(role: str, argument: str, folder: Path) -> Act | None:
-    place = os.path.realpath(folder / paths.expanded(argument))
+    place = os.path.realpath(folder / paths.expand(argument))
     return None if Path(place).is_relative_to(os.path.realpath(folder)) else Act(role, f"onnx:{place}")
 
 
@@ -293,9 +293,9 @@ def forget(folder: str) -> None:
         raise _unkept(why_unread(error)) from error
 
 
-def untrusted(acts: Sequence[Act], *, toml: Path, digest: str) -> ConfigError:
+def untrusted_error(acts: Sequence[Act], *, toml: Path, digest: str) -> ConfigError:
     """That settings wait, what they would have done, and what accepts them. digest: of all that they say."""
-    message = f"{toml.name} in {toml.parent} would {', and '.join(map(told, acts))}. {_why(toml)}"
+    message = f"{toml.name} in {toml.parent} would {', and '.join(map(describe, acts))}. {_why(toml)}"
     is_open = all(act.role != "store" for act in acts)  # else words cannot be searched either
     hint = f"{_accepting(toml)}, or {Hint('search', REST, mode='lexical')}" if is_open else _accepting(toml)
     return ConfigError("untrusted_config", message, hint=hint, details=_details(acts, digest))
@@ -309,15 +309,17 @@ def _accepting(toml: Path) -> Hint:
     return Hint("trust") if nearest == toml.parent else Hint("trust", store=str(toml.parent))
 
 
-def unnamed(act: Act, *, toml: Path, found: Sequence[str], hint: str) -> ConfigError:
+def unnamed_error(act: Act, *, toml: Path, found: Sequence[str], hint: str) -> ConfigError:
     """That an act was asked for whose place or model was not named but found."""
     said = " and ".join(found)
-    message = f"With the {said} that {toml.name} in {toml.parent} has, this would {told(act)}. You did not name that."
+    message = (
+        f"With the {said} that {toml.name} in {toml.parent} has, this would {describe(act)}. You did not name that."
+    )
     return ConfigError("untrusted_config", message, hint=hint, details=_details([act], digest([act])))
 
 
 def _details(acts: Sequence[Act], digest: str) -> dict[str, object]:
-    return {"sha256": digest, "acts": [told(act) for act in acts]}
+    return {"sha256": digest, "acts": [describe(act) for act in acts]}
 
 
 def _unkept(reason: str, digest: str = "") -> ConfigError:
@@ -326,7 +328,7 @@ def _unkept(reason: str, digest: str = "") -> ConfigError:
     return ConfigError("trust_unkept", f"What you accept cannot be kept: {reason}.", hint=hint)
 
 
-def told(act: Act) -> str:
+def describe(act: Act) -> str:
     """What the act would be, as it stands behind "would"."""
     texts = _TEXTS.get(act.role, "")
     model = f" as model {act.model}" if act.model else ""
@@ -339,9 +341,9 @@ def told(act: Act) -> str:
         text = f"load the model {act.model} with sentence-transformers{download}"
     elif act.what in KINDS:
         key = f" with the key in {' or '.join(act.keys)}" if act.keys else ""
-        text = f"send {texts} to {_shown(act.url)}{model}{key}"
+        text = f"send {texts} to {_strip_secrets(act.url)}{model}{key}"
     else:
-        server = f" for {_shown(act.url)}" if act.url else ""
+        server = f" for {_strip_secrets(act.url)}" if act.url else ""
         text = f"load the plug-in {act.what} and give it {texts}{server}{model}"
     return one_line(text)
 
@@ -356,7 +358,7 @@ def _why(toml: Path) -> str:
     return f"Since version {_SINCE} such settings wait until you accept them."
 
 
-def _shown(url: str) -> str:
+def _strip_secrets(url: str) -> str:
     """The address without a user's name and password, which may be secret."""
     try:
         parts = urls.urlsplit(url)

@@ -117,7 +117,7 @@ def standings(answer: Answer, rows: Sequence[Row], store: Store, embedder: Embed
             continue
         place = places.get(position)
         if place is None:
-            (alone,) = ranked.reordered([position], kept=1)
+            (alone,) = ranked.reorder([position], kept=1)
             hit = Hit(0, alone.score, row.doc, row.chunk, alone.parts)
         else:
             (hit,) = hits(answer, store, start=place, stop=place + 1)

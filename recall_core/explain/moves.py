@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from recall_core.explain.ledger import FactorShare, Inputs, causes, inputs_at, points_of
 from recall_core.rank.columns import positions_of
 from recall_core.retrieve.answer import Answer, is_distant, standing_for
-from recall_core.retrieve.copies import listed, scanned
+from recall_core.retrieve.copies import list_rows, scan
 from recall_core.store.port import Store
 from recall_core.types import SIGNALS, Row, Signal, Table
 
@@ -220,7 +220,7 @@ def _first(side: Side, depth: int) -> list[int]:
 
 
 def _scan(side: Side, depth: int | None) -> list[int]:
-    rows = listed(side.answer.plan, side.store, start=0, stop=depth)
+    rows = list_rows(side.answer.plan, side.store, start=0, stop=depth)
     return [doc if chunk is None else chunk for doc, chunk in rows]
 
 
@@ -229,7 +229,7 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
     answer = side.answer
     if answer.pool is None or answer.ranked is None:
         ranks = {rowid: rank for rank, rowid in enumerate(_scan(side, None), start=1)}
-        struck = scanned(answer.plan, side.store).first if answer.struck else {}
+        struck = scan(answer.plan, side.store).first if answer.struck else {}
         unranked: list[RowStanding] = []
         for rowid in rowids:
             rank = None if rowid is None or rowid in struck else ranks.get(rowid)

@@ -52,7 +52,7 @@ from recall_core.ingest.vectors import (
     tokens_of,
     with_vectors,
 )
-from recall_core.paths import typed
+from recall_core.paths import shorten
 from recall_core.ports import Embedder
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store, Writer
@@ -557,7 +557,7 @@ def _check_free(name: str, documents: Sequence[NewDocument], *, store: Store, ba
     """Raise UsageError `name_taken` if a file has the name, or a document of a file the path of one of these."""
     if os.path.lexists(base / name) or any(_is_of_file(each.path, name, store) for each in documents):
         message = f"{name} is the name of a file, or of a document that came from one."
-        raise UsageError("name_taken", message, hint=Hint("add", typed(base / name)))
+        raise UsageError("name_taken", message, hint=Hint("add", shorten(base / name)))
 
 
 def _is_unchanged(known: Fingerprint, documents: Sequence[NewDocument], *, store: Store) -> bool:

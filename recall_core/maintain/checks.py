@@ -31,7 +31,7 @@ from recall_core.retrieve.query import telling
 from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.store.values import Finding
-from recall_core.text import nfc, spaced
+from recall_core.text import nfc, space_cjk
 from recall_core.types import Fingerprint, LiteralQuery, Phrase, Root, Row, Vector, is_granted
 
 _SYNC = Hint("sync")
@@ -82,7 +82,7 @@ def unchanged_files(store: Store, *, base: Path, config: Config) -> Finding:
         return Finding("ok", f"{len(files)} files are as they were read")
     named = ", ".join(f"{file.path} {_HOW[state]}" for file, state in stale[:_NAMED])
     more = f", and {len(stale) - _NAMED} more" if len(stale) > _NAMED else ""
-    evidence = f"of {len(files)} files {_counted(stale)}: {named}{more}"
+    evidence = f"of {len(files)} files {_count_stale(stale)}: {named}{more}"
     try:
         return Finding("warning", evidence, _remedy(stale, store, base=base, config=config))
     except IngestError as error:  # a sync would say the same
@@ -96,10 +96,10 @@ def left_parts(store: Store, *, removed: Sequence[str] = ()) -> Finding:
     """
     home = files.home_of(store.path)
     left = [each for each in files.find(home) if each.state != "living"] if home is not None else []
-    gone = f"removed {_named(removed)}" if removed else ""
+    gone = f"removed {_list_names(removed)}" if removed else ""
     if not left:
         return Finding("ok", gone or "killed commands left no copy", files=tuple(removed))
-    lines = [_named([str(each.path) for each in left]) + " left by killed commands"]
+    lines = [_list_names([str(each.path) for each in left]) + " left by killed commands"]
     if any(each.state == "unknown" for each in left):
         lines.append("what another machine or an earlier version made can go a day after its last change")
     away = sorted({str(each.folder) for each in left if each.folder is not None})
@@ -119,13 +119,13 @@ def remove_left(store: Store) -> tuple[str, ...]:
     return tuple(str(path) for path in before if path not in remaining)
 
 
-def _named(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     """Return how many files there are, and the first few of them."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{len(names)} file{'s' * (len(names) > 1)}: {', '.join(names[:_NAMED])}{more}"
 
 
-def _counted(stale: Sequence[_Stale]) -> str:
+def _count_stale(stale: Sequence[_Stale]) -> str:
     states = Counter(each.state for each in stale)
     missing, modified, earlier = states["missing"], states["modified"], states["earlier"]
     told = [f"{missing} are missing and {modified} modified"] if missing or modified else []
@@ -136,7 +136,7 @@ def _counted(stale: Sequence[_Stale]) -> str:
 def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config) -> str:
     """Return what helps, as one line. Raises IngestError `root_missing`."""
     roots = store.roots()[::-1]
-    met = _met(standing_roots(roots, known={file.path: file for file in store.files()}, base=base), base, config)
+    met = _meet(standing_roots(roots, known={file.path: file for file in store.files()}, base=base), base, config)
     read = [(each, here) for each in stale if (here := met.get(each.file.path))]
     skipped = []
     for each, here in read[:_NAMED]:  # a sync skips the file for what is in it
@@ -170,7 +170,7 @@ def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[
     return hints + [Hint("add", *paths, parser=name) for name, paths in named.items()]
 
 
-def _met(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met | None]:
+def _meet(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met | None]:
     """Return what a sync comes upon, by path; None where it skips it. roots: newest first."""
     met: dict[str, _Met | None] = {}
     for root in roots:
@@ -266,7 +266,7 @@ def _spread(rowids: Sequence[int], most: int) -> list[int]:
 
 def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
     """Return True if its rarest words find the chunk; one without a word has none to miss."""
-    words = list(dict.fromkeys(store.tokens(spaced(row.chunk.text))))[:_WORDS]
+    words = list(dict.fromkeys(store.tokens(space_cjk(row.chunk.text))))[:_WORDS]
     words = telling(words, stop_words) or words
     phrases = tuple(Phrase(word, (word,)) for word in words)
     terms = store.term_stats(LiteralQuery("", phrases), is_searched=False)

@@ -15,7 +15,7 @@ from recall_core.contract.views import BackupView, CheckView, RecoveredView, Ver
 from recall_core.embed.registry import embedder_of
 from recall_core.embed.registry import kind as embedder_kind
 from recall_core.errors import RecallError, StoreCorrupt, StoreError, UsageError, why_unread
-from recall_core.maintain.doctor import RESTORE, examined, lost_view, made_with, make_vectors
+from recall_core.maintain.doctor import RESTORE, examine, lost_view, made_with, make_vectors
 from recall_core.maintain.embedders import make_anew
 from recall_core.maintain.transfer import checked_export
 from recall_core.shell import Hint, quote
@@ -107,7 +107,7 @@ def _end_purge(store: Store) -> None:
 def _check_copy(kind: StoreKind, part: Path, path: str) -> StoreInfo:
     """Return what the copy holds, once all of it has been found to be what was stored."""
     with closing(kind.open(str(part))) as copy:
-        wrong = [check for check in examined(copy) if check["severity"] == "error" and check["code"] in _DAMAGE]
+        wrong = [check for check in examine(copy) if check["severity"] == "error" and check["code"] in _DAMAGE]
         if wrong:
             message = f"{path} is damaged, and no copy was kept: {wrong[0]['evidence']} ({wrong[0]['code']})."
             raise StoreCorrupt("store_corrupt", message, hint=Hint("doctor", store=path))
@@ -158,7 +158,7 @@ def recover(old: Path, new: Path, *, kind: StoreKind, config: Config | None) -> 
                     make_vectors(store, partial(embedder_of, store.embedder(), config or Config()))
                 if config is not None:
                     make_anew(store, config)
-                checks, info = examined(store), store.info()
+                checks, info = examine(store), store.info()
                 without = sum(map(len, store.without_vector()))
             files.put_in_place(part, place)
         except OSError as error:
@@ -190,7 +190,7 @@ def _store_verified(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[C
     view = VerifiedView(path=str(source), kind="store")
     try:
         with kind.aside(str(source)) as copy:
-            checks = examined(copy)
+            checks = examine(copy)
             if not any(check["severity"] == "error" and check["code"] in _DAMAGE for check in checks):
                 info = copy.info()
                 view |= {"documents": info.documents, "chunks": info.chunks, "digest": info.digest}

@@ -155,7 +155,7 @@ def codes() -> tuple[str, ...]:
     return tuple(code for code, _, _ in _questions(Path(), Config()))
 
 
-def examined(store: Store) -> list[CheckView]:
+def examine(store: Store) -> list[CheckView]:
     """Return every check of what a store holds: neither the files around it nor an embedder is looked at.
 
     Raises StoreError `io_error` where the disk fails, and nothing is known.
@@ -183,7 +183,7 @@ def _questions(
         ("self_retrieval", partial(_selves, config=config), _REPAIR),
         ("sparse_ceiling", partial(_ceiling, config=config), CALIBRATE),
         *pairs,
-        ("environment", _checked("environment"), Hint(INSTALL, "sqlite-vec", force_reinstall=True)),
+        ("environment", _check("environment"), Hint(INSTALL, "sqlite-vec", force_reinstall=True)),
     )
 
 
@@ -222,7 +222,7 @@ def _of_store(question: Callable[[Store], Finding]) -> Callable[[Store, Own], Fi
     return lambda store, own: question(store)
 
 
-def _checked(code: StoreCheck) -> Callable[[Store, Own], Finding]:
+def _check(code: StoreCheck) -> Callable[[Store, Own], Finding]:
     return lambda store, own: store.check(code)
 
 
@@ -289,24 +289,24 @@ Own = Callable[[], Embedder]
 Question = tuple[str, Callable[[Store, Own], Finding], str]
 
 _QUESTIONS: tuple[Question, ...] = (
-    ("integrity", _checked("integrity"), _REPAIR),
-    ("foreign_keys", _checked("foreign_keys"), _REPAIR),
-    ("schema", _checked("schema"), ""),
-    ("fulltext", _checked("fulltext"), _REPAIR),
-    ("fulltext_rows", _checked("fulltext_rows"), _REPAIR),
-    ("orphan_vectors", _checked("orphan_vectors"), _REPAIR),
-    ("vector_values", _checked("vector_values"), _REPAIR),
+    ("integrity", _check("integrity"), _REPAIR),
+    ("foreign_keys", _check("foreign_keys"), _REPAIR),
+    ("schema", _check("schema"), ""),
+    ("fulltext", _check("fulltext"), _REPAIR),
+    ("fulltext_rows", _check("fulltext_rows"), _REPAIR),
+    ("orphan_vectors", _check("orphan_vectors"), _REPAIR),
+    ("vector_values", _check("vector_values"), _REPAIR),
     ("vectors", _vectors, _REPAIR),
-    ("texts", _checked("texts"), _FROM_DISK),
-    ("documents", _checked("documents"), READ_AGAIN),
-    ("ids", _checked("ids"), READ_AGAIN),
-    ("slices", _checked("slices"), READ_AGAIN),
+    ("texts", _check("texts"), _FROM_DISK),
+    ("documents", _check("documents"), READ_AGAIN),
+    ("ids", _check("ids"), READ_AGAIN),
+    ("slices", _check("slices"), READ_AGAIN),
     ("tokens", _tokens, READ_AGAIN),
-    ("digest", _checked("digest"), _REPAIR),
-    ("counts", _checked("counts"), _REPAIR),
-    ("purge_pending", _checked("purge_pending"), _COMPACT),
-    ("space", _checked("space"), _COMPACT),
-    ("duplicates", _checked("duplicates"), ""),
+    ("digest", _check("digest"), _REPAIR),
+    ("counts", _check("counts"), _REPAIR),
+    ("purge_pending", _check("purge_pending"), _COMPACT),
+    ("space", _check("space"), _COMPACT),
+    ("duplicates", _check("duplicates"), ""),
     ("reembed", _reembed, ""),
     ("embedder", _embedder, ""),
 )

@@ -34,7 +34,7 @@ from recall_core.retrieve.query import telling
 from recall_core.shell import Hint, flag
 from recall_core.store.port import Store
 from recall_core.store.values import Finding, ReembedTarget, Signing, signing_of
-from recall_core.text import spaced
+from recall_core.text import space_cjk
 from recall_core.types import Progress, Row, Stage
 
 _COMPACT = Hint("compact")
@@ -109,7 +109,7 @@ def _sample(store: Store) -> list[Row]:
 
 
 def _question(store: Store, row: Row, stop_words: str) -> str:
-    words = telling(dict.fromkeys(store.tokens(spaced(row.chunk.text))), stop_words)
+    words = telling(dict.fromkeys(store.tokens(space_cjk(row.chunk.text))), stop_words)
     count = min(len(words), _WORDS)
     return " ".join(words[place * len(words) // count] for place in range(count))
 

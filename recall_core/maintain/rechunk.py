@@ -21,9 +21,9 @@ from recall_core.config import (
     assign,
     chunker_identity,
     cut_as,
+    read_toml,
     replace,
     settings_of,
-    written,
 )
 from recall_core.contract.store import CutView, RechunkView
 from recall_core.embed.trust import FoundSettings
@@ -93,7 +93,7 @@ def _resolve_settings(store: Store, settings: GivenSettings, *, found: FoundSett
     for key in named:
         if key not in CUTTING:
             raise UsageError("setting_fixed", f"{key} is nothing that texts are cut by.", hint=where)
-    said = written(toml).keys()
+    said = read_toml(toml).keys()
     stored = cut_as(found.config, chunker=info.chunker, counter=info.counter)
     unsaid = {key: value for key, value in _cutting(stored).items() if key not in said}
     config = found.config._replace(**unsaid)  # type: ignore[arg-type]  # values of its own fields

@@ -23,7 +23,7 @@ from recall_core.shell import Hint, flag
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
 from recall_core.store.port import Store, Writer
 from recall_core.store.values import KnownRoot, find_flaws
-from recall_core.text import chunk_id, document_id, embedded_hash, nfc, spaced, utc
+from recall_core.text import chunk_id, document_id, embedded_hash, nfc, space_cjk, utc
 from recall_core.types import NewChunk, NewDocument, NewFile, Root, Span, Vector
 
 FORMAT_VERSION = 1
@@ -226,7 +226,7 @@ def marks_of(line: DocumentLine) -> tuple[Mark, ...]:
     if isinstance(line.marks, msgspec.UnsetType):
         return ()
     try:
-        return marks.loaded(line.marks)
+        return marks.load(line.marks)
     except ValueError as error:
         raise invalid(f"document {line.id}: {error}") from error
 
@@ -241,7 +241,7 @@ def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
     is_title = line.is_title is True
     if is_title and not document.title.startswith(line.text, line.offset):
         raise invalid(f"chunk {line.id} is said to be the title, and is not")
-    search_text = spaced(line.text)
+    search_text = space_cjk(line.text)
     return NewChunk(
         Span(line.offset, line.end, line.tokens, line.heading),
         line.line_start,

@@ -41,7 +41,7 @@ def model_tokens(text: str) -> int:
     narrow = text if text.isascii() else patterns.wide.sub(" ", text)
     words = narrow.split()
     lengths = list(map(len, words))
-    count = _remembered if max(lengths, default=0) <= _SHORT else _counted
+    count = _remembered if max(lengths, default=0) <= _SHORT else _count
     units = 0
     for start in range(0, len(words), _AT_ONCE):
         check()
@@ -94,7 +94,7 @@ def _word(word: str) -> int:
 _remembered = lru_cache(_WORDS)(_word)
 
 
-def _counted(word: str) -> int:
+def _count(word: str) -> int:
     return _remembered(word) if len(word) <= _SHORT else _word(word)
 
 

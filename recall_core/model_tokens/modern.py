@@ -50,14 +50,14 @@ _RUNS = r" {1,24}(?=[ \r\n])|\n{1,5}|\t{1,4}| ?[A-Za-z\u00c0-\u024f]+| ?[!-/:-@\
 def modern_tokens(text: str) -> int:
     """Return about the greatest count among large vocabularies. Linear in the length."""
     runs, units = re.findall(_RUNS, text), 0
-    count = _remembered if max(map(len, runs), default=0) <= _SHORT else _counted
+    count = _remembered if max(map(len, runs), default=0) <= _SHORT else _count
     for start in range(0, len(runs), _AT_ONCE):
         check()
         units += sum(map(count, runs[start : start + _AT_ONCE]))
     return -(-units // UNIT)
 
 
-def _counted(run: str) -> int:
+def _count(run: str) -> int:
     return _remembered(run) if len(run) <= _SHORT else _units(run)
 
 

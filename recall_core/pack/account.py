@@ -66,7 +66,7 @@ class Spent(NamedTuple):
     separators: int
 
 
-def spent(packed: Packed, *, counter: Counter, config: Config) -> Spent:
+def count_spent(packed: Packed, *, counter: Counter, config: Config) -> Spent:
     """The shares of a context that was packed with this counter and config."""
     sheet = layout(config, counter)
     drafts = [draft(sheet, block) for block in packed.blocks]
@@ -122,7 +122,7 @@ def account(packed: Packed, hits: Sequence[Hit], *, counter: Counter, config: Co
         documents=len({block.doc.path for block in packed.blocks}),
         redundancy=_redundancy(packed),
         duplicates=_twins(hits, kept),
-        truncated_tokens=_truncated(packed, hits, counter),
+        truncated_tokens=_count_truncated(packed, hits, counter),
     )
 
 
@@ -195,7 +195,7 @@ def _twins(hits: Sequence[Hit], kept: Mapping[int, float]) -> tuple[NearDuplicat
     return tuple(found)
 
 
-def _truncated(packed: Packed, hits: Sequence[Hit], counter: Counter) -> int:
+def _count_truncated(packed: Packed, hits: Sequence[Hit], counter: Counter) -> int:
     whole = _cut_chunk(packed, hits)
     return 0 if whole is None else max(0, counter.count(whole.text) - counter.count(packed.blocks[-1].text))
 

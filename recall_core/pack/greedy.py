@@ -19,11 +19,11 @@ from recall_core.pack.layout import (
     chunk_of,
     fits,
     fits_behind,
-    joined,
+    join,
     layout,
     omission,
     part,
-    placed,
+    place_block,
     render,
     whole,
 )
@@ -191,7 +191,7 @@ def _add(sheet: Layout, drafts: Sequence[Draft], hit: Hit) -> list[Draft]:
     kept = [merged if place == touched[0] else each for place, each in enumerate(drafts)]
     if len(touched) == 1:
         return kept
-    return _renumbered(sheet, [each for place, each in enumerate(kept) if place not in touched[1:]])
+    return _renumber(sheet, [each for place, each in enumerate(kept) if place not in touched[1:]])
 
 
 def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
@@ -199,7 +199,7 @@ def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
     blocks = [each.block for each in drafts]
     by_offset = sorted(drafts, key=lambda each: (each.block.offset, -each.block.end))
     first, last = by_offset[0], max(by_offset, key=lambda each: each.block.end).block
-    texts, tokens = joined(sheet, by_offset)
+    texts, tokens = join(sheet, by_offset)
     place = blocks[0].place
     if (place or "").startswith("line "):  # a header says all lines of its block, as of any text
         begin, end = str(first.block.place), str(last.place)
@@ -215,18 +215,18 @@ def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
         ranks=tuple(rank for block in blocks for rank in block.ranks),
         imitates=any(block.imitates for block in blocks),
     )
-    return placed(sheet, union, texts=texts, text_tokens=tokens)
+    return place_block(sheet, union, texts=texts, text_tokens=tokens)
 
 
-def _renumbered(sheet: Layout, drafts: Sequence[Draft]) -> list[Draft]:
+def _renumber(sheet: Layout, drafts: Sequence[Draft]) -> list[Draft]:
     return [
-        each if each.block.number == number else _moved(sheet, each, number) for number, each in enumerate(drafts, 1)
+        each if each.block.number == number else _move(sheet, each, number) for number, each in enumerate(drafts, 1)
     ]
 
 
-def _moved(sheet: Layout, draft: Draft, number: int) -> Draft:
+def _move(sheet: Layout, draft: Draft, number: int) -> Draft:
     block = draft.block._replace(number=number)
-    return placed(sheet, block, texts=draft.texts, text_tokens=draft.text_tokens)
+    return place_block(sheet, block, texts=draft.texts, text_tokens=draft.text_tokens)
 
 
 def _fragment(

@@ -36,7 +36,7 @@ class Draft(NamedTuple):
     lead_tokens: int
     text_tokens: int
     texts: tuple[str, ...]
-    """The block's text in slices, put together once it grows no more: see `finished`."""
+    """The block's text in slices, put together once it grows no more: see `finish`."""
 
 
 class Layout(NamedTuple):
@@ -117,11 +117,11 @@ def _imitation(header: str, footer: str) -> re.Pattern[str]:
 def draft(layout: Layout, block: Block) -> Draft:
     """The block as it will be shown."""
     check()
-    shown = _shown(layout, block, (block.text,))
-    return placed(layout, block, texts=(block.text,), text_tokens=layout.count(shown))
+    shown = _show(layout, block, (block.text,))
+    return place_block(layout, block, texts=(block.text,), text_tokens=layout.count(shown))
 
 
-def placed(layout: Layout, block: Block, *, texts: tuple[str, ...], text_tokens: int) -> Draft:
+def place_block(layout: Layout, block: Block, *, texts: tuple[str, ...], text_tokens: int) -> Draft:
     """The same of a block whose text is known in slices, with what it costs."""
     lead = _lead(layout.header, block)
     if block.imitates and lead:
@@ -131,12 +131,12 @@ def placed(layout: Layout, block: Block, *, texts: tuple[str, ...], text_tokens:
     return Draft(block, lead, lead_tokens, text_tokens, texts)
 
 
-def finished(draft: Draft) -> Block:
+def finish(draft: Draft) -> Block:
     """The block with its whole text."""
     return draft.block._replace(text="".join(draft.texts))
 
 
-def joined(layout: Layout, drafts: Sequence[Draft]) -> tuple[tuple[str, ...], int]:
+def join(layout: Layout, drafts: Sequence[Draft]) -> tuple[tuple[str, ...], int]:
     """The text from the first draft's beginning to the last end, in slices, and at least its tokens.
 
     drafts: of one document, by offset, none with a gap before it. Adds up the parts where that is allowed, so that a
@@ -146,7 +146,7 @@ def joined(layout: Layout, drafts: Sequence[Draft]) -> tuple[tuple[str, ...], in
     for each in drafts[1:]:
         if each.block.end <= end:
             continue
-        gone, rest = _divided(each.texts, end - each.block.offset)
+        gone, rest = _divide(each.texts, end - each.block.offset)
         across = not (texts[-1][-1:].isspace() or rest[0][:1].isspace())
         if layout.counts_words:
             again = layout.count("".join(gone)) - _is_inside(gone, rest)  # a word across a seam is one word
@@ -159,7 +159,7 @@ def joined(layout: Layout, drafts: Sequence[Draft]) -> tuple[tuple[str, ...], in
     return texts, tokens
 
 
-def _divided(texts: tuple[str, ...], length: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _divide(texts: tuple[str, ...], length: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Slices of a text, before and after its first `length` code points."""
     for place, text in enumerate(texts):
         if length < len(text):
@@ -177,7 +177,7 @@ def _is_inside(before: tuple[str, ...], after: tuple[str, ...]) -> bool:
 def render(layout: Layout, drafts: Sequence[Draft]) -> str:
     """The whole context."""
     return layout.separator.join(
-        "".join((each.lead, _shown(layout, each.block, each.texts), layout.footer)) for each in drafts
+        "".join((each.lead, _show(layout, each.block, each.texts), layout.footer)) for each in drafts
     )
 
 
@@ -187,13 +187,13 @@ def text_ranges(layout: Layout, drafts: Sequence[Draft]) -> list[tuple[int, int]
     at = 0
     for each in drafts:
         start = at + len(each.lead)
-        end = start + len(_shown(layout, each.block, each.texts))
+        end = start + len(_show(layout, each.block, each.texts))
         ranges.append((start, end))
         at = end + len(layout.footer) + len(layout.separator)
     return ranges
 
 
-def _shown(layout: Layout, block: Block, texts: Sequence[str]) -> str:
+def _show(layout: Layout, block: Block, texts: Sequence[str]) -> str:
     """The block's text as it stands in the context."""
     text = "".join(texts)
     if not layout.is_numbered or block.place is not None:
@@ -211,7 +211,7 @@ def fits(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> bool:
     """
     upper = sum(each.lead_tokens + each.text_tokens for each in drafts) + layout.gap_tokens * (len(drafts) - 1)
     seams = sum(len(each.texts) + _PARTS for each in drafts)
-    return _settled(layout, upper, seams, budget_tokens, lambda: render(layout, drafts))
+    return _fits(layout, upper, seams, budget_tokens, lambda: render(layout, drafts))
 
 
 def fits_behind(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> Callable[[Draft], bool]:
@@ -221,7 +221,7 @@ def fits_behind(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> 
 
     def fitting(last: Draft) -> bool:
         upper = counted + last.lead_tokens + last.text_tokens
-        return _settled(layout, upper, len(last.texts) + 1, budget_tokens, lambda: before + render(layout, [last]))
+        return _fits(layout, upper, len(last.texts) + 1, budget_tokens, lambda: before + render(layout, [last]))
 
     return fitting
 
@@ -229,7 +229,7 @@ def fits_behind(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> 
 _PARTS = 3  # of a draft beside its texts: the lines above and below it, and a separator
 
 
-def _settled(layout: Layout, upper: int, seams: int, budget_tokens: int, text: Callable[[], str]) -> bool:
+def _fits(layout: Layout, upper: int, seams: int, budget_tokens: int, text: Callable[[], str]) -> bool:
     """Whether a text fits whose parts, divided by so many seams or fewer, count so much together."""
     if layout.summable and upper <= budget_tokens:
         return True
@@ -246,12 +246,14 @@ def _lead(header: str, block: Block) -> str:
     if where != f":{lines}":  # a place that is no line of the text: `a.pdf#page=3`
         header, lines = header.replace("{path}:{lines}", "{path}{lines}"), where
         lines = lines if "{path}{lines}" in header else lines[1:]
-    path, title, heading = map(_escaped if header.startswith("<") else one_line, (doc.path, doc.title, block.heading))
+    path, title, heading = map(
+        _escape_attribute if header.startswith("<") else one_line, (doc.path, doc.title, block.heading)
+    )
     line = header.format(n=block.number, path=path, lines=lines, title=title, heading=heading)
     return line + "\n"
 
 
-def _escaped(name: str) -> str:
+def _escape_attribute(name: str) -> str:
     """A name as the value of an attribute."""
     return one_line(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
 

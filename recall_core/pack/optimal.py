@@ -63,7 +63,7 @@ def choose(things: Sequence[Thing], *, capacity: int, cap: int = 0) -> tuple[int
     groups: dict[object, list[int]] = {}
     for position, thing in enumerate(things):
         groups.setdefault(thing.group if cap > 0 else position, []).append(position)
-    return _chosen(things, list(groups.values()), capacity, cap if cap > 0 else 1)
+    return _choose(things, list(groups.values()), capacity, cap if cap > 0 else 1)
 
 
 def bound(things: Sequence[Thing], *, capacity: int) -> float:
@@ -81,7 +81,7 @@ def _density(thing: Thing) -> float:
     return thing.value / thing.cost if thing.cost > 0 else float("inf")
 
 
-def _chosen(things: Sequence[Thing], groups: Sequence[Sequence[int]], capacity: int, cap: int) -> tuple[int, ...]:
+def _choose(things: Sequence[Thing], groups: Sequence[Sequence[int]], capacity: int, cap: int) -> tuple[int, ...]:
     """Layers are built from the last group to the first, so that walking back decides the earliest things first."""
     best = np.zeros(capacity + 1, np.int64)
     layers: list[_Layer] = []
@@ -155,7 +155,7 @@ def pack_optimal(
     """
     sheet = layout(config, counter)
     takers, passed_over = dict[int, Taker](), list[Omission]()
-    stream = _undropped(candidates, dropped, alike, takers, passed_over)
+    stream = _skip_dropped(candidates, dropped, alike, takers, passed_over)
     hits = list(islice(stream, OPTIMAL_ROWS))
     last = hits[-1].rank if hits else 0
     pins, passed = _further_pins(stream, pinned - dropped - {chunk_of(hit).id for hit in hits})
@@ -168,7 +168,7 @@ def pack_optimal(
     free = [hit for hit in hits if _is_free(hit, settled)]
     below = _Below((hit for hit in chain(passed, stream) if hit.rank not in apart), settled)
     room = budget_tokens - own.tokens
-    chosen = _settled(sheet, fixed, free, below, own.hits, budget_tokens=room, diversity=config.diversity)
+    chosen = _settle(sheet, fixed, free, below, own.hits, budget_tokens=room, diversity=config.diversity)
     hits += below.read
     ranked = _drafts(sheet, chosen)
     least = config.min_fragment
@@ -189,7 +189,7 @@ def pack_optimal(
     )
 
 
-def _undropped(
+def _skip_dropped(
     candidates: Iterable[Hit],
     dropped: frozenset[str],
     alike: Alike,
@@ -255,7 +255,7 @@ def cost_of(sheet: Layout, hit: Hit, *, number: int) -> int:
     return own.lead_tokens + own.text_tokens + sheet.gap_tokens
 
 
-def _settled(
+def _settle(
     sheet: Layout,
     fixed: Sequence[Hit],
     free: Sequence[Hit],
@@ -296,7 +296,7 @@ def _choice(
             capacity -= cost
     things = [Thing(value_of(hit), cost_of(sheet, hit, number=number), hit.doc.path) for hit in free]
     counted = [*kept, *apart]
-    taken = _allowed(counted, things, diversity)
+    taken = _allow(counted, things, diversity)
     left = capacity - sum(things[position].cost for position in taken)
     if left < 0:
         taken = _beside(counted, things, capacity, diversity)
@@ -306,7 +306,7 @@ def _choice(
     return sorted(chosen, key=lambda hit: hit.rank)
 
 
-def _allowed(kept: Sequence[Hit], things: Sequence[Thing], diversity: int) -> tuple[int, ...]:
+def _allow(kept: Sequence[Hit], things: Sequence[Thing], diversity: int) -> tuple[int, ...]:
     """What would be chosen without a budget: the most valuable things of each document, all that the cap allows."""
     shares = Counts(hit.doc.path for hit in kept)
     taken = []

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from recall_core.config import Config
 from recall_core.deadline import check
 from recall_core.pack.growth import Growth, Span
-from recall_core.pack.layout import Draft, Layout, chunk_of, finished, fits, omission, part, render
+from recall_core.pack.layout import Draft, Layout, chunk_of, finish, fits, omission, part, render
 from recall_core.types import Hit, Omission, Packed
 
 
@@ -181,7 +181,7 @@ def context(
         used_tokens=sheet.count(text),
         counter=sheet.counter,
         candidates=total,
-        blocks=tuple(map(finished, drafts)),
+        blocks=tuple(map(finish, drafts)),
         omitted=tuple(omitted),
         warnings=tuple(warnings),
         reserved_for=own.ids,

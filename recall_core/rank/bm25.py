@@ -75,7 +75,7 @@ def scores(found: Occurrences, rowids: Sequence[int], config: Config) -> list[fl
     """The scores of these rows, in their order: the sum of `contributions`, to the last bit."""
     work = sum(map(len, found.counts))
     is_small = work < (_PLAIN_COUNTS if "numpy" in sys.modules else _PLAIN_COUNTS_COLD)
-    return (plain if is_small else vectorised)(found, rowids, config)
+    return (plain if is_small else score_columns)(found, rowids, config)
 
 
 def plain(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
@@ -89,7 +89,7 @@ def plain(found: Occurrences, rowids: Sequence[int], config: Config) -> list[flo
     return [totals[rowid] for rowid in rowids]
 
 
-def vectorised(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
+def score_columns(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
     """`scores`, a phrase after the other. Equal operations in equal order give equal bits."""
     places = {rowid: place for place, rowid in enumerate(rowids)}
     lengths = np.array([found.lengths.get(rowid, (0, 0)) for rowid in rowids], dtype=np.float64).reshape(-1, 2)
@@ -117,8 +117,8 @@ def contribution(
     """What a phrase gives to one row's score, or to those of a column of rows; see `contributions`."""
     if config.lexical_model == "bm25f":
         k1, b = config.bm25_k1, config.bm25_b
-        title = _shortened(tf[0], lengths[0], averages[0], b)
-        frequency = config.title_weight * title + _shortened(tf[1], lengths[1], averages[1], b)
+        title = _saturate(tf[0], lengths[0], averages[0], b)
+        frequency = config.title_weight * title + _saturate(tf[1], lengths[1], averages[1], b)
         value: Number = idf * ((k1 + 1) * frequency / (frequency + k1 + (frequency == 0)))
         return value
     frequency = config.title_weight * tf[0] + tf[1]
@@ -127,7 +127,7 @@ def contribution(
     return idf * ((BM25_K1 + 1) * frequency / (frequency + held))
 
 
-def _shortened(tf: Number, length: Number, average: float, b: float) -> Number:
+def _saturate(tf: Number, length: Number, average: float, b: float) -> Number:
     """A term frequency held against the length of its column. Nothing stays nothing, where a norm is 0 too."""
     if average == 0:
         return tf

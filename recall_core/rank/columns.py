@@ -273,7 +273,7 @@ class RankColumn(Sequence["int | None"]):
             return tuple([rank or None for rank in self.array[index].tolist()])
         self._asked += 1
         if self._ranks is None and self._asked <= _ONE_BY_ONE:
-            return self._counted(index if index >= 0 else len(self) + index)
+            return self._count(index if index >= 0 else len(self) + index)
         return int(self.array[index]) or None
 
     def __iter__(self) -> Iterator[int | None]:
@@ -294,7 +294,7 @@ class RankColumn(Sequence["int | None"]):
             self._ranks = ranks
         return self._ranks
 
-    def _counted(self, position: int) -> int | None:
+    def _count(self, position: int) -> int | None:
         value = self._raw[position]
         if isnan(value):
             return None
@@ -331,7 +331,7 @@ def documents_of(keys: Sequence[Key], positions: Sequence[int]) -> list[int]:
     return [keys[position].doc_rowid for position in positions]
 
 
-def rounded(values: Floats, decimals: int) -> Floats:
+def round_half_even(values: Floats, decimals: int) -> Floats:
     """Each value as Python's round() gives it, half-even, to the last bit.
 
     The product with a power of ten is off by less than a millionth of a unit of the last decimal, as far as it is

@@ -83,7 +83,7 @@ class Copies:
         """The rows that stand, then those that min_score cut; the struck ones are nowhere."""
         if not self.struck:
             return self.ranking
-        return self.ranking.reordered(_StandingPositions(self), kept=self.kept)
+        return self.ranking.reorder(_StandingPositions(self), kept=self.kept)
 
     def alike(self, position: int) -> Sequence[int]:
         """All candidates with its text, itself among them, whether they are in the list or not."""

@@ -66,11 +66,11 @@ def rank(pool: Pool, config: Config) -> Ranking:
     """
     is_plainest = (config.fusion, config.normalize) == ("weighted", "bound")
     if isinstance(pool.semantic, UnsettledColumn) and pool.semantic and is_plainest:
-        return _estimated(pool, pool.semantic, config)
+        return _fuse_estimates(pool, pool.semantic, config)
     stages = _stages(Same(pool), config.normalize)
     weights = _weights(stages, config)
     is_small = len(pool.keys) < (_PLAIN_ROWS if "numpy" in sys.modules else _PLAIN_ROWS_COLD)
-    order, scores, points = (plain if is_small else vectorised)(stages, weights, config)
+    order, scores, points = (plain if is_small else fuse_columns)(stages, weights, config)
     columns = tuple(
         [
             Column(stage.signal, weight, stage.raw, stage.values, stage.ranks, given)
@@ -81,7 +81,7 @@ def rank(pool: Pool, config: Config) -> Ranking:
     return Ranking(order, scores, columns, kept=kept)
 
 
-def _estimated(pool: Pool, column: UnsettledColumn, config: Config) -> Ranking:
+def _fuse_estimates(pool: Pool, column: UnsettledColumn, config: Config) -> Ranking:
     stages = _stages(Same(pool._replace(semantic=())), config.normalize)
     semantic = SignalStage("semantic", column, (), ())
     lexical = stages[0] if stages else None
@@ -94,7 +94,7 @@ def _reaching(scores: Sequence[float], least: float) -> int:
     return sum(score >= least for score in scores)
 
 
-def vectorised(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
+def fuse_columns(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
     """`plain`, a column after the other. Equal operations in equal order give equal bits."""
     if not stages:
         return [], [], []
@@ -131,7 +131,7 @@ def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:
             seen.add(document)
             order.append(position)
             kept += place < ranking.kept
-    return ranking.reordered(order, kept=kept)
+    return ranking.reorder(order, kept=kept)
 
 
 def has_word(pool: Pool, position: int, *, by_document: bool = False) -> bool:
@@ -163,7 +163,7 @@ def cut_by_cosine(pool: Pool, ranking: Ranking, least: float, *, by_document: bo
         cosine = cosines[position]
         is_near = (cosine is not None and cosine >= least) or has_word(pool, position, by_document=by_document)
         (near if is_near else distant).append(position)
-    return ranking.reordered([*near, *distant, *order[ranking.kept :]], kept=len(near))
+    return ranking.reorder([*near, *distant, *order[ranking.kept :]], kept=len(near))
 
 
 def dropped_by_cosine(ranking: Ranking, config: Config) -> int:
@@ -176,7 +176,7 @@ def dropped_by_cosine(ranking: Ranking, config: Config) -> int:
 def _first_of_each(ranking: Ranking, keys: KeyColumns, order: Series[int]) -> Ranking:
     _, first = np.unique(keys.doc_rowids[order.array], return_index=True)
     first.sort()
-    return ranking.reordered(Series(order.array[first]), kept=int((first < ranking.kept).sum()))
+    return ranking.reorder(Series(order.array[first]), kept=int((first < ranking.kept).sum()))
 
 
 @lru_cache(maxsize=_POOLS_KEPT)

@@ -64,7 +64,7 @@ class _Weighing:
 
     def column_of(self, place: int) -> OnDemand[float]:
         """Of every row what stands at this place: 0 for the score, and the signals' points behind it."""
-        return OnDemand(len(self.column), lambda position: self._weighed(position)[place], self.weigh)
+        return OnDemand(len(self.column), lambda position: self._weigh(position)[place], self.weigh)
 
     def settle(self, positions: Sequence[int]) -> None:
         """Settle the cosines of these rows together."""
@@ -73,7 +73,7 @@ class _Weighing:
     def _value(self, position: int) -> float:
         return max(0.0, self.column[position] or 0.0)
 
-    def _weighed(self, position: int) -> tuple[float, ...]:
+    def _weigh(self, position: int) -> tuple[float, ...]:
         if position not in self._exact:
             self.weigh([position])
         return self._exact[position]

@@ -84,14 +84,14 @@ class NearChunks(NamedTuple):
 
 
 def near_documents(pool: Pool, ranking: Ranking, *, limit: int) -> Set[int]:
-    """The documents (rowids) whose numbers of chunks `recalled` has to know: those that are near, and the list's."""
+    """Return the documents (rowids) of which `recall_short` must know how many chunks they have: near and listed ones."""
     near = _near(Same(pool), _depth(limit))
     if _vain(near, ranking, limit):
         return frozenset()
-    return near.positions.keys() | _documents(pool, _listed(ranking, limit))
+    return near.positions.keys() | _documents(pool, _list_rows(ranking, limit))
 
 
-def recalled(
+def recall_short(
     pool: Pool,
     ranking: Ranking,
     config: Config,
@@ -119,7 +119,7 @@ def recalled(
     nearest = absent[: report.injections]
     if copies is not None:
         ranking = copies.led_by(nearest).standing()
-    return _injected(pool, ranking, nearest, limit=limit, report=report, is_by_chunk=copies is not None)
+    return _inject(pool, ranking, nearest, limit=limit, report=report, is_by_chunk=copies is not None)
 
 
 def left_out(
@@ -139,7 +139,7 @@ def left_out(
     near = _near(Same(pool), _depth(limit))
     if reason := _vain(near, ranking, limit):
         return [], Report(0, reason, 0, 0, 0, 0, 0, 0)
-    nearest, listed = near.positions, _listed(ranking, limit)
+    nearest, listed = near.positions, _list_rows(ranking, limit)
     most = config.sparse_chunk_threshold
     short = [doc for doc in nearest if chunk_counts[doc] <= most]
     within = [doc for doc in short if distance(pool, nearest[doc]) <= config.sparse_distance_ceiling]
@@ -204,7 +204,7 @@ def _told_once(nearest: list[int], copies: Copies | None) -> list[int]:
 def in_place(ranking: Ranking, found: Recalled, copies: Copies | None = None) -> Recalled:
     """The same documents where no row is taken from anyone: each stands where `ranking`, all of it, has it.
 
-    Those that min_score cut come right behind the list. copies: see `recalled`.
+    Those that min_score cut come right behind the list. copies: see `recall_short`.
     """
     if copies is not None:
         ranking = copies.led_by(found.given).standing()
@@ -213,7 +213,7 @@ def in_place(ranking: Ranking, found: Recalled, copies: Copies | None = None) ->
     if below:
         rest = [row for row in ranking.order[ranking.kept :] if row not in below]
         order = [*ranking.order[: ranking.kept], *below, *rest]
-        ranking = ranking.reordered(order, kept=ranking.kept + len(below))
+        ranking = ranking.reorder(order, kept=ranking.kept + len(below))
     return Recalled(ranking, given, found.report)
 
 
@@ -230,7 +230,7 @@ def _vain(near: NearChunks, ranking: Ranking, limit: int) -> Reason | None:
     return "whole_list" if len(ranking) == ranking.kept <= limit else None
 
 
-def _listed(ranking: Ranking, limit: int) -> Sequence[int]:
+def _list_rows(ranking: Ranking, limit: int) -> Sequence[int]:
     return ranking.order[: min(limit, ranking.kept)]
 
 
@@ -276,10 +276,10 @@ def _near_column(cosines: RawColumn, depth: int) -> tuple[int, list[int]]:
     return len(cosines) - cosines.count(None), chosen
 
 
-def _injected(
+def _inject(
     pool: Pool, ranking: Ranking, nearest: list[int], *, limit: int, report: Report, is_by_chunk: bool
 ) -> Recalled:
-    listed = _listed(ranking, limit)
+    listed = _list_rows(ranking, limit)
     rows = nearest if is_by_chunk else _rows(pool, ranking, nearest)
     start = min(limit, len(listed) + len(rows)) - len(rows)
     given: dict[int, Given] = {}
@@ -290,7 +290,7 @@ def _injected(
         kept += ranking.order.index(row) >= ranking.kept
         order.remove(row)
     order[start:start] = rows
-    return Recalled(ranking.reordered(order, kept=kept), given, report)
+    return Recalled(ranking.reorder(order, kept=kept), given, report)
 
 
 def _rows(pool: Pool, ranking: Ranking, nearest: list[int]) -> list[int]:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias, overload
 from recall_core._lazy import np
 from recall_core.config import Config
 from recall_core.deadline import check
-from recall_core.rank.columns import RawColumn, Series, rounded
+from recall_core.rank.columns import RawColumn, Series, round_half_even
 from recall_core.types import Part, Pool, Ranked, Signal
 
 DECIMALS = 6
@@ -23,15 +23,15 @@ def lexical_values(pool: Pool, normalize: str) -> Sequence[float]:
     """
     if normalize == "bound":
         return _shares(pool.lexical, pool.bound)
-    return _scaled(pool.lexical, normalize)
+    return _scale(pool.lexical, normalize)
 
 
 def semantic_values(pool: Pool, normalize: str) -> Sequence[float]:
     """One value a candidate, from max(0, cosine); 0 where the chunk has no vector."""
     if normalize == "minmax":
-        return _scaled(pool.semantic, normalize)
+        return _scale(pool.semantic, normalize)
     if normalize == "max":
-        return _scaled(_above_zero(pool.semantic), normalize)
+        return _scale(_above_zero(pool.semantic), normalize)
     if isinstance(pool.semantic, RawColumn):
         return Series(np.where(pool.semantic.array > 0, pool.semantic.array, 0.0))
     return [cosine if cosine and cosine > 0 else 0.0 for cosine in pool.semantic]
@@ -74,10 +74,10 @@ def _share_column(raw: RawColumn, bound: float) -> Series[float]:
         return Series(np.zeros(len(raw)))
     with np.errstate(over="ignore"):
         shares = np.where(np.isnan(raw.array), 0.0, raw.array) / bound
-    return Series(np.minimum(rounded(shares, DECIMALS), 1.0))
+    return Series(np.minimum(round_half_even(shares, DECIMALS), 1.0))
 
 
-def _scaled(raw: Sequence[float | None], normalize: str) -> Sequence[float]:
+def _scale(raw: Sequence[float | None], normalize: str) -> Sequence[float]:
     """Divided by the highest (max), or stretched between lowest and highest (minmax; all equal gives 1)."""
     low, high = limits(raw)
     if normalize == "max":
@@ -95,7 +95,7 @@ def _scaled_column(raw: RawColumn, low: float, width: float, flat: float) -> Ser
     absent = np.isnan(raw.array)
     if width <= 0:
         return Series(np.where(absent, 0.0, flat))
-    return Series(np.where(absent, 0.0, rounded((np.where(absent, low, raw.array) - low) / width, DECIMALS)))
+    return Series(np.where(absent, 0.0, round_half_even((np.where(absent, low, raw.array) - low) / width, DECIMALS)))
 
 
 MILLION = 10.0**DECIMALS  # values are whole millionths
@@ -150,17 +150,17 @@ class Ranking(Sequence[Ranked]):
     def __getitem__(self, index: slice) -> list[Ranked]: ...
     def __getitem__(self, index: int | slice) -> Ranked | list[Ranked]:
         if isinstance(index, slice):
-            return [self._ranked(position) for position in self.order[index]]
-        return self._ranked(self.order[index])
+            return [self._row(position) for position in self.order[index]]
+        return self._row(self.order[index])
 
     def __iter__(self) -> Iterator[Ranked]:
-        return map(self._ranked, self.order)
+        return map(self._row, self.order)
 
-    def reordered(self, order: Sequence[int], *, kept: int) -> Ranking:
+    def reorder(self, order: Sequence[int], *, kept: int) -> Ranking:
         """The same scores in another order, of which the first `kept` count."""
         return Ranking(order, self.scores, self.columns, kept=kept)
 
-    def _ranked(self, position: int) -> Ranked:
+    def _row(self, position: int) -> Ranked:
         check()
         parts = tuple(
             Part(
@@ -191,7 +191,7 @@ def plain(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Con
             [0.0 if rank is None else weight / (config.rrf_k + rank) / most for rank in stage.ranks]
             for stage, weight in zip(stages, weights, strict=True)
         ]
-        scores = summed(points)
+        scores = add_points(points)
     else:
         wholes = in_millionths(weights)
         total = sum(wholes) * MILLION
@@ -199,7 +199,7 @@ def plain(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Con
             [whole * (value * MILLION + WHOLE - WHOLE) for value in stage.values]
             for stage, whole in zip(stages, wholes, strict=True)
         ]
-        scores = [amount / total for amount in summed(amounts)]
+        scores = [amount / total for amount in add_points(amounts)]
         points = [scores] if stages else []
         for first in amounts[:-1]:  # at most one
             rest = [score - amount / total for score, amount in zip(scores, first, strict=True)]
@@ -208,7 +208,7 @@ def plain(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Con
     return sorted(range(len(scores)), key=scores.__getitem__, reverse=True), scores, points
 
 
-def summed(points: Sequence[Sequence[float]]) -> list[float]:
+def add_points(points: Sequence[Sequence[float]]) -> list[float]:
     """The score of every candidate: its points, added from the first signal to the last."""
     scores = list(points[0]) if points else []
     for more in points[1:]:
@@ -232,7 +232,7 @@ def head(ranking: Ranking, config: Config) -> list[int]:
     return list(ranking.order[: config.rerank_rows])
 
 
-def rescored(ranking: Ranking, values: Mapping[int, float], config: Config) -> Ranking:
+def rescore(ranking: Ranking, values: Mapping[int, float], config: Config) -> Ranking:
     """The ranking by (1 - w) * score + w * value, where w is rerank_weight; equal scores keep their order.
 
     values: position to a value from 0 to 1, of the rows in `head`. The others keep (1 - w) of their score, so that
@@ -242,15 +242,15 @@ def rescored(ranking: Ranking, values: Mapping[int, float], config: Config) -> R
     if not ranking.columns:
         return ranking
     weight = config.rerank_weight
-    columns = tuple(_reduced(column, 1.0 - weight) for column in ranking.columns)
+    columns = tuple(_reduce(column, 1.0 - weight) for column in ranking.columns)
     columns += (_column(ranking, values, weight),)
-    scores = summed([column.points for column in columns])
+    scores = add_points([column.points for column in columns])
     order = sorted(ranking.order, key=scores.__getitem__, reverse=True)
     kept = sum(scores[position] >= config.min_score for position in order) if config.min_score > 0 else len(order)
     return Ranking(order, scores, columns, kept=kept)
 
 
-def _reduced(column: Column, share: float) -> Column:
+def _reduce(column: Column, share: float) -> Column:
     if share == 1.0:
         return column
     return column._replace(points=[points * share + _GRID - _GRID for points in column.points])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from recall_core.retrieve.answer import Answer, candidate_range, hit_at, standing_for
-from recall_core.retrieve.copies import scanned
+from recall_core.retrieve.copies import scan
 from recall_core.store.port import Store
 from recall_core.types import Hit
 
@@ -19,17 +19,17 @@ class AlikeInAnswer:
 
     def __init__(
         self,
-        found: Answer,
+        answer: Answer,
         store: Store,
         seen: list[Hit],
         cite: Citing,
     ) -> None:
-        self._found = found
+        self._found = answer
         self._cite = cite
         self._store = store
         self._seen = seen
-        self._copies = None if found.copies is None else standing_for(found)
-        self._scanned = scanned(found.plan, store) if found.pool is None and found.struck else None
+        self._copies = None if answer.copies is None else standing_for(answer)
+        self._scanned = scan(answer.plan, store) if answer.pool is None and answer.struck else None
 
     def count(self, hit: Hit) -> int:
         """How many others have the text of this rank."""

@@ -13,8 +13,8 @@ from recall_core.errors import EmbedError, Outdated
 from recall_core.ports import Embedder, Reranker
 from recall_core.rank.columns import documents_of, keys_at, rowids_of
 from recall_core.rank.fuse import best_of_each_document, cut_by_cosine, has_word, rank
-from recall_core.rank.sparse import Recalled, in_place, near_documents, recalled
-from recall_core.rank.weighing import DECIMALS, Ranking, head, rescored
+from recall_core.rank.sparse import Recalled, in_place, near_documents, recall_short
+from recall_core.rank.weighing import DECIMALS, Ranking, head, rescore
 from recall_core.retrieve.plan import Plan
 from recall_core.retrieve.pool import gather
 from recall_core.shell import AGAIN, Hint
@@ -110,7 +110,7 @@ def answer(
             rows={},
             twins={},
         )
-        found = _counted(found, store) if pool is None else _ranked(found, plan, store, reranker)
+        found = _count_rows(found, store) if pool is None else _rank_pool(found, plan, store, reranker)
     done = perf_counter()
     if pool is not None and not pool.exact and plan.offset + plan.limit > found.total:
         found = found._replace(warnings=(*found.warnings, _pool_end(found)))
@@ -118,20 +118,20 @@ def answer(
     return found._replace(took_ms=_ms(started, done), timings=timings)
 
 
-def _counted(found: Answer, store: Store) -> Answer:
+def _count_rows(answer: Answer, store: Store) -> Answer:
     """A list without scores: how many rows it has."""
-    plan = found.plan
+    plan = answer.plan
     if plan.collapses:
-        scanned = retrieve.copies.scanned(plan, store)
-        return found._replace(total=len(scanned.rows), struck=len(scanned.first))
-    return found._replace(total=store.scan(plan.where, table=plan.table, order=(), limit=0, offset=0)[0])
+        scanned = retrieve.copies.scan(plan, store)
+        return answer._replace(total=len(scanned.rows), struck=len(scanned.first))
+    return answer._replace(total=store.scan(plan.where, table=plan.table, order=(), limit=0, offset=0)[0])
 
 
-def with_words_only(found: Answer) -> Answer:
+def with_words_only(answer: Answer) -> Answer:
     """Return the documents with a query word, each at its best row with one: as many as were asked for, or all."""
-    pool, ranked, plan = found.pool, found.ranked, found.plan
+    pool, ranked, plan = answer.pool, answer.ranked, answer.plan
     if pool is None or ranked is None or plan.lexical is None:
-        return found
+        return answer
     order = [
         position
         for position in ranked.order[: ranked.kept]
@@ -141,180 +141,180 @@ def with_words_only(found: Answer) -> Answer:
     chosen = frozenset(first.values())
     order = [position for position in order if position in chosen]
     plan = plan if plan.is_capped else plan._replace(limit=len(order))
-    warnings = found.warnings
+    warnings = answer.warnings
     if not pool.exact and plan.offset + plan.limit >= len(order):
-        warnings = tuple(dict.fromkeys((*warnings, _pool_end(found))))
-    listed = ranked.reordered(order, kept=len(order))
-    return found._replace(plan=plan, ranked=listed, total=len(order), recall=None, warnings=warnings)
+        warnings = tuple(dict.fromkeys((*warnings, _pool_end(answer))))
+    listed = ranked.reorder(order, kept=len(order))
+    return answer._replace(plan=plan, ranked=listed, total=len(order), recall=None, warnings=warnings)
 
 
-def _pool_end(found: Answer) -> str:
-    copies = f", {found.struck} more of which are copies of these" if found.struck else ""
-    return f"W_POOL_END: the list ends at the {found.total} candidates of the pool{copies}; OPTION exact ON reads on"
+def _pool_end(answer: Answer) -> str:
+    copies = f", {answer.struck} more of which are copies of these" if answer.struck else ""
+    return f"W_POOL_END: the list ends at the {answer.total} candidates of the pool{copies}; OPTION exact ON reads on"
 
 
-def weigh(found: Answer, config: Config, store: Store, reranker: Reranker | None = None) -> Answer:
+def weigh(answer: Answer, config: Config, store: Store, reranker: Reranker | None = None) -> Answer:
     """The same pool under other ranking settings: those of the answer's plan with what is to be changed.
 
     The store is asked only for what is not known yet: fields that ORDER BY names, sizes of documents that
     sparse-document recall looks at, texts that the reranker has not scored.
     """
-    if found.pool is None:
-        return found
-    if config.rerank != found.plan.config.rerank:
-        found = found._replace(known=found.known._replace(rerank_values={}))
-    return _ranked(found, found.plan._replace(config=config), store, reranker)
+    if answer.pool is None:
+        return answer
+    if config.rerank != answer.plan.config.rerank:
+        answer = answer._replace(known=answer.known._replace(rerank_values={}))
+    return _rank_pool(answer, answer.plan._replace(config=config), store, reranker)
 
 
-def packable(found: Answer, store: Store) -> Answer:
+def packable(answer: Answer, store: Store) -> Answer:
     """The answer as a context takes it: no limit of its own, no row to take from anyone.
 
     A document that sparse-document recall would bring into a list of the usual length stands where it is ranked, and
     has its share of the budget instead. Without such shares, recall may only add to the whole list.
     """
-    if found.fused is None or found.recall is None or found.plan.is_capped:
-        return found
-    if not found.plan.config.sparse_share:
-        return with_all_rows(found, store)
-    recall, known = _recalled(found, found.fused, found.plan.config, store, limit=found.plan.limit)
-    return _with_recall(found, in_place(found.fused, recall, found.copies), known)
+    if answer.fused is None or answer.recall is None or answer.plan.is_capped:
+        return answer
+    if not answer.plan.config.sparse_share:
+        return with_all_rows(answer, store)
+    recall, known = _recall_sparse(answer, answer.fused, answer.plan.config, store, limit=answer.plan.limit)
+    return _with_recall(answer, in_place(answer.fused, recall, answer.copies), known)
 
 
-def with_all_rows(found: Answer, store: Store) -> Answer:
+def with_all_rows(answer: Answer, store: Store) -> Answer:
     """The answer as a list of every row, unless a limit was asked for: sparse-document recall may add to its end."""
-    if found.fused is None or found.recall is None or found.plan.is_capped:
-        return found
-    config = found.plan.config
-    limit = found.fused.kept + config.sparse_max_injections
-    return _with_recall(found, *_recalled(found, found.fused, config, store, limit=limit))
+    if answer.fused is None or answer.recall is None or answer.plan.is_capped:
+        return answer
+    config = answer.plan.config
+    limit = answer.fused.kept + config.sparse_max_injections
+    return _with_recall(answer, *_recall_sparse(answer, answer.fused, config, store, limit=limit))
 
 
-def _with_recall(found: Answer, recall: Recalled, known: RankingCache) -> Answer:
-    found = found._replace(ranked=recall.ranking, total=recall.ranking.kept, recall=recall, known=known)
-    return found if found.copies is None else found._replace(struck=standing_for(found).struck)
+def _with_recall(answer: Answer, recall: Recalled, known: RankingCache) -> Answer:
+    answer = answer._replace(ranked=recall.ranking, total=recall.ranking.kept, recall=recall, known=known)
+    return answer if answer.copies is None else answer._replace(struck=standing_for(answer).struck)
 
 
-def standing_for(found: Answer) -> Copies:
+def standing_for(answer: Answer) -> Copies:
     """Which rows of the list stand, and for which others; those that were injected stand for their texts."""
-    assert found.copies is not None  # noqa: S101 - the caller looked
-    return found.copies if found.recall is None else found.copies.led_by(found.recall.given)
+    assert answer.copies is not None  # noqa: S101 - the caller looked
+    return answer.copies if answer.recall is None else answer.copies.led_by(answer.recall.given)
 
 
-def hits(found: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
+def hits(answer: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
     """Ranks start + 1 to stop of the full list, with their texts. Raises Outdated."""
-    stop = min(stop, found.total)
+    stop = min(stop, answer.total)
     if start >= stop:
         return []
-    if found.pool is None or found.ranked is None:
-        return _scanned(found.plan, store, start, stop)
-    chosen = found.ranked[start:stop]
-    rows = _read(found, keys_at(found.pool.keys, [each.position for each in chosen]), store)
-    given = _injections(found, store) if found.recall is not None and found.recall.given else {}
+    if answer.pool is None or answer.ranked is None:
+        return _scan(answer.plan, store, start, stop)
+    chosen = answer.ranked[start:stop]
+    rows = _read(answer, keys_at(answer.pool.keys, [each.position for each in chosen]), store)
+    given = _injections(answer, store) if answer.recall is not None and answer.recall.given else {}
     listed = []
     for number, (each, row) in enumerate(zip(chosen, rows, strict=True), start=start + 1):
         hit = Hit(number, each.score, row.doc, row.chunk, each.parts, given.get(each.position))
-        listed.append(hit._replace(matched=_match_of(hit, each.position, found)))
+        listed.append(hit._replace(matched=_match_of(hit, each.position, answer)))
     return listed
 
 
-def is_distant(found: Answer, position: int) -> bool:
+def is_distant(answer: Answer, position: int) -> bool:
     """Return True if min_cosine alone keeps the row out of the list."""
-    config, pool, ranked = found.plan.config, found.pool, found.ranked
+    config, pool, ranked = answer.plan.config, answer.pool, answer.ranked
     if pool is None or ranked is None or not (config.min_cosine and pool.semantic):
         return False
-    if ranked.scores[position] < config.min_score or has_word(pool, position, by_document=found.plan.table == "doc"):
+    if ranked.scores[position] < config.min_score or has_word(pool, position, by_document=answer.plan.table == "doc"):
         return False
     cosine = pool.semantic[position]
     return cosine is None or cosine < config.min_cosine
 
 
-def _match_of(hit: Hit, position: int, found: Answer) -> MatchKind:
-    assert found.pool is not None  # noqa: S101 - positions are those of a pool
-    if has_word(found.pool, position, by_document=found.plan.table == "doc"):
+def _match_of(hit: Hit, position: int, answer: Answer) -> MatchKind:
+    assert answer.pool is not None  # noqa: S101 - positions are those of a pool
+    if has_word(answer.pool, position, by_document=answer.plan.table == "doc"):
         return "words" if (hit.cosine or 0.0) <= 0 else "both"
     return "meaning"
 
 
-def page(found: Answer, store: Store) -> list[Hit]:
+def page(answer: Answer, store: Store) -> list[Hit]:
     """The rows that LIMIT and OFFSET ask for, with the other places of their texts where a text is shown once."""
-    plan = found.plan
-    start, stop = plan.offset, min(found.total, plan.offset + plan.limit)
-    return with_twins(found, hits(found, store, start=start, stop=stop), store, start=start)
+    plan = answer.plan
+    start, stop = plan.offset, min(answer.total, plan.offset + plan.limit)
+    return with_twins(answer, hits(answer, store, start=start, stop=stop), store, start=start)
 
 
-def with_twins(found: Answer, shown: list[Hit], store: Store, *, start: int) -> list[Hit]:
+def with_twins(answer: Answer, shown: list[Hit], store: Store, *, start: int) -> list[Hit]:
     """The hits from rank start + 1 on, with the other places of their texts where a text is shown once."""
-    plan, stop = found.plan, start + len(shown)
+    plan, stop = answer.plan, start + len(shown)
     if not plan.collapses or not shown:
         return shown
-    if found.pool is None or found.ranked is None:
-        rowids = [chunk or 0 for _, chunk in retrieve.copies.listed(plan, store, start=start, stop=stop)]
+    if answer.pool is None or answer.ranked is None:
+        rowids = [chunk or 0 for _, chunk in retrieve.copies.list_rows(plan, store, start=start, stop=stop)]
     else:
-        shared = found.known.texts or {}
-        positions = found.ranked.order[start:stop]
+        shared = answer.known.texts or {}
+        positions = answer.ranked.order[start:stop]
         if not any(position in shared for position in positions):
             return shown
-        rowids = [key.rowid for key in keys_at(found.pool.keys, positions)]
-    twins = twins_of(found, rowids, store)
+        rowids = [key.rowid for key in keys_at(answer.pool.keys, positions)]
+    twins = twins_of(answer, rowids, store)
     return [hit._replace(twins=twins.get(rowid)) for hit, rowid in zip(shown, rowids, strict=True)]
 
 
-def twins_of(found: Answer, rowids: Sequence[int], store: Store) -> Mapping[int, Twins | None]:
+def twins_of(answer: Answer, rowids: Sequence[int], store: Store) -> Mapping[int, Twins | None]:
     """The other chunks with the texts of these, each asked for once."""
-    told = {} if found.twins is None else found.twins
+    told = {} if answer.twins is None else answer.twins
     unknown = [each for each in rowids if each not in told]
-    if unknown and (found.pool is None or found.known.texts):
-        told.update(retrieve.copies.twins_of(unknown, found.plan, store))
+    if unknown and (answer.pool is None or answer.known.texts):
+        told.update(retrieve.copies.twins_of(unknown, answer.plan, store))
     return told
 
 
-def candidates(found: Answer, store: Store) -> Iterator[Hit]:
+def candidates(answer: Answer, store: Store) -> Iterator[Hit]:
     """Every hit that may be packed, in rank order, read a few at a time; see `candidate_range`."""
-    start, stop = candidate_range(found)
+    start, stop = candidate_range(answer)
     for first in (start, *range(start + _FIRST_ROWS, stop, _FETCH_ROWS)):
         count = _FIRST_ROWS if first == start else _FETCH_ROWS
-        for hit in hits(found, store, start=first, stop=min(stop, first + count)):
+        for hit in hits(answer, store, start=first, stop=min(stop, first + count)):
             yield _with_chunk(hit, store)
 
 
-def hit_at(found: Answer, position: int, *, rank: int, store: Store) -> Hit:
+def hit_at(answer: Answer, position: int, *, rank: int, store: Store) -> Hit:
     """The candidate at a position of the pool, whether it stands in the list or not, under this rank."""
-    assert found.pool is not None and found.ranked is not None  # noqa: S101, PT018 - positions are those of a pool
-    (row,) = _read(found, [found.pool.keys[position]], store)
-    (own,) = found.ranked.reordered([position], kept=1)
+    assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - positions are those of a pool
+    (row,) = _read(answer, [answer.pool.keys[position]], store)
+    (own,) = answer.ranked.reorder([position], kept=1)
     hit = Hit(rank, own.score, row.doc, row.chunk, own.parts)
-    return hit._replace(matched=_match_of(hit, position, found))
+    return hit._replace(matched=_match_of(hit, position, answer))
 
 
-def injected(found: Answer, store: Store) -> tuple[Hit, ...]:
+def take_injected(answer: Answer, store: Store) -> tuple[Hit, ...]:
     """Of the hits that may be packed, those that sparse-document recall brought in, nearest first."""
-    if found.ranked is None or found.recall is None or not found.recall.given:
+    if answer.ranked is None or answer.recall is None or not answer.recall.given:
         return ()
-    start, stop = candidate_range(found)
-    places = {position: place for place, position in enumerate(found.ranked.order[start:stop], start=start)}
-    chosen = [places[position] for position in found.recall.given if position in places]
+    start, stop = candidate_range(answer)
+    places = {position: place for place, position in enumerate(answer.ranked.order[start:stop], start=start)}
+    chosen = [places[position] for position in answer.recall.given if position in places]
     return tuple(
-        _with_chunk(hit, store) for place in chosen for hit in hits(found, store, start=place, stop=place + 1)
+        _with_chunk(hit, store) for place in chosen for hit in hits(answer, store, start=place, stop=place + 1)
     )
 
 
-def candidate_range(found: Answer) -> tuple[int, int]:
+def candidate_range(answer: Answer) -> tuple[int, int]:
     """The stretch of the full list that may be packed: all of it, unless a limit was asked for."""
-    plan = found.plan
+    plan = answer.plan
     if not plan.is_capped:
-        return plan.offset, max(plan.offset, found.total)
-    return plan.offset, max(plan.offset, min(found.total, plan.offset + plan.limit))
+        return plan.offset, max(plan.offset, answer.total)
+    return plan.offset, max(plan.offset, min(answer.total, plan.offset + plan.limit))
 
 
-def rows_with_words(found: Answer) -> int | None:
+def rows_with_words(answer: Answer) -> int | None:
     """How many rows of the full list, copies among them, the words match; None unless words and meaning were asked.
 
     A document is a row that they match where any of its chunks is.
     """
-    pool, ranked = found.pool, found.ranked if found.copies is None else found.copies.ranking
+    pool, ranked = answer.pool, answer.ranked if answer.copies is None else answer.copies.ranking
     if pool is None or ranked is None or not (pool.terms and pool.lexical and pool.semantic):
         return None
-    is_document = found.plan.table == "doc"
+    is_document = answer.plan.table == "doc"
     if not is_document and ranked.kept == len(pool.keys):
         return len(pool.lexical) - pool.lexical.count(None)
     held = [position for position, raw in enumerate(pool.lexical) if raw is not None]
@@ -323,66 +323,66 @@ def rows_with_words(found: Answer) -> int | None:
     return len(set(held).intersection(ranked.order[: ranked.kept]))
 
 
-def outdated(found: Answer) -> Outdated:
+def outdated_error(answer: Answer) -> Outdated:
     """What to say where the store no longer has a row of this answer."""
     return Outdated(
         "outdated",
-        f"The store has changed since g{found.generation}, and no longer has what was found in it.",
-        details={"generation": found.generation},
+        f"The store has changed since g{answer.generation}, and no longer has what was found in it.",
+        details={"generation": answer.generation},
     )
 
 
-def _ranked(found: Answer, plan: Plan, store: Store, reranker: Reranker | None) -> Answer:
+def _rank_pool(answer: Answer, plan: Plan, store: Store, reranker: Reranker | None) -> Answer:
     """The pool in order under this plan's config: fused, one row a document, reranked, recalled or by ORDER BY."""
     check()
-    pool, config = found.pool, plan.config
+    pool, config = answer.pool, plan.config
     if pool is None:
-        return found
+        return answer
     fused = rank(pool, config)
     if plan.table == "doc":
         fused = best_of_each_document(pool, fused)
     if config.rerank:
         assert reranker is not None  # noqa: S101 - whoever names one in the config gives it
         keys = {position: pool.keys[position] for position in head(fused, config)}
-        values = _values(found, list(keys.values()), store, reranker)
-        found = found._replace(known=found.known._replace(rerank_values=values))
-        fused = rescored(fused, {position: values[key.rowid] for position, key in keys.items()}, config)
+        values = _values(answer, list(keys.values()), store, reranker)
+        answer = answer._replace(known=answer.known._replace(rerank_values=values))
+        fused = rescore(fused, {position: values[key.rowid] for position, key in keys.items()}, config)
     fused = cut_by_cosine(pool, fused, config.min_cosine, by_document=plan.table == "doc")
     if plan.order:
-        fused = _by_keys(found, pool, fused, plan, store)
-    known, copies = found.known, None
+        fused = _by_keys(answer, pool, fused, plan, store)
+    known, copies = answer.known, None
     if plan.collapses and known.texts is None:
         known = known._replace(texts=store.same_texts(rowids_of(pool.keys)))
     if known.texts:
-        copies = retrieve.copies.collapsed(fused, known.texts, plan)
+        copies = retrieve.copies.collapse(fused, known.texts, plan)
     fused = fused if copies is None else copies.standing()
-    return limited(found._replace(known=known, copies=copies, fused=fused), plan, store)
+    return cut_to_limit(answer._replace(known=known, copies=copies, fused=fused), plan, store)
 
 
-def limited(found: Answer, plan: Plan, store: Store) -> Answer:
+def cut_to_limit(answer: Answer, plan: Plan, store: Store) -> Answer:
     """Return the ranked answer as a plan lists it that differs in LIMIT and OFFSET alone."""
-    fused, copies, config = found.fused, found.copies, plan.config
+    fused, copies, config = answer.fused, answer.copies, plan.config
     struck = 0 if copies is None else copies.struck
     assert fused is not None  # noqa: S101 - the caller ranked it
-    found = found._replace(plan=plan, ranked=fused, total=fused.kept, recall=None, struck=struck)
+    answer = answer._replace(plan=plan, ranked=fused, total=fused.kept, recall=None, struck=struck)
     if plan.order or not config.sparse_recall:
-        return found
-    return _with_recall(found, *_recalled(found, fused, config, store, limit=plan.limit))
+        return answer
+    return _with_recall(answer, *_recall_sparse(answer, fused, config, store, limit=plan.limit))
 
 
-def _recalled(
-    found: Answer, fused: Ranking, config: Config, store: Store, *, limit: int
+def _recall_sparse(
+    answer: Answer, fused: Ranking, config: Config, store: Store, *, limit: int
 ) -> tuple[Recalled, RankingCache]:
     """What sparse-document recall makes of a list whose first `limit` rows count, and all that is known by then."""
-    pool, known = found.pool, found.known
+    pool, known = answer.pool, answer.known
     assert pool is not None  # noqa: S101 - what is ranked comes out of a pool
     if unknown := near_documents(pool, fused, limit=limit) - known.chunk_counts.keys():
         counts = store.chunk_counts(sorted(unknown))
         if len(counts) < len(unknown):
-            raise outdated(found)
+            raise outdated_error(answer)
         known = known._replace(chunk_counts={**known.chunk_counts, **counts})
-    sizes, copies = known.chunk_counts, found.copies
-    return recalled(pool, fused, config, limit=limit, chunk_counts=sizes, copies=copies), known
+    sizes, copies = known.chunk_counts, answer.copies
+    return recall_short(pool, fused, config, limit=limit, chunk_counts=sizes, copies=copies), known
 
 
 def embedded_of(doc: Document, chunk: Chunk) -> str:
@@ -390,14 +390,14 @@ def embedded_of(doc: Document, chunk: Chunk) -> str:
     return embedded_text(doc.path, "" if chunk.is_title else doc.title, chunk.text)
 
 
-def _values(found: Answer, keys: list[Key], store: Store, reranker: Reranker) -> Mapping[int, float]:
+def _values(answer: Answer, keys: list[Key], store: Store, reranker: Reranker) -> Mapping[int, float]:
     """What the reranker says of these chunks, beside what it said before. Raises EmbedError."""
-    known = found.known.rerank_values
+    known = answer.known.rerank_values
     unknown = [key for key in keys if key.rowid not in known]
-    question = found.plan.semantic if found.plan.semantic is not None else found.plan.lexical
+    question = answer.plan.semantic if answer.plan.semantic is not None else answer.plan.lexical
     if not unknown or question is None:
         return known
-    texts = [embedded_of(row.doc, row.chunk) for row in _read(found, unknown, store)]
+    texts = [embedded_of(row.doc, row.chunk) for row in _read(answer, unknown, store)]
     values = reranker.score(question, texts)
     if len(values) != len(unknown) or not all(0.0 <= value <= 1.0 for value in values):
         raise EmbedError(
@@ -408,39 +408,39 @@ def _values(found: Answer, keys: list[Key], store: Store, reranker: Reranker) ->
     return {**known, **{key.rowid: round(value, DECIMALS) for key, value in zip(unknown, values, strict=True)}}
 
 
-def _injections(found: Answer, store: Store) -> dict[int, Injection]:
+def _injections(answer: Answer, store: Store) -> dict[int, Injection]:
     """Position to the injection that gave it its row."""
-    if found.pool is None or found.recall is None:
+    if answer.pool is None or answer.recall is None:
         return {}
-    keys, given = found.pool.keys, found.recall.given
+    keys, given = answer.pool.keys, answer.recall.given
     displaced = [keys[each.displaced] for each in given.values() if each.displaced is not None]
-    ids = {row.rowid: row.chunk.id for row in _read(found, displaced, store)}
+    ids = {row.rowid: row.chunk.id for row in _read(answer, displaced, store)}
     return {
         position: Injection(each.distance, None if each.displaced is None else ids[keys[each.displaced].rowid])
         for position, each in given.items()
     }
 
 
-def _read(found: Answer, keys: Sequence[Key], store: Store) -> list[Row]:
+def _read(answer: Answer, keys: Sequence[Key], store: Store) -> list[Row]:
     """These candidates with their texts, in the order asked for; each is read once. Raises Outdated."""
-    unread = dict.fromkeys(key.rowid for key in keys if key.rowid not in found.rows)
+    unread = dict.fromkeys(key.rowid for key in keys if key.rowid not in answer.rows)
     if unread:
         rows = store.fetch(list(unread))
         if len(rows) < len(unread):
-            raise outdated(found)
-        found.rows.update((row.rowid, row) for row in rows)
-    return [found.rows[key.rowid] for key in keys]
+            raise outdated_error(answer)
+        answer.rows.update((row.rowid, row) for row in rows)
+    return [answer.rows[key.rowid] for key in keys]
 
 
-def _by_keys(found: Answer, pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
+def _by_keys(answer: Answer, pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
     """The kept candidates in the order that ORDER BY names."""
     chosen = ranked[: ranked.kept]
-    rows = _read(found, [pool.keys[each.position] for each in chosen], store)
+    rows = _read(answer, [pool.keys[each.position] for each in chosen], store)
     hits = [Hit(each.position, each.score, row.doc, row.chunk, ()) for each, row in zip(chosen, rows, strict=True)]
-    return ranked.reordered([hit.rank for hit in rql.match.ordered(hits, plan.order)], kept=len(hits))
+    return ranked.reorder([hit.rank for hit in rql.match.sort_hits(hits, plan.order)], kept=len(hits))
 
 
-def _scanned(plan: Plan, store: Store, start: int, stop: int) -> list[Hit]:
+def _scan(plan: Plan, store: Store, start: int, stop: int) -> list[Hit]:
     documents: dict[int, Document] = {}
     chunks: dict[int, Row] = {}
     with store.reading():
@@ -460,7 +460,7 @@ def _scanned(plan: Plan, store: Store, start: int, stop: int) -> list[Hit]:
 
 def _rows_listed(plan: Plan, store: Store, start: int, stop: int) -> list[tuple[int, int | None]]:
     if plan.collapses:
-        return retrieve.copies.listed(plan, store, start=start, stop=stop)
+        return retrieve.copies.list_rows(plan, store, start=start, stop=stop)
     return store.scan(plan.where, table=plan.table, order=plan.order, limit=stop - start, offset=start)[1]
 
 

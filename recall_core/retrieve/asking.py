@@ -101,9 +101,9 @@ class QuestionFields(AskFields, total=False):
     lean: bool
 
 
-def asked(ask: Ask | None, fields: AskFields) -> Ask:
+def merge_ask(ask: Ask | None, fields: AskFields) -> Ask:
     """Return how it is asked, given in one of the two ways. Raises UsageError `conflicting_flags`, `bad_value`."""
-    ask = _given(Ask, ask, dict(fields))
+    ask = _merge_given(Ask, ask, dict(fields))
     return ask._replace(mode=mode_named(ask.mode))
 
 
@@ -113,11 +113,11 @@ def asked_and_packed(ask: Ask | None, pack: Pack | None, fields: QuestionFields)
     Raises UsageError `conflicting_flags`, `bad_value`.
     """
     given: Any = dict(fields)
-    pack = _given(Pack, pack, {key: given.pop(key) for key in Pack._fields if key in given})
+    pack = _merge_given(Pack, pack, {key: given.pop(key) for key in Pack._fields if key in given})
     expect_choice("format", pack.format, CONTEXT_FORMATS)
     if pack.pack is not None:
         expect_choice("pack", pack.pack, SETTINGS["pack"].choices)
-    return asked(ask, given), pack
+    return merge_ask(ask, given), pack
 
 
 _EXAMPLES = {
@@ -127,7 +127,7 @@ _EXAMPLES = {
 """How a question is given to the library, by the class."""
 
 
-def _given(kind: type[Asked], whole: Asked | None, fields: Mapping[str, Any]) -> Asked:
+def _merge_given(kind: type[Asked], whole: Asked | None, fields: Mapping[str, Any]) -> Asked:
     name = kind.__name__
     if not isinstance(whole, kind | None):
         message = f"{name.lower()} must be of class {name}, not {type(whole).__name__}."

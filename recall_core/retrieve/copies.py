@@ -17,7 +17,7 @@ PLACES = 10
 """Of the places where a text stands too, as many are told."""
 
 
-def collapsed(ranking: Ranking, numbers: Mapping[int, int], plan: Plan) -> Copies | None:
+def collapse(ranking: Ranking, numbers: Mapping[int, int], plan: Plan) -> Copies | None:
     """The copies among the rows of a ranking; None where no text stands more than once, or each row is to stand.
 
     numbers: position to the number of a text, of those that stand more than once in the store.
@@ -45,7 +45,7 @@ class Scanned(NamedTuple):
         return [struck for struck, first in self.first.items() if first == own]
 
 
-def scanned(plan: Plan, store: Store) -> Scanned:
+def scan(plan: Plan, store: Store) -> Scanned:
     """The whole list of a plan without a signal that shows a text once."""
     _, rows = store.scan(plan.where, table=plan.table, order=plan.order, limit=None, offset=0)
     texts = store.same_texts([chunk or 0 for _, chunk in rows])
@@ -63,10 +63,10 @@ def scanned(plan: Plan, store: Store) -> Scanned:
     return Scanned(standing, first)
 
 
-def listed(plan: Plan, store: Store, *, start: int, stop: int | None) -> list[tuple[int, int | None]]:
+def list_rows(plan: Plan, store: Store, *, start: int, stop: int | None) -> list[tuple[int, int | None]]:
     """Rows start + 1 to stop, or to the end, of a list without scores: (doc rowid, chunk rowid or None)."""
     if plan.collapses:
-        return scanned(plan, store).rows[start:stop]
+        return scan(plan, store).rows[start:stop]
     limit = None if stop is None else stop - start
     return store.scan(plan.where, table=plan.table, order=plan.order, limit=limit, offset=start)[1]
 

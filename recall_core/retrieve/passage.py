@@ -44,9 +44,9 @@ _Window = tuple[int, int, int]
 """From start to end, and the phrases that count within, as bits."""
 
 
-def passages(found: Answer, rows: Sequence[Row], *, store: Store, embedder: Embedder | None) -> list[PassageView]:
+def passages(answer: Answer, rows: Sequence[Row], *, store: Store, embedder: Embedder | None) -> list[PassageView]:
     """The passage of each row, for a question that asked a signal. embedder: the one that read the question."""
-    pool, plan = found.pool, found.plan
+    pool, plan = answer.pool, answer.plan
     query = lexical_query(plan, store)[0] if pool is not None else None
     terms = pool.terms if pool is not None else ()
     counted = [()] * len(rows) if query is None else store.instances(query, terms, rows)
@@ -55,7 +55,7 @@ def passages(found: Answer, rows: Sequence[Row], *, store: Store, embedder: Embe
         for row, each in zip(rows, counted, strict=True)
     ]
     without = [row for row, window in zip(rows, windows, strict=True) if window is None]
-    others = iter(_unmatched(without, plan.semantic, embedder))
+    others = iter(_locate_unmatched(without, plan.semantic, embedder))
     return [
         _in_its_unit(_view(row, next(others) if window is None else window, each, terms), row, store)
         for row, window, each in zip(rows, windows, counted, strict=True)
@@ -225,7 +225,7 @@ def _boundary(text: str, place: int) -> int:
     return pack.graphemes.floor_boundary(text, place)
 
 
-def _unmatched(rows: Sequence[Row], question: str | None, embedder: Embedder | None) -> Iterator[Span]:
+def _locate_unmatched(rows: Sequence[Row], question: str | None, embedder: Embedder | None) -> Iterator[Span]:
     """Of rows without a matched phrase: the unit that gives most to the cosine, else the first that says anything."""
     units = [_units(row.chunk.text) for row in rows]
     for row, own, given in zip(rows, units, _shares(rows, units, question, embedder), strict=True):

@@ -139,7 +139,7 @@ def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings
         text=text,
         rql=text,
         table=query.table,
-        select=None if query.select is None else rql.fields.selected(query),
+        select=None if query.select is None else rql.fields.select_names(query),
         lexical=signals.get("lexical", signals.get("lexical_fts")),
         lexical_raw="lexical_fts" in signals,
         semantic=signals.get("semantic"),

@@ -58,8 +58,8 @@ def gather(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on: b
     question = ask(plan, store, embedder)
     model = question.lexical_model
     whole = plan.exact or store.info().vectors <= EXACT_VECTORS
-    estimated = _estimated(plan, store, question) if whole and is_read_on else None
-    found = estimated or (_everything if whole else _proposed)(plan, store, question)
+    estimated = _estimate(plan, store, question) if whole and is_read_on else None
+    found = estimated or (_everything if whole else _propose)(plan, store, question)
     rows, lexical, semantic, index_kind, shortlist, warnings = found
     if model == "bm25f" and isinstance(question.lexical, LiteralQuery):
         lexical = _by_bm25f(question.lexical, list(lexical), store, plan.config)
@@ -142,7 +142,7 @@ def _everything(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
     return Candidates(store.candidates(None, rowids=rowids), lexical, {})
 
 
-def _estimated(plan: Plan, store: Store, question: SignalQuery) -> Candidates | None:
+def _estimate(plan: Plan, store: Store, question: SignalQuery) -> Candidates | None:
     """`_everything` with the cosines and keys of those rows alone that are looked at; None where all would be."""
     vector, config = question.vector, plan.config
     if not vector or "estimates" not in store.capabilities or not _shows_few(plan):
@@ -170,7 +170,7 @@ def _shows_few(plan: Plan) -> bool:
     return is_by_score and (config.fusion, config.normalize) == ("weighted", "bound")
 
 
-def _proposed(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
+def _propose(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
     """The best `pool` of each signal together, each with its true value in the other."""
     k, weight = plan.config.pool, plan.config.title_weight
     lexical: Mapping[int, float] = {}
@@ -207,7 +207,7 @@ def nearest(store: Store, vector: Vector, plan: Plan) -> Near:
     wants_signatures = config.vector_index == "lsh"
     if wants_signatures and (near := by_signatures(store, vector, config, where=where, k=k)) is not None:
         return near
-    warnings = (_unsigned(store, config),) if wants_signatures else ()
+    warnings = (_why_unsigned(store, config),) if wants_signatures else ()
     cosines, is_exact = store.nearest(vector, where=where, k=k)
     return Near(cosines, "exact" if is_exact else "approximate", None, warnings)
 
@@ -228,7 +228,7 @@ def _best(store: Store, vector: Vector, rowids: Sequence[int], k: int) -> Mappin
     return {rowid: cosines[rowid] for rowid in sorted(order, key=lambda rowid: -cosines[rowid])[:k]}
 
 
-def _unsigned(store: Store, config: Config) -> str:
+def _why_unsigned(store: Store, config: Config) -> str:
     if "signatures" not in store.capabilities:
         return "W_VECTOR_INDEX: this kind of store keeps no signatures of vectors; it was searched without"
     made = f"a signature of {config.ann_bits} bits with seed {config.ann_seed}"

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from recall_core.deadline import check
 from recall_core.named import NamedTuple
-from recall_core.text import STOP_WORDS, STOP_WORDS_NAME, spaced
+from recall_core.text import STOP_WORDS, STOP_WORDS_NAME, space_cjk
 from recall_core.types import LiteralQuery, Phrase
 
 Tokens: TypeAlias = Callable[[str], tuple[str, ...]]
@@ -40,7 +40,7 @@ def literal(text: str, *, tokens: Tokens, match: str, stop_words: str = "english
     end = 0
     for found in _QUOTED.finditer(text):
         parts += read(text[end : found.start()], tokens, stop_words)
-        if folded := tokens(spaced(found.group(1))):
+        if folded := tokens(space_cjk(found.group(1))):
             parts.append(_PhraseGroup(_STAYS, (Phrase(f'"{found.group(1).strip()}"', folded),)))
         end = found.end()
     parts += read(text[end:], tokens, stop_words)
@@ -86,7 +86,7 @@ def telling(words: Iterable[str], stop_words: str) -> list[str]:
 
 def _read(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
     """Every word, and which ones are function words."""
-    for token in tokens(spaced(text)):
+    for token in tokens(space_cjk(text)):
         is_function = token in STOP_WORDS and stop_words != "none"
         yield _PhraseGroup(_FUNCTION if is_function else _STAYS, (Phrase(token, (token,)),))
 
@@ -99,7 +99,7 @@ def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_Phras
         if piece.kind == "words":
             yield from _read(written, tokens, stop_words)
             continue
-        folded = tokens(spaced(written))
+        folded = tokens(space_cjk(written))
         words = tuple(Phrase(token, (token,)) for token in folded)
         match piece.kind:
             case "phrase":

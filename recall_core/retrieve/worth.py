@@ -7,22 +7,22 @@ from typing import cast
 
 from recall_core.config import OPTIMAL_ROWS, Config
 from recall_core.contract.views import AccountView, AlternativeView, CoverageView, SwapView, TermCoverView
-from recall_core.pack.account import Account, account, coverage, spent, worth_of
+from recall_core.pack.account import Account, account, count_spent, coverage, worth_of
 from recall_core.pack.optimal import pack_optimal
 from recall_core.pack.policy import Terms
 from recall_core.retrieve.alike import AlikeInAnswer, Citing
-from recall_core.retrieve.answer import Answer, candidate_range, candidates, injected
+from recall_core.retrieve.answer import Answer, candidate_range, candidates, take_injected
 from recall_core.retrieve.query import literal
 from recall_core.store.port import Store
 from recall_core.types import Hit, Packed
 
 
-def account_view(packed: Packed, found: Answer, terms: Terms, store: Store, cite: Citing) -> AccountView:
-    """Return the account of a context. found: the answer it was packed from. cite: as for the packing."""
-    hits = _looked_at(packed, found, store, cite)
+def account_view(packed: Packed, answer: Answer, terms: Terms, store: Store, cite: Citing) -> AccountView:
+    """Return the account of a context. answer: the answer it was packed from. cite: as for the packing."""
+    hits = _looked_at(packed, answer, store, cite)
     worth = account(packed, hits, counter=terms.counter, config=terms.config)
     view = _worth_view(worth, terms.config)
-    covered = _coverage(packed, found, store)
+    covered = _coverage(packed, answer, store)
     if covered is not None:
         view["coverage"] = covered
     view |= {
@@ -33,11 +33,11 @@ def account_view(packed: Packed, found: Answer, terms: Terms, store: Store, cite
         ],
         "truncated_tokens": worth.truncated_tokens,
     }
-    view["tokens"] = spent(packed, counter=terms.counter, config=terms.config)._asdict()
+    view["tokens"] = count_spent(packed, counter=terms.counter, config=terms.config)._asdict()
     other = None
     if terms.config.pack != "optimal":
         ranks = {hit.rank for hit in hits}
-        own = tuple(hit for hit in cite(found, injected(found, store)) if hit.rank in ranks)
+        own = tuple(hit for hit in cite(answer, take_injected(answer, store)) if hit.rank in ranks)
         other = _optimal(packed, worth, hits, terms, own)
     if other is not None:
         view["alternative"] = other
@@ -49,23 +49,23 @@ def _worth_view(worth: Account, config: Config) -> dict[str, object]:
     return {"pack": config.pack, "candidates": worth.candidates, **figures}
 
 
-def _looked_at(packed: Packed, found: Answer, store: Store, cite: Citing) -> list[Hit]:
+def _looked_at(packed: Packed, answer: Answer, store: Store, cite: Citing) -> list[Hit]:
     """The best candidates, at least down to the last that was packed; of those with one text the one that was."""
-    start, _ = candidate_range(found)
+    start, _ = candidate_range(answer)
     ids = {rank: each for block in packed.blocks for rank, each in zip(block.ranks, block.chunk_ids, strict=True)}
     last = max(ids, default=start)
-    alike = AlikeInAnswer(found, store, [], cite)
+    alike = AlikeInAnswer(answer, store, [], cite)
     hits = []
-    for hit in cite(found, [*islice(candidates(found, store), max(OPTIMAL_ROWS, last - start))]):
+    for hit in cite(answer, [*islice(candidates(answer, store), max(OPTIMAL_ROWS, last - start))]):
         own = "" if hit.chunk is None else hit.chunk.id
         others = alike.others(hit) if ids.get(hit.rank, own) != own else ()
         hits.append(next((each for each in others if each.chunk and each.chunk.id == ids[hit.rank]), hit))
     return hits
 
 
-def _coverage(packed: Packed, found: Answer, store: Store) -> CoverageView | None:
+def _coverage(packed: Packed, answer: Answer, store: Store) -> CoverageView | None:
     """The question's phrases and which of them the packed chunks hold; None where they cannot be told apart."""
-    plan, pool = found.plan, found.pool
+    plan, pool = answer.plan, answer.pool
     if plan.lexical is None or pool is None or not any(term.df for term in pool.terms):
         return None
     ids = {store.rowid("chunk", each): each for block in packed.blocks for each in block.chunk_ids}

@@ -358,7 +358,7 @@ def _meta_fields(place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Comple
     typed = place.prefix.removeprefix("doc.meta.").strip("'\"")
     for known in vocabulary.keys(typed):
         text = print_field(Field("doc", "meta", str(known.value)))
-        yield Completion(text, "field", place.start, place.end, _counted(known.documents))
+        yield Completion(text, "field", place.start, place.end, _count_documents(known.documents))
 
 
 def _score(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
@@ -405,7 +405,7 @@ def _values(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> 
     for known in vocabulary.values(field, place.prefix):
         if isinstance(known.value, str) or not place.quoted:
             text = print_value(known.value)
-            yield Completion(text, "value", place.start, place.end, _counted(known.documents))
+            yield Completion(text, "value", place.start, place.end, _count_documents(known.documents))
 
 
 _SOURCES = {
@@ -434,5 +434,5 @@ def _begins(word: str, prefix: str) -> bool:
     return word.lower().startswith(prefix.lower())
 
 
-def _counted(documents: int) -> str:
+def _count_documents(documents: int) -> str:
     return "1 document" if documents == 1 else f"{documents} documents"

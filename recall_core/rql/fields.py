@@ -63,7 +63,7 @@ def qualified_names() -> tuple[str, ...]:
     return tuple(_BY_NAME)
 
 
-def selected(query: Query) -> tuple[str, ...]:
+def select_names(query: Query) -> tuple[str, ...]:
     """The names a query yields, in order and each once: "doc.path", "doc.meta.key", "score".
 
     `*` yields the document's fields, before them the chunk's for FROM chunk, and the score if there is one.

@@ -101,7 +101,7 @@ def parse_filter_with_warnings(text: str) -> ParsedFilter:
     cursor = Cursor(text)
     where = read_expr(cursor)
     if cursor.token.kind != "end":
-        raise cursor.unexpected("AND, OR or the end of the filter", known=("AND", "OR"))
+        raise cursor.unexpected_error("AND, OR or the end of the filter", known=("AND", "OR"))
     return ParsedFilter(where, tuple(cursor.warnings))
 
 
@@ -136,7 +136,7 @@ def _read_not(cursor: Cursor, depth: int) -> Expr:
 
 def _read_predicate(cursor: Cursor) -> Expr:
     if cursor.at("AND", "OR", "IN", "IS", "LIKE", "BETWEEN", "HAS"):
-        raise cursor.unexpected("a field such as doc.tag")
+        raise cursor.unexpected_error("a field such as doc.tag")
     field, reach = read_field(cursor, expected="a field such as doc.tag, NOT or (")
     if cursor.at("NOT"):
         cursor.take()
@@ -160,7 +160,7 @@ def _read_negatable(cursor: Cursor, field: Field, reach: Reach, expected: str) -
         return _read_between(cursor, field)
     if cursor.at("LIKE", "ILIKE", "GLOB"):
         return _read_like(cursor, field, reach)
-    raise cursor.unexpected(expected, known=_OPERATORS)
+    raise cursor.unexpected_error(expected, known=_OPERATORS)
 
 
 def _read_compare(cursor: Cursor, field: Field) -> Expr:
@@ -196,14 +196,14 @@ def _read_between(cursor: Cursor, field: Field) -> Expr:
 def _read_like(cursor: Cursor, field: Field, reach: Reach) -> Expr:
     op = cast("PatternOperator", cursor.accept("LIKE", "ILIKE", "GLOB"))
     if info_of(field).type == "integer":
-        message = f"{_shown(field)} holds a whole number, which has no pattern."
+        message = f"{_describe(field)} holds a whole number, which has no pattern."
         raise cursor.error("type_mismatch", message, reach=reach, expected="a text field", hint="use = or IN")
     token = cursor.token
     if token.kind in ("number", "name"):
         message = f"{op} takes a pattern in quotes."
         raise cursor.error("type_mismatch", message, reach=token, expected="a quoted pattern")
     if token.kind != "string":
-        raise cursor.unexpected("a quoted pattern")
+        raise cursor.unexpected_error("a quoted pattern")
     pattern = str(cursor.take().value)
     if op == "GLOB":
         _check_glob(cursor, token, pattern)
@@ -225,11 +225,11 @@ def _check_glob(cursor: Cursor, token: Token, pattern: str) -> None:
 
 def _read_has(cursor: Cursor, field: Field, reach: Reach) -> Expr:
     if info_of(field).type != "tags":
-        message = f"{_shown(field)} holds one value; HAS asks of many."
+        message = f"{_describe(field)} holds one value; HAS asks of many."
         raise cursor.error("type_mismatch", message, reach=reach, expected="doc.tags", hint="use = or IN")
     mode = cursor.accept("ANY", "ALL")
     if mode is None:
-        raise cursor.unexpected("ANY or ALL", known=("ANY", "ALL"))
+        raise cursor.unexpected_error("ANY or ALL", known=("ANY", "ALL"))
     return Has(field, "ANY" if mode == "ANY" else "ALL", tuple(str(v) for v in _read_list(cursor, field)))
 
 
@@ -251,7 +251,7 @@ def _read_value(cursor: Cursor, field: Field) -> tuple[Value, Token]:
         return value, token
     if isinstance(value, bool) or isinstance(value, str) == (info.type == "integer"):
         given = "TRUE or FALSE" if isinstance(value, bool) else "text" if isinstance(value, str) else "a number"
-        message = f"{_shown(field)} holds {_HOLDS[info.type]}, not {given}."
+        message = f"{_describe(field)} holds {_HOLDS[info.type]}, not {given}."
         raise cursor.error("type_mismatch", message, reach=token, expected=_WANTS[info.type])
     if info.type == "time":
         return _utc(cursor, token), token
@@ -265,9 +265,9 @@ def _literal(cursor: Cursor) -> Value:
     if truth := cursor.accept("TRUE", "FALSE"):
         return truth == "TRUE"
     if cursor.at("NULL"):
-        raise cursor.unexpected("a value", hint="use IS NULL or IS NOT NULL")
+        raise cursor.unexpected_error("a value", hint="use IS NULL or IS NOT NULL")
     hint = f"quote it: '{token.text}'" if token.kind == "name" else _VALUE_HINTS.get(token.text)
-    raise cursor.unexpected("a value such as 'text', 42 or TRUE", hint=hint)
+    raise cursor.unexpected_error("a value such as 'text', 42 or TRUE", hint=hint)
 
 
 def _utc(cursor: Cursor, token: Token) -> str:
@@ -281,7 +281,7 @@ def _utc(cursor: Cursor, token: Token) -> str:
 
 def _check_ordered(cursor: Cursor, field: Field, operator: Token) -> None:
     if info_of(field).type == "tags":
-        message = f"Tags have no order, so {_shown(field)} cannot be compared by {operator.text}."
+        message = f"Tags have no order, so {_describe(field)} cannot be compared by {operator.text}."
         wanted = "=, !=, IN, HAS or LIKE"
         raise cursor.error("type_mismatch", message, reach=operator, expected=wanted)
 
@@ -295,9 +295,9 @@ def _check_not_boolean(cursor: Cursor, token: Token, value: Value) -> None:
 def _warn_date_bound(cursor: Cursor, field: Field, op: str, token: Token) -> None:
     if info_of(field).type == "time" and is_bare(str(token.value)):
         cursor.warnings.append(
-            f"W_DATE_BOUND: {_shown(field)} {op} {token.text} means midnight UTC, where that day begins"
+            f"W_DATE_BOUND: {_describe(field)} {op} {token.text} means midnight UTC, where that day begins"
         )
 
 
-def _shown(field: Field) -> str:
+def _describe(field: Field) -> str:
     return f"{field.table}.{field.name}" + (f".{field.key}" if field.key is not None else "")

@@ -268,14 +268,14 @@ class Cursor:
     def expect(self, word: str) -> None:
         """Read this keyword or raise."""
         if not self.accept(word):
-            raise self.unexpected(word, known=(word,))
+            raise self.unexpected_error(word, known=(word,))
 
     def expect_symbol(self, symbol: str, expected: str | None = None) -> None:
         """Read this symbol or raise."""
         if not self.accept_symbol(symbol):
-            raise self.unexpected(expected or symbol)
+            raise self.unexpected_error(expected or symbol)
 
-    def unexpected(self, expected: str, *, known: Iterable[str] = (), hint: str | None = None) -> RqlError:
+    def unexpected_error(self, expected: str, *, known: Iterable[str] = (), hint: str | None = None) -> RqlError:
         """The error for the next token being none of what the grammar allows. known: keywords to guess from."""
         token = self.token
         message = f"Unexpected {token.text[:40]}" if token.text else "The text ends too early"
@@ -326,14 +326,14 @@ def read_name(cursor: Cursor, *, expected: str = A_FIELD) -> Name:
     """The dotted name that comes next. Only the third part, a metadata key, may be quoted."""
     first = cursor.token
     if first.kind != "name":
-        raise cursor.unexpected(expected)
+        raise cursor.unexpected_error(expected)
     parts = [cursor.take().text]
     end = first.end
     while cursor.accept_symbol("."):
         token = cursor.token
         if token.kind != "name" and (token.kind != "string" or len(parts) != 2):
             hint = "quote a key: doc.meta.'2024'" if len(parts) == 2 else None
-            raise cursor.unexpected("a name after the dot", hint=hint)
+            raise cursor.unexpected_error("a name after the dot", hint=hint)
         parts.append(str(cursor.take().value))
         end = token.end
     return Name(tuple(parts), Reach(first.start, end))

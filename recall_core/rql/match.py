@@ -104,7 +104,7 @@ def _family(value: FieldValue) -> str:
     return "text" if isinstance(value, str) else "nothing comparable"
 
 
-def ordered(hits: Iterable[Hit], keys: Iterable[OrderKey]) -> list[Hit]:
+def sort_hits(hits: Iterable[Hit], keys: Iterable[OrderKey]) -> list[Hit]:
     """The hits by these keys; rows without a value last in either direction; then path, offset and id.
 
     Text orders by code point. A metadata key orders numbers, among them FALSE as 0 and TRUE as 1, before text.

@@ -92,7 +92,7 @@ def at_option(text: str, name: str, error: RecallError) -> RqlError:
 def _read_name(cursor: Cursor, chosen: dict[str, Value]) -> str:
     token = cursor.token
     if token.kind != "name":
-        raise cursor.unexpected(_A_NAME)
+        raise cursor.unexpected_error(_A_NAME)
     if token.text not in OPTIONS:
         hint = nearest(token.text.lower(), OPTIONS) or f"options are {', '.join(OPTIONS)}"
         message = f"There is no option {token.text}."
@@ -109,7 +109,7 @@ def _read_value(cursor: Cursor, name: str) -> Value:
     token = cursor.token
     if token.kind not in ("name", "string", "number"):
         hint = "write the value after the name, without =" if token.text == "=" else None
-        raise cursor.unexpected(option.expected, hint=hint)
+        raise cursor.unexpected_error(option.expected, hint=hint)
     value = _option_value(cursor)
     if not _fits(option, value):
         raise _bad_option(cursor, name, token, value)

@@ -81,7 +81,7 @@ def _read_select(cursor: Cursor) -> list[Name] | None:
 def _read_selected(cursor: Cursor) -> Name:
     expected = "*, score or a field such as doc.path"
     if cursor.at("FROM"):
-        raise cursor.unexpected(expected)
+        raise cursor.unexpected_error(expected)
     return read_name(cursor, expected=expected)
 
 
@@ -90,7 +90,7 @@ def _read_table(cursor: Cursor) -> Table:
     if token.kind == "name" and token.text in ("chunk", "doc"):
         return cast("Table", cursor.take().text)
     if token.kind != "name":
-        raise cursor.unexpected("chunk or doc")
+        raise cursor.unexpected_error("chunk or doc")
     message = f"There is no table {token.text}."
     hint = nearest(token.text.lower(), ("chunk", "doc"))
     raise cursor.error("unknown_table", message, reach=token, expected="chunk or doc", hint=hint)
@@ -150,7 +150,7 @@ def _read_search(cursor: Cursor) -> Using:
     token = cursor.token
     wanted = "semantic(…), lexical(…) or lexical_fts(…)"
     if token.kind != "name":
-        raise cursor.unexpected(wanted)
+        raise cursor.unexpected_error(wanted)
     if token.text not in _SIGNAL_OF:
         message = f"There is no search function {token.text}."
         hint = nearest(token.text.lower(), _SIGNAL_OF)
@@ -158,7 +158,7 @@ def _read_search(cursor: Cursor) -> Using:
     function = cast("SearchFunction", cursor.take().text)
     cursor.expect_symbol("(")
     if cursor.token.kind != "string":
-        raise cursor.unexpected("a quoted text")
+        raise cursor.unexpected_error("a quoted text")
     text = str(cursor.take().value)
     cursor.expect_symbol(")")
     return Using(function, text)
@@ -209,7 +209,7 @@ def _read_count(cursor: Cursor, clause: str) -> int:
     token = cursor.token
     wanted = "a whole number, 0 or more"
     if token.kind != "number":
-        raise cursor.unexpected(wanted)
+        raise cursor.unexpected_error(wanted)
     if not isinstance(token.value, int) or token.value < 0:
         message = f"{clause} counts rows, so it cannot be {token.text[:40]}."
         raise cursor.error("bad_limit", message, reach=token, expected=wanted)
@@ -220,7 +220,7 @@ def _read_count(cursor: Cursor, clause: str) -> int:
 def _check_end(cursor: Cursor) -> None:
     token = cursor.token
     if token.kind != "end":
-        raise cursor.unexpected(
+        raise cursor.unexpected_error(
             "USING, FILTER, ORDER BY, LIMIT, OPTION or the end of the query",
             known=_CLAUSES,
             hint=_FOREIGN.get(token.text.upper()),

@@ -97,7 +97,7 @@ def _in_order(pieces: list[str], *, anything: str) -> str:
 def _glob(pattern: str) -> re.Pattern[str]:
     if len(pattern) > MAX_GLOB:
         raise _bad_pattern(f"A GLOB pattern of {len(pattern)} characters; {MAX_GLOB} are allowed.")
-    alternatives = _expanded(_units(pattern))
+    alternatives = _expand(_units(pattern))
     return re.compile("|".join(f"(?:{_path(units)})" for units in alternatives), re.DOTALL)
 
 
@@ -165,7 +165,7 @@ def _members(body: str) -> Iterator[tuple[str, str]]:
         position = last + 1
 
 
-def _expanded(units: list[str]) -> list[list[str]]:
+def _expand(units: list[str]) -> list[list[str]]:
     """The pattern with every closed {a,b} written out, left to right, inner groups too."""
     done: list[list[str]] = []
     waiting = [units]

@@ -48,9 +48,9 @@ def print_query(query: Query) -> str:
 def print_filter(expr: Expr) -> str:
     """The filter with as few brackets as its tree allows."""
     if isinstance(expr, Or):
-        return " OR ".join(_bracketed(term, inside=(Or,)) for term in expr.terms)
+        return " OR ".join(_bracket(term, inside=(Or,)) for term in expr.terms)
     if isinstance(expr, And):
-        return " AND ".join(_bracketed(term, inside=(Or, And)) for term in expr.terms)
+        return " AND ".join(_bracket(term, inside=(Or, And)) for term in expr.terms)
     if isinstance(expr, Not):
         return _negation(expr.operand)
     return _predicate(expr)
@@ -76,7 +76,7 @@ def print_order(key: OrderKey) -> str:
     return f"{_selectable(key.by)} {'DESC' if key.descending else 'ASC'}"
 
 
-def _bracketed(expr: Expr, *, inside: tuple[type, ...]) -> str:
+def _bracket(expr: Expr, *, inside: tuple[type, ...]) -> str:
     text = print_filter(expr)
     return f"({text})" if isinstance(expr, inside) else text
 
@@ -86,7 +86,7 @@ def _negation(operand: Expr) -> str:
         return _predicate(operand, infix="NOT ")
     if isinstance(operand, IsNull):
         return f"{print_field(operand.field)} IS NOT NULL"
-    return f"NOT {_bracketed(operand, inside=(Or, And))}"
+    return f"NOT {_bracket(operand, inside=(Or, And))}"
 
 
 def _predicate(expr: Predicate, infix: str = "") -> str:

@@ -63,7 +63,7 @@ class ThreadGuard:
             # setdefault takes the turn in one step. Ctrl-C may raise as soon as it has returned, or the block has:
             # so the turn is looked at rather than remembered, and between that and letting go nothing is called.
             if self._running.setdefault("turn", mine) is not mine:
-                raise self._refused("is used by another thread at this moment; open one in each thread")
+                raise self._refuse("is used by another thread at this moment; open one in each thread")
             while self._dropped:
                 self._dropped.pop().close()
             yield
@@ -75,7 +75,7 @@ class ThreadGuard:
     def last_turn(self) -> Iterator[None]:
         """The turn that ends the connection: raises UsageError `wrong_thread` within one of this thread too."""
         if self.is_held:
-            raise self._refused("cannot be closed in the midst of a call")
+            raise self._refuse("cannot be closed in the midst of a call")
         with self.turn():
             yield
 
@@ -101,8 +101,8 @@ class ThreadGuard:
     def expect_own_process(self) -> None:
         """Raise UsageError `wrong_thread` after a fork: SQLite's locks are those of the process that opened it."""
         if _Process.number != self._process:
-            raise self._refused("was opened before this process was forked off; open one in each process")
+            raise self._refuse("was opened before this process was forked off; open one in each process")
 
-    def _refused(self, why: str) -> UsageError:
+    def _refuse(self, why: str) -> UsageError:
         hint = f"with Recall.open({self._path!r}) as recall:"
         return UsageError("wrong_thread", f"This Recall of {self._path} {why}.", hint=hint)

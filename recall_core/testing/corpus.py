@@ -16,7 +16,7 @@ from recall_core.retrieve.query import literal
 from recall_core.rql.ast import Expr
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest, store_digest
 from recall_core.store.port import Store
-from recall_core.text import embedded_hash, embedded_text, spaced, utc
+from recall_core.text import embedded_hash, embedded_text, space_cjk, utc
 from recall_core.types import (
     LiteralQuery,
     MetaValue,
@@ -78,7 +78,7 @@ def _document(
     for line, text in enumerate(texts, start=1):
         span = Span(offset, offset + len(text), len(text.split()))
         (vector,) = EMBEDDER.embed([embedded_text(path, title, text)])
-        indexed = spaced(text) if spaced(text) != text else None
+        indexed = space_cjk(text) if space_cjk(text) != text else None
         chunks.append(NewChunk(span, line, line, text, indexed, embedded_hash(path, title, text), vector))
         offset = span.end
     raw = "".join(texts).encode()
@@ -159,7 +159,7 @@ def query_of(store: Store, text: str, how: str = "any") -> LiteralQuery:
     return literal(text, tokens=store.tokens, match=how)
 
 
-def misjudged(store: Store, vector: Vector, cosines: Mapping[int, float]) -> list[int]:
+def find_misjudged(store: Store, vector: Vector, cosines: Mapping[int, float]) -> list[int]:
     """The rows that are out of place, or further off than they are said to be, where a store estimates cosines."""
     found = store.estimates(vector, where=None) if "estimates" in store.capabilities else None
     if found is None:

@@ -19,36 +19,36 @@ from hashlib import sha256
 from recall_core.errors import IngestError
 from recall_core.ingest.metadata import why_unfit as why_no_metadata
 from recall_core.ingest.parse import parser
-from recall_core.marks import dumped, loaded, why_unfit
+from recall_core.marks import dump, load, why_unfit
 from recall_core.ports import ParsedDocument
 from recall_core.text import is_storable
 
 _ELSEWHERE = """
 import json, sys
-from recall_core.testing.parsers import told
+from recall_core.testing.parsers import describe
 samples = json.load(sys.stdin)
-json.dump({path: told(sys.argv[1], path, bytes.fromhex(raw)) for path, raw in samples.items()}, sys.stdout)
+json.dump({path: describe(sys.argv[1], path, bytes.fromhex(raw)) for path, raw in samples.items()}, sys.stdout)
 """
 _HARMED = 60  # broken variants of each sample that are read
 
 
-def told(name: str, path: str, raw: bytes) -> str:
+def describe(name: str, path: str, raw: bytes) -> str:
     """Everything that the parser of that name says of a file, as one hash, or the code of its error."""
     try:
-        documents = _parsed(name, path, raw)
+        documents = _parse(name, path, raw)
     except IngestError as error:
         return error.code
     return sha256(repr([tuple(document) for document in documents]).encode()).hexdigest()
 
 
-def _parsed(name: str, path: str, raw: bytes) -> list[ParsedDocument]:
+def _parse(name: str, path: str, raw: bytes) -> list[ParsedDocument]:
     return list(parser(name).parse(raw, path=path, digest=sha256(raw).hexdigest()))
 
 
 def _parsed_or_refused(name: str, path: str, raw: bytes) -> list[ParsedDocument]:
     """The documents of a broken file; none where the parser says what is wrong, by a code and in words."""
     try:
-        return _parsed(name, path, raw)
+        return _parse(name, path, raw)
     except IngestError as error:
         if not (error.code and error.message):
             raise
@@ -64,7 +64,7 @@ class ParserConformance:
 
     def documents(self) -> list[tuple[str, bytes, ParsedDocument]]:
         """Every document of the samples, with the file it is from."""
-        found = [(path, raw, _parsed(self.name, path, raw)) for path, raw in self.samples.items()]
+        found = [(path, raw, _parse(self.name, path, raw)) for path, raw in self.samples.items()]
         return [(path, raw, each) for path, raw, documents in found for each in documents]
 
     def test_there_is_something_to_read(self) -> None:
@@ -80,18 +80,20 @@ class ParserConformance:
         command = [sys.executable, "-c", _ELSEWHERE, self.name]
         samples = json.dumps({path: raw.hex() for path, raw in self.samples.items()}).encode()
         other = subprocess.run(command, input=samples, env=environment, capture_output=True, check=True)
-        assert json.loads(other.stdout) == {path: told(self.name, path, raw) for path, raw in self.samples.items()}
+        assert json.loads(other.stdout) == {
+            path: describe(self.name, path, raw) for path, raw in self.samples.items()
+        }
 
     def test_one_parser_reads_many_files(self) -> None:
         one = parser(self.name)
         for path, raw in [*self.samples.items(), *self.samples.items()]:
             found = list(one.parse(raw, path=path, digest=sha256(raw).hexdigest()))
-            assert found == _parsed(self.name, path, raw), path
+            assert found == _parse(self.name, path, raw), path
 
     def test_marks_stand_in_order_and_inside_of_the_text(self) -> None:
         for path, _, document in self.documents():
             assert why_unfit(document.marks, len(document.text)) is None, path
-            assert loaded(dumped(document.marks)) == document.marks, path
+            assert load(dump(document.marks)) == document.marks, path
 
     def test_what_it_says_can_be_stored(self) -> None:
         for path, _, document in self.documents():
@@ -101,7 +103,7 @@ class ParserConformance:
 
     def test_a_file_is_one_document_or_records_of_different_names(self) -> None:
         for path, raw in self.samples.items():
-            records = [document.record for document in _parsed(self.name, path, raw)]
+            records = [document.record for document in _parse(self.name, path, raw)]
             assert len({*records}) == len(records), path
             assert None not in records or len(records) == 1, path
 
@@ -120,7 +122,7 @@ class ParserConformance:
         chance = random.Random(self.name)  # noqa: S311 - the same files every time
         for path, raw in self.samples.items():
             for _ in range(_HARMED):
-                harmed = _harmed(raw, chance)
+                harmed = _harm(raw, chance)
                 if reads_text:
                     harmed = harmed.decode(errors="replace").encode()
                 for document in _parsed_or_refused(self.name, path, harmed):
@@ -128,7 +130,7 @@ class ParserConformance:
                     assert is_storable(document.text), path
 
 
-def _harmed(raw: bytes, chance: random.Random) -> bytes:
+def _harm(raw: bytes, chance: random.Random) -> bytes:
     """The bytes with a piece cut off, taken out, doubled or replaced."""
     first, last = sorted((chance.randrange(len(raw) + 1), chance.randrange(len(raw) + 1)))
     match chance.randrange(4):

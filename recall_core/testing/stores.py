@@ -45,9 +45,9 @@ from recall_core.testing.corpus import (
     dot,
     file_of,
     files,
+    find_misjudged,
     is_close,
     lexical_of,
-    misjudged,
     page,
     put,
     query_of,
@@ -57,7 +57,7 @@ from recall_core.testing.corpus import (
     vector_of,
     weight_of,
 )
-from recall_core.text import spaced, utc
+from recall_core.text import space_cjk, utc
 from recall_core.types import RawQuery, Root, Vector
 
 SHARED = "otter river"
@@ -205,7 +205,7 @@ class VocabularyConformance:
 
     def test_terms_are_found_by_first_letter_and_length(self) -> None:
         store = self.filled()
-        held = {*store.stems(spaced(" ".join(row.chunk.text for row in rows_of(store))))}
+        held = {*store.stems(space_cjk(" ".join(row.chunk.text for row in rows_of(store))))}
         letters = "".join({term[0] for term in held})
         every = store.terms_beginning(letters, 1, 99, also=(), most=9999)
         assert held <= every.keys()
@@ -462,7 +462,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         store = self.filled()
         rowids, asked = [key.rowid for key in store.candidates(None)], vector_of("one blue fish")
         exact = {rowid: round(dot(asked, vector), 6) for rowid, vector in store.vectors(rowids).items()}
-        assert (store.cosines(asked, where=None), misjudged(store, asked, exact)) == (exact, [])
+        assert (store.cosines(asked, where=None), find_misjudged(store, asked, exact)) == (exact, [])
         assert store.cosines(asked, where=None, rowids=rowids[:2]) == {rowid: exact[rowid] for rowid in rowids[:2]}
 
     def test_vectors_are_kept_by_chunk_and_by_text(self) -> None:

@@ -232,12 +232,12 @@ def _edit(app: Host, skip: Skip) -> None:
 def _root_name(typed: str, base: Path) -> str:
     """What a store in the folder `base` calls the folder or file that was typed; as typed once nothing tells that."""
     try:
-        return path_of(paths.expanded(typed), base)
+        return path_of(paths.expand(typed), base)
     except RecallError:  # the folder that it starts from is gone
         return typed
 
 
 def missing(path: str) -> str:
     """What is wrong with a path to add; "" when it is there."""
-    is_there = path and os.path.exists(paths.expanded(path))  # noqa: PTH110 - False where no one may look
+    is_there = path and os.path.exists(paths.expand(path))  # noqa: PTH110 - False where no one may look
     return "" if is_there else f"There is no file or folder {path!r}."

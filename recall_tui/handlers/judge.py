@@ -161,7 +161,7 @@ async def _export_typed(app: Host, typed: str) -> None:
 
 def paths_of(typed: str) -> list[Path]:
     """The paths in a line: words, or quoted where they hold blanks. Raises ValueError for an open quote."""
-    return [paths.expanded(word) for word in shlex.split(typed)]
+    return [paths.expand(word) for word in shlex.split(typed)]
 
 
 def unreadable(typed: str) -> str:

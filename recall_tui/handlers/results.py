@@ -83,7 +83,7 @@ async def export_results(app: Host) -> None:
     line = command(app.session._replace(pane="results"), None)
 
     async def export_to(typed: str) -> None:
-        path = paths.expanded(typed)
+        path = paths.expand(typed)
         words = [*shlex.split(line)[1:2], *FLAGS[path.suffix.lower()], *shlex.split(line)[2:]]
         await _ask_to_replace(app, ROWS, path, lambda: app.do(ROWS, partial(export_rows, words, path)))
 
@@ -98,7 +98,7 @@ async def export_context(app: Host) -> None:
     text = packing.print_context(packed)
 
     async def export_to(typed: str) -> None:
-        path = paths.expanded(typed)
+        path = paths.expand(typed)
         await _ask_to_replace(app, CONTEXT, path, partial(_write_context, app, path, text))
 
     await app.prompt(CONTEXT, "context.txt", "a file, then Enter", no_place, export_to)
@@ -106,14 +106,14 @@ async def export_context(app: Host) -> None:
 
 def reject_suffix(typed: str) -> str:
     """What is wrong with the name of a file for rows; "" when nothing is."""
-    if paths.expanded(typed).suffix.lower() not in FLAGS:
+    if paths.expand(typed).suffix.lower() not in FLAGS:
         return f"The name ends in {', '.join(FLAGS)}."
     return no_place(typed)
 
 
 def no_place(typed: str) -> str:
     """Say what is wrong with the name of a file; "" when it can be written."""
-    path = paths.expanded(typed)
+    path = paths.expand(typed)
     is_place = os.path.isdir(path.parent) and not os.path.isdir(path)  # noqa: PTH112 - False where no one may look
     return "" if typed and is_place else f"{typed!r} cannot be written: its folder does not exist, or it is a folder."
 

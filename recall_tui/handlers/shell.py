@@ -280,14 +280,14 @@ async def export_picture(app: Host) -> None:
         "Save the screen",
         PICTURE,
         hint,
-        lambda typed: "" if paths.expanded(typed).suffix in SUFFIXES else wrong,
+        lambda typed: "" if paths.expand(typed).suffix in SUFFIXES else wrong,
         partial(_save_screen, app, taken),
     )
 
 
 async def _save_screen(app: Host, taken: tuple[str, str], typed: str) -> None:
     try:
-        path = Path(os.path.realpath(paths.expanded(typed)))  # resolve() fails at a link to itself
+        path = Path(os.path.realpath(paths.expand(typed)))  # resolve() fails at a link to itself
         is_there = path.exists()
     except OSError as error:  # the current folder is gone, or no one may look into the one that is named
         app.warn(f"{typed} cannot be written: {error.strerror}")

@@ -225,7 +225,7 @@ class WelcomeScreen(SizedScreen[None], Drawing):
             field.cursor_position = len(field.value)
 
     def _list_folders(self, typed: str) -> None:
-        home = Path.home() if paths.expanded("~") != Path("~") else None
+        home = Path.home() if paths.expand("~") != Path("~") else None
         if typed:
             folders = opening.completions(typed, MOST_FOLDERS)
         else:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core import rql, shell
-from recall_core.config import KEYS, NAMES, Config, assignments, keyed, named
+from recall_core.config import KEYS, NAMES, Config, assignments, by_key, by_name
 from recall_tui.state import judging
 from recall_tui.state.explaining import (
     DocumentPassage,
@@ -49,7 +49,7 @@ def with_options(text: str, query: Query, options: Mapping[str, Value], *, limit
     """
     tokens = [token for token in rql.lexer.tokenize(text) if token.kind != "end" and token.text != ";"]
     clause = _clause(tokens, "OPTION")
-    added = keyed(options)
+    added = by_key(options)
     edits = []
     for name, value in _values(tokens, clause, len(query.options)):
         key = KEYS.get(name.text, name.text)
@@ -176,7 +176,7 @@ def _tune(session: Session, store: str | None) -> str:
     answer = session.results.answer
     if session.weights.is_of_all and judging.is_measurable(session):
         changed = differences(of_words(session), session.weights.saved)
-        return join_command(store, "tune", "--sweep", *_set(assignments(named(changed))))
+        return join_command(store, "tune", "--sweep", *_set(assignments(by_name(changed))))
     if answer is None or not is_hybrid(answer) or why_no_lines(answer):
         return ""
     verb, plan, pins = ["tune"], answer.plan, pins_of(session)
@@ -197,13 +197,13 @@ def _evaluation(session: Session, store: str | None) -> str:
     saved = join_command(store, "eval", "--metrics", measures)
     if not session.weights.tweaks:
         return f"{saved} --per-query"
-    moved = shell.join(_set(assignments(named(session.weights.tweaks))))
+    moved = shell.join(_set(assignments(by_name(session.weights.tweaks))))
     return f"{saved} --json | {saved} --per-query {moved} --baseline /dev/stdin"
 
 
 def _moved_settings(session: Session, config: Config) -> tuple[str, ...]:
     """Return the settings that differ from those that the question has when nothing is moved."""
-    return assignments(named(differences(config, session.weights.plain)))
+    return assignments(by_name(differences(config, session.weights.plain)))
 
 
 def _set(changed: tuple[str, ...]) -> list[str]:

@@ -11,7 +11,7 @@ from recall_core import explain
 from recall_core.config import NAMES, Config, assignments
 from recall_core.evaluate.measures import FUSION, RETRIEVAL, unswept
 from recall_core.evaluate.questions import Unit
-from recall_core.text import cited
+from recall_core.text import cite
 from recall_core.types import Hit
 from recall_tui.state.judging import words_of
 from recall_tui.state.records import Analysis, Chart, PinnedChunk, Want
@@ -192,7 +192,7 @@ def toggle_target(session: Session, want: Want) -> Session:
     answer, hit = session.results.answer, session.results.hit
     if answer is None or hit is None or hit.chunk is None:
         return session
-    place = cited(hit.doc.path, hit.chunk.line_start, hit.chunk.line_end, hit.chunk.place)
+    place = cite(hit.doc.path, hit.chunk.line_start, hit.chunk.line_end, hit.chunk.place)
     pin = PinnedChunk(answer.plan.text, want, hit.chunk.id, place)
     others = tuple(
         each for each in session.weights.targets if (each.question, each.chunk_id) != (pin.question, pin.chunk_id)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from recall_core.config import SETTINGS, Config, assignments, override
 from recall_core.errors import RecallError
 from recall_core.evaluate.measures import retrieval
-from recall_core.text import cited
+from recall_core.text import cite
 from recall_tui.home.history import KeptRow, PastQuestion
 from recall_tui.state.records import Moved, QuestionChange, Tweaks
 from recall_tui.state.session import WORDS_K, Session, ask, filter_of, list_range, move_cursor
@@ -373,7 +373,7 @@ def to_keep(session: Session) -> PastQuestion | None:
     rows = []
     for hit in (session.results.hits[row] for row in range(MOST_KEPT) if row in session.results.hits):
         chunk = hit.chunk
-        place = cited(hit.doc.path, chunk.line_start, chunk.line_end, chunk.place) if chunk else hit.doc.path
+        place = cite(hit.doc.path, chunk.line_start, chunk.line_end, chunk.place) if chunk else hit.doc.path
         rows.append(KeptRow(chunk.id if chunk else hit.doc.id, place))
     digest = session.store.info.digest if session.store.info else ""
     past = question_of(session, session.query.text)._replace(

@@ -184,7 +184,7 @@ class AnalysisThread(WorkbenchThread):
             ):
                 raise
 
-            result = retrieve.answer.outdated(
+            result = retrieve.answer.outdated_error(
                 answer
             )  # another program purged its rows, and it is about to be asked again
         with self._changed:

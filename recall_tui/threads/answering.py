@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from recall_core import api, retrieve, rql
-from recall_core.config import Config, keyed
+from recall_core.config import Config, by_key
 from recall_core.errors import RecallError
 from recall_core.evaluate.measures import RETRIEVAL, retrieval
 from recall_core.text import counter
@@ -279,7 +279,7 @@ def plan_moved(recall: Recall, plan: Plan, request: QueryRequest) -> Plan:
 
 def keys_fixed_by(plan: Plan) -> tuple[str, ...]:
     """Return the settings that a query's OPTION clause decides, by key."""
-    return () if plan.query is None else tuple(key for key in keyed(dict(plan.query.options)) if key in KEYS)
+    return () if plan.query is None else tuple(key for key in by_key(dict(plan.query.options)) if key in KEYS)
 
 
 def rows_at(answer: Answer, window: tuple[int, int], *, is_grouped: bool) -> list[int]:
@@ -382,7 +382,7 @@ def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tupl
 def _chunks_without_scores(recall: Recall, answer: Answer, start: int, stop: int) -> set[int]:
     """Return the chunks of rows that have no scores; of a row that is a document, its first chunk."""
     plan, store = answer.plan, recall.store
-    rows = retrieve.copies.listed(plan, store, start=start, stop=stop)
+    rows = retrieve.copies.list_rows(plan, store, start=start, stop=stop)
     if plan.table != "doc":
         return {chunk for _, chunk in rows if chunk is not None}
     documents = store.documents([doc for doc, _ in rows]).values()

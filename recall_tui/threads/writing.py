@@ -83,7 +83,7 @@ class IngestThread(WorkbenchThread):
         if self._folder == EVERYTHING:
             run = recall.sync()
         else:
-            folder = str(paths.expanded(self._folder))
+            folder = str(paths.expand(self._folder))
             run = recall.add([folder], Root(folder))
         meter, indexed = Meter(self._clock()), 0
         while not self._cancelled.is_set():

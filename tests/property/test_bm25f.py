@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.rank.bm25 import IDF_FLOOR, bound, contributions, idf, plain, scores, vectorised
+from recall_core.rank.bm25 import IDF_FLOOR, bound, contributions, idf, plain, score_columns, scores
 from recall_core.retrieve.query import literal
 from recall_core.store.sqlite import lexical
 from recall_core.store.sqlite.store import SqliteStore
-from recall_core.text import spaced
+from recall_core.text import space_cjk
 from recall_core.types import LiteralQuery
 from tests.builders import memory_store, new_file, put
 from tests.sixty_questions import SHAPES
@@ -74,7 +74,7 @@ def test_a_phrase_weighs_what_its_words_weigh_together(documents: list[tuple[str
     store = store_of(documents)
     (term,) = store.term_stats(question(store, f'"{" ".join(words)}"'))
     alone = store.term_stats(
-        question(store, " ".join(f'"{token}"' for token in store.tokens(spaced(" ".join(words)))))
+        question(store, " ".join(f'"{token}"' for token in store.tokens(space_cjk(" ".join(words)))))
     )
     assert term.idf == (sum(each.idf for each in alone) if term.df else 0.0)
     assert term.words == len(alone)
@@ -122,8 +122,8 @@ def test_contributions_add_up_to_the_score_to_the_last_bit(
         for share in contributions(found, rowid, config):
             total += share
         totals.append(total)
-    assert totals == plain(found, rows, config) == vectorised(found, rows, config) == scores(found, rows, config)
-    assert totals[1:] == plain(found, rows[1:], config) == vectorised(found, rows[1:], config)
+    assert totals == plain(found, rows, config) == score_columns(found, rows, config) == scores(found, rows, config)
+    assert totals[1:] == plain(found, rows[1:], config) == score_columns(found, rows[1:], config)
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, config=MODELS)

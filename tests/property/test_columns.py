@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.explain.lines import lines_of, sweepable
-from recall_core.rank.columns import RankColumn, documents_of, positions_of, rounded, scores_of
+from recall_core.rank.columns import RankColumn, documents_of, positions_of, round_half_even, scores_of
 from recall_core.rank.fuse import best_of_each_document, rank, signal_ranks
-from recall_core.rank.sparse import in_place, near_documents, recalled
-from recall_core.rank.weighing import Ranking, head, lexical_values, limits, rescored, scale, semantic_values
+from recall_core.rank.sparse import in_place, near_documents, recall_short
+from recall_core.rank.weighing import Ranking, head, lexical_values, limits, rescore, scale, semantic_values
 from recall_core.types import Key, Pool
 from tests.arrays import in_arrays, key_columns, raw_column, scores
 
@@ -86,9 +86,9 @@ def test_a_pool_in_arrays_is_ranked_to_the_same_bits(case: Case, by_document: bo
         if by_document and (each.lexical or each.semantic):
             ranking = best_of_each_document(each, ranking)
         said = {position: position * 0.618034 % 1 for position in head(ranking, config)}
-        after = recalled(each, ranking, config, limit=limit, chunk_counts=counts)
+        after = recall_short(each, ranking, config, limit=limit, chunk_counts=counts)
         near = near_documents(each, ranking, limit=limit)
-        steps = (rescored(ranking, said, config), ranking, after.ranking, in_place(ranking, after).ranking)
+        steps = (rescore(ranking, said, config), ranking, after.ranking, in_place(ranking, after).ranking)
         found.append(([*map(everything, steps)], after.given, after.report, near))
 
     assert found[0] == found[1]
@@ -110,8 +110,8 @@ def test_a_long_pool_in_arrays_is_ranked_to_the_same_bits(plain_rows: int, monke
         assert everything(best_of_each_document(in_arrays(pool), columns)) == everything(
             best_of_each_document(pool, plain)
         )
-        plain_after = recalled(pool, plain, config, limit=10, chunk_counts=counts)
-        after = recalled(in_arrays(pool), columns, config, limit=10, chunk_counts=counts)
+        plain_after = recall_short(pool, plain, config, limit=10, chunk_counts=counts)
+        after = recall_short(in_arrays(pool), columns, config, limit=10, chunk_counts=counts)
         assert everything(after.ranking) == everything(plain_after.ranking)
         assert after[1:] == plain_after[1:]
 
@@ -129,7 +129,7 @@ def test_values_of_arrays_are_those_of_tuples_to_the_sign_of_a_zero(pool: Pool, 
 
 @given(st.lists(HALVES | BESIDE | st.floats(-2, 2) | st.floats(1e3, 1e12) | st.floats(), max_size=20))
 def test_arrays_are_rounded_as_python_rounds(values: list[float]) -> None:
-    assert bits(rounded(np.array(values), 6).tolist()) == bits([round(value, 6) for value in values])
+    assert bits(round_half_even(np.array(values), 6).tolist()) == bits([round(value, 6) for value in values])
 
 
 @given(st.lists(HOSTILE, max_size=30), st.booleans())

@@ -18,8 +18,8 @@ from recall_core import Ask, Pack, Recall
 from recall_core.config import Config
 from recall_core.rank.copies import Copies, texts_among
 from recall_core.rank.fuse import rank
-from recall_core.rank.sparse import in_place, near_documents, recalled
-from recall_core.rank.weighing import Ranking, head, rescored
+from recall_core.rank.sparse import in_place, near_documents, recall_short
+from recall_core.rank.weighing import Ranking, head, rescore
 from recall_core.types import Pool
 from tests.arrays import in_arrays
 from tests.property.test_estimates import CONFIGS, Case, cases, unsettled
@@ -56,8 +56,8 @@ def shapes(case: Case, config: Config) -> Iterator[Ranking]:
         yield rank(in_arrays(case.pool), config)
     yield rank(unsettled(*case).pool, config)
     said = {position: position * 0.618034 % 1 for position in head(plain, config)}
-    yield rescored(plain, said, config)
-    yield plain.reordered(sorted(plain.order[: plain.kept], key=lambda at: -at), kept=plain.kept)
+    yield rescore(plain, said, config)
+    yield plain.reorder(sorted(plain.order[: plain.kept], key=lambda at: -at), kept=plain.kept)
 
 
 @given(case=cases(), config=CONFIGS, texts=TEXTS, page=st.tuples(st.integers(0, 20), st.integers(0, 12)))
@@ -119,7 +119,7 @@ def test_no_row_is_given_to_a_document_whose_text_the_list_has(
         copies = Copies(ranking, texts_among(numbers), least=config.min_score)
         plain = copies.standing()
         near_documents(pool, plain, limit=limit)
-        after = recalled(pool, plain, config, limit=limit, chunk_counts=counts, copies=copies)
+        after = recall_short(pool, plain, config, limit=limit, chunk_counts=counts, copies=copies)
         for each in (after, in_place(plain, after, copies)):
             order, kept = list(each.ranking.order), each.ranking.kept
             told = [numbers[at] for at in order[:kept] if at in texts_among(numbers).numbers]

@@ -10,7 +10,7 @@ from recall_core.config import Config
 from recall_core.explain.ledger import FACTORS, causes, inputs_at, points_of, score_of, shapley
 from recall_core.explain.moves import alike_chunks, jaccard, rbo
 from recall_core.rank.fuse import rank
-from recall_core.rank.weighing import Ranking, head, rescored
+from recall_core.rank.weighing import Ranking, head, rescore
 from recall_core.types import Chunk, Document, Key, Pool, Row
 
 lists = st.lists(st.integers(0, 14), unique=True, max_size=12)
@@ -112,7 +112,7 @@ def ranked(draw: st.DrawFn, size: int) -> tuple[Ranking, Pool, Config]:
     ranking = rank(pool, config)
     if config.rerank:
         values = {position: draw(st.integers(0, 1000)) / 1000 for position in head(ranking, config)}
-        ranking = rescored(ranking, values, config)
+        ranking = rescore(ranking, values, config)
     return ranking, pool, config
 
 
@@ -130,7 +130,7 @@ def test_the_points_of_each_signal_are_those_of_its_part(given_: tuple[Ranking, 
     ranking, pool, config = given_
     for position in range(5):
         points = points_of(inputs_at(position, ranking, pool, config))
-        (row,) = ranking.reordered([position], kept=1)
+        (row,) = ranking.reorder([position], kept=1)
         parts = {part.signal: part.points for part in row.parts}
 
         assert sum(points.values()) == pytest.approx(ranking.scores[position], abs=1e-12)

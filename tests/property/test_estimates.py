@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recall_core.config import Config
 from recall_core.rank.estimates import EstimatedColumn, Estimates, UnreadKeys
 from recall_core.rank.fuse import best_of_each_document, rank
-from recall_core.rank.sparse import near_documents, recalled
+from recall_core.rank.sparse import near_documents, recall_short
 from recall_core.rank.weighing import semantic_values
 from recall_core.types import Key, Pool, Ranked
 
@@ -134,7 +134,7 @@ def test_sparse_recall_over_estimates_is_that_over_the_cosines(case: Case, confi
     for pool in (case.pool, unsettled(*case).pool):
         ranking = rank(pool, config)
         near = near_documents(pool, ranking, limit=limit)
-        after = recalled(pool, ranking, config, limit=limit, chunk_counts=counts)
+        after = recall_short(pool, ranking, config, limit=limit, chunk_counts=counts)
         found.append((near, parts(after.ranking[:limit]), after.given, after.report, parts(after.ranking)))
 
     assert found[1] == found[0]
@@ -183,7 +183,7 @@ def test_a_page_of_a_long_pool_settles_and_reads_few_rows(size: int) -> None:
     assert parts(found[:10]) == parts(whole[:10])
     assert found.kept == whole.kept
     recall = [
-        recalled(each, ranking, config, limit=10, chunk_counts=counts)
+        recall_short(each, ranking, config, limit=10, chunk_counts=counts)
         for each, ranking in ((pool, whole), (made.pool, found))
     ]
     assert recall[0].report == recall[1].report

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recall_core.config import Config
-from recall_core.rank.fuse import rank, vectorised
-from recall_core.rank.sparse import recalled
+from recall_core.rank.fuse import fuse_columns, rank
+from recall_core.rank.sparse import recall_short
 from recall_core.rank.weighing import Ranking, SignalStage, plain
 from recall_core.types import Key, Pool
 
@@ -51,7 +51,7 @@ def test_columns_and_candidates_are_weighed_to_the_same_bits(case: Case) -> None
     weights = [column.weight for column in found.columns]
     stages = tuple(SignalStage(column.signal, column.raw, column.values, column.ranks) for column in found.columns)
 
-    by_candidate, by_column = plain(stages, weights, case.config), vectorised(stages, weights, case.config)
+    by_candidate, by_column = plain(stages, weights, case.config), fuse_columns(stages, weights, case.config)
 
     assert [list(each) for each in by_column[:2]] == [list(each) for each in by_candidate[:2]]
     assert [list(each) for each in by_column[2]] == [list(each) for each in by_candidate[2]]
@@ -72,6 +72,6 @@ def test_a_long_pool_is_ranked_as_its_candidates_are_in_python(case: Case) -> No
     assert all(type(part.points) is float for ranked in in_numpy for part in ranked.parts)
     assert all(type(each.score) is float and type(each.position) is int for each in in_numpy)
     counts = dict.fromkeys(range(len(keys)), 2)
-    of_both = [recalled(long, each, case.config, limit=3, chunk_counts=counts) for each in (in_python, in_numpy)]
+    of_both = [recall_short(long, each, case.config, limit=3, chunk_counts=counts) for each in (in_python, in_numpy)]
     assert everything(of_both[0].ranking) == everything(of_both[1].ranking)
     assert of_both[0][1:] == of_both[1][1:]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from recall_core.config import SETTINGS
 from recall_core.retrieve.query import literal, pieces
 from recall_core.store.sqlite.lexical import fold_tokens
-from recall_core.text import spaced
+from recall_core.text import space_cjk
 from recall_core.types import LiteralQuery
 from tests.sixty_questions import QUESTIONS, SHAPES
 
@@ -27,8 +27,8 @@ def asked(text: str, stop_words: str) -> LiteralQuery:
 def test_the_pieces_are_the_text_and_give_the_index_its_tokens(text: str) -> None:
     found = list(pieces(text, with_question_words=True))
     assert "".join(text[piece.start : piece.end] for piece in found) == text
-    read = [token for piece in found for token in fold_tokens(spaced(text[piece.start : piece.end]))]
-    assert tuple(read) == fold_tokens(spaced(text))
+    read = [token for piece in found for token in fold_tokens(space_cjk(text[piece.start : piece.end]))]
+    assert tuple(read) == fold_tokens(space_cjk(text))
 
 
 @given(text=ASKED)
@@ -45,7 +45,7 @@ def test_only_what_is_told_is_dropped_beyond_function_words(text: str) -> None:
     for which in CHOICES[2:]:
         query = asked(text, which)
         kept = [token for phrase in query.phrases for token in phrase.tokens]
-        told = [token for written in query.dropped for token in fold_tokens(spaced(written))]
+        told = [token for written in query.dropped for token in fold_tokens(space_cjk(written))]
         without = [token for phrase in asked(text, "english").phrases for token in phrase.tokens]
         assert set(without) <= {*kept, *told}
         assert not query.dropped or kept

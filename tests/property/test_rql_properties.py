@@ -29,7 +29,7 @@ from recall_core.rql.ast import (
 )
 from recall_core.rql.fields import CATALOGUE
 from recall_core.rql.filters import to_utc
-from recall_core.rql.match import match, match_document, ordered
+from recall_core.rql.match import match, match_document, sort_hits
 from recall_core.rql.parser import parse_filter, parse_filter_with_warnings, parse_query
 from recall_core.rql.patterns import glob_match, glob_prefix, like_match, like_prefix
 from recall_core.rql.print import print_filter, print_query
@@ -284,7 +284,7 @@ def test_sql_orders_as_the_reference_does(keys: list[OrderKey], values: list[tup
     found = world.db.execute(f"SELECT c.id {World.CHUNKS} ORDER BY {compiled.sql}", compiled.params)
 
     hits = [Hit(0, None, row.doc, row.chunk, ()) for row in world.rows.values()]
-    assert [row[0] for row in found] == [hit.chunk.id for hit in ordered(hits, keys) if hit.chunk]
+    assert [row[0] for row in found] == [hit.chunk.id for hit in sort_hits(hits, keys) if hit.chunk]
 
 
 @LIGHT
@@ -296,7 +296,7 @@ def test_sql_orders_documents_as_the_reference_does(keys: list[OrderKey], values
     found = world.db.execute(f"SELECT d.id FROM doc d ORDER BY {compiled.sql}", compiled.params)
 
     hits = [Hit(0, None, document, None, ()) for document in world.documents.values()]
-    assert [row[0] for row in found] == [hit.doc.id for hit in ordered(hits, keys)]
+    assert [row[0] for row in found] == [hit.doc.id for hit in sort_hits(hits, keys)]
 
 
 @LIGHT

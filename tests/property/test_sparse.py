@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from recall_core.config import Config
 from recall_core.rank.fuse import best_of_each_document, rank
-from recall_core.rank.sparse import in_place, near_documents, recalled
-from recall_core.rank.weighing import Ranking, head, rescored
+from recall_core.rank.sparse import in_place, near_documents, recall_short
+from recall_core.rank.weighing import Ranking, head, rescore
 from recall_core.types import Key, Pool
 
 COSINES = st.none() | st.integers(-1_000_000, 1_000_000).map(lambda millionths: millionths / 1_000_000)
@@ -54,7 +54,7 @@ def test_recall_only_gives_away_the_last_rows(pool: Pool, config: Config, limit:
     before = rank(pool, config)
     if by_document:
         before = best_of_each_document(pool, before)
-    found = recalled(pool, before, config, limit=limit, chunk_counts=counts(pool))
+    found = recall_short(pool, before, config, limit=limit, chunk_counts=counts(pool))
     after, injected = found.ranking, found.given
     listed = after.order[: min(limit, after.kept)]
 
@@ -88,7 +88,7 @@ def test_recall_agrees_with_its_definition(pool: Pool, config: Config, limit: in
         is_short = counts(pool)[document] <= config.sparse_chunk_threshold
         if is_short and document not in listed and distance <= config.sparse_distance_ceiling:
             due.setdefault(document, position)
-    found = recalled(pool, ranking, config, limit=limit, chunk_counts=counts(pool))
+    found = recall_short(pool, ranking, config, limit=limit, chunk_counts=counts(pool))
     allowed = min(limit, config.sparse_max_injections) if len(long) > len(rows) / 2 else 0
     assert list(found.given) == list(due.values())[:allowed]
     assert set(near_documents(pool, ranking, limit=limit)) <= counts(pool).keys()
@@ -101,7 +101,7 @@ def test_where_no_row_is_taken_every_row_keeps_its_place(
     before = rank(pool, config)
     if by_document:
         before = best_of_each_document(pool, before)
-    given_rows = recalled(pool, before, config, limit=limit, chunk_counts=counts(pool))
+    given_rows = recall_short(pool, before, config, limit=limit, chunk_counts=counts(pool))
     found = in_place(before, given_rows)
 
     listed, below = (
@@ -119,7 +119,7 @@ def test_where_no_row_is_taken_every_row_keeps_its_place(
 @given(pool=pools(), config=CONFIGS)
 def test_a_reranked_score_is_the_sum_of_its_parts_in_any_order(pool: Pool, config: Config) -> None:
     before = rank(pool, config)
-    after = rescored(before, values(before, config), config)
+    after = rescore(before, values(before, config), config)
     assert sorted(after.order) == sorted(before.order)
     for each in after:
         points = [part.points for part in each.parts]
@@ -133,7 +133,7 @@ def test_a_reranked_score_is_the_sum_of_its_parts_in_any_order(pool: Pool, confi
 def test_no_row_overtakes_the_reranked_ones_from_below(pool: Pool, config: Config) -> None:
     before = rank(pool, config)
     top = values(before, config)
-    after = rescored(before, top, config)
+    after = rescore(before, top, config)
     lowest = min((after.scores[position] for position in top), default=1.0)
     rest = [position for position in after.order if position not in top]
     assert all(after.scores[position] <= lowest + 1e-15 for position in rest)
@@ -144,5 +144,5 @@ def test_no_row_overtakes_the_reranked_ones_from_below(pool: Pool, config: Confi
 @given(pool=pools(), config=CONFIGS.map(lambda config: config._replace(rerank_weight=0.0)))
 def test_a_reranker_without_weight_changes_neither_order_nor_score(pool: Pool, config: Config) -> None:
     before = rank(pool, config)
-    after = rescored(before, values(before, config), config)
+    after = rescore(before, values(before, config), config)
     assert (after.order, after.scores, after.kept) == (before.order, before.scores, before.kept)

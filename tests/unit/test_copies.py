@@ -21,7 +21,7 @@ from recall_core.evaluate.tune_question import PinTarget
 from recall_core.pack.greedy import pack
 from recall_core.rank.copies import Copies, texts_among
 from recall_core.rank.fuse import rank
-from recall_core.rank.sparse import Given, in_place, recalled
+from recall_core.rank.sparse import Given, in_place, recall_short
 from recall_core.rank.weighing import Ranking
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve.plan import plan_rql, plan_words
@@ -501,7 +501,7 @@ def test_a_recalled_copy_replaces_the_row_with_its_text() -> None:
         copies = Copies(ranking, texts_among({3: 7, 5: 7}), least=min_score)
         plain, counts = copies.standing(), {doc: 5 if doc in (0, 1, 2, 4) else 1 for doc in range(6)}
 
-        found = recalled(given, plain, config, limit=3, chunk_counts=counts, copies=copies)
+        found = recall_short(given, plain, config, limit=3, chunk_counts=counts, copies=copies)
         placed = in_place(plain, found, copies)
 
         assert list(plain.order) == ([0, 1, 2, 3, 4] if min_score == 0 else [0, 1, 2, 3, 4, 5]), min_score

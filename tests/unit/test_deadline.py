@@ -312,7 +312,7 @@ LOOPS: dict[str, Callable[[], Callable[[], Any]]] = {
     "knapsack": lambda: lambda: choose([Thing(1, 2), Thing(1, 2)], capacity=3),
     "near-duplicates": lambda: lambda: near_duplicates(["a b c", "a b c"]),
     "scores in Python": lambda: scoring(bm25.plain),
-    "scores in NumPy": lambda: scoring(bm25.vectorised),
+    "scores in NumPy": lambda: scoring(bm25.score_columns),
     "cosines": lambda: lambda: vectors._multiply(VECTOR, vectors.rows_of([(1, VECTOR)])),
     "hash vectors": lambda: lambda: HashEmbedder(64).embed(["a text"]),
     "sweep": lambda: lambda: sweep(LINES, 2),

@@ -12,7 +12,7 @@ import pytest
 
 from recall_core.adapters import cli
 from recall_core.adapters.streams import Streams
-from recall_core.api.compare import configured
+from recall_core.api.compare import configure
 from recall_core.config import Config
 from recall_core.errors import ConfigError
 from recall_core.retrieve import pool
@@ -244,7 +244,7 @@ def test_both_lists_stand_side_by_side(home: Path) -> None:
 def test_files_bring_every_setting_and_later_ones_win(home: Path) -> None:
     (home / "other.toml").write_text('fusion = "rrf"\nchunk_tokens = 7\noverlap_tokens = 1\n')
 
-    config = configured(Config(pool=5), ["other.toml", "rrf_k=3,min_score=0.1"])
+    config = configure(Config(pool=5), ["other.toml", "rrf_k=3,min_score=0.1"])
 
     assert (config.fusion, config.rrf_k, config.min_score) == ("rrf", 3, 0.1)
     assert (config.pool, config.chunk_tokens) == (Config().pool, Config().chunk_tokens)
@@ -258,4 +258,4 @@ def test_what_cannot_be_compared_is_refused(home: Path) -> None:
     assert refusal("diff", "retry", "--b", "chunk_tokens=9") == "setting_fixed"
     assert refusal("diff", "retry", "--b", "fusion=rrf", "--gate", "ndcg@10>=.3") == "bad_gate"
     with pytest.raises(ConfigError):
-        configured(Config(), ["nowhere.toml"])
+        configure(Config(), ["nowhere.toml"])

@@ -62,7 +62,7 @@ assert last > 8 and len(states) > 3, (last, states)
 
 
 def test_wherever_it_was_killed_the_next_one_makes_the_store(tmp_path: Path) -> None:
-    step = "1" if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else "3"  # statements from one kill to the next
+    step = "1" if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else "2"  # statements from one kill to the next
     done = subprocess.run(
         [sys.executable, "-c", KILLED, step], cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False
     )

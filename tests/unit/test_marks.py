@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recall_core.marks import Mark, Outline, Places, Unit, dumped, heading_around, loaded, runs, stretch, why_unfit
-from recall_core.text import behind, cited
+from recall_core.marks import Mark, Outline, Places, Unit, dump, heading_around, load, runs, stretch, why_unfit
+from recall_core.text import behind, cite
 
 MODULE = (
     Mark(0, "statements"),
@@ -113,14 +113,14 @@ def test_marks_are_kept_as_they_are(steps: list[tuple[int, str, str, int]]) -> N
         at += step
         marks.append(Mark(at, *rest))
 
-    assert loaded(dumped(marks)) == loaded(runs(marks)) == tuple(marks)
+    assert load(dump(marks)) == load(runs(marks)) == tuple(marks)
     assert why_unfit(marks, at) is None
 
 
 def test_invalid_marks_are_refused() -> None:
     for text in ["{", "[1]", '[["page"]]', '[["page","",1,"x"]]', '[[1,"",1,0]]', '[["a","",1,1.5]]']:
         with pytest.raises(ValueError, match="no marks"):
-            loaded(text)
+            load(text)
 
 
 def test_marks_out_of_order_or_outside_are_told() -> None:
@@ -131,12 +131,12 @@ def test_marks_out_of_order_or_outside_are_told() -> None:
 
 
 def test_a_citation_has_the_place_or_else_the_lines() -> None:
-    assert cited("a.md", 3, 9) == "a.md:3-9"
-    assert cited("a.pdf", 3, 9, "page 2-3") == "a.pdf#page=2-3"
-    assert cited("ls.1", 3, 9, "line 120-131") == "ls.1:120-131"
-    assert cited("a.jsonl#x", 1, 2, "line 207") == "a.jsonl#x:1-2"
-    assert cited("a.html", 3, 9, "id technical-detail") == "a.html#technical-detail"
-    assert cited("a.html", 3, 9, "heading Set up › On a Mac") == "a.html#Set up › On a Mac"
+    assert cite("a.md", 3, 9) == "a.md:3-9"
+    assert cite("a.pdf", 3, 9, "page 2-3") == "a.pdf#page=2-3"
+    assert cite("ls.1", 3, 9, "line 120-131") == "ls.1:120-131"
+    assert cite("a.jsonl#x", 1, 2, "line 207") == "a.jsonl#x:1-2"
+    assert cite("a.html", 3, 9, "id technical-detail") == "a.html#technical-detail"
+    assert cite("a.html", 3, 9, "heading Set up › On a Mac") == "a.html#Set up › On a Mac"
     assert behind("a.md", 3) == ":3"
 
 

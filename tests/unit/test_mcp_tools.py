@@ -19,7 +19,7 @@ from recall_core.adapters.mcp import tools
 from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, MOST_LINES, TOOLS, Limits, Told, resource, schema
 from recall_core.adapters.mcp.views import fence_text
 from recall_core.api.recall import Recall
-from recall_core.api.serving import spelled
+from recall_core.api.serving import spell
 from recall_core.errors import RecallError, UsageError
 from recall_core.types import Root
 from tests.mcp_client import filled
@@ -435,7 +435,7 @@ def test_no_document_passes_for_recalls_own_words(tmp_path: Path) -> None:
         assert all(f"\n{fence_text(block['text'])}" in context.text for block in view["blocks"])
         assert max(len(fence) for fence in re.findall("`+", context.text)) == 5
         for each in forged.list()["documents"]:
-            cited = spelled(each["path"])
+            cited = spell(each["path"])
             assert told(forged, "get", targets=[cited]).text.startswith(f"**{cited}**\n`````\n"), cited
             assert resource(forged, cited, Limits(), "recall://").startswith(f"**{cited}**\n`````\n"), cited
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from recall_core.config import Config
-from recall_core.pack.account import spent
+from recall_core.pack.account import count_spent
 from recall_core.pack.graphemes import floor_boundary
 from recall_core.pack.greedy import pack
 from recall_core.text import Counter, counter
@@ -134,7 +134,7 @@ def test_a_merged_block_has_the_heading_of_its_best_hit() -> None:
     context = packed([late, early], 100, config)
 
     assert context.text == "A second heading\nalpha beta"
-    assert spent(context, counter=WORDS, config=config) == (2, 3, 0)
+    assert count_spent(context, counter=WORDS, config=config) == (2, 3, 0)
 
 
 def test_a_merged_block_of_mapped_lines_has_all_of_them_and_any_other_place_is_of_its_best_hit() -> None:

@@ -16,7 +16,7 @@ from recall_core.errors import IngestError
 from recall_core.ingest.parse import parser
 from recall_core.marks import Outline, Places, why_unfit
 from recall_core.ports import ParsedDocument
-from recall_core.testing.parsers import told
+from recall_core.testing.parsers import describe
 from tests.examples import examples
 from tests.unit.test_parse_elsewhere import NightlyElsewhere
 
@@ -244,8 +244,8 @@ def test_no_repetition_takes_more_than_linear_time() -> None:
     for piece in ("<w:p/>", "<w:tc/>", "<w:tbl/>", paragraph("a"), f"<w:tr>{cell(paragraph('a'))}</w:tr>"):
         began = time.process_time()
         body = piece * (TIMES * 60_000 // len(piece))
-        told("docx", "a.docx", document(body))
-        told("docx", "a.docx", document(f"<w:tbl><w:tr>{body}</w:tr></w:tbl>"))
+        describe("docx", "a.docx", document(body))
+        describe("docx", "a.docx", document(f"<w:tbl><w:tr>{body}</w:tr></w:tbl>"))
         assert time.process_time() - began < 4 * TIMES, piece
 
 
@@ -278,7 +278,7 @@ def test_any_tree_is_read_with_marks_that_fit(trees: list[str]) -> None:
 def test_a_document_with_a_broken_part_is_read_or_refused(name: str, patch: bytes, at: int) -> None:
     part = {"rels": relations(), "styles": STYLES, "footnotes": FOOTNOTES, "core": CORE}.get(name, "<w:document/>")
     raw = document(**{name: part.encode()[:at] + patch})
-    assert told("docx", "a.docx", raw) in ("bad_docx", "too_deep") or read(raw).title
+    assert describe("docx", "a.docx", raw) in ("bad_docx", "too_deep") or read(raw).title
 
 
 def test_what_python_docx_writes_is_read() -> None:

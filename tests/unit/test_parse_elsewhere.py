@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from recall_core.testing.parsers import ParserConformance, told
+from recall_core.testing.parsers import ParserConformance, describe
 
 ELSEWHERE = """
 import json, sys
-from recall_core.testing.parsers import told
-json.dump([told(name, path, bytes.fromhex(raw)) for name, path, raw in json.load(sys.stdin)], sys.stdout)
+from recall_core.testing.parsers import describe
+json.dump([describe(name, path, bytes.fromhex(raw)) for name, path, raw in json.load(sys.stdin)], sys.stdout)
 """
 
 
@@ -49,4 +49,4 @@ def test_parsers_read_the_same_in_another_process_and_locale() -> None:
 
     assert len({name for name, _, _ in samples}) >= 18
     for (name, path, raw), read in zip(samples, json.loads(other.stdout), strict=True):
-        assert read == told(name, path, raw), (name, path)
+        assert read == describe(name, path, raw), (name, path)

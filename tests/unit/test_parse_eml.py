@@ -15,7 +15,7 @@ from recall_core.errors import IngestError
 from recall_core.ingest.parse import parser
 from recall_core.marks import Outline, Places, why_unfit
 from recall_core.ports import ParsedDocument
-from recall_core.testing.parsers import told
+from recall_core.testing.parsers import describe
 from tests.examples import examples
 from tests.unit.test_parse_elsewhere import NightlyElsewhere
 
@@ -201,7 +201,7 @@ def test_no_header_takes_long() -> None:
         for name in ["To", "Subject", "Date", "Content-Type: text/plain", "Content-Disposition: attachment"]:
             began = time.process_time()
             field = f"{name}{';' if ':' in name else ':'} {piece * (TIMES * 12_000 // len(piece))}\n"
-            told("eml", "a.eml", f"Subject: a\n{field}\nb".encode())
+            describe("eml", "a.eml", f"Subject: a\n{field}\nb".encode())
             assert time.process_time() - began < TIMES, (piece, name)
 
 

@@ -16,7 +16,7 @@ from recall_core.ingest.parse import parser, zipped
 from recall_core.ingest.parse.text import decode_part
 from recall_core.marks import Outline, Places
 from recall_core.ports import ParsedDocument
-from recall_core.testing.parsers import told
+from recall_core.testing.parsers import describe
 from tests.examples import examples
 from tests.unit.test_parse_elsewhere import NightlyElsewhere
 
@@ -198,4 +198,4 @@ def test_bytes_of_any_declared_charset_become_text() -> None:
 def test_a_book_with_a_broken_part_is_read_or_refused(name: str, patch: bytes, at: int) -> None:
     before = next((raw for key, raw in ENTRIES.items() if name in key), encryption("x"))
     raw = book(**{name: before[:at] + patch + before[at + len(patch) :]})
-    assert told("epub", "a.epub", raw) in ("bad_epub", "too_deep") or read(raw).title
+    assert describe("epub", "a.epub", raw) in ("bad_epub", "too_deep") or read(raw).title

@@ -9,7 +9,7 @@ import pytest
 from recall_core.config import Config, override
 from recall_core.errors import ConfigError, EmbedError
 from recall_core.rank.fuse import best_of_each_document, rank
-from recall_core.rank.weighing import head, rescored
+from recall_core.rank.weighing import head, rescore
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.store.sqlite.store import SqliteStore
@@ -50,21 +50,21 @@ def pool(lexical: Sequence[float]) -> Pool:
 
 def test_a_score_is_the_weighted_mean_of_what_it_was_and_what_the_reranker_says() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.25)
-    ranking = rescored(rank(pool([0.8, 0.6, 0.4]), config), {0: 0.0, 1: 1.0}, config)
+    ranking = rescore(rank(pool([0.8, 0.6, 0.4]), config), {0: 0.0, 1: 1.0}, config)
     assert ranking.order == [1, 0, 2]
     assert [each.score for each in ranking] == pytest.approx([0.7, 0.6, 0.3])
 
 
 def test_a_row_that_was_not_scored_has_no_part_from_it_and_never_overtakes() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5)
-    ranking = rescored(rank(pool([0.8, 0.6, 0.6]), config), {0: 0.0, 1: 0.0}, config)
+    ranking = rescore(rank(pool([0.8, 0.6, 0.6]), config), {0: 0.0, 1: 0.0}, config)
     assert ranking.order == [0, 1, 2]
     assert [[part.signal for part in each.parts] for each in ranking] == [["lexical", "rerank"]] * 2 + [["lexical"]]
 
 
 def test_the_part_of_a_reranker_tells_value_weight_rank_and_points() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5)
-    part = rescored(rank(pool([0.8, 0.6]), config), {0: 0.25, 1: 0.75}, config)[0].parts[-1]
+    part = rescore(rank(pool([0.8, 0.6]), config), {0: 0.25, 1: 0.75}, config)[0].parts[-1]
     assert (part.signal, part.raw, part.value, part.weight, part.rank, part.points) == (
         "rerank", 0.75, 0.75, 0.5, 1, 0.375,
     )  # fmt: skip
@@ -73,12 +73,12 @@ def test_the_part_of_a_reranker_tells_value_weight_rank_and_points() -> None:
 def test_equal_scores_keep_their_order() -> None:
     config = Config(rerank_rows=3, rerank_weight=1.0)
     ranking = rank(pool([0.2, 0.8, 0.5]), config)
-    assert rescored(ranking, dict.fromkeys(range(3), 0.5), config).order == ranking.order == [1, 2, 0]
+    assert rescore(ranking, dict.fromkeys(range(3), 0.5), config).order == ranking.order == [1, 2, 0]
 
 
 def test_min_score_looks_at_the_new_score() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5, min_score=0.5)
-    ranking = rescored(rank(pool([0.9, 0.3, 0.6]), config), {0: 0.0, 2: 1.0}, config)
+    ranking = rescore(rank(pool([0.9, 0.3, 0.6]), config), {0: 0.0, 2: 1.0}, config)
     assert (ranking.order[: ranking.kept], len(ranking)) == ([2], 3)
 
 
@@ -88,7 +88,7 @@ def test_only_documents_that_pass_min_score_after_reranking_count() -> None:
     keys = tuple(key._replace(doc_rowid=doc) for key, doc in zip(given.keys, (0, 0, 1, 1, 2), strict=True))
     given = given._replace(keys=keys)
     documents = best_of_each_document(given, rank(given, config))
-    ranking = rescored(documents, {0: 1.0, 2: 0.9, 4: 0.0}, config)
+    ranking = rescore(documents, {0: 1.0, 2: 0.9, 4: 0.0}, config)
     assert (ranking.order[: ranking.kept], len(ranking)) == ([0, 2], 3)
 
 
@@ -108,33 +108,33 @@ def test_a_row_that_min_score_had_cut_is_in_the_head_and_may_come_back() -> None
     config = Config(rerank_rows=2, rerank_weight=0.5, min_score=0.5)
     ranking = rank(pool([0.9, 0.3, 0.2]), config)
     assert (ranking.kept, head(ranking, config)) == (1, [0, 1])
-    again = rescored(ranking, {0: 0.9, 1: 1.0}, config)
+    again = rescore(ranking, {0: 0.9, 1: 1.0}, config)
     assert again.order[: again.kept] == [0, 1]
 
 
 def test_a_new_score_of_just_min_score_is_kept() -> None:
     for value, kept in [(0.5, 1), (0.499999, 0)]:
         config = Config(rerank_rows=1, rerank_weight=1.0, min_score=0.5)
-        assert rescored(rank(pool([0.9]), config), {0: value}, config).kept == kept, value
+        assert rescore(rank(pool([0.9]), config), {0: value}, config).kept == kept, value
 
 
 def test_the_rows_below_the_head_keep_their_order_behind_it() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5)
     ranking = rank(pool([0.2, 0.8, 0.5, 0.9, 0.5, 0.5]), config)
     assert ranking.order == [3, 1, 2, 4, 5, 0]
-    assert rescored(ranking, {3: 0.0, 1: 0.2}, config).order == [1, 3, 2, 4, 5, 0]
+    assert rescore(ranking, {3: 0.0, 1: 0.2}, config).order == [1, 3, 2, 4, 5, 0]
 
 
 def test_a_row_below_the_head_that_ties_with_a_scored_one_stays_behind_it() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5)
     ranking = rank(pool([0.5, 0.8, 0.5, 0.5]), config)
-    after = rescored(ranking, {1: 0.0, 0: 0.0}, config)
+    after = rescore(ranking, {1: 0.0, 0: 0.0}, config)
     assert (ranking.order, after.order) == ([1, 0, 2, 3], [1, 0, 2, 3])
 
 
 def test_values_that_tie_are_ranked_as_their_rows_stood() -> None:
     config = Config(rerank_rows=3, rerank_weight=0.5)
-    ranking = rescored(rank(pool([0.2, 0.8, 0.5]), config), {0: 0.5, 1: 0.5, 2: 0.9}, config)
+    ranking = rescore(rank(pool([0.2, 0.8, 0.5]), config), {0: 0.5, 1: 0.5, 2: 0.9}, config)
     assert {each.position: each.parts[-1].rank for each in ranking} == {2: 1, 1: 2, 0: 3}
 
 
@@ -151,7 +151,7 @@ def test_rerank_rows_of_zero_or_too_many_is_refused() -> None:
 
 
 def test_an_empty_ranking_stays_empty() -> None:
-    assert len(rescored(rank(pool([]), Config()), {}, Config())) == 0
+    assert len(rescore(rank(pool([]), Config()), {}, Config())) == 0
 
 
 CONFIG = Config(embedding_dim=64, rerank="overlap", rerank_rows=3, rerank_weight=0.9, sparse_recall=False)

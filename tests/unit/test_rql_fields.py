@@ -5,7 +5,7 @@ from recall_core.rql.fields import (
     lookup,
     mentions_chunk,
     qualified_names,
-    selected,
+    select_names,
     value_of,
 )
 from recall_core.rql.parser import parse_filter, parse_query
@@ -46,8 +46,8 @@ def test_the_catalogue_is_the_language_s_promise() -> None:
 
 
 def test_a_star_yields_the_table_s_row_and_the_score_where_there_is_one() -> None:
-    documents = selected(parse_query("SELECT * FROM doc").query)
-    chunks = selected(parse_query("SELECT * FROM chunk USING lexical('a')").query)
+    documents = select_names(parse_query("SELECT * FROM doc").query)
+    chunks = select_names(parse_query("SELECT * FROM chunk USING lexical('a')").query)
 
     assert documents == tuple(name for name in qualified_names() if name.startswith("doc."))
     assert set(chunks) == {*qualified_names(), "score"}
@@ -57,7 +57,7 @@ def test_a_star_yields_the_table_s_row_and_the_score_where_there_is_one() -> Non
 def test_selected_names_are_qualified_and_come_once() -> None:
     query = parse_query("SELECT text, score, chunk.text, doc.meta.'a.b' FROM chunk").query
 
-    assert selected(query) == ("chunk.text", "score", "doc.meta.a.b")
+    assert select_names(query) == ("chunk.text", "score", "doc.meta.a.b")
 
 
 def test_a_filter_knows_whether_it_asks_about_chunks() -> None:

@@ -2,7 +2,7 @@ import pytest
 
 from recall_core.errors import RqlError
 from recall_core.rql.ast import And, Compare, Field, In, Like, OrderKey, Query, Score, Using
-from recall_core.rql.fields import selected
+from recall_core.rql.fields import select_names
 from recall_core.rql.parser import parse_filter, parse_query
 
 SCORE_FIRST = OrderKey(Score(), descending=True)
@@ -125,7 +125,7 @@ def test_an_unknown_selected_field_is_ignored_with_a_warning() -> None:
 def test_of_unknown_fields_alone_nothing_is_selected() -> None:
     parsed = parse_query("SELECT doc.size, doc.tgas FROM doc")
 
-    assert (parsed.query.select, selected(parsed.query), len(parsed.warnings)) == ((), (), 2)
+    assert (parsed.query.select, select_names(parsed.query), len(parsed.warnings)) == ((), (), 2)
     assert parse_query("SELECT * FROM doc").query.select is None
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recall_core.api.recall import Recall
-from recall_core.api.serving import CallerNames, meant, spelled
+from recall_core.api.serving import CallerNames, spell, unspell
 from recall_core.errors import RecallError, UnknownTarget, UsageError
 from recall_core.types import Root
 
@@ -163,14 +163,15 @@ def test_no_name_makes_a_file_be_opened_or_looked_for(place: Path, name: str) ->
     assert not touched
 
 
+@example(name="·")
 @given(name=st.text("ab\\`*·[]1x20 \n\x1b\u2028~#:.-", min_size=1, max_size=12))
 def test_a_name_is_spelled_on_one_line_and_read_back(name: str) -> None:
-    shown = spelled(name)
+    shown = spell(name)
 
     assert shown.isprintable()
-    assert not re.search(r"(?<!\\)(\\\\)*`|\*\*|(?<!\S)·|·(?!\S)|(?<!\\)\[\d+\]|  |^ | $", shown), shown
-    assert meant(shown) == name
-    assert shown == name or spelled(shown) != shown
+    assert not re.search(r"(?<!\\)(\\\\)*`|\*\*|(?<!\S)·|(?<!\\)·(?!\S)|(?<!\\)\[\d+\]|  |^ | $", shown), shown
+    assert unspell(shown) == name
+    assert shown == name or spell(shown) != shown
 
 
 def test_what_an_answer_cites_is_found_whatever_its_name(tmp_path: Path) -> None:
@@ -189,5 +190,5 @@ def test_what_an_answer_cites_is_found_whatever_its_name(tmp_path: Path) -> None
         stored = [each["path"] for each in recall.list()["documents"]]
         assert sorted(stored) == sorted(odd)
         for path in stored:
-            for name in (spelled(names.shown(path)), f"{spelled(names.shown(path))}:1"):
+            for name in (spell(names.shown(path)), f"{spell(names.shown(path))}:1"):
                 assert text_of(recall, names.find(name).target) == f"Text of {path!r}.\n", name

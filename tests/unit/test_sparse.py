@@ -11,7 +11,7 @@ from recall_core.config import Config
 from recall_core.errors import UsageError
 from recall_core.ports import Reranker
 from recall_core.rank.fuse import best_of_each_document, rank
-from recall_core.rank.sparse import Given, Recalled, Report, near_documents, recalled
+from recall_core.rank.sparse import Given, Recalled, Report, near_documents, recall_short
 from recall_core.retrieve import answer as answering
 from recall_core.retrieve.plan import plan_rql, plan_words
 from recall_core.store.sqlite.store import SqliteStore
@@ -53,7 +53,7 @@ def recall(
         ranking = best_of_each_document(given, ranking)
     counts = {doc: each.count or len(each.chunks) for doc, each in enumerate(docs)}
     looked_at = near_documents(given, ranking, limit=limit)
-    return recalled(given, ranking, config, limit=limit, chunk_counts={doc: counts[doc] for doc in looked_at})
+    return recall_short(given, ranking, config, limit=limit, chunk_counts={doc: counts[doc] for doc in looked_at})
 
 
 FULL = [long(0.9), long(0.8), long(0.7)]

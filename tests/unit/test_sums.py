@@ -24,7 +24,7 @@ def kept(recall: Recall) -> dict[str, str]:
 
 
 def taken(recall: Recall) -> dict[str, str]:
-    return {sums.key_of(table): sums.taken(recall.store.execute, table) for table in sums.COLUMNS}
+    return {sums.key_of(table): sums.take_sum(recall.store.execute, table) for table in sums.COLUMNS}
 
 
 def _judge_otherwise(recall: Recall) -> None:

@@ -18,7 +18,7 @@ from recall_core.adapters.streams import Streams
 from recall_core.contract.views import CheckView
 from recall_core.embed.rescore import EmbedderReranker
 from recall_core.errors import StoreError
-from recall_core.maintain.doctor import examined
+from recall_core.maintain.doctor import examine
 from recall_core.maintain.transfer import export
 from recall_core.store.port import Store
 from recall_core.text import chunk_id, document_id, embedded_hash
@@ -134,7 +134,7 @@ def test_a_file_that_version_1_read_is_read_again_once(folder: IngestFolder, ver
     (kept,) = folder.rows("a.jsonl#full")
     assert kept._replace(rowid=0) == full._replace(rowid=0)
     assert done.embedded == 0
-    assert [check["code"] for check in examined(folder.store) if check["severity"] == "error"] == []
+    assert [check["code"] for check in examine(folder.store) if check["severity"] == "error"] == []
     state = folder.state()
     assert folder.sync().updated == 0
     assert folder.state() == state
@@ -267,7 +267,7 @@ def test_a_store_that_was_imported_answers_as_the_one_it_came_from(recall: Recal
         assert exported(other) == raw
         assert list(other.store.live_files()) == list(recall.store.live_files())
         assert answers(other) == answers(recall)
-        assert [check["code"] for check in examined(other.store) if check["severity"] != "ok"] == []
+        assert [check["code"] for check in examine(other.store) if check["severity"] != "ok"] == []
 
 
 def test_a_chunk_that_is_no_slice_of_its_title_is_not_imported_as_one(recall: Recall, tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ def test_a_damaged_store_is_made_anew_with_its_titles(home: Path, tmp_path: Path
 
     with Recall.open(str(tmp_path / "new.db")) as recall:
         assert exported(recall).splitlines()[1:-1] == before.splitlines()[1:-1]
-        assert [check["code"] for check in examined(recall.store) if check["severity"] != "ok"] == []
+        assert [check["code"] for check in examine(recall.store) if check["severity"] != "ok"] == []
 
 
 def test_a_reembed_gives_a_title_the_vector_of_its_own_words(recall: Recall) -> None:

@@ -18,7 +18,7 @@ from recall_core.embed.hash import HashEmbedder
 from recall_core.errors import StoreError, UsageError
 from recall_core.maintain.transfer import export, import_
 from recall_core.store.sqlite.store import SqliteStore, create_store, open_store
-from recall_core.text import embedded_hash, embedded_text, spaced
+from recall_core.text import embedded_hash, embedded_text, space_cjk
 from recall_core.types import LiteralQuery, NewChunk, NewDocument, NewFile, Phrase, Root, Span
 
 EMBEDDER = HashEmbedder(64)
@@ -32,7 +32,7 @@ def empty(embedder: HashEmbedder = EMBEDDER, counter: str = "whitespace") -> Sql
 
 
 def chunk(path: str, title: str, text: str, offset: int = 0, heading: str | None = None) -> NewChunk:
-    search_text = spaced(text)
+    search_text = space_cjk(text)
     return NewChunk(
         Span(offset, offset + len(text), len(text.split()), heading),
         1,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as some
 
-from recall_core.config import Config, keyed
+from recall_core.config import Config, by_key
 from recall_core.retrieve.plan import plan_rql
 from recall_core.rql.ast import Value
 from recall_core.rql.parser import parse_query
@@ -57,7 +57,7 @@ def test_the_query_has_the_options_and_the_limit_and_is_otherwise_what_it_was(
     after = with_options(text, changed, limit=limit)
 
     query = parse_query(after).query
-    assert keyed(dict(query.options)) == {**written, **changed}
+    assert by_key(dict(query.options)) == {**written, **changed}
     assert query.limit == (before.limit if limit is None else limit)
     assert query._replace(options=(), limit=None) == before._replace(options=(), limit=None)
     assert [line.partition("--")[2] for line in after.splitlines() if "--" in line] == [

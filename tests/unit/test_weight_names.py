@@ -10,7 +10,7 @@ import pytest
 from recall_core.adapters.cli import main
 from recall_core.adapters.streams import Streams
 from recall_core.api.recall import Recall
-from recall_core.config import Config, assign, assignments, load, named, override, render, settings_of
+from recall_core.config import Config, assign, assignments, by_name, load, override, render, settings_of
 from recall_core.errors import ConfigError, RqlError
 from recall_core.explain.whynot.question import Question, with_settings
 from recall_core.maintain.embedders import write_settings
@@ -136,7 +136,7 @@ def test_a_fix_changes_the_option_that_the_query_has() -> None:
 
 
 def test_settings_are_told_by_the_names_that_people_read() -> None:
-    assert assignments(named({"vector_weight": 0.4, "pool": 20})) == ("semantic_weight=0.4", "pool=20")
+    assert assignments(by_name({"vector_weight": 0.4, "pool": 20})) == ("semantic_weight=0.4", "pool=20")
     assert (
         describe_changes(PastQuestion("a", settings=("bm25_weight=0.6", "fusion=rrf")))
         == "lexical_weight=0.6, fusion=rrf"

@@ -16,9 +16,9 @@ from mcp.shared.exceptions import MCPError
 from recall_core._version import __version__
 from recall_core.adapters.mcp.tools import BY_NAME, MEMORY_TOOLS, TOOLS, Limits, Tool, resource, schema
 from recall_core.adapters.mcp.views import as_json
-from recall_core.adapters.render import DIGITS, counted
+from recall_core.adapters.render import DIGITS, count_of
 from recall_core.api.recall import Recall
-from recall_core.api.serving import SECONDS, CallerNames, ConnectionPool, spelled
+from recall_core.api.serving import SECONDS, CallerNames, ConnectionPool, spell
 from recall_core.errors import RecallError
 from recall_core.shell import AGAIN, INSTALL, REST, Hint
 
@@ -122,13 +122,13 @@ def instructions(recall: Recall, names: CallerNames, tools: Container[str]) -> s
         newest = str(found.get("mtime", "none"))[:10]
     elsewhere = names.labels()
     here, there = (
-        [f"{spelled(name)} ({documents})" for name, documents in known.items() if (name in elsewhere) == is_elsewhere]
+        [f"{spell(name)} ({documents})" for name, documents in known.items() if (name in elsewhere) == is_elsewhere]
         for is_elsewhere in (False, True)
     )
     more = f" and {len(here) - FOLDERS} more" if len(here) > FOLDERS else ""
     uses = [use for name, use in _USES.items() if name in tools]
     lines = [
-        f"Recall searches {counted(info.documents, 'document')} ({counted(info.chunks, 'chunk')}) of the user.",
+        f"Recall searches {count_of(info.documents, 'document')} ({count_of(info.chunks, 'chunk')}) of the user.",
         f"By folder: {', '.join(here[:FOLDERS])}{more}." if here else "",
         f"Elsewhere: {', '.join(there)}." if there else "",
         f"Sources: {', '.join(sources)}." if sources else "",
@@ -265,9 +265,9 @@ class RecallServer:
             return types.ListResourcesResult(
                 resources=[
                     types.Resource(
-                        name=spelled(name),
+                        name=spell(name),
                         uri=SCHEME + quote(name),
-                        description=counted(documents, "document"),
+                        description=count_of(documents, "document"),
                         mime_type="text/markdown",
                     )
                     for name, documents in known.items()

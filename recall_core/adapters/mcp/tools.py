@@ -280,7 +280,7 @@ class Tool(NamedTuple):
             try:
                 return self.call(recall, names, asked, limits)
             except RecallError as error:
-                raise names.renamed(error) from error.__cause__
+                raise names.rename(error) from error.__cause__
 
 
 def _ask(asked: QuestionArguments) -> Ask:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from recall_core.adapters import ledger, whynot
-from recall_core.adapters.render import CAUTION, DIGITS, counted
-from recall_core.api.serving import spelled
+from recall_core.adapters.render import CAUTION, DIGITS, count_of
+from recall_core.api.serving import spell
 from recall_core.deadline import check
 from recall_core.text import behind
 
@@ -68,7 +68,7 @@ def in_pieces(answer: Mapping[str, Any], names: CallerNames, write: Writer) -> l
     first, *others = write(renamed)
     cautions, warnings = "", ""
     for each in renamed["warnings"]:
-        line = f"Warning: {spelled(each)}\n"
+        line = f"Warning: {spell(each)}\n"
         cautions, warnings = (cautions + line, warnings) if each.startswith(CAUTION) else (cautions, warnings + line)
     last = [AnswerPiece("warnings", "\n" + warnings.removesuffix("\n"))] if warnings else []
     return [first._replace(text=cautions + first.text), *others, *last]
@@ -204,7 +204,7 @@ def write_hits(told: SearchResponse) -> Iterator[AnswerPiece]:
     results, stats = told["results"], told["stats"]
     total = stats.get("total_hits", len(results))
     more = f"; {total - len(results)} more with a larger k" if total > len(results) else ""
-    yield AnswerPiece("", f"{counted(len(results), 'hit')}{more}. Digest {stats['digest'][:DIGITS]}.")
+    yield AnswerPiece("", f"{count_of(len(results), 'hit')}{more}. Digest {stats['digest'][:DIGITS]}.")
     for rank, result in enumerate(results, start=told["query"]["offset"] + 1):
         check()
         yield AnswerPiece(f"hit {rank}", _hit(rank, result))
@@ -216,12 +216,12 @@ def _hit(rank: int, result: ResultView) -> str:
         return f"{rank}. {as_json(result)}"
     score = f" · score {result['score']:.3f}" if "score" in result else ""
     unit = passage or chunk
-    heading = f" · {spelled(unit['heading'])}" if "heading" in unit else ""
+    heading = f" · {spell(unit['heading'])}" if "heading" in unit else ""
     score += f" · by meaning {result['cosine']:.3f}" if "cosine" in result else ""
     chunk_id = f" · chunk {chunk['id'][:DIGITS]}" if "id" in chunk else ""
     shown = _excerpt(chunk, passage)
     cited = _citation(doc, unit, shown)
-    return f"\n{rank}. **{spelled(cited)}**{heading}{score}{_state(doc)}{chunk_id}\n{fence_text(shown.text)}"
+    return f"\n{rank}. **{spell(cited)}**{heading}{score}{_state(doc)}{chunk_id}\n{fence_text(shown.text)}"
 
 
 def _state(doc: Mapping[str, Any]) -> str:
@@ -276,13 +276,13 @@ def write_context(told: ContextResponse) -> Iterator[AnswerPiece]:
     """Yield the blocks of a context."""
     view = told["context"]
     blocks = view["blocks"]
-    about = f"{counted(len(blocks), 'block')}, {view['used_tokens']} of {view['budget_tokens']} tokens"
+    about = f"{count_of(len(blocks), 'block')}, {view['used_tokens']} of {view['budget_tokens']} tokens"
     yield AnswerPiece("", f"{about} ({view['counter']}). Digest {told['stats']['digest'][:DIGITS]}.")
     for block in blocks:
         where = _cite(block["path"], block["line_start"], block["line_end"], block.get("place"))
         cut = " (cut)" if block.get("truncated") else ""
         text = fence_text(block.get("text", ""))
-        yield AnswerPiece(f"block {block['n']}", f"\n[{block['n']}] {spelled(where)}{cut}\n{text}")
+        yield AnswerPiece(f"block {block['n']}", f"\n[{block['n']}] {spell(where)}{cut}\n{text}")
 
 
 def write_explanation(answer: ExplainResponse) -> Iterator[AnswerPiece]:
@@ -313,7 +313,7 @@ def _with_spelled_names(value: Any, key: str = "") -> Any:
         }
     if isinstance(value, list):
         return [_with_spelled_names(each, key) for each in value]
-    return spelled(value) if key in _WITHIN_A_LINE and isinstance(value, str) else value
+    return spell(value) if key in _WITHIN_A_LINE and isinstance(value, str) else value
 
 
 _WITHIN_A_LINE = frozenset(("path", "heading", "title", "text"))
@@ -330,24 +330,24 @@ def write_text(told: GetResponse) -> Iterator[AnswerPiece]:
         where = _cite(where, 1, 1, view["place"])
     elif "line_start" in view:
         where = _cite(where, view["line_start"], view["line_end"])
-    yield AnswerPiece("", f"**{spelled(where)}**{_state(doc)}")
+    yield AnswerPiece("", f"**{spell(where)}**{_state(doc)}")
     if view["text"]:
-        yield AnswerPiece(spelled(where), fence_text(view["text"]))
+        yield AnswerPiece(spell(where), fence_text(view["text"]))
 
 
 def write_documents(told: ListResponse) -> Iterator[AnswerPiece]:
     """Yield the paths of documents."""
     documents, following = told["documents"], told.get("next_offset")
     more = "" if following is None else f"; go on with offset {following}"
-    yield AnswerPiece("", f"{len(documents)} of {counted(told['total'], 'document')}{more}.")
+    yield AnswerPiece("", f"{len(documents)} of {count_of(told['total'], 'document')}{more}.")
     if documents:
-        yield AnswerPiece("paths", fence_text("\n".join(spelled(each["path"]) for each in documents)))
+        yield AnswerPiece("paths", fence_text("\n".join(spell(each["path"]) for each in documents)))
 
 
 def write_store(told: StatsResponse) -> Iterator[AnswerPiece]:
     """Yield the figures of a store."""
     store = told["store"]
-    amount = f"{counted(store['documents'], 'document')}, {counted(store['chunks'], 'chunk')}"
+    amount = f"{count_of(store['documents'], 'document')}, {count_of(store['chunks'], 'chunk')}"
     yield AnswerPiece(
         "",
         f"{amount}, {store['vectors']} with vectors of {store['embedder']}. Digest {store['digest'][:DIGITS]}.",

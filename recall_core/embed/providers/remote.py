@@ -190,7 +190,7 @@ class RemoteEmbedder:
             rows = [
                 row
                 for batch, answer in zip(batches, answers, strict=True)
-                for row in _counted(self._dialect.rows(answer), len(batch))
+                for row in _check_count(self._dialect.rows(answer), len(batch))
             ]
             matrix = unit(_matrix(rows, dimension))
         except ValueError as error:
@@ -315,7 +315,7 @@ def _batches(texts: Sequence[str], most: int) -> Iterator[Sequence[str]]:
     yield texts[start:]
 
 
-def _counted(rows: list[object], count: int) -> list[object]:
+def _check_count(rows: list[object], count: int) -> list[object]:
     if len(rows) != count:
         raise ValueError(f"{len(rows)} vectors for {count} texts")
     return rows

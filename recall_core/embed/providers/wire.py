@@ -111,7 +111,7 @@ class Wire:
         pause: Callable[[float], None] | None = None,
     ) -> None:
         self._provider = provider
-        self._url = _checked(url, key)
+        self._url = _check_url(url, key)
         self._key = key
         self._pause = pause
         self._client = _client(self._url, headers(key.reveal()) if key else {}, timeout_seconds)
@@ -189,7 +189,7 @@ class Wire:
                 # Only of the socket: the encryption on it is another thread's.
                 socket.socket.shutdown(stream.get_extra_info("socket"), socket.SHUT_RDWR)
 
-    def _connected(self, event: str, about: Mapping[str, Any]) -> None:
+    def _follow(self, event: str, about: Mapping[str, Any]) -> None:
         """The client tells what it does; what it has connected can be hung up."""
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             with self._lock:
@@ -213,23 +213,23 @@ class Wire:
     def _attempt(self, path: str, content: bytes) -> object:
         """The decoded answer, or a _Failure."""
         try:
-            told = {"trace": self._connected}
+            told = {"trace": self._follow}
             response = self._client.post(self._url + path, content=content, extensions=told)
             if not response.is_success:
                 return self._refusal(response)
             decoded: object = json.loads(response.content)
         except httpx.RequestError as error:
-            return self._unanswered(error)
+            return self._explain_silence(error)
         except (ValueError, RecursionError) as error:
             return _Failure(self.invalid("it is not JSON"), error)
         return decoded
 
-    def _unanswered(self, error: httpx.RequestError) -> _Failure:
+    def _explain_silence(self, error: httpx.RequestError) -> _Failure:
         if isinstance(error, httpx.TimeoutException):
             return _Failure(self._error("provider_timeout", "did not answer in time"), error, is_passing=True)
         if isinstance(error, httpx.DecodingError):
             return _Failure(self.invalid("it cannot be unpacked"), error)
-        said = self._quoted(str(error))
+        said = self._quote(str(error))
         if isinstance(error, httpx.ConnectError):
             return _Failure(self._error("embedder_unavailable", f"cannot be reached: {said}"), error)
         is_passing = isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError)
@@ -239,13 +239,13 @@ class Wire:
         status = response.status_code
         # Google calls a wrong key a bad request.
         if status in (401, 403) or (status == 400 and b"API_KEY_INVALID" in response.content):
-            return _Failure(self._unauthorized())
-        said = f"answered {status}: {self._quoted(_message(response))}"
+            return _Failure(self._explain_refusal())
+        said = f"answered {status}: {self._quote(_message(response))}"
         code = "provider_rate_limited" if status == 429 else "provider_failed"
         is_passing = status == 429 or status >= 500
         return _Failure(self._error(code, said), is_passing=is_passing, wait_seconds=_retry_after(response))
 
-    def _unauthorized(self) -> EmbedError:
+    def _explain_refusal(self) -> EmbedError:
         where = f"{self._provider} at {server_of(self._url)}"
         if self._key is None:
             message = f"{where} wants a key, and this embedder sends none."
@@ -257,7 +257,7 @@ class Wire:
         message = f"{self._provider} at {server_of(self._url)} {what}."
         return EmbedError(code, message, hint=Hint("search", REST, mode="lexical"))
 
-    def _quoted(self, text: str) -> str:
+    def _quote(self, text: str) -> str:
         """What somebody else wrote, fit for a message: one line, short, without escape codes and without the key."""
         line = " ".join("".join(c if c.isprintable() else " " for c in text[:2000]).split())
         line = self._key.redact(line) if self._key else line
@@ -270,7 +270,7 @@ def _look(interrupted: Event) -> None:
         raise Interrupted("interrupted", "The request to the embedder was interrupted.", hint="run it again")
 
 
-def _checked(url: str, key: ApiKey | None) -> str:
+def _check_url(url: str, key: ApiKey | None) -> str:
     """The address without a slash at its end, if it can and may be used."""
     try:
         parts = urlsplit(url)

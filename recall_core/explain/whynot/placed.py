@@ -12,7 +12,7 @@ from recall_core.explain.whynot.target import Sought
 from recall_core.rank.fuse import best_of_each_document, cut_by_cosine, has_word, rank
 from recall_core.rank.weighing import Ranking
 from recall_core.retrieve.answer import Answer, candidate_range
-from recall_core.retrieve.copies import collapsed
+from recall_core.retrieve.copies import collapse
 from recall_core.types import Block, Packed, Table
 
 
@@ -59,7 +59,7 @@ def _fuse(answer: Answer, sought: Sought) -> Ranking:
     near = cut_by_cosine(pool, ordered, config.min_cosine, by_document=is_document)
     dropped = frozenset(near.order[near.kept : ordered.kept]) - {position(answer, sought)}
     order = [each for each in ordered.order if each not in dropped]
-    return ordered.reordered(order, kept=ordered.kept - len(dropped))
+    return ordered.reorder(order, kept=ordered.kept - len(dropped))
 
 
 def _fusion(asker: KeptAsker, answer: Answer, order: Ranking, sought: Sought, *, is_context: bool) -> Iterator[Stage]:
@@ -172,7 +172,7 @@ def _of_text(answer: Answer, order: Ranking, sought: Sought) -> tuple[Ranking, i
         return order, order.order[at or 0]
     own = position_in(answer.pool, sought)
     assert own is not None  # noqa: S101 - as above
-    copies = collapsed(order, answer.known.texts or {}, answer.plan)
+    copies = collapse(order, answer.known.texts or {}, answer.plan)
     return (order, own) if copies is None else (copies.standing(), copies.first(own))
 
 

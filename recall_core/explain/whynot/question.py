@@ -12,7 +12,7 @@ from recall_core.config import KEYS, Config, Settings, assignments, settings_of
 from recall_core.explain.whynot.target import Sought
 from recall_core.rank.columns import KeyColumns, Series, positions_of
 from recall_core.retrieve import copies
-from recall_core.retrieve.answer import Answer, limited, packable, standing_for
+from recall_core.retrieve.answer import Answer, cut_to_limit, packable, standing_for
 from recall_core.retrieve.asking import Ask, Asker, Pack
 from recall_core.retrieve.plan import Plan, plan_query
 from recall_core.rql.ast import Expr, Query
@@ -214,7 +214,7 @@ class KeptAsker:
         if known is None:
             known = self._rank(plan)
         elif known.plan != plan:
-            known = limited(known, plan, self.store)
+            known = cut_to_limit(known, plan, self.store)
         if known.fused is not None:
             self._rankings[ranking] = known
             self._rankings.move_to_end(ranking)
@@ -262,14 +262,14 @@ class KeptAsker:
         """Return the place of each row, from 0, in a list without scores, by rowid of the listed table."""
         listed = (plan.table, plan.filters, plan.order, plan.collapses)
         if listed not in self._places:
-            rows = copies.listed(plan, self.store, start=0, stop=None)
+            rows = copies.list_rows(plan, self.store, start=0, stop=None)
             column = 0 if plan.table == "doc" else 1
             self._places[listed] = {row[column] or 0: at for at, row in enumerate(rows)}
         return self._places[listed]
 
     def struck_rows(self, plan: Plan) -> Mapping[int, int]:
         """Of a list without scores that shows a text once: chunk rowid of a row to that of the row with its text."""
-        return copies.scanned(plan, self.store).first if plan.collapses and plan.mode == "filter" else {}
+        return copies.scan(plan, self.store).first if plan.collapses and plan.mode == "filter" else {}
 
 
 def keep_reads(asker: Asker) -> KeptAsker:

@@ -19,7 +19,7 @@ from recall_core.ingest import ignore
 from recall_core.ingest.discover import NEVER_READ, Found, find_one, matches_any, printable, single
 from recall_core.ingest.parse import is_earlier
 from recall_core.ingest.reader import FileReader, parser_in_settings, read_raw
-from recall_core.paths import path_of, typed
+from recall_core.paths import path_of, shorten
 from recall_core.rank.bm25 import IDF_FLOOR
 from recall_core.rank.columns import Scores
 from recall_core.rank.fuse import signal_ranks
@@ -244,7 +244,7 @@ def absent_stages(asker: Asker, target: Target) -> list[Stage]:
 def _absent(asker: Asker, target: Target) -> tuple[str, Stage]:
     if target.absent == "tombstoned":
         detail = f"{target.path} was removed from the store"
-        return "live", fail_stage("live", "tombstoned", detail, hint=Hint("add", typed(asker.base / target.path)))
+        return "live", fail_stage("live", "tombstoned", detail, hint=Hint("add", shorten(asker.base / target.path)))
     if target.absent == "not_indexed":
         return "indexed", _without_text(asker, target.path)
     reason = why_not_ingested(asker, target.path)
@@ -318,7 +318,7 @@ def why_not_ingested(asker: Asker, path: str) -> Reason:
         unread = _by_content(alone, place, name, asker.config) if isinstance(found, Found) else None
         if unread is not None and unread.rules != ("not_synced",):
             return Reason(f"{detail}, and {unread.detail}", ("no_root", *unread.rules), unread.hint)
-        return Reason(detail, ("no_root",), Hint("add", typed(place)))
+        return Reason(detail, ("no_root",), Hint("add", shorten(place)))
     return _by_root(covering[-1], place, name, asker)
 
 
@@ -343,14 +343,14 @@ def _by_root(root: Root, place: Path, name: str, asker: Asker) -> Reason:
     left_out = next(each.left_out for each in asker.store.known_roots() if each.root == root)
     if name in left_out:
         detail = f"{root.folder} was added, and the file was removed from the store since"
-        return Reason(detail, ("left_out",), Hint("add", typed(place)))
+        return Reason(detail, ("left_out",), Hint("add", shorten(place)))
     found = _looked_at(root, name, asker.base, asker.config)
     if isinstance(found, Found):
         return _by_content(root, place, name, asker.config)
     if isinstance(found, Skip):
-        return Reason(found.reason, (found.code,), Hint("add", typed(place)))
+        return Reason(found.reason, (found.code,), Hint("add", shorten(place)))
     rules = _rules(root, place, name, asker)
-    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, Hint("add", typed(place)))
+    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, Hint("add", shorten(place)))
 
 
 def _looked_at(root: Root, name: str, base: Path, config: Config) -> Found | Skip | None:

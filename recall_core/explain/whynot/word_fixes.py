@@ -18,7 +18,7 @@ from recall_core.explain.whynot.question import KeptAsker, Question, plan_of, wi
 from recall_core.explain.whynot.target import Sought
 from recall_core.retrieve.query import telling
 from recall_core.store.port import Store
-from recall_core.text import spaced
+from recall_core.text import space_cjk
 from recall_core.types import LiteralQuery, Phrase, TermStat
 
 MISSPELT_TRIED = 3
@@ -63,7 +63,7 @@ def misspelt(start: Start, store: Store) -> list[str]:
     pool = start.answer.pool
     if pool is None or start.answer.plan.lexical is None or start.answer.plan.lexical_raw:
         return []
-    tokens = [store.tokens(spaced(term.text)) for term in pool.terms if term.df == 0]
+    tokens = [store.tokens(space_cjk(term.text)) for term in pool.terms if term.df == 0]
     return list(dict.fromkeys(each[0] for each in tokens if len(each) == 1 and edits_allowed(each[0])))
 
 
@@ -121,7 +121,7 @@ def _text_with(store: Store, stem: str) -> str:
 
 def _words_of(store: Store, text: str) -> dict[str, str]:
     """Return the words of a text in its order, each with its term of the index."""
-    apart = spaced(text)
+    apart = space_cjk(text)
     return dict(zip(store.tokens(apart), store.stems(apart), strict=True))
 
 
@@ -261,7 +261,7 @@ def rare_words(asker: KeptAsker, start: Start, sought: Sought, names: str = "") 
     A word is the better the rarer it is and the more often the text has it, and better if a person could type it.
     """
     text = sought.row.chunk.text
-    times = Counter(asker.store.tokens(spaced(text)))
+    times = Counter(asker.store.tokens(space_cjk(text)))
 
     def weight(word: TermStat) -> float:
         value = word.idf * times[word.text] / (times[word.text] + BM25_K1)
@@ -276,8 +276,8 @@ _TYPED_LETTERS = 20
 
 def _new_words(asker: KeptAsker, start: Start, text: str, names: str = "") -> list[TermStat]:
     """Return the words of a text, in their order, that the question does not have in any form, nor these names."""
-    store, plan, apart = asker.store, start.answer.plan, spaced(text)
-    asked = set(store.stems(spaced(f"{plan.lexical or ''} {plan.semantic or ''} {names}")))
+    store, plan, apart = asker.store, start.answer.plan, space_cjk(text)
+    asked = set(store.stems(space_cjk(f"{plan.lexical or ''} {plan.semantic or ''} {names}")))
     stems = dict(zip(store.tokens(apart), store.stems(apart), strict=True))
     new = [word for word in telling(stems, plan.config.stop_words) if stems[word] not in asked]
     stats = store.term_stats(_literal(new), is_searched=False) if new else ()

@@ -56,12 +56,12 @@ class _DocxPackage:
             reason = "it is protected by a password" if _ENCRYPTED in raw else "it is an older Word file, no .docx"
             raise Archive.unreadable(path, reason, _CODE)
         self.archive = Archive(raw, path=path, code=_CODE)
-        of_all = self._related("")
+        of_all = self._relations("")
         self.document = of_all.get("officeDocument", _DOCUMENT)
         self._core = of_all.get("core-properties", _PROPERTIES)
-        self._parts = self._related(self.document)
+        self._parts = self._relations(self.document)
 
-    def _related(self, part: str) -> dict[str, str]:
+    def _relations(self, part: str) -> dict[str, str]:
         folder, name = posixpath.split(part)
         relations = _Relations(folder)
         self.read(posixpath.join(folder, "_rels", f"{name}.rels"), relations, is_needed=False)

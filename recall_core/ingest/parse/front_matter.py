@@ -199,7 +199,7 @@ def _pair(lines: list[str]) -> tuple[str, Value]:
         pass
     if len(lines) > 1 or not (unquoted := _UNQUOTED.fullmatch(lines[0])):
         raise _NotPlain
-    return unquoted[1].rstrip(), _typed(unquoted[2])
+    return unquoted[1].rstrip(), _read_scalar(unquoted[2])
 
 
 def _key(event: Any) -> str:
@@ -215,10 +215,10 @@ def _scalar(event: Any) -> Scalar | None:
     if event.style:
         text: str = event.value.encode("utf-16", "surrogatepass").decode("utf-16")  # of \ud83d\ude00, two halves
         return text
-    return _typed(event.value)
+    return _read_scalar(event.value)
 
 
-def _typed(text: str) -> Scalar | None:
+def _read_scalar(text: str) -> Scalar | None:
     """Return what a text without quotes is: a word of YAML, a number, a moment, or the text."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]

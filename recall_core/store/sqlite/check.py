@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from recall_core.errors import StoreCorrupt, StoreError
-from recall_core.marks import Outline, Places, loaded
+from recall_core.marks import Outline, Places, load
 from recall_core.store.digest import digest_sum
 from recall_core.store.sqlite import census, reranked, sums
 from recall_core.store.sqlite.catalog import SqliteCatalog
@@ -22,7 +22,7 @@ from recall_core.store.sqlite.connect import MEMORY, load_vector_functions, tran
 from recall_core.store.sqlite.records import digest_of, metadata, text_of
 from recall_core.store.sqlite.schema import MIGRATIONS, reading_hash, titles_of, vector_checksum
 from recall_core.store.values import READ_AGAIN, Finding, StoreCheck, find_flaws
-from recall_core.text import chunk_id, counter, document_id, spaced
+from recall_core.text import chunk_id, counter, document_id, space_cjk
 
 _BLOCK_ROWS = 4_096
 _WASTE_SHARE = 0.25  # of documents or of pages: above it, compacting is worth the rewrite
@@ -166,9 +166,9 @@ def texts(store: SqliteCatalog) -> Finding:
                 wrong[path] = None
     for rows in blocks(store, _READINGS):
         wrong |= {path: None for path, read_by, marks, kept in rows if not _is_reading(read_by, marks, kept)}
-    wrong |= dict.fromkeys(_misnamed(store))
+    wrong |= dict.fromkeys(_find_misnamed(store))
     if wrong:
-        return _named([(path,) for path in wrong], "documents hold what was not stored")
+        return _name_first([(path,) for path in wrong], "documents hold what was not stored")
     if unverified:
         return Finding("ok", f"{unverified} of {count} texts are of an earlier version and have no hash")
     return Finding("ok", f"{count} texts are what was stored")
@@ -181,14 +181,14 @@ def _is_reading(read_by: bytes, marks: bytes, kept: bytes) -> bool:
         return False
 
 
-def _misnamed(store: SqliteCatalog) -> Iterator[str]:
+def _find_misnamed(store: SqliteCatalog) -> Iterator[str]:
     """The documents of which a chunk has other names in its title than those that it defines."""
     if _number(store, "PRAGMA user_version") < len(MIGRATIONS):
         return  # it is read as it is, without names
     for path, rows in groupby(chain.from_iterable(blocks(store, _TITLES)), itemgetter(0)):
         _, starts, ends, titles, own = zip(*rows, strict=True)
         with suppress(StoreCorrupt, TypeError, ValueError):  # what makes no title is told otherwise
-            marks = [mark for row in store.execute(_MARKS, (path,)) for mark in loaded(text_of(row[0]))]
+            marks = [mark for row in store.execute(_MARKS, (path,)) for mark in load(text_of(row[0]))]
             named = titles_of(own[0].decode(), marks, [*zip(starts, ends, strict=True)])
             if any(title not in (b"", name.encode()) for title, name in zip(titles, named, strict=True)):
                 yield path
@@ -197,7 +197,7 @@ def _misnamed(store: SqliteCatalog) -> Iterator[str]:
 def _is_titled(title: bytes, own: bytes) -> bool:
     """Return True if a chunk stands below its document's title, whatever names follow."""
     try:
-        return f"{title.decode()}\n".startswith(f"{spaced(own.decode())}\n")
+        return f"{title.decode()}\n".startswith(f"{space_cjk(own.decode())}\n")
     except UnicodeDecodeError:
         return False
 
@@ -220,7 +220,9 @@ def is_metadata(stored: bytes) -> bool:
 
 def liveness(store: SqliteCatalog) -> Finding:
     """Documents that are live in one table and gone in another, or twice on one path."""
-    return _named(store.execute(_SPLIT), "documents are live and gone at once, without a file, or twice on a path")
+    return _name_first(
+        store.execute(_SPLIT), "documents are live and gone at once, without a file, or twice on a path"
+    )
 
 
 def ids(store: SqliteCatalog) -> Finding:
@@ -230,7 +232,7 @@ def ids(store: SqliteCatalog) -> Finding:
         wrong += [row for row in rows if document_id(row[0], row[2], row[3]) != row[1]]
     for rows in blocks(store, _CHUNK_IDS):
         wrong += [row for row in rows if chunk_id(row[2], row[3]) != row[1]]
-    return _named(wrong, "ids do not name what they stand for")
+    return _name_first(wrong, "ids do not name what they stand for")
 
 
 def slices(store: SqliteCatalog) -> Finding:
@@ -245,7 +247,7 @@ def slices(store: SqliteCatalog) -> Finding:
         for path, chunks in groupby(rows, itemgetter(0))
         if not _is_cut(chunks, [text_of(row[0]) for row in store.execute(_MARKS, (path,))])
     ]
-    return _named(wrong, "documents have gaps, or chunks that disagree or stand elsewhere")
+    return _name_first(wrong, "documents have gaps, or chunks that disagree or stand elsewhere")
 
 
 def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
@@ -278,7 +280,7 @@ class _ClaimedSpan(NamedTuple):
 def _are_marked(told: Iterable[_ClaimedSpan], kept: str, size: int) -> bool:
     """Return True if chunks of a text of that size have the headings and places that its marks give them."""
     try:
-        marks = loaded(kept)
+        marks = load(kept)
     except ValueError:
         return False
     outline, places = Outline(marks, size), Places(marks)
@@ -305,7 +307,7 @@ def tokens(store: SqliteCatalog) -> Finding:
     wrong: list[tuple[Any, ...]] = []
     for rows in blocks(store, _SLICES):
         wrong += [row for row in rows if own.count(row[3]) != row[4]]
-    return _named(wrong, f"chunks have another number of {own.name} tokens")
+    return _name_first(wrong, f"chunks have another number of {own.name} tokens")
 
 
 def digest(store: SqliteCatalog) -> Finding:
@@ -315,7 +317,7 @@ def digest(store: SqliteCatalog) -> Finding:
     total = digest_sum(found.values())
     kept = str(store.execute("SELECT value FROM meta WHERE key = 'digest_sum'")[0][0])
     if total != kept and (wrong := [(path,) for rowid, path, own in rows if found[rowid] != own]):
-        named = _named(wrong, "documents have another title, label or cut than was stored")
+        named = _name_first(wrong, "documents have another title, label or cut than was stored")
         return named._replace(fix=READ_AGAIN)
     if any(found[rowid] != own for rowid, _, own in rows):
         return Finding("error", "the digests of documents are others than their sum says")
@@ -383,7 +385,7 @@ def _none(wrong: int, of: str) -> Finding:
     return Finding("error" if wrong else "ok", f"{wrong} {of}")
 
 
-def _named(wrong: list[tuple[Any, ...]], of: str) -> Finding:
+def _name_first(wrong: list[tuple[Any, ...]], of: str) -> Finding:
     """The count, and the path of the first."""
     return Finding("error", f"{len(wrong)} {of}, the first in {wrong[0][0]}") if wrong else Finding("ok", f"0 {of}")
 

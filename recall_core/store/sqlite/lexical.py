@@ -17,7 +17,7 @@ from recall_core.rql.ast import Expr
 from recall_core.store.sqlite.compile import Compiled, compile_filter
 from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import TOKENIZER
-from recall_core.text import spaced
+from recall_core.text import space_cjk
 from recall_core.types import LexicalQuery, LiteralQuery, Phrase, RawQuery, TermStat
 
 Each = TypeVar("Each")
@@ -288,7 +288,7 @@ def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _tokens(text: str) -> Iterator[_StemSpan]:
     """Yield the stems of a text as the index holds them; its own places, whatever was spaced out for the index."""
-    indexed = spaced(text)
+    indexed = space_cjk(text)
     places = _places(text, indexed)
     code_points = _code_points(indexed)
     for start, end, stem in place_tokens(indexed.encode()):

@@ -37,7 +37,7 @@ from recall_core.store.sqlite.lexical import (
     stems_of,
 )
 from recall_core.store.sqlite.records import Execute
-from recall_core.text import alone_places, spaced
+from recall_core.text import alone_places, space_cjk
 from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, RawQuery, Row, TermStat
 
 
@@ -457,7 +457,7 @@ def _in_row(row: Row, places: Sequence[_Place]) -> tuple[Instance, ...]:
     for column, text in enumerate((row.doc.title, row.chunk.text)):
         held = [place for place in places if place[0] == column]
         if held:
-            read = _indexed(text)
+            read = _index(text)
             own = [place for place in held if place[1] + place[2] <= len(read[1])]  # names stand behind the title
             found += _span(text, own, *read)
     return tuple(found)
@@ -471,7 +471,7 @@ def _in_tokens(row: Row, phrases: Mapping[Stems, int]) -> tuple[Instance, ...]:
         by_first.setdefault(stems[0], []).append((stems, number))
     found: list[Instance] = []
     for column, text in enumerate((row.doc.title, row.chunk.text)):
-        read = _indexed(text)
+        read = _index(text)
         own = [token[2] for token in read[1]]
         held = [
             (column, first, len(stems), number)
@@ -485,8 +485,8 @@ def _in_tokens(row: Row, phrases: Mapping[Stems, int]) -> tuple[Instance, ...]:
     return tuple(found)
 
 
-def _indexed(text: str) -> tuple[bytes, list[tuple[int, int, str]]]:
-    content = spaced(text).encode()
+def _index(text: str) -> tuple[bytes, list[tuple[int, int, str]]]:
+    content = space_cjk(text).encode()
     return content, place_tokens(content)
 
 

@@ -23,7 +23,7 @@ from recall_core import files
 from recall_core.config import BUSY_TIMEOUT_MS
 from recall_core.errors import StoreCorrupt, StoreError, StoreLocked
 from recall_core.files import part_of
-from recall_core.marks import loaded
+from recall_core.marks import load
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite import blocks, census, records, reranked, schema, sums
 from recall_core.store.sqlite.catalog import SqliteCatalog
@@ -33,7 +33,7 @@ from recall_core.store.sqlite.copying import MENDING_COPIES, STEP_PAGES, copy_as
 from recall_core.store.sqlite.salvage import OldDocument, OldFile, Remains, Row, Salvage, chunk_of, text_of, whole
 from recall_core.store.sqlite.schema import titles_of, without_names
 from recall_core.store.values import Lost, MadeWith, StoreCheck, find_flaws
-from recall_core.text import embedded_hash, spaced, utc
+from recall_core.text import embedded_hash, space_cjk, utc
 
 New = TypeVar("New", bound=SqliteCatalog)
 Making = Callable[[], MadeWith | None]
@@ -343,7 +343,7 @@ class _Rebuild:
     def _settle_labels(self, document: OldDocument, places: list[tuple[int, int, int]]) -> str:
         """Take the labels that agree with the stored digest, else those that can be read. Return their digest."""
         file = self.files.get(document.file) if document.file is not None else None
-        titles = [document.title, *sorted(each for each in document.titles if spaced(each) == each), ""]
+        titles = [document.title, *sorted(each for each in document.titles if space_cjk(each) == each), ""]
         times = [document.mtime, utc(file.mtime_ns) if file and file.mtime_ns is not None else None, utc(0)]
         metas = [document.meta if is_metadata((document.meta or "").encode()) else None, "{}"]
         tried = [[each for each in dict.fromkeys(values) if each is not None] for values in (titles, times, metas)]
@@ -386,7 +386,7 @@ class _Rebuild:
         """Put each chunk below the title of its document, with which it was embedded."""
         for doc, rows in groupby(self.put(_SPANS), itemgetter(0)):
             document, chunks = self.documents[doc], list(rows)
-            whole_title, marks = document.title or "", loaded(document.marks) if document.marks else ()
+            whole_title, marks = document.title or "", load(document.marks) if document.marks else ()
             titles = titles_of(whole_title, marks, [(start, end) for _, _, start, end, _, _ in chunks])
             for (_, row, offset, _, text, title), named in zip(chunks, titles, strict=True):
                 above = "" if not title and whole_title.startswith(text, offset) else whole_title

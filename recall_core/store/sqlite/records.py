@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recall_core.deadline import check
-from recall_core.marks import loaded
+from recall_core.marks import load
 from recall_core.named import NamedTuple
 from recall_core.rql.ast import Expr, Field, Like, OrderKey
 from recall_core.store.digest import DocumentState, document_digest
@@ -212,7 +212,7 @@ def reading(row: Sequence[Any], path: str) -> tuple[str, tuple[Mark, ...]]:
     read_by, marks, kept = row
     if reading_hash(read_by, marks) != kept:
         raise ValueError(f"how {path} was read is not what was stored")
-    return read_by, loaded(marks)
+    return read_by, load(marks)
 
 
 def join_text(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:

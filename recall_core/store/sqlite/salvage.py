@@ -19,7 +19,7 @@ import apsw
 
 from recall_core.store.sqlite.blocks import BITS, IN_BLOCK
 from recall_core.store.sqlite.schema import PAGE_SIZE, SCHEMA_VERSION, own_hash, reading_hash
-from recall_core.text import chunk_id, document_id, embedded_hash, nfc, spaced
+from recall_core.text import chunk_id, document_id, embedded_hash, nfc, space_cjk
 
 Row = tuple[Any, ...]
 
@@ -385,7 +385,7 @@ def chunk_of(row: Mapping[str, Any], document: OldDocument) -> dict[str, Any] | 
         offsets = [end]  # the id is damaged
     if not offsets or not (is_verified or kept is None):
         return None
-    offset, search_text = offsets[0], spaced(text)
+    offset, search_text = offsets[0], space_cjk(text)
     return {
         "id": chunk_id(document.id, offset),
         "offset": offset,
@@ -395,7 +395,7 @@ def chunk_of(row: Mapping[str, Any], document: OldDocument) -> dict[str, Any] | 
         "tokens": whole(row["tokens"]) or 0,
         "heading": text_of(row["heading"]),
         "place": text_of(row["place"]),
-        "title": spaced(title),
+        "title": space_cjk(title),
         "text": text,
         "search_text": search_text if search_text != text else None,
         "text_hash": embedded,

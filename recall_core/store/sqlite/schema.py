@@ -11,10 +11,10 @@ from typing import Any
 import apsw
 
 from recall_core._lazy import hashlib
-from recall_core.marks import Mark, Outline, defines, loaded
+from recall_core.marks import Mark, Outline, defines, load
 from recall_core.store.digest import canonical
 from recall_core.store.sqlite import blocks, copies
-from recall_core.text import embedded_hash, sha256, spaced
+from recall_core.text import embedded_hash, sha256, space_cjk
 
 APPLICATION_ID = 0x5265636C  # "Recl": tells a Recall store from any other SQLite file
 PAGE_SIZE = 8192  # 8-14 % smaller files than 4096 with full text inside
@@ -299,9 +299,9 @@ def _name_definitions(db: apsw.Connection) -> None:
     renamed: list[tuple[str, int]] = []
     for doc, title, marks in db.execute(_DEFINING):
         try:
-            above = spaced(title.decode())
+            above = space_cjk(title.decode())
             chunks: list[tuple[Any, ...]] = db.execute(_SPANS_BELOW, (doc, above)).fetchall()
-            titles = titles_of(title.decode(), loaded(marks.decode()), [(start, end) for _, start, end in chunks])
+            titles = titles_of(title.decode(), load(marks.decode()), [(start, end) for _, start, end in chunks])
             found = [(own, row) for own, (row, _, _) in zip(titles, chunks, strict=True) if own != above]
             "".join(own for own, _ in found).encode()
         except (TypeError, ValueError):
@@ -402,7 +402,7 @@ def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]
     so that the place where something is defined ranks before those where it is used. Files of tests give none: what
     they define is named after what it tests, which would rank behind it.
     """
-    own = spaced(title)
+    own = space_cjk(title)
     if not own or not spans or re.fullmatch(_OF_TESTS, own) or not any(map(defines, marks)):
         return [own for _ in spans]
     outline = Outline(marks, spans[-1][1])
@@ -416,5 +416,5 @@ def without_names(title: str) -> str:
 
 def _searchable(name: str) -> str:
     """Return a name and, behind it, the words that are written as one: `class NetRCAuth Net RC Auth`."""
-    name = spaced(name)
+    name = space_cjk(name)
     return " ".join((name, *(apart for word in name.split() if (apart := re.sub(_JOINT, " ", word)) != word)))

@@ -51,7 +51,7 @@ def key_of(table: str) -> str:
 
 def follow(db: apsw.Connection) -> None:
     """Let this connection keep the sums with every row that it writes."""
-    db.create_scalar_function("recall_sum", _moved, -1)
+    db.create_scalar_function("recall_sum", _move, -1)
     db.pragma("recursive_triggers", True)  # a row that is replaced is deleted, too
     for table, columns in COLUMNS.items():
         old, new = (_bytes_of(f"{side}.{column}" for column in columns) for side in ("old", "new"))
@@ -71,19 +71,19 @@ def learn(execute: Execute) -> None:
     known = {key for (key,) in execute("SELECT key FROM meta")}
     for table in COLUMNS:
         if key_of(table) not in known:
-            execute("INSERT INTO meta(key, value) VALUES(?, ?)", (key_of(table), taken(execute, table)))
+            execute("INSERT INTO meta(key, value) VALUES(?, ?)", (key_of(table), take_sum(execute, table)))
 
 
-def taken(execute: Execute, table: str) -> str:
+def take_sum(execute: Execute, table: str) -> str:
     """Return the sum of the rows that a table has."""
     condition = _IS_SUMMED.get(table, "1").format(table)
     rows = execute(f"SELECT {_bytes_of(COLUMNS[table])} FROM {table} WHERE {condition}")
-    return _spelled(len(rows), sum(map(_hash, rows)))
+    return _spell(len(rows), sum(map(_hash, rows)))
 
 
 def wrong(execute: Execute, meta: Mapping[str, str]) -> list[str]:
     """Return the tables that have other rows than were stored."""
-    return [table for table in COLUMNS if meta.get(key_of(table)) not in (None, taken(execute, table))]
+    return [table for table in COLUMNS if meta.get(key_of(table)) not in (None, take_sum(execute, table))]
 
 
 def _bytes_of(columns: Iterable[str]) -> str:
@@ -91,17 +91,17 @@ def _bytes_of(columns: Iterable[str]) -> str:
     return ", ".join(f"CAST({column} AS BLOB)" for column in columns)
 
 
-def _moved(*given: Any) -> Any:
+def _move(*given: Any) -> Any:
     """Return a sum with one row more (1) or less (-1), or None if it is not a sum: doctor reports that."""
     kept, sign, *row = given
     try:
         rows, total = (kept.decode() if isinstance(kept, bytes) else str(kept)).split(" ")
-        return _spelled(int(rows) + sign, int(total, 16) + sign * _hash(row))
+        return _spell(int(rows) + sign, int(total, 16) + sign * _hash(row))
     except ValueError:
         return None
 
 
-def _spelled(rows: int, total: int) -> str:
+def _spell(rows: int, total: int) -> str:
     return f"{rows} {total % (1 << 64):x}"
 
 

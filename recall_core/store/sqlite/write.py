@@ -8,7 +8,7 @@ from typing import Any
 
 from recall_core.config import EDITED
 from recall_core.errors import EmbedError
-from recall_core.marks import dumped
+from recall_core.marks import dump
 from recall_core.store.digest import DocumentState, canonical, digest_sum, document_digest
 from recall_core.store.sqlite import blocks
 from recall_core.store.sqlite.blocks import ExecuteMany
@@ -289,11 +289,11 @@ class SqliteWriter:
         if not (document.read_by or document.marks):
             return True
 
-        return self._execute(_MARKS_OF, (rowid,)) == [(dumped(document.marks),)]
+        return self._execute(_MARKS_OF, (rowid,)) == [(dump(document.marks),)]
 
     def _put_reading(self, rowid: int, document: NewDocument) -> None:
         if document.read_by or document.marks:
-            spelled = dumped(document.marks)
+            spelled = dump(document.marks)
             hashed = reading_hash(document.read_by, spelled)
             self._execute(_PUT_READING, (rowid, document.read_by, spelled, hashed))
 

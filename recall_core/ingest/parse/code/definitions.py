@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from recall_core.ingest.parse.code.languages import GRAMMARS
-from recall_core.ingest.parse.code.units import Above, Definition, named
+from recall_core.ingest.parse.code.units import Above, Definition, clip_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query
@@ -55,7 +55,7 @@ def definitions_of(source: bytes, language: str) -> tuple[list[Definition], list
     definitions = [_without_comments(source, definition, comments) for _, definition in found.values()]
     definitions.sort(key=lambda each: (each.start, -each.end))
     if language in REPEATED:
-        definitions = list(_joined(definitions))
+        definitions = list(_join(definitions))
     outer: list[Above] = []
     for each in sorted(above, key=lambda one: (one.start, -one.end)):
         if not outer or each.start >= outer[-1].end:
@@ -85,12 +85,12 @@ def _definition(source: bytes, kind: str, node: Node, captures: dict[str, list[N
     names, words = captures.get("name"), captures.get("word", ())
     if not names:
         header = _HEADER.match(source, start, end)
-        return Definition(start, end, kind, named(header[0].decode(errors="ignore") if header else ""))
+        return Definition(start, end, kind, clip_name(header[0].decode(errors="ignore") if header else ""))
     first, last = min(name.start_byte for name in names), max(name.end_byte for name in names)
     name = source[first : min(last, first + _LONGEST_NAME_BYTES)].decode(errors="ignore")
     keyword = " ".join(source[word.start_byte : word.end_byte].decode() for word in words)
     after = "()" if kind in _CALLED and not words else ""
-    return Definition(start, end, kind, named(f"{keyword} {name}{after}"))
+    return Definition(start, end, kind, clip_name(f"{keyword} {name}{after}"))
 
 
 def _without_comments(source: bytes, definition: Definition, comments: dict[int, int]) -> Definition:
@@ -111,7 +111,7 @@ def _end_of_code(source: bytes, start: int, end: int) -> int:
     return end
 
 
-def _joined(definitions: list[Definition]) -> Iterable[Definition]:
+def _join(definitions: list[Definition]) -> Iterable[Definition]:
     """Definitions, those of the same function that follow one another as one."""
     last: Definition | None = None
     for each in definitions:

@@ -166,10 +166,10 @@ def language_of(path: str, first_line: str = "") -> str | None:
         known = _BY_SUFFIX.get(name.rpartition(".")[2])
     if known == "typescript" and first_line.lstrip().startswith("<"):
         return None  # a translation of Qt's
-    return known or _interpreted(first_line)
+    return known or _read_shebang(first_line)
 
 
-def _interpreted(first_line: str) -> str | None:
+def _read_shebang(first_line: str) -> str | None:
     found = _SHEBANG.match(first_line)
     if found is None:
         return None
@@ -190,6 +190,6 @@ def missing(language: str) -> str | None:
     return grammar.package if find_spec(grammar.module) is None else None
 
 
-def shown(language: str) -> str:
+def display_name(language: str) -> str:
     """The language as people write it: `C++` for "cpp"."""
     return _SHOWN.get(language, language.capitalize())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from recall_core.ingest.parse.code.definitions import NoGrammar, definitions_of
-from recall_core.ingest.parse.code.languages import GRAMMARS, language_of, shown
-from recall_core.ingest.parse.code.units import Above, Definition, marks_of, named
+from recall_core.ingest.parse.code.languages import GRAMMARS, display_name, language_of
+from recall_core.ingest.parse.code.units import Above, Definition, clip_name, marks_of
 from recall_core.ingest.parse.text import decode
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
@@ -88,7 +88,7 @@ def _marks(source: bytes, language: str | None) -> tuple[tuple[Mark, ...], str]:
     try:
         return marks_of(source, *definitions_of(source, language)), ""
     except NoGrammar:
-        return _by_lines(source, language), f"no grammar for {shown(language)} is installed: {_BY_LINES}"
+        return _by_lines(source, language), f"no grammar for {display_name(language)} is installed: {_BY_LINES}"
 
 
 def _too_much(source: bytes) -> str:
@@ -178,7 +178,7 @@ def outline_of(source: bytes, language: str | None = None) -> tuple[list[Definit
             indent = line[: len(line) - len(line.lstrip())]
             outline.add(text, offset + len(indent), len(indent.expandtabs(8)))
         offset += len(line) + 1
-    return outline.closed(), outline.above
+    return outline.close(), outline.above
 
 
 def _joined_lines(source: bytes) -> bytes:
@@ -223,7 +223,7 @@ class _ByIndent:
             self._opened.append((indent, len(self._definitions)))
             self._definitions.append(definition)
 
-    def closed(self) -> list[Definition]:
+    def close(self) -> list[Definition]:
         """All definitions; there are no more lines."""
         self._close(0)
         return self._definitions
@@ -232,10 +232,12 @@ class _ByIndent:
         found = _DEFINITION.match(text)
         if found:
             word = found["word"].decode()
-            return Definition(start, start, _KINDS[word], named(f"{word} {found['name'].decode(errors='ignore')}"))
+            return Definition(
+                start, start, _KINDS[word], clip_name(f"{word} {found['name'].decode(errors='ignore')}")
+            )
         assigned = _ASSIGNED.match(text)
         if assigned:
-            return Definition(start, start, "function", named(f"{assigned['name'].decode()}()"))
+            return Definition(start, start, "function", clip_name(f"{assigned['name'].decode()}()"))
         return None
 
     def _close(self, indent: int) -> None:

@@ -42,7 +42,7 @@ class Above(NamedTuple):
     is_bound: bool = False
 
 
-def named(words: str) -> str:
+def clip_name(words: str) -> str:
     """A name as marks have it: one line, and not longer than can be read at a glance."""
     line = " ".join(words.split())
     return line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"
