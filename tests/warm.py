@@ -122,7 +122,7 @@ class Process:
         streams = [
             (number, each)
             for number, each in enumerate((self.stdout, self.stderr))
-            if each is not None and not each.close
+            if each is not None and not each.closed
         ]
         threads = [Thread(target=drain, args=each) for each in streams]
         for each in threads:

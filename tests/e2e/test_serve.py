@@ -254,7 +254,7 @@ async def read(*pages: aiohttp.ClientWebSocketResponse) -> AsyncIterator[None]:
     """While this lasts the sockets are read, as a browser does: whoever does not answers no ping, and is shut out."""
 
     async def read_on(page: aiohttp.ClientWebSocketResponse) -> None:
-        while not page.close:
+        while not page.closed:
             await page.receive()
 
     readers = [asyncio.create_task(read_on(page)) for page in pages]
