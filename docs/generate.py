@@ -1,4 +1,4 @@
-"""Writes what is taken from the code and from figures: the JSON Schema, docs/keys.md, and other tables.
+"""Write what is taken from the code and from figures: the JSON Schema, docs/keys.md, tables, new commands' sections.
 
 Run it as `make generated` after a change of `recall_core/contract`, of a text of `recall_tui` or of docs/speed.json.
 """
@@ -17,6 +17,7 @@ from typing import NotRequired, TypedDict, get_args, get_type_hints
 import msgspec
 
 from benchmarks.speed import readme
+from recall_core.adapters.commands import BY_NAME
 from recall_core.contract import Head, responses
 from recall_tui.actions.table import markdown
 
@@ -24,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 SCHEMA = ROOT / "recall_core" / "schema" / "response.schema.json"
 PAGE = ROOT / "docs" / "json.md"
 KEYS = ROOT / "docs" / "keys.md"
+COMMANDS = ROOT / "docs" / "cli.md"
 TABLE = re.compile(r"(?<=\n)\| key \| commands \| meaning \|\n(?:\|.*\n)+")
 MANY = 8
 """Of so many commands no list is shown."""
@@ -106,7 +108,9 @@ def keys() -> Iterator[tuple[str, str, str]]:
     kinds = {kind.__name__: get_type_hints(kind) for kind in get_args(responses.AnyResponse)}
     for key in dict.fromkeys(key for hints in kinds.values() for key in hints):
         having = [name for name, hints in kinds.items() if key in hints]
-        meaning = next(text for name in having if (text := _meanings(name).get(key)))
+        meaning = next((text for name in having if (text := _meanings(name).get(key))), None)
+        if meaning is None:
+            raise SystemExit(f"Write what {key} means below that field of {having[0]}.")
         commands = [command for name in having for command in _commands(ast.get_docstring(_classes()[name]) or "")]
         yield key, _shown(commands, is_in_all=len(having) == len(kinds)), _in_a_cell(meaning.removesuffix("."))
 
@@ -126,8 +130,23 @@ def _in_a_cell(meaning: str) -> str:
     return meaning if meaning[1:2].isupper() else meaning[:1].lower() + meaning[1:]
 
 
+def command_line(text: str) -> str:
+    """The page with a section for each command that has none yet, before the one of the workbench."""
+    for command in BY_NAME.values():
+        if f"\n## {command.name}\n" not in text:
+            typed = " ".join(["recall", command.name, *([command.operand.name] if command.operand else [])])
+            lines = [f"\n## {command.name}\n", f"`{typed}`: {command.purpose}\n"]
+            if command.flags:
+                rows = [(f"{flag.name} {flag.metavar}".strip(), flag.doc) for flag in command.flags]
+                lines += ["| flag | meaning |", "|---|---|", *(f"| `{name}` | {doc} |" for name, doc in rows), ""]
+            lines += ["```", *command.examples, "```", ""]
+            text = text.replace("\n## recall-tui\n", "\n".join([*lines, "## recall-tui", ""]))
+    return text
+
+
 if __name__ == "__main__":
     SCHEMA.write_text(schema(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     KEYS.write_text(markdown(), encoding="utf-8")
+    COMMANDS.write_text(command_line(COMMANDS.read_text(encoding="utf-8")), encoding="utf-8")
     readme.main([readme.KEPT])
