@@ -22,4 +22,6 @@ def definitions_by_line(text: str, lines: list[str]) -> list[set[str]]:
                 first -= 1
             for number in range(first, (node.end_lineno or 0) + 1):
                 within[number].add(f"{'class' if isinstance(node, ast.ClassDef) else 'def'} {node.name}")
+        elif type(node).__name__ == "TypeAlias":  # from Python 3.12 on
+            within[node.lineno].add(f"type {node.name.id}")  # type: ignore[attr-defined]
     return within

@@ -84,7 +84,7 @@ class NearChunks(NamedTuple):
 
 
 def near_documents(pool: Pool, ranking: Ranking, *, limit: int) -> Set[int]:
-    """Return the documents (rowids) of which `recall_short` must know how many chunks they have: near and listed ones."""
+    """Return the rowids of near and listed documents, of which `recall_short` must know how many chunks they have."""
     near = _near(Same(pool), _depth(limit))
     if _vain(near, ranking, limit):
         return frozenset()

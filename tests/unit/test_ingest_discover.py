@@ -135,6 +135,7 @@ def test_a_link_that_goes_while_it_is_looked_at_is_skipped(tmp_path: Path, monke
 
     def gone(path: str) -> str:
         if os.path.basename(path) == "b.md":  # noqa: PTH119 - as it is asked
+            os.unlink(path)  # noqa: PTH108 - as above
             raise FileNotFoundError(2, "No such file or directory", path)
         return readlink(path)
 

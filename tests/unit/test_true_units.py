@@ -15,7 +15,7 @@ from tests.python_units import definitions_by_line
 
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 SOME = (
-    "abc argparse calendar dataclasses functools logging/__init__ pdb random threading turtle unittest/mock zipfile"
+    "abc argparse calendar dataclasses functools logging/__init__ pdb random threading turtle unittest/mock tarfile"
 ).split()
 ODD = '''\
 @wrap(
