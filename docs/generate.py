@@ -34,7 +34,7 @@ MANY = 8
 def schema() -> str:
     """The JSON Schema (draft 2020-12) of what commands answer: any of the types, and Response with all their keys.
 
-    What stands below a field is the description of its property.
+    The text below a field becomes the description of its property.
     """
     kinds = get_args(responses.AnyResponse)
     optional = {key: NotRequired[hint] for kind in kinds for key, hint in get_type_hints(kind).items()}
@@ -89,8 +89,8 @@ def _meanings(name: str) -> dict[str, str]:
 def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     """Each field that has a text below it, with that text."""
     for each, after in pairwise(node.body):
-        is_told = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-        if is_told and isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+        has_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+        if has_text and isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
             yield each.target.id, " ".join(str(after.value.value).split())
 
 
@@ -130,8 +130,8 @@ def _in_a_cell(meaning: str) -> str:
     return meaning if meaning[1:2].isupper() else meaning[:1].lower() + meaning[1:]
 
 
-def command_line(text: str) -> str:
-    """The page with a section for each command that has none yet, before the one of the workbench."""
+def add_sections(text: str) -> str:
+    """Return the page with a section for each command that has none yet, above that of the workbench."""
     for command in BY_NAME.values():
         if f"\n## {command.name}\n" not in text:
             typed = " ".join(["recall", command.name, *([command.operand.name] if command.operand else [])])
@@ -148,5 +148,5 @@ if __name__ == "__main__":
     SCHEMA.write_text(schema(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     KEYS.write_text(markdown(), encoding="utf-8")
-    COMMANDS.write_text(command_line(COMMANDS.read_text(encoding="utf-8")), encoding="utf-8")
+    COMMANDS.write_text(add_sections(COMMANDS.read_text(encoding="utf-8")), encoding="utf-8")
     readme.main([readme.KEPT])

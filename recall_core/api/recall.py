@@ -223,7 +223,7 @@ class Recall:
     def list(
         self, prefix: str = "", *, glob: str | None = None, limit: int | None = None, offset: int = 0
     ) -> responses.ListResponse:
-        """The live documents whose paths begin so and match a glob, by path; see `api.get.listed`."""
+        """The live documents whose paths begin so and match a glob, by path; see `api.get.list_documents`."""
         return api.get.list_documents(self.engine, prefix, glob, limit=limit, offset=offset)
 
     def stats(self, *, sizes: bool = False) -> responses.StatsResponse:

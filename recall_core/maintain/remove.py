@@ -46,7 +46,7 @@ def remove(
     purge: takes away, in the same transaction, what else the store keeps of these paths, and then nothing of any
     version that ever stood there is left, see `Store.purge`; a purge that did not end is ended by the same call, and
     the last one that did may be asked for again. None leaves all of it. dry_run: name them, and write nothing.
-    Raises what `named` raises before anything is written;
+    Raises what `find_removal` raises, before anything is written;
     StoreError `purge_incomplete` while another process reads.
     """
     going = find_removal(store, targets, base=base, purge=purge is not None)

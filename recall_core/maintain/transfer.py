@@ -79,7 +79,7 @@ class FileLine(ExportLine, frozen=True, tag="file"):
 
 
 class DocumentLine(ExportLine, frozen=True, tag="document"):
-    """A document of the file above. read_by: see `text.document_id`. marks: as `marks.dumped` spells them. Each is
+    """A document of the file above. read_by: see `text.document_id`. marks: as `marks.dump` writes them. Each is
     absent where there is none."""
 
     id: str
