@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import NotRequired, TypedDict, get_args, get_type_hints
+from typing import Any, NotRequired, TypedDict, get_args, get_type_hints
 
 import msgspec
 
 from benchmarks.speed import readme
 from recall_core.adapters.commands import BY_NAME
+from recall_core.adapters.flags import Command, Flag
+from recall_core.adapters.parser import command_parser
 from recall_core.contract import Head, responses
 from recall_tui.actions.table import markdown
 
@@ -27,6 +29,7 @@ PAGE = ROOT / "docs" / "json.md"
 KEYS = ROOT / "docs" / "keys.md"
 COMMANDS = ROOT / "docs" / "cli.md"
 TABLE = re.compile(r"(?<=\n)\| key \| commands \| meaning \|\n(?:\|.*\n)+")
+NOTES = "<!-- by hand -->\n"
 MANY = 8
 """Of so many commands no list is shown."""
 
@@ -130,23 +133,54 @@ def _in_a_cell(meaning: str) -> str:
     return meaning if meaning[1:2].isupper() else meaning[:1].lower() + meaning[1:]
 
 
-def add_sections(text: str) -> str:
-    """Return the page with a section for each command that has none yet, above that of the workbench."""
+def sections(text: str) -> str:
+    """Return the page of the command line with each command's part as its row in the code has it.
+
+    A section's own notes, below NOTES, stay as they are. A new command gets its section above that of the workbench.
+    """
     for command in BY_NAME.values():
-        if f"\n## {command.name}\n" not in text:
-            typed = " ".join(["recall", command.name, *([command.operand.name] if command.operand else [])])
-            lines = [f"\n## {command.name}\n", f"`{typed}`: {command.purpose}\n"]
-            if command.flags:
-                rows = [(f"{flag.name} {flag.metavar}".strip(), flag.doc) for flag in command.flags]
-                lines += ["| flag | meaning |", "|---|---|", *(f"| `{name}` | {doc} |" for name, doc in rows), ""]
-            lines += ["```", *command.examples, "```", ""]
-            text = text.replace("\n## recall-tui\n", "\n".join([*lines, "## recall-tui", ""]))
+        head, heading, rest = text.partition(f"\n## {command.name}\n")
+        if not heading:
+            head, _, rest = text.partition("\n## recall-tui\n")
+            rest = f"\n## recall-tui\n{rest}"
+        _, _, rest = rest.partition(NOTES) if heading else ("", "", rest)
+        text = f"{head}\n## {command.name}\n\n{_section(command)}\n{NOTES}{rest}"
     return text
+
+
+def _section(command: Command[Any]) -> str:
+    """Return what `recall COMMAND --help` says, with a link for each flag that an earlier command has too."""
+    operand, homes = command.operand, _homes()
+    shared: dict[str, list[str]] = {}
+    for flag in command.flags:
+        if (home := homes[flag]) != command.name:
+            shared.setdefault(home, []).append(f"`{flag.name}`")
+    rows = [(operand.name, operand.doc)] if operand else []
+    rows += [(_spelled(flag), flag.doc) for flag in command.flags if homes[flag] == command.name]
+    lines = [command.purpose, "", "```", command_parser(command).usage, *command.examples, "```", ""]
+    if rows:
+        lines += ["| flag | meaning |", "|---|---|", *(f"| `{name}` | {doc} |" for name, doc in rows), ""]
+    lines += [f"As for [{home}](#{home}): {', '.join(names)}.\n" for home, names in shared.items()]
+    if command.note:
+        lines += [command.note, ""]
+    return "\n".join(lines)
+
+
+@cache
+def _homes() -> dict[Flag, str]:
+    """Return the first command that has each flag, in the order of the help, with `search` before all others."""
+    commands = sorted(BY_NAME.values(), key=lambda command: command.name != "search")
+    return {flag: command.name for command in reversed(commands) for flag in command.flags}
+
+
+def _spelled(flag: Flag) -> str:
+    """Return how a flag is typed: `--k N, -n N`."""
+    return ", ".join(f"{name} {flag.metavar}".strip() for name in reversed(flag.names))
 
 
 if __name__ == "__main__":
     SCHEMA.write_text(schema(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     KEYS.write_text(markdown(), encoding="utf-8")
-    COMMANDS.write_text(add_sections(COMMANDS.read_text(encoding="utf-8")), encoding="utf-8")
+    COMMANDS.write_text(sections(COMMANDS.read_text(encoding="utf-8")), encoding="utf-8")
     readme.main([readme.KEPT])
