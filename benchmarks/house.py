@@ -54,6 +54,7 @@ OWN = "own imports in functions"
 OTHER = "other imports in functions"
 FORWARDER = "forwarders"
 WORD = "banned words"
+SEEN = "banned words that users see"
 ONE_IMPORTER = "small modules with one importer"
 HELPER = "short helpers used once"
 PARTICIPLE = "participles as function names"
@@ -67,6 +68,8 @@ RATIOS = (FUNCTIONS, IMPORTER_SHARE)
 """Measures recorded as a ratio, which may not exceed the recorded one."""
 LISTED = (HELPER, PARTICIPLE, ANSWER)
 """Measures that are printed only."""
+NONE_ALLOWED = (SEEN,)
+"""Measures that must be 0 everywhere."""
 
 LAZY = "__getattr__ = attach("
 """A package with this imports its modules when they are used. It names them for type checkers only."""
@@ -120,7 +123,7 @@ class House(NamedTuple):
         found = Counter(each.measure for each in self.findings if package in (None, each.package))
         lines = sum(each.lines for each in modules)
         counts: dict[str, float] = {"modules": len(modules), "lines": lines}
-        counts |= {measure: found[measure] for measure in (*COUNTS, ONE_IMPORTER, *LISTED)}
+        counts |= {measure: found[measure] for measure in (*COUNTS, ONE_IMPORTER, *LISTED, *NONE_ALLOWED)}
         counts[FUNCTIONS] = round(1000 * sum(each.functions() for each in modules) / max(1, lines), 1)
         counts[IMPORTER_SHARE] = round(100 * found[ONE_IMPORTER] / max(1, len(modules)), 1)
         return counts
@@ -316,19 +319,36 @@ def _words(root: Path) -> Iterator[Finding]:
         paths = [path for path in (root / top).rglob("*") if path.suffix in {".py", ".md", ".tcss"}]
         for path in sorted(paths):
             where = path.relative_to(root)
-            yield from _words_in(path.read_text(encoding="utf-8"), where, _package(where) if top in SOURCES else top)
+            text = path.read_text(encoding="utf-8")
+            yield from _words_in(text, where, _package(where) if top in SOURCES else top)
+            if top in SOURCES and path.suffix == ".py":
+                yield from _words_in(_strings(text), where, _package(where), SEEN)
+            if top == "docs":
+                yield from _words_in(text, where, top, SEEN)
     for path in sorted(root.glob("*.md")):
-        yield from _words_in(path.read_text(encoding="utf-8"), path.relative_to(root), "docs")
+        for measure in (WORD, SEEN):
+            yield from _words_in(path.read_text(encoding="utf-8"), path.relative_to(root), "docs", measure)
     for path in sorted((root / "tests").rglob("*.py")):
         lines = path.read_text(encoding="utf-8").splitlines()
         names = [line.replace("_", " ") if re.match(r"\s*(async )?def test_", line) else "" for line in lines]
         yield from _words_in("\n".join(names), path.relative_to(root), "tests")
 
 
-def _words_in(text: str, path: Path, package: str) -> Iterator[Finding]:
+def _strings(source: str) -> str:
+    """Return the strings of a module without its docstrings, each on the line where it begins."""
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    lines = [""] * (source.count("\n") + 2)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            lines[node.lineno] += " ".join(node.value.split()) + " | "
+    return "\n".join(lines[1:])
+
+
+def _words_in(text: str, path: Path, package: str, measure: str = WORD) -> Iterator[Finding]:
     for match in _banned().finditer(text):
         line = text.count("\n", 0, match.start()) + 1
-        yield Finding(WORD, package, path.as_posix(), line, " ".join(match[0].split()).lower())
+        yield Finding(measure, package, path.as_posix(), line, " ".join(match[0].split()).lower())
 
 
 @cache
@@ -355,7 +375,7 @@ def check(root: Path) -> list[str]:
     """Return a line for each place that makes a package worse, and for each package that must be recorded."""
     house, rows = read(root), recorded(root)
     new: list[Finding] | None = None
-    lines = []
+    lines = [each.shown() for each in house.findings if each.measure in NONE_ALLOWED]
     for package in house.packages():
         now = house.row(package)
         if package not in rows:
@@ -444,6 +464,7 @@ def report(house: House) -> Iterator[str]:
         "modules": "modules", "lines": "lines", FUNCTIONS: "functions per 1,000", CIRCLE: "circular imports",
         OWN: "own late imports", OTHER: "other late imports", ONE_IMPORTER: "one importer", FORWARDER: "forwarders",
         HELPER: "helpers used once", PARTICIPLE: "participles", ANSWER: "found: Answer", WORD: "banned words",
+        SEEN: "words seen",
     }  # fmt: skip
     heads = [head.split() for head in columns.values()]
     for line in range(max(map(len, heads))):

@@ -1,6 +1,6 @@
 """Write what is taken from the code and from figures: the JSON Schema, docs/keys.md, tables, new commands' sections.
 
-Run it as `make generated` after a change of `recall_core/contract`, of a text of `recall_tui` or of docs/speed.json.
+Run it as `make generated` after a change of `recall_core/contract`, a command, a key or benchmarks/speed.json.
 """
 
 from __future__ import annotations

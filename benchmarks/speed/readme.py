@@ -1,7 +1,7 @@
-"""The tables of speed in README.md and of budgets in benchmarks/README.md, from the figures that a run has kept.
+"""Write the figures of a run into README.md and benchmarks/README.md.
 
-`python -m benchmarks.speed.readme FILE ...` keeps them in docs/speed.json and writes both. Of several files the later
-ones add what the earlier ones have not measured.
+`python -m benchmarks.speed.readme FILE ...` stores them in benchmarks/speed.json and writes both pages. A later file
+adds what the earlier ones did not measure.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from benchmarks.speed.rows import as_json
 from benchmarks.speed.signed import EXACT, LSH
 
 ROOT = Path(__file__).parents[2]
-KEPT = ROOT / "docs" / "speed.json"
-PAGE = ROOT / "README.md"
-BUDGETS_PAGE = ROOT / "benchmarks" / "README.md"
+KEPT = ROOT / "benchmarks" / "speed.json"
+README = ROOT / "README.md"
+PAGE = ROOT / "benchmarks" / "README.md"
 EMBEDDINGS = ("hash", "local")
+_BRIEF = re.compile(r"(?<=\n)\| figure \|.*\n\|.*\n(?:\| .*\n){3}")
 _BLOCK = re.compile(r"(?<=\n)Measured with `make bench`.*?(?=\n\nThe workbench, in one run of)", re.S)
 _TABLE = re.compile(r"\| budget \|.*?(?=\n\n)", re.S)
 _SORT = "NumPy sort"
@@ -67,9 +68,28 @@ SHOWN = (
 )
 
 
+BRIEF = (
+    Shown("hybrid search over 100,000 chunks", "hybrid, 5 words", LARGE, (LANCE,)),
+    Shown("`recall search` as a new process, 20,000 chunks", "cold search", MIDDLE, (BARE,)),
+    Shown("`recall add` of 100,000 chunks", "add", LARGE, (INSERT,)),
+)
+"""The rows of README.md, for the built-in embedder."""
+
+
+def brief(text: str, figures: Mapping[str, Any]) -> str:
+    """Return README.md with its rows of speed."""
+    lines = ["| figure | Recall | compared with | |", "|---|---|---|---|"]
+    for shown in BRIEF:
+        (row,) = (line for line in _lines(shown, figures["rows"], EMBEDDINGS[:1]))
+        label, peer, time, ratio = (cell.strip() for cell in row.strip("| ").split("|"))
+        lines.append(f"| {label} | {time} | {peer} | {ratio} |")
+    return _BRIEF.sub(lambda _: "\n".join([*lines, ""]), text)
+
+
 def page(text: str, figures: Mapping[str, Any]) -> str:
-    """The page with its table as the figures have it."""
-    return _BLOCK.sub(lambda _: "\n".join(block(figures)), text)
+    """Return benchmarks/README.md with its tables of speed and of budgets."""
+    table = "\n".join(budget_table([Verdict(**each) for each in figures["budgets"]]))
+    return _TABLE.sub(lambda _: table, _BLOCK.sub(lambda _: "\n".join(block(figures)), text))
 
 
 def block(figures: Mapping[str, Any]) -> Iterator[str]:
@@ -80,7 +100,7 @@ def block(figures: Mapping[str, Any]) -> Iterator[str]:
     yield "new and asked once. The peers are in the same run, so that the ratios can be compared between machines."
     yield ""
     names = [name for name in EMBEDDINGS if any(row["embedding"] == name for row in figures["rows"])]
-    yield f"| | beside | {' | | '.join(f'`{name}`' for name in names)} | |"
+    yield f"| | compared with | {' | | '.join(f'`{name}`' for name in names)} | |"
     yield f"|---|---|{'---|---|' * len(names)}"
     for shown in SHOWN:
         yield from _lines(shown, figures["rows"], names)
@@ -154,15 +174,7 @@ def _judged(found: Sequence[Verdict]) -> str:
     """How many budgets are met."""
     told = _told(found)
     met = f"Of {len(told)} budgets {len(told) - len(missed(told))} are met"
-    return (
-        f"{met}; [benchmarks](benchmarks/README.md#budgets) lists each, and says why the others stop where they do."
-    )
-
-
-def budget_page(text: str, figures: Mapping[str, Any]) -> str:
-    """The page with its table of budgets as the figures have it."""
-    table = "\n".join(budget_table([Verdict(**each) for each in figures["budgets"]]))
-    return _TABLE.sub(lambda _: table, text)
+    return f"{met}; [budgets](#budgets) lists each, and why the others are missed."
 
 
 def budget_table(found: Sequence[Verdict]) -> Iterator[str]:
@@ -204,11 +216,11 @@ _NAMED_BY = {
 
 
 def main(kept: Sequence[Path]) -> None:
-    """Keep these figures beside the documentation, and write the tables."""
+    """Store these figures in benchmarks/speed.json, and write the tables."""
     figures = together([json.loads(each.read_text(encoding="utf-8")) for each in kept])
     KEPT.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), figures), encoding="utf-8")
-    BUDGETS_PAGE.write_text(budget_page(BUDGETS_PAGE.read_text(encoding="utf-8"), figures), encoding="utf-8")
+    README.write_text(brief(README.read_text(encoding="utf-8"), figures), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -41,6 +41,17 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_no_banned_word_may_reach_a_user(tree: Path) -> None:
+    (tree / "docs").mkdir()
+    (tree / "docs/page.md").write_text("Built anew.\n")
+    (tree / "recall_core/two.py").write_text('"""Built anew."""\nB = (\n    "whoever asks"\n)\n')
+
+    assert [line for line in house.check(tree) if house.SEEN in line] == [
+        "docs/page.md:1: banned words that users see: anew",
+        "recall_core/two.py:3: banned words that users see: whoever",
+    ]
+
+
 @pytest.mark.parametrize("what", ADDED)
 def test_check_says_where_a_package_got_worse(tree: Path, what: str) -> None:
     assert house.check(tree) == []

@@ -224,9 +224,10 @@ def test_growth_is_told_for_four_times_as_many_whatever_the_sizes() -> None:
 def test_the_table_in_the_readme_is_that_of_the_figures_beside_the_documentation() -> None:
     page, figures = readme.PAGE.read_text(encoding="utf-8"), json.loads(readme.KEPT.read_text(encoding="utf-8"))
 
+    front = readme.README.read_text(encoding="utf-8")
     assert readme.page(page, figures) == page
-    benchmarks = readme.BUDGETS_PAGE.read_text(encoding="utf-8")
-    assert readme.budget_page(benchmarks, figures) == benchmarks
+    assert readme.brief(front, figures) == front
+    assert all(shown.label in front for shown in readme.BRIEF)
     assert {name for shown in readme.SHOWN for name in [shown.name]} <= {each["name"] for each in figures["rows"]}
 
 
