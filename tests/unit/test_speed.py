@@ -112,7 +112,7 @@ def test_each_way_meets_every_question_once_and_of_several_rounds_the_first_does
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """A small run without processes, as it is kept in a file."""
     stores = tmp_path_factory.mktemp("stores")
-    run = report.Run((40,), ("hash",), ("warm", "about", "add", "file"), stores, rounds=1)
+    run = report.Run((40,), ("hash",), ("warm", "about", "whynot", "add", "file"), stores, rounds=1)
     found: dict[str, Any] = json.loads(json.dumps(report.measured(run, lambda _: None)))
     return found
 
