@@ -45,9 +45,10 @@ test: $(VENV)/.installed ## run the tests, without the slow ones, and those of p
 	-@$(COMPILE)
 	$(PYTEST) -m "not slow" tests $(PLUG_IN_TESTS)
 
-check: $(VENV)/.installed ## lint, formatting, types, import layers and the house ratchet
+check: $(VENV)/.installed ## lint, formatting, spelling, types, import layers and the house ratchet
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell recall_core recall_tui plugins/recall-man/recall_man benchmarks docs examples *.md
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m benchmarks.house --check
