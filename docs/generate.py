@@ -30,6 +30,7 @@ KEYS = ROOT / "docs" / "keys.md"
 COMMANDS = ROOT / "docs" / "cli.md"
 TABLE = re.compile(r"(?<=\n)\| key \| commands \| meaning \|\n(?:\|.*\n)+")
 NOTES = "<!-- by hand -->\n"
+KEY_TABLES = re.compile(r"(?<=\n)## Panes\n.*?(?=\n## Keys of your own\n)", re.DOTALL)
 MANY = 8
 """Of so many commands no list is shown."""
 
@@ -133,6 +134,11 @@ def _in_a_cell(meaning: str) -> str:
     return meaning if meaning[1:2].isupper() else meaning[:1].lower() + meaning[1:]
 
 
+def replace_key_tables(text: str) -> str:
+    """Return the page of keys with its tables as the workbench binds them now."""
+    return KEY_TABLES.sub(lambda _: markdown(), text)
+
+
 def sections(text: str) -> str:
     """Return the page of the command line with each command's part as its row in the code has it.
 
@@ -181,6 +187,6 @@ def _spelled(flag: Flag) -> str:
 if __name__ == "__main__":
     SCHEMA.write_text(schema(), encoding="utf-8")
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    KEYS.write_text(markdown(), encoding="utf-8")
+    KEYS.write_text(replace_key_tables(KEYS.read_text(encoding="utf-8")), encoding="utf-8")
     COMMANDS.write_text(sections(COMMANDS.read_text(encoding="utf-8")), encoding="utf-8")
     readme.main([readme.KEPT])

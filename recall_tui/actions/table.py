@@ -606,20 +606,13 @@ def footer(session: Session, *, editing: bool, table: Table = TABLE) -> list[Off
 
 
 def markdown() -> str:
-    """The text of docs/keys.md."""
-    lines = [
-        "# Keys of the workbench",
-        "",
-        "Two states: **edit** (a field has the focus and letters are typed) and **nav** (letters are commands).",
-        "The footer shows which state it is. Keys that print a character act in nav only. Esc is one step out.",
-        "Where panes stand in brackets, the key acts only while one of them is in front.",
-        "In the query `^z` undoes typing and `^y` redoes it.",
-        "While the query lists completions, Up and Down select one, Tab or Enter inserts it and Esc closes the list.",
-    ]
+    """Return the tables of docs/keys.md, one for each group."""
+    lines: list[str] = []
     for group, actions in GROUPS.items():
-        lines += ["", f"## {group}", "", "| keys | does |", "|---|---|"]
+        lines += [f"## {group}", "", "| keys | does |", "|---|---|"]
         for action in actions:
             keys = " ".join(f"`{key_name(key)}`" for key in action.keys) or "palette"
             where = f" ({', '.join(action.panes)})" if action.panes else ""
             lines.append(f"| {keys} | {action.help}{where} |")
-    return "\n".join(lines) + "\n"
+        lines.append("")
+    return "\n".join(lines)

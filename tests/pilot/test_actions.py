@@ -133,9 +133,7 @@ def test_a_text_names_the_keys_that_are_in_force() -> None:
 
 
 def test_the_page_of_keys_is_the_table() -> None:
-    assert KEYS.read_text(encoding="utf-8") == markdown(), (
-        "docs/keys.md is old; write recall_tui.actions.table.markdown() to it"
-    )
+    assert markdown() in KEYS.read_text(encoding="utf-8"), "docs/keys.md is old; run make generated"
 
 
 def test_a_letter_is_one_verb_in_every_pane_where_it_acts() -> None:
