@@ -24,7 +24,7 @@ SCHEMA = Path(recall_core.__file__).parent / "schema" / "response.schema.json"
 RQL = "SELECT * FROM chunk USING lexical('retry'), semantic('retry') FILTER doc.tag = 'docs' LIMIT 2"
 
 
-def test_every_method_of_recall_that_answers_has_a_type_of_its_own() -> None:
+def test_every_answering_method_has_its_own_type() -> None:
     answers = {kind.__name__ for kind in get_args(AnyResponse)} - {"ErrorResponse"}
     returned = {
         name: re.findall(r"\w+Response", str(member.__annotations__.get("return", "")))
@@ -148,7 +148,7 @@ def timeless(response: dict[str, Any]) -> str:
     return json.dumps({**response, "stats": stats}, ensure_ascii=False)
 
 
-def test_reading_commands_fit_the_schema_with_the_same_bytes_twice(store, check) -> None:  # type: ignore[no-untyped-def]
+def test_reading_commands_fit_schema_with_same_bytes_twice(store, check) -> None:  # type: ignore[no-untyped-def]
     for name, argv in READING.items():
         first, second = (run(*argv, "--json", stdin=RQL) for _ in range(2))
 
@@ -156,7 +156,7 @@ def test_reading_commands_fit_the_schema_with_the_same_bytes_twice(store, check)
         assert timeless(check(first[1])) == timeless(check(second[1])), name
 
 
-def test_failures_fit_the_schema_and_have_their_exit_codes(store, check) -> None:  # type: ignore[no-untyped-def]
+def test_failures_fit_schema_and_have_their_exit_codes(store, check) -> None:  # type: ignore[no-untyped-def]
     for name, (argv, exit_code) in FAILING.items():
         code, out, err = run("--json", *argv)
 
@@ -192,7 +192,7 @@ def test_every_writing_command_fits_the_schema(store, check) -> None:  # type: i
     assert responses["purge"]["removed"]["purged"]
 
 
-def test_an_answer_with_a_receipt_fits_the_schema_and_so_does_what_became_another(store, check) -> None:  # type: ignore[no-untyped-def]
+def test_receipt_answers_and_their_diffs_fit_schema(store, check) -> None:  # type: ignore[no-untyped-def]
     for argv in (["search", "retry"], ["query", RQL], ["context", "retry"]):
         response = check(run(*argv, "--receipt", f"{argv[0]}.json", "--json")[1])
         assert set(response["receipt"]) == {"sha256", "path"}
@@ -204,7 +204,7 @@ def test_an_answer_with_a_receipt_fits_the_schema_and_so_does_what_became_anothe
         assert check(out)["replay"]["changes"]
 
 
-def test_a_search_result_carries_its_ledger_and_it_adds_up(store, check) -> None:  # type: ignore[no-untyped-def]
+def test_search_ledger_adds_up_to_score(store, check) -> None:  # type: ignore[no-untyped-def]
     response = check(run("search", "retry", "--explain", "--json")[1])
 
     for result in response["results"]:
@@ -213,7 +213,7 @@ def test_a_search_result_carries_its_ledger_and_it_adds_up(store, check) -> None
     assert response["query"]["plan"]["fusion"] == "weighted"
 
 
-def test_a_stale_file_is_marked_and_strict_fresh_exits_3(store, check) -> None:  # type: ignore[no-untyped-def]
+def test_strict_fresh_exits_3_for_stale_file(store, check) -> None:  # type: ignore[no-untyped-def]
     (store / "docs" / "a.md").write_text("# Retry\n\nNever retry.\n")
 
     marked = check(run("search", "retry", "--json")[1])
@@ -233,7 +233,7 @@ def test_fresh_reads_the_changed_file_first(store, check) -> None:  # type: igno
     assert len(response["results"]) == 1
 
 
-def test_an_export_to_stdout_is_json_lines_and_its_report_goes_to_stderr(store, check) -> None:  # type: ignore[no-untyped-def]
+def test_export_writes_json_lines_to_stdout_and_report_to_stderr(store, check) -> None:  # type: ignore[no-untyped-def]
     code, out, err = run("export", "--json")
 
     assert code == 0

@@ -69,7 +69,7 @@ def answers(store: Path, *, memory_mb: int = 512) -> str:
     return json.dumps(responses, ensure_ascii=False)
 
 
-def test_compaction_changes_no_byte(home: Path) -> None:
+def test_compaction_keeps_answers_byte_identical(home: Path) -> None:
     with Recall.open(start=home) as recall:
         (home / "docs" / "extra.txt").write_text("store signal budget " * 30)
         ingest(recall, home / "docs" / "extra.txt")
@@ -80,7 +80,7 @@ def test_compaction_changes_no_byte(home: Path) -> None:
     assert answers(home / "recall.db") == before
 
 
-def test_export_and_import_change_no_byte(home: Path, before: str) -> None:
+def test_export_and_import_keep_answers_byte_identical(home: Path, before: str) -> None:
     with Recall.open(start=home) as recall, (home / "out.jsonl").open("w") as out:
         recall.export(out)
     (home / "recall.db").rename(home / "first.db")
@@ -90,7 +90,7 @@ def test_export_and_import_change_no_byte(home: Path, before: str) -> None:
     assert answers(home / "recall.db") == before
 
 
-def test_ingest_in_another_order_and_in_pieces_changes_no_byte(home: Path, before: str) -> None:
+def test_ingest_order_and_batches_keep_answers_byte_identical(home: Path, before: str) -> None:
     (home / "recall.db").unlink()
     Recall.init(str(home))
     with Recall.open(start=home) as recall:
@@ -100,7 +100,7 @@ def test_ingest_in_another_order_and_in_pieces_changes_no_byte(home: Path, befor
     assert answers(home / "recall.db") == before
 
 
-def test_numpy_and_plain_python_and_a_cold_process_agree(home: Path, before: str) -> None:
+def test_numpy_and_plain_python_and_cold_process_agree(home: Path, before: str) -> None:
     script = (
         "import sys; from pathlib import Path; from tests.conformance.test_determinism import answers\n"
         "if sys.argv[2] == 'numpy': import numpy\n"

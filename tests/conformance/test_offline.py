@@ -64,7 +64,7 @@ def asked(folder: Path, embedding: str, *prefix: str) -> tuple[bool, list[dict[s
 
 
 @pytest.mark.parametrize("embedding", mostly_nightly(["hash", "local", "minilm"], "local"))
-def test_answers_without_a_network_are_the_same(tmp_path: Path, embedding: str) -> None:
+def test_answers_are_identical_without_network(tmp_path: Path, embedding: str) -> None:
     reason = refusal()
     if reason is not None:
         pytest.skip(reason)

@@ -71,9 +71,7 @@ def holds(home: Path, kind: str, chunks: int, count: int, *, processes: int) -> 
 
 
 @pytest.mark.parametrize("kind", mostly_nightly(["hash", CLUSTERED], CLUSTERED))
-def test_first_warm_and_hundredth_answers_are_the_same_and_so_are_those_after_another_process_wrote(
-    tmp_path: Path, kind: str
-) -> None:
+def test_answers_are_identical_first_warm_repeated_and_after_outside_write(tmp_path: Path, kind: str) -> None:
     chunks, count, processes = (300, 30, 4) if IS_NIGHTLY else (150, 12, 1)
     holds(tmp_path, kind, chunks, count, processes=processes)
 
@@ -82,13 +80,11 @@ def test_first_warm_and_hundredth_answers_are_the_same_and_so_are_those_after_an
 @pytest.mark.timeout(7_200)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("chunks", "count"), [(20_000, 2_000), (100_000, 600)])
-def test_so_are_thousands_of_answers_of_large_stores(tmp_path: Path, kind: str, chunks: int, count: int) -> None:
+def test_answers_of_large_stores_are_identical(tmp_path: Path, kind: str, chunks: int, count: int) -> None:
     holds(tmp_path, kind, chunks, count, processes=40)
 
 
-def test_two_files_of_answers_are_compared_question_by_question(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answer_files_are_compared_query_by_query(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pieces = filled(tmp_path / "store", "hash", 60)
     (tmp_path / "store" / "pieces.json").write_text(json.dumps(pieces), encoding="utf-8")
     one, other = tmp_path / "one.json", tmp_path / "other.json"

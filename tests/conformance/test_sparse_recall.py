@@ -137,19 +137,19 @@ def interval(differences: list[float]) -> tuple[float, float]:
     return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]
 
 
-def test_the_corpus_is_what_it_claims_to_be(home: Home) -> None:
+def test_corpus_has_short_and_long_documents(home: Home) -> None:
     sizes = [len(home.recall.store.chunks_of(full)) for full in _documents(home)]
     assert sorted(sizes)[:20] == [1] * 20
     assert len(sizes) == 60
     assert sorted(sizes)[20] >= 8
 
 
-def test_every_fact_is_packed_when_its_document_is_forced_in(home: Home) -> None:
+def test_forcing_in_a_document_packs_its_fact(home: Home) -> None:
     for path in (home.sparse, home.dense):
         assert checked(home, path)["forced"]["rate"] == 1.0
 
 
-def test_facts_in_short_documents_are_recalled_and_without_the_rule_they_are_not(home: Home) -> None:
+def test_only_sparse_recall_finds_facts_in_short_documents(home: Home) -> None:
     on, off = checked(home, home.sparse), checked(home, home.sparse, "sparse_recall=off")
     assert on["sparse_on"]["rate"] >= 0.9
     assert off["sparse_on"]["rate"] <= 0.5
@@ -158,7 +158,7 @@ def test_facts_in_short_documents_are_recalled_and_without_the_rule_they_are_not
     assert off["verdicts"]["retrieval_miss"] >= 10
 
 
-def test_a_context_that_ends_before_its_list_holds_what_was_recalled_in_a_part_of_its_own(home: Home) -> None:
+def test_sparse_share_keeps_recalled_facts_in_tight_context(home: Home) -> None:
     share, old = (checked(home, home.sparse, "budget_tokens=300", f"sparse_share={n}") for n in (0.15, 0))
     assert share["sparse_on"]["rate"] >= 0.9
     assert old["sparse_on"]["rate"] <= 0.1
@@ -166,13 +166,13 @@ def test_a_context_that_ends_before_its_list_holds_what_was_recalled_in_a_part_o
     assert (dense["dense_regressions"], dense["dense_on"]["rate"]) == (0, 1.0)
 
 
-def test_a_list_of_short_documents_is_left_as_it_is(home: Home) -> None:
+def test_list_of_short_documents_stays_unchanged(home: Home) -> None:
     listed = home.recall.search("kestrelgateway cedarpipeline", Ask(k=1, settings=home.settings, explain=True))
     assert listed["results"][0]["doc"]["path"].startswith("docs/note")
     assert listed["sparse"]["reason"] in ("not_mostly_long", "already_present", "too_far")
 
 
-def test_long_documents_are_found_as_before(home: Home) -> None:
+def test_long_documents_are_still_found(home: Home) -> None:
     view = checked(home, home.dense)
     assert (view["dense_regressions"], view["dense_on"]["rate"]) == (0, 1.0)
     changes = [ndcg(home, each) - ndcg(home, each, "sparse_recall=off") for each in fixtures(home.dense)]
@@ -191,7 +191,7 @@ def test_injections_are_judged_and_counted(home: Home) -> None:
     assert sum(view["displaced_relevant"] for view in views) <= made / 10
 
 
-def test_the_default_ceiling_recalls_less_than_the_calibrated_one(home: Home) -> None:
+def test_default_ceiling_recalls_less_than_calibrated_ceiling(home: Home) -> None:
     view = home.recall.check_fixtures(home.sparse, Ask(k=K))["fixtures"]
     assert view["sparse_on"]["rate"] < checked(home, home.sparse)["sparse_on"]["rate"]
     assert view["sparse_recall"]["blocked"]["beyond_ceiling"] > 0

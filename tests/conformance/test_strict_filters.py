@@ -72,7 +72,7 @@ def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_filter_that_keeps_20_rows_of_many_returns_them(large: Recall, size: str, mode: str) -> None:
+def test_filter_returns_all_20_matching_rows_in_every_mode(large: Recall, size: str, mode: str) -> None:
     where = NATIVE
     assert large.stats()["store"]["chunks"] == FILES * CHUNKS
 
@@ -86,7 +86,7 @@ def test_a_filter_that_keeps_20_rows_of_many_returns_them(large: Recall, size: s
 
 
 @pytest.mark.parametrize("using", ["", "USING lexical('retry')", "USING semantic('retry'), lexical('retry')"])
-def test_so_do_queries_of_chunks_and_of_documents(large: Recall, size: str, using: str) -> None:
+def test_chunk_and_doc_queries_return_all_20_rows(large: Recall, size: str, using: str) -> None:
     where = NATIVE
 
     chunks = large.query(f"SELECT * FROM chunk {using} FILTER {where} LIMIT 100")
@@ -97,7 +97,7 @@ def test_so_do_queries_of_chunks_and_of_documents(large: Recall, size: str, usin
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_so_does_a_context(large: Recall, size: str, mode: str) -> None:
+def test_context_packs_all_20_rows(large: Recall, size: str, mode: str) -> None:
     where = NATIVE
 
     context = large.context("retry", Ask(mode=mode, filter=where), Pack(budget_tokens=100_000))["context"]
@@ -107,7 +107,7 @@ def test_so_does_a_context(large: Recall, size: str, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_filter_that_no_index_serves_is_as_strict(large: Recall, size: str, mode: str) -> None:
+def test_filter_without_index_is_equally_strict(large: Recall, size: str, mode: str) -> None:
     where = SCANNED
     expected = large.query(f"SELECT chunk.id FROM chunk FILTER {where} LIMIT 100")["stats"]["total_hits"]
 
@@ -171,7 +171,7 @@ def check_against_brute_force(*, mode: str, where: str, k: int, whole: bool) -> 
 
 
 @given(questions)
-def test_at_any_selectivity_a_filtered_answer_is_the_brute_force_answer(question: dict[str, Any]) -> None:
+def test_filtered_answers_match_brute_force(question: dict[str, Any]) -> None:
     check_against_brute_force(**question)
 
 
@@ -179,7 +179,7 @@ def test_at_any_selectivity_a_filtered_answer_is_the_brute_force_answer(question
 @pytest.mark.timeout(3600)
 @settings(max_examples=20_000, deadline=None)
 @given(questions)
-def test_at_any_selectivity_a_filtered_answer_is_the_brute_force_answer_at_length(question: dict[str, Any]) -> None:
+def test_filtered_answers_match_brute_force_at_length(question: dict[str, Any]) -> None:
     check_against_brute_force(**question)
 
 
@@ -187,7 +187,7 @@ def test_at_any_selectivity_a_filtered_answer_is_the_brute_force_answer_at_lengt
     "where",
     ["doc.path = '{}'", "doc.path IN ('{}')", "doc.path GLOB '*/{}'", "doc.path LIKE '%{}'", "doc.path ILIKE '%{}'"],
 )
-def test_a_path_is_found_in_any_form_of_unicode(where: str) -> None:
+def test_path_matches_in_any_unicode_form(where: str) -> None:
     store = memory_store()
     put(store, new_file("docs/caf\u00e9.md", ["one"]), new_file("docs/cafe.md", ["two"]))
     place = "docs/" if "*" not in where and "%" not in where else ""

@@ -71,7 +71,7 @@ def test_bm25_hits_have_different_scores(recall: Recall) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-def test_a_vector_filter_applies_before_the_nearest_are_chosen(recall: Recall) -> None:
+def test_vector_filter_applies_before_nearest_neighbours(recall: Recall) -> None:
     near = "retry retry retry"
     everything = recall.search(near, Ask(mode="semantic", k=100))
     farthest = everything["results"][-1]["doc"]["path"]
@@ -82,7 +82,7 @@ def test_a_vector_filter_applies_before_the_nearest_are_chosen(recall: Recall) -
     assert hits(everything)[0][0] != farthest
 
 
-def test_a_filter_after_limit_is_not_dropped(recall: Recall) -> None:
+def test_filter_after_limit_is_applied(recall: Recall) -> None:
     after = recall.query("SELECT * FROM chunk LIMIT 50 FILTER doc.tag = 'notes'")
     before = recall.query("SELECT * FROM chunk FILTER doc.tag = 'notes' LIMIT 50")
 
@@ -92,14 +92,14 @@ def test_a_filter_after_limit_is_not_dropped(recall: Recall) -> None:
         recall.query("SELECT * FROM chunk LIMIT 50 doc.tag = 'notes'")
 
 
-def test_a_string_that_is_not_closed_is_an_error(recall: Recall) -> None:
+def test_unclosed_string_is_an_error(recall: Recall) -> None:
     for text in ("doc.tag = 'notes", 'doc.tag = "notes', "doc.tag = 'notes\\'"):
         with pytest.raises(RqlError) as caught:
             recall.query(f"SELECT * FROM chunk FILTER {text}")
         assert caught.value.code == "unterminated_string"
 
 
-def test_an_unchanged_file_can_be_added_again(recall: Recall, tmp_path: Path) -> None:
+def test_unchanged_file_can_be_added_again(recall: Recall, tmp_path: Path) -> None:
     before = recall.stats()["store"]
 
     again = add(recall, tmp_path / "docs", tags=("docs",))
@@ -108,7 +108,7 @@ def test_an_unchanged_file_can_be_added_again(recall: Recall, tmp_path: Path) ->
     assert recall.stats()["store"]["generation"] == before["generation"]
 
 
-def test_an_import_leaves_no_ghost_rows(recall: Recall, tmp_path: Path) -> None:
+def test_import_leaves_no_ghost_rows(recall: Recall, tmp_path: Path) -> None:
     out = io.StringIO()
     recall.export(out)
     (tmp_path / "all.jsonl").write_text(out.getvalue(), newline="\n")
@@ -125,7 +125,7 @@ def test_an_import_leaves_no_ghost_rows(recall: Recall, tmp_path: Path) -> None:
     assert again.getvalue() == out.getvalue()
 
 
-def test_doctor_finds_an_index_that_does_not_fit_its_rows(recall: Recall, tmp_path: Path) -> None:
+def test_doctor_finds_index_that_mismatches_its_rows(recall: Recall, tmp_path: Path) -> None:
     db = apsw.Connection(str(tmp_path / "recall.db"))
     rowid, title, text = next(db.execute("SELECT id, title, body FROM chunk_search ORDER BY id"))
     db.execute("INSERT INTO chunk_fts(chunk_fts, rowid, title, body) VALUES('delete', ?, ?, ?)", (rowid, title, text))
@@ -136,7 +136,7 @@ def test_doctor_finds_an_index_that_does_not_fit_its_rows(recall: Recall, tmp_pa
     assert "error" in severities
 
 
-def test_every_chunk_is_a_verbatim_slice_of_its_document(recall: Recall) -> None:
+def test_chunk_text_is_a_slice_of_its_document(recall: Recall) -> None:
     response = recall.query("SELECT * FROM chunk LIMIT 100")
 
     assert len(response["results"]) > len(TEXTS)
@@ -147,7 +147,7 @@ def test_every_chunk_is_a_verbatim_slice_of_its_document(recall: Recall) -> None
         assert recall.get(path)["found"]["text"] == text
 
 
-def test_the_second_page_goes_on_where_the_first_ended(recall: Recall) -> None:
+def test_second_page_continues_the_first(recall: Recall) -> None:
     rql = "SELECT * FROM chunk USING lexical('retry'), semantic('retry later')"
     whole = hits(recall.query(f"{rql} LIMIT 100"))
 
@@ -157,14 +157,14 @@ def test_the_second_page_goes_on_where_the_first_ended(recall: Recall) -> None:
     assert [row for page in pages for row in page] == whole
 
 
-def test_total_hits_is_the_length_of_the_full_list(recall: Recall) -> None:
+def test_total_hits_counts_the_full_list(recall: Recall) -> None:
     for using in ("", "USING lexical('retry')", "USING lexical('retry'), semantic('retry')"):
         whole = recall.query(f"SELECT * FROM chunk {using} LIMIT 100")
         for page in ("LIMIT 1", "LIMIT 0", "LIMIT 2 OFFSET 1"):
             assert recall.query(f"SELECT * FROM chunk {using} {page}")["stats"]["total_hits"] == len(whole["results"])
 
 
-def test_a_signal_that_finds_nothing_keeps_its_weight(recall: Recall) -> None:
+def test_signal_without_hits_keeps_its_weight(recall: Recall) -> None:
     def points(rql: str) -> dict[tuple[str, int], float]:
         response = recall.query(rql, Ask(explain=True))
         found = {}

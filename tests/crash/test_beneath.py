@@ -88,7 +88,7 @@ USES = (idle_reader, reader_in_the_midst, idle_writer, writer_in_the_midst, remo
         for column, use in enumerate(USES)
     ],
 )
-def test_a_file_that_is_changed_beneath_its_store_ends_in_a_deliberate_error_and_back_in_place_is_whole(
+def test_store_reports_moved_file_and_recovers_once_restored(
     change: Callable[[Path], None], use: Callable[[Recall, Change], None], small: Stage
 ) -> None:
     base = small.trial(ADD)

@@ -61,7 +61,7 @@ print(json.dumps({name: play(Path(sys.argv[1]) / name, clock) for name, clock in
 """
 
 
-def test_whatever_the_clock_does_between_commands_they_do_the_same(tmp_path: Path) -> None:
+def test_clock_changes_between_commands_change_no_result(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _RUN, str(tmp_path), json.dumps(CLOCKS)],
         env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False, capture_output=True, text=True,

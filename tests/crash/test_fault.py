@@ -108,7 +108,7 @@ IN_CI = {(scene, how) for scene, how in zip(SOME, [*FAULTS] * 2, strict=True)} |
         for how in FAULTS
     ],
 )
-def test_a_command_whose_disk_fails_once_or_for_good_has_lost_nothing_and_can_be_run_again(
+def test_command_survives_a_few_disk_failures(
     scene: Scene, how: str, small: Stage, counted: Callable[..., None]
 ) -> None:
     some = _some(scene, how, small, 2 if IS_NIGHTLY else 1)
@@ -117,7 +117,7 @@ def test_a_command_whose_disk_fails_once_or_for_good_has_lost_nothing_and_can_be
         counted("fault", f"{scene.name}, {how} for good", calls=_fail(scene, how, small, some[:1], is_for_good=True))
 
 
-def test_a_read_that_fails_while_a_store_is_prepared_does_not_pass_for_a_missing_fts5(small: Stage) -> None:
+def test_failed_read_is_not_reported_as_missing_fts5(small: Stage) -> None:
     assert _fail(INIT, "failed", small, range(6)) == 6
 
 
@@ -125,7 +125,7 @@ def test_a_read_that_fails_while_a_store_is_prepared_does_not_pass_for_a_missing
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("how", FAULTS)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_whichever_call_to_the_disk_fails_the_command_has_lost_nothing_and_can_be_run_again(
+def test_command_survives_failure_of_any_disk_call(
     scene: Scene, how: str, small: Stage, counted: Callable[..., None]
 ) -> None:
     counted("fault", f"{scene.name}, {how}", calls=_fail(scene, how, small, count()))
@@ -135,7 +135,7 @@ def test_whichever_call_to_the_disk_fails_the_command_has_lost_nothing_and_can_b
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("how", FAULTS)
 @pytest.mark.parametrize("scene", [each for each in SCENES if each not in COPIED], ids=lambda scene: scene.name)
-def test_from_whichever_call_on_the_disk_fails_the_command_has_lost_nothing_and_can_be_run_again(
+def test_command_survives_disk_failing_from_any_call_on(
     scene: Scene, how: str, small: Stage, counted: Callable[..., None]
 ) -> None:
     some = _some(scene, how, small, FROM)

@@ -71,16 +71,14 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 
 @pytest.mark.parametrize("scene", [ADD, pytest.param(PURGE, marks=pytest.mark.slow)], ids=lambda scene: scene.name)
-def test_a_command_that_finds_no_room_has_lost_nothing_and_can_be_run_again(
-    scene: Scene, stage: Stage, counted: Callable[..., None]
-) -> None:
+def test_command_without_disk_space_loses_nothing(scene: Scene, stage: Stage, counted: Callable[..., None]) -> None:
     _fill(scene, stage, limits=2, counted=counted)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_wherever_the_room_ends_a_command_has_lost_nothing_and_can_be_run_again(
+def test_command_survives_running_out_of_space_anywhere(
     scene: Scene, stage: Stage, counted: Callable[..., None]
 ) -> None:
     _fill(scene, stage, limits=LIMITS, counted=counted)
@@ -119,7 +117,7 @@ def _small_disk(folder: Path, size: int) -> Iterator[Path]:
 @pytest.mark.parametrize(
     "scene", [*SCENES, REEMBED, RECHUNK, MIGRATE, BACKUP, FIX, RECOVER], ids=lambda scene: scene.name
 )
-def test_on_a_full_file_system_a_command_has_lost_nothing_and_can_be_run_again(
+def test_command_survives_full_file_system(
     scene: Scene, stage: Stage, tmp_path: Path, counted: Callable[..., None]
 ) -> None:
     base = stage.trial(scene)

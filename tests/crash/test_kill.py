@@ -54,7 +54,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_a_killed_command_has_lost_nothing_and_can_be_run_again(
+def test_killed_command_loses_nothing(
     scene: Scene, killer: Child, small: Stage, counted: Callable[..., None]
 ) -> None:
     _kill(scene, killer, small, kills=1, counted=counted)
@@ -63,14 +63,14 @@ def test_a_killed_command_has_lost_nothing_and_can_be_run_again(
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_whenever_a_command_is_killed_it_has_lost_nothing_and_can_be_run_again(
+def test_command_killed_at_any_moment_loses_nothing(
     scene: Scene, killer: Child, large: Stage, counted: Callable[..., None]
 ) -> None:
     _kill(scene, killer, large, kills=KILLS, counted=counted)
 
 
 @pytest.mark.parametrize("scene", COPIES, ids=lambda scene: scene.name)
-def test_a_killed_command_leaves_no_copy(
+def test_killed_command_leaves_no_copy(
     scene: Scene, killer: Child, small: Stage, counted: Callable[..., None]
 ) -> None:
     _kill_copying(scene, killer, small, kills=2, counted=counted)
@@ -79,7 +79,7 @@ def test_a_killed_command_leaves_no_copy(
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("scene", COPIES, ids=lambda scene: scene.name)
-def test_whenever_a_command_is_killed_it_leaves_no_copy(
+def test_command_killed_at_any_moment_leaves_no_copy(
     scene: Scene, killer: Child, large: Stage, counted: Callable[..., None]
 ) -> None:
     assert _kill_copying(scene, killer, large, kills=COPY_KILLS, counted=counted) > 0

@@ -165,16 +165,14 @@ IN_CI = (3, 5, 9, FOREIGN)
         for seed in (*range(FEW), FOREIGN)
     ],
 )
-def test_a_damaged_page_is_found_and_mended_or_no_answer_knows_it(
-    made: Path, known: Known, tmp_path: Path, seed: int
-) -> None:
+def test_damaged_page_is_repaired_or_changes_no_answer(made: Path, known: Known, tmp_path: Path, seed: int) -> None:
     assert case(seed, made, known, tmp_path / "store") in OUTCOMES
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.timeout(1_800)
-def test_damaged_pages_are_found_and_mended_or_no_answer_knows_them(
+def test_many_damaged_pages_are_repaired_or_change_no_answer(
     made: Path, known: Known, tmp_path: Path, kind: str, counted: Callable[..., None]
 ) -> None:
     seeds = range(KINDS.index(kind), FEW + MANY, len(KINDS))
@@ -210,13 +208,13 @@ def exchanged(made: Path, base: Path, one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("table", mostly_nightly(LIKE, "judgement", "meta"))
-def test_the_page_of_a_small_table_in_the_place_of_another_is_found(made: Path, tmp_path: Path, table: str) -> None:
+def test_swapped_page_of_similar_small_table_is_found(made: Path, tmp_path: Path, table: str) -> None:
     exchanged(made, tmp_path / "store", table, LIKE[table])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table", SMALL)
-def test_the_page_of_a_small_table_in_the_place_of_any_other_is_found(
+def test_swapped_page_of_any_small_table_is_found(
     made: Path, tmp_path: Path, table: str, counted: Callable[..., None]
 ) -> None:
     others = damage.trees(made / "recall.db").keys() - {table}
@@ -248,7 +246,7 @@ print(calls)
 """
 
 
-def test_a_fix_that_is_killed_leaves_a_store_that_the_next_one_mends(
+def test_next_fix_repairs_store_after_killed_fix(
     made: Path, known: Known, tmp_path: Path, counted: Callable[..., None]
 ) -> None:
     def fixed(base: Path, last: int) -> CompletedProcess[str]:

@@ -31,25 +31,19 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_a_power_cut_loses_nothing_and_the_command_can_be_run_again(
-    scene: Scene, small: Stage, counted: Callable[..., None]
-) -> None:
+def test_power_cut_loses_nothing(scene: Scene, small: Stage, counted: Callable[..., None]) -> None:
     _cut(scene, small, cuts=1, counted=counted)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
-def test_wherever_the_power_is_cut_nothing_is_lost_and_the_command_can_be_run_again(
-    scene: Scene, large: Stage, counted: Callable[..., None]
-) -> None:
+def test_power_cut_at_any_moment_loses_nothing(scene: Scene, large: Stage, counted: Callable[..., None]) -> None:
     _cut(scene, large, cuts=CUTS, counted=counted)
 
 
 @pytest.mark.parametrize("write", [files.write, files.write_new], ids=lambda write: write.__name__)
-def test_a_file_of_our_own_is_whole_and_new_or_as_it_was_wherever_the_power_is_cut(
-    write: Callable[[Path, bytes], None], tmp_path: Path
-) -> None:
+def test_written_file_is_old_or_new_after_power_cut(write: Callable[[Path, bytes], None], tmp_path: Path) -> None:
     place, new, old = tmp_path / "file", b"new" * 1_000, b"old" * 500
     if write is files.write:
         place.write_bytes(old)

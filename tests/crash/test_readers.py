@@ -47,7 +47,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return found
 
 
-def test_each_answer_beside_a_writer_is_that_of_a_committed_state(
+def test_readers_see_committed_states_during_writes(
     tmp_path: Path, expected: dict[str, list[str]], counted: Callable[..., None]
 ) -> None:
     def is_over(reading: list[Reader]) -> bool:
@@ -61,7 +61,7 @@ def test_each_answer_beside_a_writer_is_that_of_a_committed_state(
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_each_answer_of_eight_readers_in_five_minutes_is_that_of_a_committed_state(
+def test_eight_readers_see_committed_states_for_five_minutes(
     tmp_path: Path, expected: dict[str, list[str]], counted: Callable[..., None]
 ) -> None:
     end = monotonic() + 300
@@ -70,9 +70,7 @@ def test_each_answer_of_eight_readers_in_five_minutes_is_that_of_a_committed_sta
 
 
 @pytest.mark.slow  # in CI one process checks the same below
-def test_a_reader_that_takes_the_memory_of_another_generation_is_caught_beside_a_writer(
-    tmp_path: Path, expected: dict[str, list[str]]
-) -> None:
+def test_reader_with_stale_memory_is_caught(tmp_path: Path, expected: dict[str, list[str]]) -> None:
     base = _store(tmp_path)
     with reader.started(base, tmp_path / "answers", seed=0, is_careless=True) as careless:
         _write(base, lambda: bool(_false(careless.so_far(), expected)))
@@ -80,7 +78,7 @@ def test_a_reader_that_takes_the_memory_of_another_generation_is_caught_beside_a
         assert all(each.is_remembered for each in _false(careless.answers(), expected))
 
 
-def test_a_snapshot_of_another_generation_that_is_planted_answers_nothing(
+def test_planted_snapshot_of_another_generation_answers_nothing(
     tmp_path: Path, expected: dict[str, list[str]]
 ) -> None:
     base = _store(tmp_path)
@@ -100,7 +98,7 @@ def test_a_snapshot_of_another_generation_that_is_planted_answers_nothing(
             assert expected[digest][question] == answer
 
 
-def test_answers_from_the_memory_of_another_generation_do_not_pass_for_those_of_a_committed_state(
+def test_answers_from_stale_memory_are_recognised_as_wrong(
     tmp_path: Path, expected: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = _store(tmp_path)

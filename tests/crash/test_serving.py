@@ -172,23 +172,19 @@ def _replace(folder: Path, times: int, counted: Callable[..., None]) -> None:
     counted("serving", "replaced stores", times=times, answers=told, refused=refused)
 
 
-def test_a_server_that_is_killed_leaves_the_store_as_it_was(tmp_path: Path, counted: Callable[..., None]) -> None:
+def test_killed_server_leaves_store_unchanged(tmp_path: Path, counted: Callable[..., None]) -> None:
     _kill_servers(tmp_path, 1, counted)
 
 
-def test_a_server_that_is_killed_while_it_syncs_has_lost_nothing(
-    tmp_path: Path, counted: Callable[..., None]
-) -> None:
+def test_server_killed_during_sync_loses_nothing(tmp_path: Path, counted: Callable[..., None]) -> None:
     _kill_syncing(tmp_path, 1, counted)
 
 
-def test_a_writer_that_is_killed_leaves_the_server_a_whole_store(
-    tmp_path: Path, counted: Callable[..., None]
-) -> None:
+def test_killed_writer_leaves_server_a_complete_store(tmp_path: Path, counted: Callable[..., None]) -> None:
     _kill_writers(tmp_path, 1, counted)
 
 
-def test_a_store_that_is_replaced_is_the_one_that_answers(tmp_path: Path, counted: Callable[..., None]) -> None:
+def test_server_answers_from_replaced_store(tmp_path: Path, counted: Callable[..., None]) -> None:
     _replace(tmp_path, 1, counted)
 
 
@@ -199,7 +195,7 @@ def test_a_store_that_is_replaced_is_the_one_that_answers(tmp_path: Path, counte
     [_kill_servers, _kill_syncing, _kill_writers, _replace],
     ids=["servers", "syncing", "writers", "stores"],
 )
-def test_so_it_is_forty_times(
+def test_forty_kills_or_replacements_lose_nothing(
     tmp_path: Path, act: Callable[[Path, int, Callable[..., None]], None], counted: Callable[..., None]
 ) -> None:
     act(tmp_path, 40, counted)

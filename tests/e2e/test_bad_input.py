@@ -94,7 +94,7 @@ def shell(made: Path, tmp_path: Path) -> Shell:
     return Shell(Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True)))
 
 
-def test_a_missing_path_fails_and_writes_nothing(shell: Shell) -> None:
+def test_missing_path_fails_and_writes_nothing(shell: Shell) -> None:
     (shell.folder / "good.txt").write_text("good words")
     error = shell.fails("add", "good.txt", "absent.txt", code="missing_path", exit_code=1)
     assert error["hint"]
@@ -105,7 +105,7 @@ def test_a_missing_path_fails_and_writes_nothing(shell: Shell) -> None:
     ("raw", "code"),
     [(b"text\0more", "binary_file"), (b"caf\xe9 au lait", "not_utf8"), (b"\xff\xfe\0\xd8", "encoding_mismatch")],
 )
-def test_a_named_file_that_is_no_text_fails_and_a_walked_one_is_skipped(shell: Shell, raw: bytes, code: str) -> None:
+def test_named_non_text_file_fails_but_walks_skip_it(shell: Shell, raw: bytes, code: str) -> None:
     folder = shell.folder / "docs"
     folder.mkdir()
     (folder / "good.txt").write_text("good words")
@@ -119,7 +119,7 @@ def test_a_named_file_that_is_no_text_fails_and_a_walked_one_is_skipped(shell: S
     assert shell.ask("add", "docs", "--strict")[0] == 1
 
 
-def test_a_file_of_200_mb_without_a_space_is_refused_by_name_and_skipped_in_a_walk(shell: Shell) -> None:
+def test_file_of_200_mb_is_refused_by_name_and_skipped(shell: Shell) -> None:
     big = shell.folder / "docs" / "big.txt"
     big.parent.mkdir()
     with big.open("wb") as file:
@@ -131,14 +131,14 @@ def test_a_file_of_200_mb_without_a_space_is_refused_by_name_and_skipped_in_a_wa
     assert (status, response["ingest"]["skipped"][0]["code"]) == (0, "file_too_large")
 
 
-def test_a_file_without_a_space_is_cut_at_characters(shell: Shell) -> None:
+def test_file_without_spaces_is_split_at_characters(shell: Shell) -> None:
     (shell.folder / "long.txt").write_text("abc" * 10_000)
     status, response = shell.ask("add", "long.txt")
     assert (status, response["ingest"]["chunks"] >= 5) == (0, True)
     assert shell.run("get", "long.txt")[1].rstrip("\n") == "abc" * 10_000
 
 
-def test_an_unreadable_folder_is_skipped_in_a_walk_and_fails_by_name(tmp_path: Path) -> None:
+def test_unreadable_folder_fails_by_name_and_is_skipped_in_walks(tmp_path: Path) -> None:
     from recall_core.config import Config  # noqa: PLC0415
     from recall_core.errors import IngestError  # noqa: PLC0415
     from recall_core.ingest.discover import walk  # noqa: PLC0415
@@ -156,13 +156,13 @@ def test_an_unreadable_folder_is_skipped_in_a_walk_and_fails_by_name(tmp_path: P
     assert caught.value.code == "unreadable"
 
 
-def test_a_path_below_a_link_to_itself_names_nothing(shell: Shell) -> None:
+def test_path_below_a_link_loop_is_an_unknown_target(shell: Shell) -> None:
     (shell.folder / "loop").symlink_to("loop")
     for target in ("loop", "loop/x", "./loop/.."):
         shell.fails("get", target, code="unknown_target", exit_code=8)
 
 
-def test_lines_of_a_number_that_no_document_has_name_nothing(shell: Shell) -> None:
+def test_line_numbers_beyond_any_document_are_refused(shell: Shell) -> None:
     (shell.folder / "good.txt").write_text("good words")
     assert shell.run("add", "good.txt")[0] == 0
     shell.fails("get", "good.txt:2", code="bad_lines", exit_code=2)
@@ -187,19 +187,19 @@ def test_links_that_loop_or_leave_are_skipped_unless_followed(shell: Shell) -> N
     assert [skip["path"] for skip in response["ingest"]["skipped"]] == ["docs/loop"]
 
 
-def test_an_unknown_flag_is_a_usage_error_with_the_nearest_one(shell: Shell) -> None:
+def test_unknown_flag_suggests_the_nearest_flag(shell: Shell) -> None:
     error = shell.fails("search", "words", "--filtre", "x", code="unknown_flag", exit_code=2)
     assert "--filter" in error["hint"]
 
 
-def test_an_unknown_setting_is_an_error_with_the_nearest_one(shell: Shell) -> None:
+def test_unknown_setting_suggests_the_nearest_setting(shell: Shell) -> None:
     with (shell.folder / "recall.toml").open("a") as file:
         file.write("\nchunk_token = 200\n")
     error = shell.fails("stats", code="unknown_key", exit_code=2)
     assert "chunk_tokens" in error["hint"]
 
 
-def test_a_damaged_store_is_exit_6(shell: Shell) -> None:
+def test_damaged_store_exits_6(shell: Shell) -> None:
     for n in range(10):
         (shell.folder / f"{n}.txt").write_text(f"word{n} " * 1000)
     assert shell.run("add", ".", "--glob", "*.txt")[0] == 0
@@ -213,7 +213,7 @@ def test_a_damaged_store_is_exit_6(shell: Shell) -> None:
     shell.fails("search", "word3", code="not_a_store", exit_code=6)
 
 
-def test_a_store_of_a_newer_schema_is_refused(shell: Shell) -> None:
+def test_newer_schema_is_refused(shell: Shell) -> None:
     db = apsw.Connection(str(shell.folder / "recall.db"))
     db.pragma("user_version", SCHEMA_VERSION + 1)
     db.close()
@@ -221,12 +221,12 @@ def test_a_store_of_a_newer_schema_is_refused(shell: Shell) -> None:
     assert error["hint"] == installing.upgrade() != ""
 
 
-def test_no_store_names_the_command_that_makes_one(tmp_path: Path) -> None:
+def test_missing_store_suggests_recall_init(tmp_path: Path) -> None:
     error = Shell(tmp_path).fails("search", "x", code="no_store", exit_code=1)
     assert error["hint"] == "recall init"
 
 
-def test_a_model_in_the_home_folder_of_nobody_is_not_there(tmp_path: Path) -> None:
+def test_model_in_unknown_home_folder_is_unavailable(tmp_path: Path) -> None:
     error = Shell(tmp_path).fails(
         "init", "--embedding", "onnx:~nobody-of-this-name/model", code="embedder_unavailable", exit_code=1
     )
@@ -235,7 +235,7 @@ def test_a_model_in_the_home_folder_of_nobody_is_not_there(tmp_path: Path) -> No
     assert not list(tmp_path.iterdir())
 
 
-def test_a_store_that_lost_its_settings_is_named_with_the_flag_that_opens_it(shell: Shell) -> None:
+def test_store_without_settings_suggests_a_working_store_flag(shell: Shell) -> None:
     (shell.folder / "recall.toml").unlink()
 
     error = shell.fails("search", "word3", code="no_settings", exit_code=1)
@@ -258,7 +258,7 @@ def inside_mount(mount: str, command: str, folder: Path) -> subprocess.Completed
 
 
 @pytest.mark.slow  # tests/crash/test_full.py fills a disk in CI
-def test_a_full_disk_says_so_and_leaves_a_sound_store(tmp_path: Path) -> None:
+def test_full_disk_is_reported_and_store_stays_sound(tmp_path: Path) -> None:
     needs_mounts()
     texts = tmp_path / "texts"
     texts.mkdir()
@@ -282,7 +282,7 @@ def test_a_full_disk_says_so_and_leaves_a_sound_store(tmp_path: Path) -> None:
     assert not [check for check in checks[0] if check["severity"] == "error"]
 
 
-def test_a_disk_too_full_for_a_store_holds_nothing_of_it_and_takes_it_once_there_is_room(tmp_path: Path) -> None:
+def test_init_on_full_disk_leaves_no_trace_and_succeeds_later(tmp_path: Path) -> None:
     needs_mounts()
     sizes = "8 16 40 80 120 160 200 4000" if IS_NIGHTLY else "8 80 200 4000"
     done = inside_mount(
@@ -298,7 +298,7 @@ def test_a_disk_too_full_for_a_store_holds_nothing_of_it_and_takes_it_once_there
     assert '"ok":true' in done.stdout
 
 
-def test_a_watch_that_the_system_does_not_allow_is_an_error(shell: Shell) -> None:
+def test_watch_limit_of_the_system_is_an_error(shell: Shell) -> None:
     limit = 'echo 5 > /proc/sys/user/max_inotify_watches && exec "$@"'
     few = ["timeout", "50", "unshare", "-Urm", "sh", "-c", limit, "sh"]
     if sys.platform != "linux" or subprocess.run([*few, "true"], check=False, capture_output=True).returncode != 0:
@@ -315,7 +315,7 @@ def test_a_watch_that_the_system_does_not_allow_is_an_error(shell: Shell) -> Non
     assert "cannot be watched: OS file watch limit reached.\nhint: sysctl fs.inotify\n" in err
 
 
-def test_a_read_only_folder_reads_and_refuses_to_write(shell: Shell) -> None:
+def test_read_only_folder_is_readable_and_refuses_writes(shell: Shell) -> None:
     needs_mounts()
     (shell.folder / "a.txt").write_text("some words")
     assert shell.run("add", "a.txt")[0] == 0
@@ -331,7 +331,7 @@ def test_a_read_only_folder_reads_and_refuses_to_write(shell: Shell) -> None:
     assert (json.loads(second)["error"]["code"], third) == ("folder_unusable", "exit 1")
 
 
-def test_two_writers_at_once_are_told_who_holds_the_store(shell: Shell) -> None:
+def test_second_writer_is_told_the_store_is_locked(shell: Shell) -> None:
     (shell.folder / "a.txt").write_text("some words")
     db = apsw.Connection(str(shell.folder / "recall.db"))
     db.execute("BEGIN IMMEDIATE")
@@ -346,7 +346,7 @@ def test_two_writers_at_once_are_told_who_holds_the_store(shell: Shell) -> None:
     assert shell.run("add", "a.txt")[0] == 0
 
 
-def test_two_adds_at_once_both_end_well(shell: Shell) -> None:
+def test_two_concurrent_adds_both_succeed(shell: Shell) -> None:
     for name in ("one", "two"):
         (shell.folder / name).mkdir()
         for n in range(40):
@@ -359,7 +359,7 @@ def test_two_adds_at_once_both_end_well(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
-def test_an_interrupted_add_loses_nothing_that_was_committed_and_resumes(shell: Shell, how: signal.Signals) -> None:
+def test_interrupted_add_keeps_committed_files_and_resumes(shell: Shell, how: signal.Signals) -> None:
     docs = shell.folder / "docs"
     docs.mkdir()
     count = 500 if IS_NIGHTLY else 250

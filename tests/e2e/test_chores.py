@@ -46,7 +46,7 @@ def chores() -> list[Chore]:
     return found
 
 
-def test_every_chore_is_done_as_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_chore_works_as_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "harbour"
     shutil.copytree(ROOT / "examples" / "harbour", folder)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -62,7 +62,7 @@ def test_every_chore_is_done_as_the_page_says(tmp_path: Path, monkeypatch: pytes
                 assert VARIES.sub("-", printed) == VARIES.sub("-", step.output), f"{title}: {step.command}"
 
 
-def test_there_are_sixty_chores_of_one_command_or_two() -> None:
+def test_sixty_chores_take_one_or_two_commands() -> None:
     found = chores()
 
     assert len(found) == len({chore.title for chore in found}) == 60

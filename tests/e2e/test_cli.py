@@ -73,7 +73,7 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
     assert [name for name in HEAVY if name in modules] == []
 
 
-def test_a_search_in_a_pipe_imports_no_library_it_does_not_need(home: Path) -> None:
+def test_piped_search_imports_no_unneeded_library(home: Path) -> None:
     modules = loaded("sys.argv = ['recall', 'search', 'retry', '--json']", home)
 
     assert "apsw" in modules
@@ -81,28 +81,28 @@ def test_a_search_in_a_pipe_imports_no_library_it_does_not_need(home: Path) -> N
     assert [name for name in unwanted if name in modules] == []
 
 
-def test_a_bare_recall_prints_help_on_stdout_and_exits_0(tmp_path: Path) -> None:
+def test_bare_recall_prints_help_on_stdout_and_exits_0(tmp_path: Path) -> None:
     done = run_anew(cwd=tmp_path)
 
     assert (done.returncode, done.stderr) == (0, "")
     assert "recall init" in done.stdout
 
 
-def test_an_error_is_a_sentence_and_a_hint_on_stderr(tmp_path: Path) -> None:
+def test_error_is_a_sentence_and_a_hint_on_stderr(tmp_path: Path) -> None:
     done = run_anew("search", "x", "--fitler", "y", cwd=tmp_path)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: recall search has no flag --fitler.\nhint: did you mean --filter?\n"
 
 
-def test_without_a_store_the_hint_is_recall_init(tmp_path: Path) -> None:
+def test_missing_store_hint_is_recall_init(tmp_path: Path) -> None:
     done = run("stats", cwd=tmp_path)
 
     assert done.returncode == 1
     assert "hint: recall init" in done.stderr
 
 
-def test_a_wrong_filter_shows_a_caret_under_the_word(home: Path) -> None:
+def test_wrong_filter_shows_a_caret_under_the_word(home: Path) -> None:
     done = run("search", "retry", "--filter", "doc.tgas = 'x'", cwd=home)
 
     lines = done.stderr.splitlines()
@@ -113,7 +113,7 @@ def test_a_wrong_filter_shows_a_caret_under_the_word(home: Path) -> None:
     assert source[carets.index("^") :].startswith(("doc.tgas", "tgas"))
 
 
-def test_a_search_in_a_pipe_is_plain_places_with_passages_below(home: Path) -> None:
+def test_piped_search_prints_plain_locations_and_passages(home: Path) -> None:
     done = run_anew("search", "retry", cwd=home)
 
     assert done.returncode == 0
@@ -125,7 +125,7 @@ def test_a_search_in_a_pipe_is_plain_places_with_passages_below(home: Path) -> N
     assert "2 of 2 hits" in done.stderr
 
 
-def test_a_search_on_a_terminal_has_its_terms_in_bold_and_no_color_is_obeyed(home: Path) -> None:
+def test_terminal_search_shows_bold_terms_and_obeys_no_color(home: Path) -> None:
     coloured, plain = (on_a_terminal("search", "retry", cwd=home, **env) for env in ({}, {"NO_COLOR": "1"}))
 
     assert "docs/a.md" in coloured
@@ -153,7 +153,7 @@ def on_a_terminal(*argv: str, cwd: Path, **env: str) -> str:
     return seen.decode()
 
 
-def test_a_context_is_exactly_its_text_on_stdout(home: Path) -> None:
+def test_context_stdout_is_exactly_its_text(home: Path) -> None:
     plain = run("context", "retry", "--budget-tokens", "40", cwd=home)
     packed = json.loads(run("context", "retry", "--budget-tokens", "40", "--json", cwd=home).stdout)
 
@@ -167,7 +167,7 @@ def test_get_prints_a_file_byte_for_byte(home: Path) -> None:
     assert done.stdout == (home / "docs" / "a.md").read_text()
 
 
-def test_a_list_of_documents_is_read_by_other_programs(home: Path) -> None:
+def test_document_list_is_machine_readable(home: Path) -> None:
     shell = f"{sys.executable} -m recall_core ls --glob '**/*.md' | xargs cat"
     read = subprocess.run(
         shell, shell=True, cwd=home, env=environment(), capture_output=True, text=True, check=True
@@ -177,7 +177,7 @@ def test_a_list_of_documents_is_read_by_other_programs(home: Path) -> None:
     assert read.stdout == "".join((home / "docs" / name).read_text() for name in ("a.md", "b.md"))
 
 
-def test_a_list_on_a_terminal_is_a_table_with_titles(home: Path) -> None:
+def test_terminal_list_is_a_table_with_titles(home: Path) -> None:
     drawn = on_a_terminal("ls", "docs", "-l", cwd=home, NO_COLOR="1")
 
     head, first, second = [line.split() for line in drawn.splitlines() if any(map(str.isalnum, line))]
@@ -187,7 +187,7 @@ def test_a_list_on_a_terminal_is_a_table_with_titles(home: Path) -> None:
     assert [row[:3] for row in (first, second)] == [["docs/a.md", "Retry", "1"], ["docs/b.md", "Deploy", "1"]]
 
 
-def test_an_export_comes_back_the_same_through_an_import(home: Path, tmp_path: Path) -> None:
+def test_export_survives_import_unchanged(home: Path, tmp_path: Path) -> None:
     assert run("export", "--out", str(tmp_path / "a.jsonl"), cwd=home).returncode == 0
     assert run("init", "--embedding", "hash", cwd=tmp_path).returncode == 0
 
@@ -197,7 +197,7 @@ def test_an_export_comes_back_the_same_through_an_import(home: Path, tmp_path: P
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "recall.db", "recall.toml"]
 
 
-def test_a_closed_pipe_is_silent(home: Path) -> None:
+def test_closed_pipe_is_silent(home: Path) -> None:
     line = f'"{sys.executable}" -m recall_core export | true'
     done = subprocess.run(
         ["sh", "-c", line], cwd=home, env=environment(), capture_output=True, text=True, check=False
@@ -206,7 +206,7 @@ def test_a_closed_pipe_is_silent(home: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_recall_store_is_used_and_the_flag_wins_over_it(home: Path, tmp_path: Path) -> None:
+def test_store_flag_overrides_recall_store(home: Path, tmp_path: Path) -> None:
     by_environment = run("stats", "--json", cwd=tmp_path, RECALL_STORE=str(home / "recall.db"))
     by_flag = run("stats", "--store", str(home / "recall.db"), cwd=tmp_path, RECALL_STORE="nowhere.db")
 
@@ -214,11 +214,11 @@ def test_recall_store_is_used_and_the_flag_wins_over_it(home: Path, tmp_path: Pa
     assert by_flag.returncode == 0
 
 
-def test_stats_say_what_hash_is_not(home: Path) -> None:
+def test_stats_warn_that_hash_matches_spelling_only(home: Path) -> None:
     assert "match spelling, not meaning" in run("stats", cwd=home).stdout
 
 
-def test_output_is_utf8_whatever_the_streams_were_made_for(home: Path) -> None:
+def test_output_is_utf8_for_any_stream_encoding(home: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "recall_core", "search", "é", "--json"],
         cwd=home, env=environment(PYTHONIOENCODING="latin-1"),
@@ -229,7 +229,7 @@ def test_output_is_utf8_whatever_the_streams_were_made_for(home: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
-def test_an_interrupted_add_says_so_and_can_be_repeated(kind: signal.Signals, tmp_path: Path) -> None:
+def test_interrupted_add_is_reported_and_can_be_repeated(kind: signal.Signals, tmp_path: Path) -> None:
     many = tmp_path / "many"
     many.mkdir()
     for i in range(1500 if IS_NIGHTLY else 400):
@@ -259,7 +259,7 @@ def wait_for(path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
-def test_a_watched_folder_is_followed_until_a_signal(tmp_path: Path, kind: signal.Signals) -> None:
+def test_watch_follows_a_folder_until_a_signal(tmp_path: Path, kind: signal.Signals) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff.\n")
     assert run("init", "--embedding", "hash", cwd=tmp_path).returncode == 0
@@ -281,7 +281,7 @@ def test_a_watched_folder_is_followed_until_a_signal(tmp_path: Path, kind: signa
     assert run("doctor", cwd=tmp_path).returncode == 0
 
 
-def test_the_headless_workbench_runs_command_lines_in_order_without_textual(home: Path) -> None:
+def test_headless_workbench_runs_commands_in_order_without_textual(home: Path) -> None:
     done = run("--cmd", "search retry --k 1 --json", "--cmd", "stats --json", cwd=home, module="recall_tui")
 
     first, second = (json.loads(line) for line in done.stdout.splitlines())
@@ -291,13 +291,13 @@ def test_the_headless_workbench_runs_command_lines_in_order_without_textual(home
     assert "textual" not in loaded(code, home)
 
 
-def test_the_headless_workbench_gives_the_same_bytes_as_recall(home: Path) -> None:
+def test_headless_workbench_prints_the_same_bytes_as_recall(home: Path) -> None:
     headless = run("--store", str(home), "--cmd", "search retry", cwd=home.parent, module="recall_tui")
 
     assert headless.stdout == run("search", "retry", cwd=home).stdout
 
 
-def test_the_headless_workbench_reads_a_file_and_stops_at_the_first_failure(home: Path, tmp_path: Path) -> None:
+def test_headless_workbench_reads_script_and_stops_at_first_failure(home: Path, tmp_path: Path) -> None:
     script = tmp_path / "lines.txt"
     script.write_text("# nightly\n\nstats --json  # first\nget nowhere.md\nstats --json\n")
 
@@ -307,7 +307,7 @@ def test_the_headless_workbench_reads_a_file_and_stops_at_the_first_failure(home
     assert len(done.stdout.splitlines()) == 1
 
 
-def test_the_workbench_without_a_terminal_exits_2_with_a_hint(home: Path) -> None:
+def test_workbench_without_terminal_exits_2_with_a_hint(home: Path) -> None:
     done = run(cwd=home, module="recall_tui")
 
     assert done.returncode == 2
@@ -315,13 +315,13 @@ def test_the_workbench_without_a_terminal_exits_2_with_a_hint(home: Path) -> Non
     assert "--cmd" in done.stderr
 
 
-def test_the_workbench_refuses_an_unknown_flag(home: Path) -> None:
+def test_workbench_refuses_unknown_flag(home: Path) -> None:
     done = run("--comand", "stats", cwd=home, module="recall_tui")
 
     assert (done.returncode, done.stderr.splitlines()[1]) == (2, "hint: did you mean --cmd?")
 
 
-def test_a_question_out_of_time_ends_with_exit_1(home: Path) -> None:
+def test_timed_out_query_exits_1(home: Path) -> None:
     for words in (("search", "retry"), ("get", "docs/a.md"), ("stats",)):
         done = run(*words, "--timeout", "0.000001", cwd=home)
 
@@ -330,7 +330,7 @@ def test_a_question_out_of_time_ends_with_exit_1(home: Path) -> None:
         assert run(*words, "--timeout", "600", cwd=home).returncode == 0, words
 
 
-def test_a_receipt_is_replayed_by_another_process_until_a_document_changes(home: Path, tmp_path: Path) -> None:
+def test_receipt_replays_in_another_process_until_a_document_changes(home: Path, tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "a.md").write_text("Retry with backoff.\n")

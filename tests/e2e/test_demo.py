@@ -76,7 +76,7 @@ def test_demo_explains_the_first_hit(demo: Demo) -> None:
     assert "semantic" in explanation
 
 
-def test_demo_cites_only_text_that_stands_in_the_cited_file(demo: Demo) -> None:
+def test_demo_cites_only_text_from_the_cited_file(demo: Demo) -> None:
     cited = list(CITATION.finditer(demo.first))
 
     assert cited
@@ -85,12 +85,12 @@ def test_demo_cites_only_text_that_stands_in_the_cited_file(demo: Demo) -> None:
         assert text[int(citation["offset"]) : int(citation["end"])] in demo.first
 
 
-def test_demo_leaves_out_the_tests_of_the_library(demo: Demo) -> None:
+def test_demo_omits_the_tests_of_the_library(demo: Demo) -> None:
     assert "test_command.py" not in demo.first
     assert re.search(rf"^documents +{files_of(demo)}$", demo.first, re.M)
 
 
-def test_second_demo_embeds_nothing_and_says_so(demo: Demo) -> None:
+def test_second_demo_reports_that_it_embeds_nothing(demo: Demo) -> None:
     assert not demo.first.startswith("chunks: 0 embedded")
     assert demo.second.startswith("chunks: 0 embedded, 0 reused; ")
     assert f" {files_of(demo)} unchanged of {files_of(demo)};" in demo.second
@@ -102,7 +102,7 @@ def test_second_demo_gives_the_same_context(demo: Demo) -> None:
     assert first == second
 
 
-def test_topics_that_are_already_written_are_left_alone(tmp_path: Path) -> None:
+def test_existing_topics_are_not_rewritten(tmp_path: Path) -> None:
     count = write_topics(tmp_path)
     for path in tmp_path.iterdir():
         os.utime(path, (1, 1))
@@ -113,7 +113,7 @@ def test_topics_that_are_already_written_are_left_alone(tmp_path: Path) -> None:
     assert {path.stat().st_mtime for path in tmp_path.iterdir()} <= {1}
 
 
-def test_the_library_of_an_upgraded_python_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+def test_upgraded_python_library_replaces_the_old_one(tmp_path: Path) -> None:
     for version in ("python3.11", "python3.12"):
         write_tree(tmp_path / version, {"version.py": version})
     link_library(tmp_path / "library", tmp_path / "python3.11")

@@ -57,7 +57,7 @@ def asked(store: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_it_answers_ten_questions_with_citations_that_hold(
+def test_agent_answers_ten_questions_with_valid_citations(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["ask.py", str(folder)])
@@ -70,7 +70,7 @@ def test_it_answers_ten_questions_with_citations_that_hold(
 
 
 @pytest.mark.slow
-def test_a_cited_line_that_the_file_has_no_more_ends_it_with_1(folder: Path) -> None:
+def test_changed_citation_line_exits_1(folder: Path) -> None:
     note = folder / "notes" / "on-call.md"
     note.write_text(note.read_text(encoding="utf-8").replace("Tuesday", "Wednesday"), encoding="utf-8")
 
@@ -82,7 +82,7 @@ def test_a_cited_line_that_the_file_has_no_more_ends_it_with_1(folder: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_folder_without_a_store_is_told_with_what_makes_one(tmp_path: Path) -> None:
+def test_folder_without_store_exits_1_with_init_hint(tmp_path: Path) -> None:
     done = asked(tmp_path)
 
     assert (done.stdout, done.returncode) == ("", 1)
@@ -90,7 +90,7 @@ def test_a_folder_without_a_store_is_told_with_what_makes_one(tmp_path: Path) ->
     assert "recall init" in done.stderr
 
 
-def test_the_page_for_agents_shows_what_the_tools_answer(tmp_path: Path) -> None:
+def test_agents_page_shows_current_tool_answers(tmp_path: Path) -> None:
     shown_calls = CALL.findall((ROOT / "docs" / "agents.md").read_text(encoding="utf-8"))
 
     calls = [(tool, json.loads(given)) for tool, given, _ in shown_calls]

@@ -70,7 +70,7 @@ def take(browser: Browser, step: Step) -> None:
 
 
 @pytest.mark.parametrize("task", tasks(USUAL), ids=lambda task: task.name)
-def test_each_task_is_done_by_keys_that_a_browser_lets_through(browser: Browser, pages: Path, task: Task) -> None:
+def test_five_tasks_work_with_browser_keys(browser: Browser, pages: Path, task: Task) -> None:
     ask(browser)
 
     do(browser, task)
@@ -83,7 +83,7 @@ def test_each_task_is_done_by_keys_that_a_browser_lets_through(browser: Browser,
     assert browser.complaints() == []
 
 
-def test_a_page_that_is_loaded_anew_asks_what_it_had_asked(browser: Browser) -> None:
+def test_reloaded_page_restores_its_query(browser: Browser) -> None:
     ask(browser)
     for key in ("Escape", "4", "ArrowRight"):
         browser.key(key)
@@ -95,7 +95,7 @@ def test_a_page_that_is_loaded_anew_asks_what_it_had_asked(browser: Browser) -> 
     browser.wait_for(lambda screen: "4 Weights (changed)" in screen and "lexical 0.85" in screen)
 
 
-def test_what_was_typed_last_is_there_too_and_what_was_cleared_is_not(browser: Browser) -> None:
+def test_reload_restores_typed_text_but_not_cleared_text(browser: Browser) -> None:
     browser.type("SELECT * FROM chunk WHERE")
     browser.wait_for(lambda screen: "WHERE" in screen)
 
@@ -111,7 +111,7 @@ def test_what_was_typed_last_is_there_too_and_what_was_cleared_is_not(browser: B
     browser.wait_for(lambda screen: "household" in screen and "SELECT" not in screen)
 
 
-def test_another_page_begins_with_no_question(served: Served, browser: Browser, tmp_path: Path) -> None:
+def test_new_page_starts_without_a_query(served: Served, browser: Browser, tmp_path: Path) -> None:
     ask(browser)
 
     assert browser.evaluate("sessionStorage.length") == 0  # what a copy of the page is made with

@@ -115,9 +115,7 @@ def mended(command: str, hint: str) -> str:
 
 
 @pytest.mark.parametrize("commands", [QUICK, pytest.param(PROBING, marks=pytest.mark.slow)], ids=["quick", "probing"])
-def test_a_hint_works_as_it_is_printed(
-    commands: list[str], made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_printed_hint_works(commands: list[str], made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, command in enumerate(commands):
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / f"state{number}"))
         folder = tmp_path / f"{number}" / "harbour"

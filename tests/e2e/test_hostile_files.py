@@ -40,7 +40,7 @@ def recall(home: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_every_hostile_file_ends_and_is_named_and_the_rest_is_in(home: Path) -> None:
+def test_hostile_files_are_read_or_named_and_others_added(home: Path) -> None:
     files: dict[str, HostileFile] = {each.name: each for each in hostile_files()}
     assert len(files) >= 60
 
@@ -66,7 +66,7 @@ def test_every_hostile_file_ends_and_is_named_and_the_rest_is_in(home: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_nothing_of_them_reaches_a_terminal_as_a_control(home: Path) -> None:
+def test_hostile_files_send_no_control_codes_to_a_terminal(home: Path) -> None:
     done = recall(home, "add", "files", "--verbose")
 
     assert b"\x1b" not in done.stdout + done.stderr

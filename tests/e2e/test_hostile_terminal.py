@@ -206,7 +206,7 @@ def told(lines: list[list[str]], output: str) -> list[tuple[list[str], str]]:
     return list(zip(lines, pieces, strict=False))
 
 
-def test_no_command_lets_a_name_or_a_text_steer_a_terminal_or_forge_a_line(base: Path) -> None:
+def test_hostile_names_neither_steer_a_terminal_nor_forge_lines(base: Path) -> None:
     lines = commands(base)
 
     output = told(lines, spoken(run_all(base, lines), base))
@@ -218,7 +218,7 @@ def test_no_command_lets_a_name_or_a_text_steer_a_terminal_or_forge_a_line(base:
     assert not [argv for argv, said in output if "internal_error" in said or "Unexpected " in said]
 
 
-def test_json_on_a_terminal_is_the_json_of_a_pipe(base: Path) -> None:
+def test_terminal_json_equals_piped_json(base: Path) -> None:
     line = ["get", f"docs/{NAMES[3]}", "--json"]
     argv = [sys.executable, "-m", "recall_core", *line]
 
@@ -229,7 +229,7 @@ def test_json_on_a_terminal_is_the_json_of_a_pipe(base: Path) -> None:
     assert "\x9b" in piped
 
 
-def test_a_bar_is_drawn_over_itself_and_names_steer_nothing_while_files_are_read(tmp_path: Path) -> None:
+def test_hostile_names_do_not_steer_the_progress_bar(tmp_path: Path) -> None:
     docs = build(tmp_path)
     Recall.init(str(tmp_path))
     argv = [sys.executable, "-m", "recall_core", "--store", str(tmp_path), "add", str(docs), "--tag", LABEL]
@@ -242,7 +242,7 @@ def test_a_bar_is_drawn_over_itself_and_names_steer_nothing_while_files_are_read
     assert (obeyed(said, is_progress=True), forged(said)) == ([], [])
 
 
-def test_in_a_pipe_no_name_makes_a_line_of_its_own(base: Path) -> None:
+def test_piped_names_never_start_a_new_line(base: Path) -> None:
     lines = commands(base)[:: 1 if IS_NIGHTLY else 6]
     argv = run_all(base, lines)
 
@@ -266,9 +266,7 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[()][0-9A-B]|\]22;[a-z]*\x07
 
 
 @pytest.mark.tmux
-def test_no_name_and_no_text_steers_the_terminal_of_the_workbench(
-    terminal: Terminal, base: Path, tmp_path: Path
-) -> None:
+def test_hostile_texts_do_not_steer_the_workbench_terminal(terminal: Terminal, base: Path, tmp_path: Path) -> None:
     log = tmp_path / "written.bin"
     terminal.start(f"read go; {sys.executable} -m recall_tui --store {base}/recall.db; exec sleep 60", cwd=base)
     terminal.record(log)

@@ -24,7 +24,7 @@ def _wakeups(pid: int) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="wakeups are read in /proc")
-def test_an_idle_workbench_wakes_three_times_a_second_at_most(tmp_path: Path) -> None:
+def test_idle_workbench_wakes_at_most_three_times_a_second(tmp_path: Path) -> None:
     store = build_store(tmp_path)
     with Terminal([sys.executable, "-m", "recall_tui", str(store)], cwd=tmp_path) as terminal:
         terminal.until("37 documents")

@@ -62,7 +62,7 @@ def in_the_source_tree(folder: Path) -> tuple[str, dict[str, str]]:
 
 
 @pytest.mark.parametrize("way", [in_a_venv, under_pipx, in_the_source_tree])
-def test_the_hint_installs_what_is_missing(way, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+def test_hint_installs_the_missing_package(way, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     recall, environ = way(tmp_path)
     init = f"{recall} init store --embedding local"
 

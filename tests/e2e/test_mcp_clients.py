@@ -152,7 +152,7 @@ def place(request: pytest.FixtureRequest, store: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: f"{client.package}-{client.sdk}")
-def test_a_client_lists_and_calls_every_tool_and_leaves_no_process(
+def test_client_calls_every_tool_and_leaves_no_process(
     client: Foreign, place: dict[str, Any], store: Path, chunk: str
 ) -> None:
     _expect_installed(client)

@@ -36,14 +36,14 @@ def messages(body: bytes) -> list[dict[str, Any]]:
     ]
 
 
-def test_who_has_the_token_gets_answers(server: Listening) -> None:
+def test_client_with_token_gets_answers(server: Listening) -> None:
     with over_http(server.address, server.token) as client:
         assert client.text("status").startswith("20 documents, ")
         assert "notes/n7.md:3" in client.text("search", query="entry 7", k=3)
         assert client.error("get", targets=["../x"])["code"] == "bad_path"
 
 
-def test_two_clients_are_answered_at_once(server: Listening) -> None:
+def test_two_clients_are_answered_concurrently(server: Listening) -> None:
     with over_http(server.address, server.token) as one, over_http(server.address, server.token) as other:
         assert one.text("search", query="diary") == other.text("search", query="diary")
         assert one.text("list") == other.text("list")
@@ -62,7 +62,7 @@ UNAUTHORIZED: list[list[str]] = [
 
 
 @pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
-def test_without_the_token_nothing_is_answered(server: Listening, method: str) -> None:
+def test_request_without_token_is_refused(server: Listening, method: str) -> None:
     for authorization in UNAUTHORIZED:
         given = [each.replace("TOKEN", str(server.token)) for each in authorization]
 
@@ -74,7 +74,7 @@ def test_without_the_token_nothing_is_answered(server: Listening, method: str) -
         assert b"documents" not in body, authorization
 
 
-def test_the_scheme_is_taken_in_any_case_and_no_answer_names_the_server(server: Listening) -> None:
+def test_scheme_is_case_insensitive_and_server_header_is_absent(server: Listening) -> None:
     for scheme in ("Bearer", "bearer", "BEARER"):
         status, headers, _ = server.asked(body=INITIALIZE, authorization=[f"{scheme} {server.token}"])
 
@@ -84,13 +84,13 @@ def test_the_scheme_is_taken_in_any_case_and_no_answer_names_the_server(server: 
     assert "server" not in server.asked("PUT", "x")[1]
 
 
-def test_the_token_is_in_a_file_for_its_owner_alone(server: Listening) -> None:
+def test_token_file_is_readable_by_its_owner_only(server: Listening) -> None:
     assert server.token
     assert len(server.token) >= 32
     assert stat.S_IMODE(server.token_file.stat().st_mode) == 0o600
 
 
-def test_a_foreign_host_is_refused(server: Listening) -> None:
+def test_foreign_host_is_refused(server: Listening) -> None:
     for host in (
         "evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example:{port}", "0.0.0.0:{port}", "",
     ):  # fmt: skip
@@ -100,7 +100,7 @@ def test_a_foreign_host_is_refused(server: Listening) -> None:
         assert b"documents" not in body, host
 
 
-def test_a_foreign_origin_is_refused(server: Listening) -> None:
+def test_foreign_origin_is_refused(server: Listening) -> None:
     for origin in ("http://evil.example", "null", "https://127.0.0.1:{port}", "http://localhost:1", "file://"):
         status, _, body = server.asked(body=INITIALIZE, origin=origin.format(port=server.port))
 
@@ -108,7 +108,7 @@ def test_a_foreign_origin_is_refused(server: Listening) -> None:
         assert b"documents" not in body, origin
 
 
-def test_a_page_of_this_machine_and_its_names_are_answered(server: Listening) -> None:
+def test_local_page_and_host_names_are_accepted(server: Listening) -> None:
     host = f"localhost:{server.port}"
 
     status, headers, body = server.asked(body=INITIALIZE, host=host, origin=f"http://{host}")
@@ -118,7 +118,7 @@ def test_a_page_of_this_machine_and_its_names_are_answered(server: Listening) ->
     assert "access-control-allow-origin" not in headers
 
 
-def test_a_session_ends_when_its_client_says_so(server: Listening) -> None:
+def test_client_can_end_its_session(server: Listening) -> None:
     _, headers, _ = server.asked(body=INITIALIZE)
     of_session = {"mcp_session_id": headers["mcp-session-id"]}
     assert server.asked(body=INITIALIZED, **of_session)[0] == 202
@@ -142,12 +142,12 @@ NO_MESSAGES: list[tuple[str, object, dict[str, str], int]] = [
 ]
 
 
-def test_a_malformed_request_is_refused_by_its_status(server: Listening) -> None:
+def test_malformed_request_gets_the_right_status(server: Listening) -> None:
     for method, body, headers, status in NO_MESSAGES:
         assert server.asked(method, body, **headers)[0] == status, (method, headers, str(body)[:80])
 
 
-def test_a_server_without_a_token_warns_and_keeps_to_this_machines_names(store: Path) -> None:
+def test_server_without_token_warns_and_accepts_local_names_only(store: Path) -> None:
     with Listening(store, "--port", "0", "--no-token") as server:
         with over_http(server.address, None) as client:
             assert client.text("status").startswith("20 documents, ")
@@ -163,9 +163,7 @@ def test_a_server_without_a_token_warns_and_keeps_to_this_machines_names(store: 
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
-def test_a_signal_ends_it_although_a_client_listens_and_takes_the_token_away(
-    store: Path, number: signal.Signals
-) -> None:
+def test_signal_ends_a_busy_server_and_removes_its_token(store: Path, number: signal.Signals) -> None:
     with Listening(store) as server, over_http(server.address, server.token) as client:
         assert client.text("status")
         was_there = server.token_file.exists()
@@ -177,7 +175,7 @@ def test_a_signal_ends_it_although_a_client_listens_and_takes_the_token_away(
     assert errors == f"token in {server.token_file}: send it as Authorization: Bearer TOKEN\nInterrupted.\n"
 
 
-def test_a_port_that_is_taken_is_told(server: Listening, store: Path) -> None:
+def test_port_in_use_is_reported(server: Listening, store: Path) -> None:
     second = Listening(store, "--port", str(server.port))
     _, errors = second.process.communicate(timeout=PATIENCE)
 

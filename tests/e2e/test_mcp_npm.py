@@ -292,7 +292,7 @@ def _has_shown(checks: Checks) -> bool:
 @pytest.mark.slow
 @pytest.mark.timeout(LATEST)
 @pytest.mark.parametrize("name", SUITES)
-def test_every_scenario_passes_that_applies_to_a_server_of_documents(name: str, runs: Mapping[str, Run]) -> None:
+def test_every_applicable_scenario_passes(name: str, runs: Mapping[str, Run]) -> None:
     run = runs[name]
     unlike = [
         f"{scenario}: {complaint}"
@@ -307,7 +307,7 @@ def test_every_scenario_passes_that_applies_to_a_server_of_documents(name: str, 
 
 @pytest.mark.slow
 @pytest.mark.timeout(LATEST)
-def test_the_list_of_what_does_not_apply_is_exact(runs: Mapping[str, Run]) -> None:
+def test_list_of_inapplicable_scenarios_is_exact(runs: Mapping[str, Run]) -> None:
     others = {scenario for run in runs.values() for scenario in run.keys() - passed(run)}
 
     assert sorted(others ^ WHY.keys()) == []
@@ -315,9 +315,7 @@ def test_the_list_of_what_does_not_apply_is_exact(runs: Mapping[str, Run]) -> No
 
 @pytest.mark.slow
 @pytest.mark.timeout(LATEST)
-def test_the_inspector_lists_the_tools_and_finds_no_fault_in_their_schemas(
-    packages: Packages, target: tuple[str, ...]
-) -> None:
+def test_inspector_lists_tools_and_accepts_their_schemas(packages: Packages, target: tuple[str, ...]) -> None:
     tools = packages.inspect("--format", "json", "--strict", "--method", "tools/list", *target)["tools"]
 
     assert {"search", "get", "context", "memory_search"} <= {tool["name"] for tool in tools}
@@ -326,9 +324,7 @@ def test_the_inspector_lists_the_tools_and_finds_no_fault_in_their_schemas(
 @pytest.mark.slow
 @pytest.mark.timeout(LATEST)
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_the_inspector_searches_in_either_era_of_the_protocol(
-    era: str, packages: Packages, target: tuple[str, ...]
-) -> None:
+def test_inspector_searches_in_both_protocol_eras(era: str, packages: Packages, target: tuple[str, ...]) -> None:
     call = (
         "--method",
         "tools/call",
@@ -345,21 +341,21 @@ def test_the_inspector_searches_in_either_era_of_the_protocol(
 
 @pytest.mark.slow
 @pytest.mark.timeout(LATEST)
-def test_the_inspector_reads_a_resource_between_fences(packages: Packages, target: tuple[str, ...]) -> None:
+def test_inspector_reads_a_fenced_resource(packages: Packages, target: tuple[str, ...]) -> None:
     read = ("--format", "json", "--method", "resources/read", "--uri", "recall://notes/deploy.md")
     (contents,) = packages.inspect(*read, *target)["contents"]
 
     assert contents["text"] == f"**notes/deploy.md**\n```\n{NOTES['deploy.md']}```"
 
 
-def test_versions_are_exact() -> None:
+def test_npm_versions_are_exact() -> None:
     pinned = json.loads(PINNED.read_text(encoding="utf-8"))
     versions = {**pinned["dependencies"], **pinned["devDependencies"]}
 
     assert [each for each, version in versions.items() if not re.search(r"(^|@)\d+\.\d+\.\d+[\w.-]*$", version)] == []
 
 
-def test_the_page_names_every_scenario_that_passes_or_does_not_apply() -> None:
+def test_page_names_every_passing_or_inapplicable_scenario() -> None:
     page = CONFORMANCE_PAGE.read_text(encoding="utf-8")
     named = {*WHY, *(each for suite in SUITES.values() for each in suite.passes)}
 

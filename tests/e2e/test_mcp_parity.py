@@ -407,9 +407,7 @@ def compared(home: Home, recall: Recall, question: Question) -> list[str]:
     return found + [f"{question}: {each}" for each in complaints(question, compact, whole, plain)]
 
 
-def test_agents_get_the_object_that_the_command_prints_and_a_text_that_says_nothing_else(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_agent_answer_equals_command_json_and_its_text_agrees(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home.folder)
     with Recall.open(str(home.folder)) as recall:
         found = [
@@ -423,7 +421,7 @@ def test_agents_get_the_object_that_the_command_prints_and_a_text_that_says_noth
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("tool", TOOLS)
-def test_five_hundred_of_each_tool_agree(home: Home, tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_five_hundred_calls_of_each_tool_agree(home: Home, tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home.folder)
     with Recall.open(str(home.folder)) as recall:
         asked = questions(home, 500, tools=(tool,), seed=2)
@@ -432,7 +430,7 @@ def test_five_hundred_of_each_tool_agree(home: Home, tool: str, monkeypatch: pyt
 
 
 @pytest.mark.slow  # in CI test_mcp_stdio.py compares both forms of an answer
-def test_over_stdio_the_answers_are_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stdio_answers_are_the_same(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home.folder)
     asked = questions(home, 10, seed=3)
 
@@ -463,9 +461,7 @@ def _changed(text: str, random: Random) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_text_that_was_changed_in_one_place_is_caught(
-    home: Home, tool: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_changed_in_one_place_is_caught(home: Home, tool: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home.folder)
     tried = 0
     with Recall.open(str(home.folder)) as recall:
@@ -480,7 +476,7 @@ def test_a_text_that_was_changed_in_one_place_is_caught(
     assert tried > 10
 
 
-def test_a_text_that_is_cut_says_less_and_names_what_it_leaves_out(home: Home) -> None:
+def test_truncated_text_names_what_it_omits(home: Home) -> None:
     with Recall.open(str(home.folder)) as recall:
         for question in questions(home, 12, tools=("search", "context"), seed=5):
             whole, answer = told(recall, question)

@@ -318,7 +318,7 @@ def one_of_each(place: Place) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("calls", [one_of_each, pytest.param(every_call, marks=pytest.mark.slow)])
-def test_no_call_over_the_wire_answers_with_what_was_never_added(
+def test_no_tool_call_returns_unadded_text(
     client: Client, place: Place, calls: Callable[[Place], Iterator[tuple[str, dict[str, Any]]]]
 ) -> None:
     told = [text_of(client.call(tool, **arguments)) for tool, arguments in calls(place)]
@@ -330,9 +330,7 @@ def test_no_call_over_the_wire_answers_with_what_was_never_added(
 
 
 @pytest.mark.parametrize("schemes", [SCHEMES[:1], pytest.param(SCHEMES[1:], marks=pytest.mark.slow)])
-def test_no_address_of_a_resource_reads_what_was_never_added(
-    client: Client, place: Place, schemes: list[str]
-) -> None:
+def test_no_resource_address_reads_unadded_files(client: Client, place: Place, schemes: list[str]) -> None:
     names = [spelled(name, place) for name in NAMES if len(name) < 1_000]
 
     async def ask(session: Any) -> list[str]:
@@ -351,7 +349,7 @@ def test_no_address_of_a_resource_reads_what_was_never_added(
     assert "The harbour is deep." in client.read("recall://docs/a.md")
 
 
-def test_what_was_added_is_answered_as_it_was_indexed(client: Client) -> None:
+def test_added_files_are_answered_as_indexed(client: Client) -> None:
     assert sorted(client.text("list").splitlines()[2:-1]) == ["docs/a.md", "docs/stay.md", "wiki/c.md"]
     assert "A second text of the harbour." in client.text("get", targets=["docs/stay.md"])
     assert client.json("memory_get", path="docs/stay.md")["text"] == "A second text of the harbour.\n"
@@ -359,7 +357,7 @@ def test_what_was_added_is_answered_as_it_was_indexed(client: Client) -> None:
 
 
 @pytest.mark.parametrize("calls", [one_of_each, pytest.param(every_call, marks=pytest.mark.slow)])
-def test_no_call_opens_or_looks_for_a_file_but_those_of_its_own_documents(
+def test_tool_calls_touch_no_file_outside_their_documents(
     place: Place, calls: Callable[[Place], Iterator[tuple[str, dict[str, Any]]]]
 ) -> None:
     touched: list[tuple[str, object]] = []

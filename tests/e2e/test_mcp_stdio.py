@@ -75,7 +75,7 @@ def hits(client: Client, **question: Any) -> list[dict[str, Any]]:
     return list(client.json("search", fields="all", **question)["results"])
 
 
-def test_search_gives_passages_with_citations_that_get_takes(client: Client) -> None:
+def test_search_citations_work_as_get_targets(client: Client) -> None:
     told = client.text("search", query="entry 17 of the diary", k=3)
 
     assert told.startswith("3 hits; ")
@@ -84,7 +84,7 @@ def test_search_gives_passages_with_citations_that_get_takes(client: Client) -> 
     assert all(client.text("get", targets=[each]).startswith(f"**{each}**\n") for each in cited)
 
 
-def test_search_takes_rql_filters_modes_and_settings(client: Client) -> None:
+def test_search_accepts_rql_filters_modes_and_settings(client: Client) -> None:
     by_rql = client.text("search", rql="SELECT chunk.text FROM chunk USING lexical('diary') LIMIT 2")
     filtered = client.text(
         "search", query="Hafens", filter="doc.path GLOB 'odd/*'", mode="lexical", set={"min_score": 0}
@@ -104,7 +104,7 @@ def test_context_packs_texts_under_the_budget(client: Client) -> None:
     assert re.search(r"^\[1\] (json|words|trust)\.md:", told, re.MULTILINE)
 
 
-def test_explain_and_whynot_say_what_they_were_asked(client: Client) -> None:
+def test_explain_and_whynot_name_their_targets(client: Client) -> None:
     first, second = (each["chunk"]["id"] for each in hits(client, query="diary", k=2))
 
     assert "score" in client.text("explain", query="diary", target=first, versus=second)
@@ -112,7 +112,7 @@ def test_explain_and_whynot_say_what_they_were_asked(client: Client) -> None:
     assert client.text("whynot", query="reranker", target='"Entry 17 of the harbour"')
 
 
-def test_list_and_status_say_what_the_store_holds(client: Client) -> None:
+def test_list_and_status_report_the_store(client: Client) -> None:
     pages = [client.json("list", fields="all", offset=offset) for offset in (0, 200)]
 
     listed = [each["path"] for page in pages for each in page["documents"]]
@@ -132,7 +132,7 @@ def test_get_reads_whole_texts_lines_ids_and_globs(client: Client) -> None:
     assert client.text("get", glob="odd/*", lines="1").count("**") == 2 * len(ODD)
 
 
-def test_the_two_tools_of_memory_answer_as_openclaw_expects(client: Client) -> None:
+def test_memory_tools_answer_as_openclaw_expects(client: Client) -> None:
     found = client.json("memory_search", query="entry 17 of the diary", maxResults=2, text=True)
     (first, _) = found["results"]
     read = client.json("memory_get", path=first["path"], from_=first["startLine"], lines=1)
@@ -143,7 +143,7 @@ def test_the_two_tools_of_memory_answer_as_openclaw_expects(client: Client) -> N
     assert read["path"] == first["path"]
 
 
-def test_folders_are_listed_as_resources_and_lead_to_every_document(client: Client) -> None:
+def test_folder_resources_lead_to_every_document(client: Client) -> None:
     listed = client.ask(lambda session: session.list_resources())
 
     assert listed.next_cursor is None
@@ -154,7 +154,7 @@ def test_folders_are_listed_as_resources_and_lead_to_every_document(client: Clie
     assert client.read(by_name["log.txt"].uri).startswith("**log.txt**\n```\nLine 1 of the log.\n")
 
 
-def test_a_resource_is_read_by_any_spelling_of_its_address(client: Client) -> None:
+def test_resource_accepts_every_spelling_of_its_address(client: Client) -> None:
     for uri, name, text in (
         ("recall://notes/n007.md", "notes/n007.md", NOTES["notes/n007.md"]),
         ("recall://log.txt:2-3", "log.txt:2-3", "Line 2 of the log.\nLine 3 of the log.\n"),
@@ -166,7 +166,7 @@ def test_a_resource_is_read_by_any_spelling_of_its_address(client: Client) -> No
         assert client.read(uri) == f"**{name}**\n```\n{text}```", uri
 
 
-def test_the_template_and_the_prompt_are_there(client: Client) -> None:
+def test_template_and_prompt_are_listed(client: Client) -> None:
     (template,) = client.ask(lambda session: session.list_resource_templates()).resource_templates
     (prompt,) = client.ask(lambda session: session.list_prompts()).prompts
     (message,) = client.ask(lambda session: session.get_prompt(prompt.name)).messages
@@ -176,7 +176,7 @@ def test_the_template_and_the_prompt_are_there(client: Client) -> None:
     assert "`search`" in message.content.text
 
 
-def test_instructions_say_what_is_there_and_how_to_cite(client: Client) -> None:
+def test_instructions_describe_the_store_and_how_to_cite(client: Client) -> None:
     told = client.session.initialize_result
 
     assert told is not None
@@ -220,7 +220,7 @@ ERRORS: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-def test_an_error_names_its_cause_in_the_words_of_tools(client: Client) -> None:
+def test_error_uses_tool_words_for_its_cause(client: Client) -> None:
     for tool, arguments, code, named in ERRORS:
         error, call = client.error(tool, **arguments), (tool, str(arguments)[:80])
 
@@ -229,19 +229,19 @@ def test_an_error_names_its_cause_in_the_words_of_tools(client: Client) -> None:
         assert not COMMANDS.search(str(error.get("hint"))), call
 
 
-def test_the_place_of_a_mistake_in_a_filter_is_told(client: Client) -> None:
+def test_filter_error_reports_its_position(client: Client) -> None:
     details = client.error("search", query="x", filter="doc.path GLOB 'a' AND doc.tgas = 'a'")["details"]
 
     assert details["span"] == [22, 30]
     assert (details["line"], details["column"]) == (1, 23)
 
 
-def test_names_that_are_nearly_right_are_told(client: Client) -> None:
+def test_error_suggests_near_names(client: Client) -> None:
     assert client.error("get", targets=["log.tx"])["details"]["near"] == ["log.txt"]
     assert len(client.error("get", targets=["notes/n17.md"])["details"]["near"]) == 3
 
 
-def test_what_the_server_does_not_have_is_an_error_of_the_protocol(client: Client) -> None:
+def test_unknown_request_is_a_protocol_error(client: Client) -> None:
     cursor = types.PaginatedRequestParams(cursor="-1")
     asked: list[Any] = [
         lambda session: session.call_tool("delete", {}),
@@ -255,7 +255,7 @@ def test_what_the_server_does_not_have_is_an_error_of_the_protocol(client: Clien
     assert client.refused(asked[3]).data["code"] == "unknown_target"
 
 
-def test_progress_is_told_to_who_asked_for_it(client: Client) -> None:
+def test_progress_is_sent_on_request(client: Client) -> None:
     told: list[tuple[float, float | None]] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
@@ -267,7 +267,7 @@ def test_progress_is_told_to_who_asked_for_it(client: Client) -> None:
     assert told[0] == (0, 1)
 
 
-def test_what_a_client_reads_before_its_first_question_is_short(client: Client) -> None:
+def test_tool_list_and_instructions_are_short(client: Client) -> None:
     tools = client.ask(lambda session: session.list_tools())
 
     assert len(tools.model_dump_json(by_alias=True, exclude_none=True).encode()) <= 10_240
@@ -284,7 +284,7 @@ def test_answers_are_short(client: Client) -> None:
         assert len(packed) <= 1.3 * sum(len(each["text"]) for each in blocks), question
 
 
-def test_what_is_left_out_of_a_long_answer_is_named(client: Client, store: Path) -> None:
+def test_long_answer_names_what_it_omits(client: Client, store: Path) -> None:
     cut = client.text("get", targets=["log.txt", "keys.md"], maxBytes=1000)
     assert len(cut) < 1_300
     assert re.search(r"Warning: \d+ of \d+ bytes are left out; go on with log\.txt:\d+-300$", cut, re.MULTILINE)
@@ -322,7 +322,7 @@ CALLS: list[tuple[str, dict[str, Any], list[str]]] = [
 ]
 
 
-def test_an_answer_is_that_of_the_command_line_and_of_the_tool(
+def test_answer_equals_that_of_command_line_and_tool(
     client: Client, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(store)
@@ -364,7 +364,7 @@ def moved(whole: Path, place: Path) -> Path:
     return Path(shutil.move(whole / "recall.db", place / "recall.db"))
 
 
-def test_a_store_that_is_not_there_then_is_there_and_changes(tmp_path: Path) -> None:
+def test_server_follows_a_store_that_appears_and_changes(tmp_path: Path) -> None:
     first = filled(tmp_path / "first", {"a.md": "Retries wait a second.\n"})
     second = filled(tmp_path / "second", {"b.md": "Retries are counted.\n"})
     (place := tmp_path / "place").mkdir()
@@ -415,7 +415,7 @@ def search(request_id: int, **meta: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params}
 
 
-def test_a_call_that_waits_can_be_cancelled_gets_timed_out_and_keeps_too_many_others_away(
+def test_waiting_call_can_be_cancelled_times_out_and_limits_others(
     waiting: tuple[Piped, Path, Path],
 ) -> None:
     server, whole, place = waiting
@@ -442,7 +442,7 @@ def test_a_call_that_waits_can_be_cancelled_gets_timed_out_and_keeps_too_many_ot
 
 
 @pytest.mark.parametrize("is_paired", [True, False], ids=["each cancelled at once", "all cancelled at the end"])
-def test_after_six_hundred_cancelled_calls_the_next_one_is_answered_at_once(store: Path, is_paired: bool) -> None:
+def test_server_answers_at_once_after_six_hundred_cancelled_calls(store: Path, is_paired: bool) -> None:
     calls = [search(number) for number in range(600)]
     cancels = [
         {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
@@ -462,7 +462,7 @@ def test_after_six_hundred_cancelled_calls_the_next_one_is_answered_at_once(stor
     assert seconds < (0.2 if IS_NIGHTLY else 1.0)
 
 
-def test_a_client_that_does_not_wait_any_longer_says_so_and_asks_on(client: Client) -> None:
+def test_impatient_client_cancels_and_continues(client: Client) -> None:
     async def impatient(session: ClientSession) -> types.CallToolResult:
         import anyio  # noqa: PLC0415 - beside the event loop that it is for
 
@@ -502,7 +502,7 @@ Recall.stats = loud
 """
 
 
-def test_whatever_prints_in_the_process_stdout_carries_messages_alone(store: Path) -> None:
+def test_stdout_carries_only_messages_even_when_code_prints(store: Path) -> None:
     with Piped(store, program=LOUD) as server:
         server.opened()
         for number in range(1, 4):
@@ -517,7 +517,7 @@ def test_whatever_prints_in_the_process_stdout_carries_messages_alone(store: Pat
     assert {"printed", "written", "by a child", "by a thread"} <= set(errors.split("\n"))
 
 
-def test_the_server_goes_on_after_what_is_no_message_and_ends_with_its_input(store: Path) -> None:
+def test_server_survives_garbage_and_ends_with_its_input(store: Path) -> None:
     with Piped(store) as server:
         server.opened()
         server.write('garbage\n\n{"jsonrpc": "1.0"}\n\xff\xfe\n{"jsonrpc": "2.0", "id": 1}\nnull\n')
@@ -542,7 +542,7 @@ def test_the_server_goes_on_after_what_is_no_message_and_ends_with_its_input(sto
         assert server.ended() == (0, "")
 
 
-def test_before_initialize_nothing_is_answered_and_an_unknown_version_gets_a_known_one(store: Path) -> None:
+def test_uninitialized_requests_are_refused_and_unknown_versions_get_known_one(store: Path) -> None:
     with Piped(store) as server:
         server.request(1, "tools/list")
         refused = server.message()
@@ -563,7 +563,7 @@ def test_before_initialize_nothing_is_answered_and_an_unknown_version_gets_a_kno
 @pytest.mark.parametrize(
     "calls", [pytest.param(0, marks=pytest.mark.slow), 20], ids=["at once", "with calls that are not answered yet"]
 )
-def test_a_server_whose_input_ends_ends_well(store: Path, calls: int) -> None:
+def test_server_exits_cleanly_at_end_of_input(store: Path, calls: int) -> None:
     with Piped(store) as server:
         if calls:
             server.opened().send(*(search(number) for number in range(calls)))
@@ -573,7 +573,7 @@ def test_a_server_whose_input_ends_ends_well(store: Path, calls: int) -> None:
         assert server.ended() == (0, "")
 
 
-def test_a_signal_ends_a_server_whose_client_reads_nothing(store: Path) -> None:
+def test_signal_ends_a_server_whose_client_reads_nothing(store: Path) -> None:
     with Piped(store) as server:
         server.opened()
         for number in range(60):
@@ -590,7 +590,7 @@ def unread(server: Piped) -> int:
 
 
 @pytest.mark.parametrize("is_asked", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["idle", "asked"])
-def test_a_server_whose_reader_is_gone_ends_although_its_input_is_open(store: Path, is_asked: bool) -> None:
+def test_server_ends_if_its_reader_is_gone(store: Path, is_asked: bool) -> None:
     with Piped(store) as server:
         server.opened()
         if is_asked:
@@ -601,7 +601,7 @@ def test_a_server_whose_reader_is_gone_ends_although_its_input_is_open(store: Pa
 
 @pytest.mark.slow  # a server whose answers are not read is the harder case
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_server_that_works_with_a_line(store: Path, number: signal.Signals) -> None:
+def test_signal_ends_a_busy_server(store: Path, number: signal.Signals) -> None:
     with Piped(store) as server:
         server.opened()
         server.send(*(search(each) for each in range(20)))

@@ -30,7 +30,7 @@ def filled(folder: Path, *globs: str) -> Recall:
 
 
 @pytest.mark.skipif(not (NOTES / "2.0.0.txt").is_file(), reason="git's release notes are not installed")
-def test_release_notes_show_the_line_that_says_it_as_the_page_does(tmp_path: Path) -> None:
+def test_release_notes_search_prints_the_documented_lines(tmp_path: Path) -> None:
     shutil.copytree(NOTES, tmp_path / "RelNotes")
     with filled(tmp_path) as recall:
         response = recall.search("sign commits", Ask(k=4))

@@ -60,7 +60,7 @@ def person(tmp_path: Path) -> Person:
     return person
 
 
-def test_a_folder_is_added_looked_at_changed_and_forgotten(person: Person) -> None:
+def test_folder_is_added_listed_changed_and_removed(person: Person) -> None:
     for name in ("a.md", "b.txt", "a.log"):
         (person.folder / "docs" / name).write_text(f"words of {name}\n")
     (person.home / ".gitconfig").write_text("[core]\n  excludesFile = ~/ignored\n")
@@ -90,7 +90,7 @@ def test_a_folder_is_added_looked_at_changed_and_forgotten(person: Person) -> No
     assert person.ask("recall stats")["store"]["documents"] == 0
 
 
-def test_a_pipe_is_read_to_its_end_and_no_byte_of_it_is_another(person: Person) -> None:
+def test_pipe_is_read_completely_byte_for_byte(person: Person) -> None:
     text = "Zoë said:\r\n\t“words”\n" * (20_000 if IS_NIGHTLY else 4_000)
     (person.home / "text").write_bytes(text.encode())
 
@@ -104,20 +104,20 @@ def test_a_pipe_is_read_to_its_end_and_no_byte_of_it_is_another(person: Person) 
     "line",
     ["true | recall add - --name a.md", pytest.param("recall add - --name a.md </dev/null", marks=pytest.mark.slow)],
 )
-def test_an_empty_pipe_is_an_empty_document(person: Person, line: str) -> None:
+def test_empty_pipe_is_an_empty_document(person: Person, line: str) -> None:
     code, out, _ = person.run(line)
 
     assert (code, "1 document, 1 without text, 0 chunks" in out) == (0, True)
 
 
-def test_a_stdin_that_is_closed_is_an_error(person: Person) -> None:
+def test_closed_stdin_is_an_error(person: Person) -> None:
     code, out, err = person.run("recall add - --name a.md <&-")
 
     assert (code, out, err.startswith("error: ")) == (1, "", True)
     assert person.ask("recall stats")["store"]["documents"] == 0
 
 
-def test_names_of_skipped_files_stay_on_their_line(person: Person) -> None:
+def test_names_of_skipped_files_stay_on_one_line(person: Person) -> None:
     for number in range(5):
         (person.folder / "docs" / f"{number}\n\x1b[31m.gz").write_bytes(b"\x1f\x8b\x08\0")
 

@@ -47,7 +47,7 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 
 
 @pytest.mark.chromium
-def test_a_person_searches_copies_and_leaves_in_a_browser(shared: Served, browser: Browser) -> None:
+def test_browser_user_searches_copies_and_leaves(shared: Served, browser: Browser) -> None:
     browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
     browser.goto(shared.address)
     browser.wait_for(lambda screen: "37 documents" in screen)
@@ -83,7 +83,7 @@ def test_a_person_searches_copies_and_leaves_in_a_browser(shared: Served, browse
 
 @pytest.mark.slow
 @pytest.mark.chromium
-def test_a_page_asks_nobody_but_its_own_server(served: Served, browser: Browser) -> None:
+def test_page_contacts_only_its_own_server(served: Served, browser: Browser) -> None:
     browser.goto(served.address)
     browser.wait_for(lambda screen: "37 documents" in screen)
 
@@ -97,7 +97,7 @@ def test_a_page_asks_nobody_but_its_own_server(served: Served, browser: Browser)
 
 @pytest.mark.slow
 @pytest.mark.chromium
-def test_keys_reach_the_query_of_a_page_that_was_opened_behind_others(served: Served, browser: Browser) -> None:
+def test_keys_reach_the_query_of_a_background_page(served: Served, browser: Browser) -> None:
     browser.ask("Emulation.setFocusEmulationEnabled", enabled=False)
     browser.goto(served.address)
     browser.wait_for(lambda screen: "37 documents" in screen)
@@ -109,9 +109,7 @@ def test_keys_reach_the_query_of_a_page_that_was_opened_behind_others(served: Se
 
 @pytest.mark.slow
 @pytest.mark.chromium
-def test_the_keys_that_a_browser_has_uses_for_are_the_workbenchs(
-    served: Served, browser: Browser, tmp_path: Path
-) -> None:
+def test_browser_shortcut_keys_go_to_the_workbench(served: Served, browser: Browser, tmp_path: Path) -> None:
     browser.goto(served.address)
     browser.wait_for(lambda screen: "37 documents" in screen)
     loaded = browser.requests()
@@ -142,9 +140,7 @@ NIGHTLY = [pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGINT
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, *NIGHTLY])
-async def test_a_signal_ends_the_server_and_its_workbenches_with_exit_0(
-    served: Served, number: signal.Signals
-) -> None:
+async def test_signal_ends_server_and_workbenches_with_exit_0(served: Served, number: signal.Signals) -> None:
     address = f"{served.address}ws"
     async with (
         aiohttp.ClientSession() as session,
@@ -164,7 +160,7 @@ async def test_a_signal_ends_the_server_and_its_workbenches_with_exit_0(
     assert not {first, second} & running_processes().keys()
 
 
-async def test_no_workbench_outlives_a_server_that_was_killed(served: Served, tmp_path: Path) -> None:
+async def test_no_workbench_outlives_a_killed_server(served: Served, tmp_path: Path) -> None:
     """One workbench is idle and the other one starts."""
     address = f"{served.address}ws"
     async with aiohttp.ClientSession() as session, session.ws_connect(address) as one:
@@ -180,7 +176,7 @@ async def test_no_workbench_outlives_a_server_that_was_killed(served: Served, tm
     assert list(tmp_path.rglob("crash-*")) == []
 
 
-async def test_a_tab_and_its_workbench_end_together(shared: Served) -> None:
+async def test_tab_and_workbench_end_together(shared: Served) -> None:
     await asyncio.to_thread(shared.wait_for_workbenches, 0)
     origin = f"http://127.0.0.1:{shared.port}"
     async with (
@@ -199,7 +195,7 @@ async def test_a_tab_and_its_workbench_end_together(shared: Served) -> None:
         assert await close_code(kept) == aiohttp.WSCloseCode.OK
 
 
-async def test_another_sites_page_cannot_drive_the_workbench(shared: Served) -> None:
+async def test_foreign_page_cannot_drive_the_workbench(shared: Served) -> None:
     foreign = f"http://evil.example:{shared.port}"
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
@@ -208,7 +204,7 @@ async def test_another_sites_page_cannot_drive_the_workbench(shared: Served) -> 
             await session.ws_connect(f"{shared.address}ws", headers={"Host": f"evil.example:{shared.port}"})
 
 
-def test_a_name_that_was_made_to_point_here_shows_nothing(shared: Served) -> None:
+def test_rebound_host_name_shows_nothing(shared: Served) -> None:
     path = urlsplit(shared.address).path
 
     assert shared.status(path) == 200
@@ -217,19 +213,19 @@ def test_a_name_that_was_made_to_point_here_shows_nothing(shared: Served) -> Non
     assert shared.status(path, Origin="null") == 403
 
 
-def test_only_who_knows_the_address_finds_the_page(shared: Served) -> None:
+def test_page_needs_its_secret_address(shared: Served) -> None:
     key = urlsplit(shared.address).path.strip("/")
 
     assert len(key) >= 22
     assert [shared.status(path) for path in ("/", "/ws", f"/{key[:-1]}/", f"/{key.swapcase()}/")] == [404] * 4
 
 
-def test_the_server_listens_on_one_loopback_address_only(shared: Served) -> None:
+def test_server_listens_on_one_loopback_address_only(shared: Served) -> None:
     with pytest.raises(OSError, match=r"refused|unreachable|assign"):
         socket.create_connection(("127.0.0.2", shared.port), timeout=GONE).close()
 
 
-def test_a_port_in_use_is_told_with_a_way_out(shared: Served, store: Path, tmp_path: Path) -> None:
+def test_port_in_use_is_reported_with_a_way_out(shared: Served, store: Path, tmp_path: Path) -> None:
     second = Served(store, tmp_path, "--port", str(shared.port))
 
     code, out, err = second.stop()

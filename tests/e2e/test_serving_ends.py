@@ -160,7 +160,7 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
 @pytest.mark.parametrize(
     "is_cancelled", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["cancelled", "out of time"]
 )
-def test_an_answer_after_one_that_was_ended_is_that_of_a_fresh_store(
+def test_answer_after_a_cancelled_call_matches_a_fresh_store(
     few: Prepared, is_cancelled: bool, counted: Callable[..., None]
 ) -> None:
     name = f"{'cancelled' if is_cancelled else 'out of time'}, {QUICK} chunks"
@@ -171,7 +171,7 @@ def test_an_answer_after_one_that_was_ended_is_that_of_a_fresh_store(
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled", "out of time"])
 @pytest.mark.parametrize("kind", ["hash", "local"])
-def test_three_hundred_are_ended_at_random_moments(
+def test_answers_stay_right_after_three_hundred_ended_calls(
     tmp_path: Path, kind: str, is_cancelled: bool, counted: Callable[..., None]
 ) -> None:
     prepared = _prepared(tmp_path, kind, MANY)
@@ -179,7 +179,7 @@ def test_three_hundred_are_ended_at_random_moments(
     _disturbed(prepared, 300, is_cancelled=is_cancelled, counted=counted, name=name)
 
 
-def test_a_call_that_a_client_cancels_gets_no_result_and_the_next_one_does(few: Prepared) -> None:
+def test_cancelled_call_gets_no_result_and_next_call_succeeds(few: Prepared) -> None:
     following = calls(few, 1, seed=6)[0]
     expected = _fresh(few, following)
     with Client(few.folder, "--connections", "1") as client:
@@ -192,7 +192,7 @@ def test_a_call_that_a_client_cancels_gets_no_result_and_the_next_one_does(few: 
         assert "result" not in client.answers.get(long, {})
 
 
-def test_a_call_that_takes_longer_than_the_server_grants_is_told_so_and_the_next_one_is_answered(
+def test_timed_out_call_is_reported_and_next_call_succeeds(
     few: Prepared,
 ) -> None:
     with Client(few.folder, "--connections", "1", "--call-timeout", "0.2") as client:
@@ -218,7 +218,7 @@ def _looks(few: Prepared, tool: str, arguments: dict[str, Any]) -> int:
     return counting.looks
 
 
-def test_each_row_that_is_read_and_quoted_is_a_look_at_the_deadline(few: Prepared) -> None:
+def test_each_read_or_quoted_row_checks_the_deadline(few: Prepared) -> None:
     words = few.pieces[7][:60]
     every = {"query": words, "mode": "semantic", "k": 100_000}
 
@@ -228,7 +228,7 @@ def test_each_row_that_is_read_and_quoted_is_a_look_at_the_deadline(few: Prepare
     assert packed >= 5 * QUICK
 
 
-def test_each_text_that_a_local_model_reads_for_a_passage_is_a_look(tmp_path: Path) -> None:
+def test_each_passage_text_of_a_local_model_checks_the_deadline(tmp_path: Path) -> None:
     few = _prepared(tmp_path, "local", 60)
     question = {"query": few.pieces[7][:60], "mode": "semantic"}
 
@@ -237,7 +237,7 @@ def test_each_text_that_a_local_model_reads_for_a_passage_is_a_look(tmp_path: Pa
     assert all_ - one > 9 * 60
 
 
-def test_a_pasted_question_is_looked_at_window_by_window(few: Prepared) -> None:
+def test_pasted_query_checks_the_deadline_per_window(few: Prepared) -> None:
     question = {"query": pasted(few.pieces[:20]), "mode": "lexical"}
 
     one, ten = (_looks(few, "search", {**question, "k": k}) for k in (1, 10))
@@ -245,7 +245,7 @@ def test_a_pasted_question_is_looked_at_window_by_window(few: Prepared) -> None:
     assert ten - one > 9 * 100
 
 
-def test_a_text_of_many_rows_is_looked_at_row_by_row(few: Prepared) -> None:
+def test_long_text_checks_the_deadline_per_row(few: Prepared) -> None:
     with Recall.open(str(few.folder)) as recall:
         answer = recall.query("SELECT * FROM chunk LIMIT 1000")
 

@@ -142,23 +142,21 @@ def _digests(answers: list[Answered]) -> set[str]:
     return {each.answer["stats"]["digest"] for each in answers if "digest" in each.answer.get("stats", {})}
 
 
-def test_each_answer_to_eight_clients_beside_a_writer_is_that_of_a_committed_state(
-    tmp_path: Path, counted: Callable[..., None]
-) -> None:
+def test_eight_clients_see_committed_states_during_writes(tmp_path: Path, counted: Callable[..., None]) -> None:
     each, commits = (20, 200) if IS_NIGHTLY else (6, 20)
     _beside_a_writer(tmp_path, clients=8, each=each, commits=commits, counted=counted)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
-def test_each_answer_to_sixteen_clients_beside_two_thousand_commits_is_that_of_a_committed_state(
+def test_sixteen_clients_see_committed_states_during_two_thousand_commits(
     tmp_path: Path, counted: Callable[..., None]
 ) -> None:
     _beside_a_writer(tmp_path, clients=16, each=300, commits=2_000, counted=counted)
 
 
 @pytest.mark.slow  # in CI tests/crash/test_serving.py asks a server while a writer commits
-def test_so_are_those_of_a_server_that_has_sixteen_calls_at_once(tmp_path: Path) -> None:
+def test_sixteen_concurrent_calls_see_committed_states(tmp_path: Path) -> None:
     base = filled(tmp_path / "store", FILES)
     history = History()
     history.read(base / "journal")
@@ -178,7 +176,7 @@ def test_so_are_those_of_a_server_that_has_sixteen_calls_at_once(tmp_path: Path)
 
 
 @pytest.mark.parametrize("tool", ["search", "context"])
-def test_an_answer_put_together_of_two_states_is_caught(tmp_path: Path, tool: str) -> None:
+def test_answer_mixed_from_two_states_is_caught(tmp_path: Path, tool: str) -> None:
     base = filled(tmp_path / "store", FILES)
     asked = Call(tool, {"query": "restless", "mode": "lexical", "k": 10, "fields": "all"}, False)
     told = []
@@ -196,7 +194,7 @@ def test_an_answer_put_together_of_two_states_is_caught(tmp_path: Path, tool: st
             assert bool(complaints(history, Answered(asked, mixed))) == (one is not other)
 
 
-def test_an_answer_that_counts_what_another_state_holds_is_caught(tmp_path: Path) -> None:
+def test_answer_counting_another_state_is_caught(tmp_path: Path) -> None:
     base = filled(tmp_path / "store", FILES)
     asked = Call("search", {"query": "common", "mode": "lexical", "k": 5, "fields": "all"}, True)
     with Recall.open(str(base)) as recall, (base / "journal").open("a", encoding="utf-8") as journal:

@@ -54,9 +54,7 @@ BEFORE = [
 
 
 @pytest.mark.parametrize(("number", "place"), BEFORE)
-def test_a_signal_before_the_first_frame_gives_the_terminal_back_and_says_so_in_a_line(
-    tmp_path: Path, number: str, place: str
-) -> None:
+def test_early_signal_restores_the_terminal_and_prints_one_line(tmp_path: Path, number: str, place: str) -> None:
     (tmp_path / "runner.py").write_text(RUNNER, encoding="utf-8")
 
     drawn, code = _on_a_terminal([sys.executable, "runner.py", number, place, str(build_store(tmp_path))], tmp_path)
@@ -70,7 +68,7 @@ def test_a_signal_before_the_first_frame_gives_the_terminal_back_and_says_so_in_
 @pytest.mark.parametrize(
     "keys", [["Escape", "3", "e"], pytest.param(["F4"], marks=pytest.mark.slow)], ids=["pager", "editor"]
 )
-def test_ctrl_c_in_another_program_is_that_programs_own(terminal: Terminal, tmp_path: Path, keys: list[str]) -> None:
+def test_ctrl_c_in_another_program_stays_there(terminal: Terminal, tmp_path: Path, keys: list[str]) -> None:
     store = build_store(tmp_path)
     lent = tmp_path / "lent"
     lent.write_text("#!/bin/sh\ntrap 'exit 0' INT\necho lent\nwhile :; do sleep 0.1; done\n", encoding="utf-8")
@@ -91,7 +89,7 @@ def test_ctrl_c_in_another_program_is_that_programs_own(terminal: Terminal, tmp_
     assert "left 0" in terminal.wait_for(lambda screen: "left" in screen)
 
 
-def test_a_workbench_partly_on_a_terminal_does_not_start(tmp_path: Path) -> None:
+def test_workbench_with_partial_terminal_does_not_start(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "recall_tui", str(build_store(tmp_path))]
     for elsewhere in ("stdin", "stdout", "stderr"):
         with (tmp_path / elsewhere).open("w+b") as file:

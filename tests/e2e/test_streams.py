@@ -91,7 +91,7 @@ def home(made: Path, tmp_path: Path) -> Path:
 
 
 @full
-def test_an_answer_on_a_full_disk_is_one_line_and_exit_1(home: Path) -> None:
+def test_answer_on_full_disk_is_one_line_and_exit_1(home: Path) -> None:
     for command in ("search retry --json", "search retry", "stats", "--help", "schema", "export"):
         code, _, err = typed(f"$R {command} >/dev/full", home)
 
@@ -99,26 +99,26 @@ def test_an_answer_on_a_full_disk_is_one_line_and_exit_1(home: Path) -> None:
 
 
 @full
-def test_an_error_whose_stdout_takes_nothing_is_told_on_stderr_with_its_own_status(home: Path) -> None:
+def test_error_goes_to_stderr_with_its_status_if_stdout_fails(home: Path) -> None:
     code, _, err = in_shell("$R serch x --json >/dev/full", home)
 
     assert (code, err) == (2, "error: There is no command 'serch'.\nhint: did you mean recall search?\n")
 
 
 @full
-def test_nothing_can_be_told_where_both_streams_are_full(home: Path) -> None:
+def test_two_full_streams_print_nothing_but_keep_exit_status(home: Path) -> None:
     assert typed("$R search retry >/dev/full 2>/dev/full", home) == (1, "", "")
     assert typed("$R serch retry >/dev/full 2>/dev/full", home) == (2, "", "")
 
 
-def test_a_closed_stdout_is_one_line_and_exit_1(home: Path) -> None:
+def test_closed_stdout_is_one_line_and_exit_1(home: Path) -> None:
     for command in ("search retry", "stats --json", "--version", "export", "completion bash"):
         code, _, err = typed(f"$R {command} >&-", home)
 
         assert (code, last(err), err.count("error")) == (1, NOT_OPEN, 1), command
 
 
-def test_a_command_does_its_work_with_a_closed_stdout_and_says_that_the_report_is_lost(home: Path) -> None:
+def test_command_with_closed_stdout_works_and_reports_lost_output(home: Path) -> None:
     (home / "b.md").write_text("# Deploy\n", encoding="utf-8")
 
     assert in_shell("$R add b.md --json >&-", home)[::2] == (1, NOT_OPEN)
@@ -128,14 +128,14 @@ def test_a_command_does_its_work_with_a_closed_stdout_and_says_that_the_report_i
     assert len((home / "out.jsonl").read_text(encoding="utf-8").splitlines()) > 2
 
 
-def test_a_closed_stdout_that_nothing_is_written_to_loses_nothing(home: Path) -> None:
+def test_unused_closed_stdout_loses_nothing(home: Path) -> None:
     code, _, err = typed("$R serch x >&-", home)
 
     assert (code, err) == (2, "error: There is no command 'serch'.\nhint: did you mean recall search?\n")
 
 
 @pytest.mark.parametrize("nowhere", ["2>&-", pytest.param("2>/dev/full", marks=full)])
-def test_talk_that_nobody_takes_changes_neither_the_answer_nor_the_status(home: Path, nowhere: str) -> None:
+def test_lost_progress_output_changes_neither_answer_nor_status(home: Path, nowhere: str) -> None:
     (home / "b.md").write_text("# Deploy\n", encoding="utf-8")
 
     assert typed(f"$R search retry {nowhere}", home) == (0, run("search", "retry", cwd=home).stdout, "")
@@ -145,7 +145,7 @@ def test_talk_that_nobody_takes_changes_neither_the_answer_nor_the_status(home: 
     assert typed(f"$R nosuch --json {nowhere}", home)[0] == 2
 
 
-def test_a_closed_stdin_is_an_error_only_for_who_reads_it(home: Path) -> None:
+def test_closed_stdin_is_an_error_only_for_its_reader(home: Path) -> None:
     assert typed("$R search retry <&-", home)[0] == 0
 
     code, out, err = in_shell("$R query --rql - <&-", home)
@@ -154,7 +154,7 @@ def test_a_closed_stdin_is_an_error_only_for_who_reads_it(home: Path) -> None:
 
 
 @pytest.mark.parametrize(("nowhere", "told"), [(">&-", NOT_OPEN), pytest.param(">/dev/full", NO_SPACE, marks=full)])
-def test_lines_of_cmd_stop_at_the_first_answer_that_is_lost(home: Path, nowhere: str, told: str) -> None:
+def test_cmd_lines_stop_at_the_first_lost_answer(home: Path, nowhere: str, told: str) -> None:
     line = f"$R --cmd 'search retry --json' --cmd 'rm a.md' {nowhere}"
 
     assert typed(line, home, "recall_tui") == (1, "", told)
@@ -163,12 +163,12 @@ def test_lines_of_cmd_stop_at_the_first_answer_that_is_lost(home: Path, nowhere:
     assert typed(f"$R --keys {nowhere}", home, "recall_tui") == (1, "", told)
 
 
-def test_the_workbench_without_its_streams_ends_with_2(home: Path) -> None:
+def test_workbench_without_streams_exits_2(home: Path) -> None:
     for nowhere in ("2>&-", ">&- 2>&-", "<&- >&- 2>&-"):
         assert typed(f"$R {nowhere}", home, "recall_tui")[0] == 2, nowhere
 
 
-def test_a_file_of_the_store_never_takes_the_place_of_a_closed_stream(home: Path) -> None:
+def test_store_file_never_replaces_a_closed_stream(home: Path) -> None:
     assert in_shell("$R export --out out.jsonl <&- >&- 2>&-", home)[0] == 1
 
     assert run("export", cwd=home).stdout == (home / "out.jsonl").read_text(encoding="utf-8")
@@ -185,12 +185,12 @@ IMPORTED = (
 
 
 @pytest.mark.parametrize("number", ["SIGINT", pytest.param("SIGTERM", marks=pytest.mark.slow)])
-def test_ctrl_c_during_the_imports_is_quiet(tmp_path: Path, number: str) -> None:
+def test_ctrl_c_during_imports_is_quiet(tmp_path: Path, number: str) -> None:
     for module, place in IMPORTED:
         expect_quiet_end(tmp_path, module, place, number)
 
 
-def test_sigterm_during_the_first_import_is_quiet(tmp_path: Path) -> None:
+def test_sigterm_during_first_import_is_quiet(tmp_path: Path) -> None:
     expect_quiet_end(tmp_path, *IMPORTED[0], "SIGTERM")
 
 

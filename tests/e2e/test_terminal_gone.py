@@ -57,7 +57,7 @@ def _is_running(pid: int) -> bool:
     ],
     ids=["pager", "editor", "panes"],
 )
-def test_a_closed_terminal_ends_it_whoever_has_the_terminal(
+def test_closed_terminal_ends_the_workbench_and_its_child(
     terminal: Terminal, tmp_path: Path, keys: dict[str, str]
 ) -> None:
     store = build_store(tmp_path)
@@ -83,7 +83,7 @@ def test_a_closed_terminal_ends_it_whoever_has_the_terminal(
 
 @pytest.mark.tmux
 @pytest.mark.skipif(sys.platform != "linux", reason="whether it stands still is read in /proc")
-def test_a_terminal_that_goes_while_it_stands_in_the_background_ends_it(terminal: Terminal, tmp_path: Path) -> None:
+def test_lost_terminal_ends_a_background_workbench(terminal: Terminal, tmp_path: Path) -> None:
     """timeout(1) starts what it runs in the background, where Textual stops it; a lost terminal sends SIGCONT too."""
     command = f"echo $$ > pid; exec {sys.executable} -m recall_tui --store {build_store(tmp_path)}"
     (tmp_path / "started").write_text(command, encoding="utf-8")
@@ -123,7 +123,7 @@ def _threads_of_terminal(folder: Path, pid: int) -> list[str]:
 
 
 @pytest.mark.tmux
-def test_a_process_that_goes_on_again_has_one_reader_and_one_writer(terminal: Terminal, tmp_path: Path) -> None:
+def test_resumed_process_has_one_reader_and_one_writer(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "named.py").write_text(_NAMES_THREADS, encoding="utf-8")
     terminal.start(f"{sys.executable} named.py --store {build_store(tmp_path)}", cwd=tmp_path)
     terminal.wait_for(lambda screen: "37 documents" in screen)
@@ -159,7 +159,7 @@ sys.exit(main())
 
 
 @pytest.mark.tmux
-def test_a_signal_to_go_on_that_comes_while_it_draws_does_not_stop_it(terminal: Terminal, tmp_path: Path) -> None:
+def test_sigcont_while_drawing_does_not_stop_the_workbench(terminal: Terminal, tmp_path: Path) -> None:
     (tmp_path / "signalled.py").write_text(_SIGNALLED, encoding="utf-8")
     terminal.start(f"{sys.executable} signalled.py --store {build_store(tmp_path)}", cwd=tmp_path)
     terminal.wait_for(lambda screen: "37 documents" in screen)
@@ -169,7 +169,7 @@ def test_a_signal_to_go_on_that_comes_while_it_draws_does_not_stop_it(terminal: 
     terminal.wait_for(lambda screen: "household tea" in screen)
 
 
-def test_a_terminal_that_sends_no_signal_ends_it_too(tmp_path: Path) -> None:
+def test_lost_terminal_without_signal_ends_the_workbench(tmp_path: Path) -> None:
     store = build_store(tmp_path)
     outside, inside = pty.openpty()
     fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))

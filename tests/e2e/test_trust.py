@@ -63,7 +63,7 @@ def mine(tmp_path: Path) -> dict[str, str]:
     return {"XDG_STATE_HOME": str(tmp_path / "state"), **KEY}
 
 
-def test_a_search_in_a_folder_of_a_clone_posts_neither_question_nor_key(
+def test_search_in_a_clone_posts_neither_query_nor_key(
     foreign: Path, server: ProviderServer, mine: dict[str, str]
 ) -> None:
     done = run("search", "retry", cwd=foreign / "docs", **mine)
@@ -74,7 +74,7 @@ def test_a_search_in_a_folder_of_a_clone_posts_neither_question_nor_key(
     assert server.seen == []
 
 
-def test_the_workbench_without_a_terminal_sends_nothing_either(
+def test_workbench_without_terminal_sends_nothing(
     foreign: Path, server: ProviderServer, mine: dict[str, str]
 ) -> None:
     done = run("--cmd", "search retry", cwd=foreign, module="recall_tui", **mine)
@@ -104,7 +104,7 @@ def test_ci_names_the_digest_and_a_container_has_no_home(foreign: Path, server: 
     assert len(server.seen) == 1
 
 
-def test_a_person_at_a_terminal_is_asked(foreign: Path, server: ProviderServer, mine: dict[str, str]) -> None:
+def test_user_at_a_terminal_is_asked(foreign: Path, server: ProviderServer, mine: dict[str, str]) -> None:
     ours, theirs = pty.openpty()
     asked = warm.Process(
         ["trust"], cwd=foreign, env=environment(**mine), kind="providers", stdin=theirs, stdout=theirs, stderr=theirs
@@ -125,7 +125,7 @@ def test_a_person_at_a_terminal_is_asked(foreign: Path, server: ProviderServer, 
 
 
 @pytest.mark.slow
-def test_a_provider_that_was_in_use_before_an_upgrade_is_accepted_once(
+def test_provider_in_use_before_an_upgrade_is_accepted_once(
     foreign: Path, server: ProviderServer, mine: dict[str, str]
 ) -> None:
     first = run("sync", cwd=foreign, **mine)

@@ -77,7 +77,7 @@ def tmux_key(key: str) -> str:
     return f"C-{key[1:]}" if key.startswith("^") and len(key) > 1 else TMUX.get(key, key)
 
 
-def test_the_tutorial_has_steps_and_each_looks_for_something() -> None:
+def test_every_tutorial_step_expects_something() -> None:
     found = steps(TUTORIAL.read_text(encoding="utf-8"))
 
     assert len(found) >= 3
@@ -90,7 +90,7 @@ def dom_key(key: str) -> str:
 
 
 @pytest.mark.tmux
-def test_every_step_of_the_tutorial_does_what_it_says(terminal: Terminal, own_demo: Path) -> None:
+def test_every_tutorial_step_works(terminal: Terminal, own_demo: Path) -> None:
     workbench = shlex.join([sys.executable, "-m", "recall_tui"])
     terminal.start(f"{workbench}; echo exit=$?; exec sleep 60", cwd=own_demo, size=(120, 40))
     terminal.wait_for(lambda screen: "chunks" in screen)
@@ -104,7 +104,7 @@ def test_every_step_of_the_tutorial_does_what_it_says(terminal: Terminal, own_de
 
 @pytest.mark.chromium
 @pytest.mark.slow
-def test_every_step_does_so_in_a_browser_too(own_demo: Path, tmp_path: Path) -> None:
+def test_every_tutorial_step_works_in_a_browser(own_demo: Path, tmp_path: Path) -> None:
     served = Served(own_demo / "recall.db", tmp_path)
     try:
         with opened(tmp_path / "profile", width=1160, height=780) as browser:

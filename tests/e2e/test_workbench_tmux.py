@@ -28,7 +28,7 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     terminal.stop()
 
 
-def test_a_person_asks_looks_closer_changes_the_budget_and_leaves(terminal: Terminal, tmp_path: Path) -> None:
+def test_user_searches_inspects_changes_the_budget_and_leaves(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
     terminal.start(f"{workbench}; echo \"exit=$?\"; stty -a | tr ';' '\\n'; exec sleep 60", cwd=tmp_path)
@@ -63,9 +63,7 @@ def test_a_person_asks_looks_closer_changes_the_budget_and_leaves(terminal: Term
 
 
 @pytest.mark.slow
-def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_store_sound(
-    terminal: Terminal, tmp_path: Path
-) -> None:
+def test_typing_and_quitting_during_ingest_lose_nothing(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     many = tmp_path / "many"
     many.mkdir()
@@ -91,7 +89,7 @@ def test_no_key_is_lost_while_files_are_ingested_and_leaving_then_keeps_the_stor
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_broken_off", [False, True])
-def test_a_grade_that_is_lost_on_leaving_is_told_in_the_terminal_that_was_left(
+def test_grade_lost_on_leaving_is_reported_in_the_terminal(
     terminal: Terminal, tmp_path: Path, is_broken_off: bool
 ) -> None:
     store = build_store(tmp_path)
@@ -120,7 +118,7 @@ def test_a_grade_that_is_lost_on_leaving_is_told_in_the_terminal_that_was_left(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)])
-def test_a_signal_gives_the_terminal_back_and_the_query_is_offered_again(
+def test_signal_restores_the_terminal_and_keeps_the_query(
     terminal: Terminal, tmp_path: Path, number: signal.Signals
 ) -> None:
     store, pid = build_store(tmp_path), tmp_path / "pid"
@@ -144,9 +142,7 @@ def test_a_signal_gives_the_terminal_back_and_the_query_is_offered_again(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTSTP, pytest.param(signal.SIGSTOP, marks=pytest.mark.slow)])
-def test_a_workbench_that_was_stopped_is_painted_whole_when_it_goes_on(
-    terminal: Terminal, tmp_path: Path, number: signal.Signals
-) -> None:
+def test_resumed_workbench_is_painted_completely(terminal: Terminal, tmp_path: Path, number: signal.Signals) -> None:
     store, pid = build_store(tmp_path), tmp_path / "pid"
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
     (tmp_path / "start").write_text(f"echo $$ > pid; exec {workbench}", encoding="utf-8")
@@ -170,9 +166,7 @@ def test_a_workbench_that_was_stopped_is_painted_whole_when_it_goes_on(
     assert terminal.is_sane()
 
 
-def test_z_with_control_stops_the_workbench_in_nav_and_undoes_what_was_typed_in_edit(
-    terminal: Terminal, tmp_path: Path
-) -> None:
+def test_ctrl_z_suspends_in_nav_and_undoes_in_edit(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
     (tmp_path / "start").write_text(f"exec {workbench}", encoding="utf-8")
@@ -212,7 +206,7 @@ def stop_and_go_on(terminal: Terminal, pid: int, number: signal.Signals, time: s
 
 
 @pytest.mark.slow
-def test_escape_and_a_digit_that_come_together_go_to_a_pane(terminal: Terminal, tmp_path: Path) -> None:
+def test_escape_and_digit_in_one_read_select_a_pane(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     terminal.start(shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)]), cwd=tmp_path)
     terminal.wait_for(lambda screen: "37 documents" in screen)
@@ -227,7 +221,7 @@ def test_escape_and_a_digit_that_come_together_go_to_a_pane(terminal: Terminal, 
     terminal.wait_for(lambda screen: " EDIT " in screen)
 
 
-def test_keys_that_come_in_one_write_act_in_their_order(terminal: Terminal, tmp_path: Path) -> None:
+def test_keys_in_one_write_act_in_order(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     terminal.start(shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)]), cwd=tmp_path)
     terminal.wait_for(lambda screen: "37 documents" in screen)
@@ -243,7 +237,7 @@ def test_keys_that_come_in_one_write_act_in_their_order(terminal: Terminal, tmp_
     terminal.wait_for(lambda screen: "$ recall stats" in screen and "exit 0" in screen)
 
 
-def test_an_editor_and_a_pager_that_fail_give_the_terminal_back(terminal: Terminal, tmp_path: Path) -> None:
+def test_failing_editor_and_pager_restore_the_terminal(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     workbench = shlex.join([sys.executable, "-m", "recall_tui", "--store", str(store)])
     terminal.start(f'{workbench}; echo "exit=$?"; exec sleep 60', cwd=tmp_path, EDITOR="false", PAGER="false")
@@ -266,9 +260,7 @@ def household_first(screen: str) -> bool:
     return "household" in screen and re.search(r"▶ +1 .*notes/diary\.txt", screen) is not None
 
 
-def test_a_query_goes_through_the_editor_and_is_in_the_history_of_the_next_session(
-    terminal: Terminal, tmp_path: Path
-) -> None:
+def test_edited_query_is_in_the_history_of_the_next_session(terminal: Terminal, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\necho "this is the editor"; read line\necho "house$line" > "$1"\n', encoding="utf-8")

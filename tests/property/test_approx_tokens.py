@@ -33,7 +33,7 @@ def spelled_out(text: str) -> int:
 
 @examples(100)
 @given(st.text() | st.text(alphabet=ODD) | st.text(alphabet=st.characters(max_codepoint=127)))
-def test_the_estimate_is_what_its_definition_says(text: str) -> None:
+def test_estimate_matches_its_definition(text: str) -> None:
     assert counter("approx").count(text) == spelled_out(text)
 
 

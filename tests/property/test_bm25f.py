@@ -50,7 +50,7 @@ def question(store: SqliteStore, words: str, match: str = "any") -> LiteralQuery
     weight=st.sampled_from([0.0, 0.5, 1.0, 3.0]),
     match=st.sampled_from(["any", "all"]),
 )
-def test_the_fts5_formula_gives_what_fts5_gives(
+def test_fts5_formula_reproduces_fts5_scores(
     documents: list[tuple[str, str]], words: str, weight: float, match: str
 ) -> None:
     store = store_of(documents)
@@ -70,7 +70,7 @@ def test_the_fts5_formula_gives_what_fts5_gives(
 
 
 @given(documents=DOCUMENTS, words=st.lists(st.sampled_from([*WORDS, "unknown"]), min_size=1, max_size=4))
-def test_a_phrase_weighs_what_its_words_weigh_together(documents: list[tuple[str, str]], words: list[str]) -> None:
+def test_phrase_idf_is_the_sum_of_its_words(documents: list[tuple[str, str]], words: list[str]) -> None:
     store = store_of(documents)
     (term,) = store.term_stats(question(store, f'"{" ".join(words)}"'))
     alone = store.term_stats(
@@ -93,7 +93,7 @@ def test_no_row_scores_above_the_bound(
 
 
 @given(rows=st.integers(1, 40))
-def test_the_rarer_phrase_weighs_more_and_none_less_than_the_floor(rows: int) -> None:
+def test_rarer_phrase_weighs_more_and_none_below_floor(rows: int) -> None:
     weights = [idf(df, rows) for df in range(1, rows + 1)]
     assert weights == sorted(weights, reverse=True)
     assert idf(0, rows) == 0.0
@@ -101,7 +101,7 @@ def test_the_rarer_phrase_weighs_more_and_none_less_than_the_floor(rows: int) ->
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS)
-def test_the_rows_that_hold_a_phrase_are_those_that_match(documents: list[tuple[str, str]], words: str) -> None:
+def test_rows_with_a_phrase_are_the_matching_rows(documents: list[tuple[str, str]], words: str) -> None:
     store = store_of(documents)
     query = question(store, words)
     rows = set(store.lexical(query, where=None, k=None, title_weight=1.0))
@@ -109,7 +109,7 @@ def test_the_rows_that_hold_a_phrase_are_those_that_match(documents: list[tuple[
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, config=MODELS, bm25f=st.booleans())
-def test_contributions_add_up_to_the_score_to_the_last_bit(
+def test_contributions_add_up_to_score_to_the_last_bit(
     documents: list[tuple[str, str]], words: str, config: Config, bm25f: bool
 ) -> None:
     config = config if bm25f else config._replace(lexical_model="fts5")
@@ -127,7 +127,7 @@ def test_contributions_add_up_to_the_score_to_the_last_bit(
 
 
 @given(documents=DOCUMENTS, words=QUESTIONS, config=MODELS)
-def test_bm25f_is_robertson_and_zaragozas(documents: list[tuple[str, str]], words: str, config: Config) -> None:
+def test_bm25f_matches_robertson_and_zaragoza(documents: list[tuple[str, str]], words: str, config: Config) -> None:
     store = store_of(documents)
     found = store.occurrences(question(store, words), None)
     weights, k1, b = (config.title_weight, 1.0), config.bm25_k1, config.bm25_b

@@ -89,7 +89,7 @@ def test_no_overlap_reaches_across_a_heading(text: str, config: Config, ruler: C
 
 
 @given(TEXTS, CONFIGS, COUNTERS, st.booleans())
-def test_a_block_that_fits_is_never_divided(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
+def test_fitting_block_is_never_split(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
     marks = outline_marks(text, markdown=markdown)
 
     spans = chunked(text, config, ruler, markdown=markdown)
@@ -107,7 +107,7 @@ def marked(draw: st.DrawFn) -> tuple[str, tuple[Mark, ...]]:
 
 
 @given(marked(), CONFIGS, COUNTERS)
-def test_whatever_the_marks_the_spans_cover_the_text_and_keep_what_fits_whole(
+def test_spans_cover_text_for_any_marks(
     given_text: tuple[str, tuple[Mark, ...]], config: Config, ruler: Counter
 ) -> None:
     text, marks = given_text
@@ -141,7 +141,7 @@ LETTERS = st.lists(
 
 
 @given(LETTERS, st.integers(1, 10), st.integers(0, 5))
-def test_no_letter_is_divided_from_its_marks(text: str, tokens: int, share: int) -> None:
+def test_letter_is_never_split_from_its_combining_marks(text: str, tokens: int, share: int) -> None:
     config = Config(chunk_tokens=tokens, overlap_tokens=tokens * share // 10, max_chunk_chars=16)
 
     spans = chunked(text, config, counter("whitespace"), markdown=False)
@@ -170,7 +170,7 @@ for seed in range(60):
 """
 
 
-def test_the_same_text_gives_the_same_spans_in_every_process_and_locale() -> None:
+def test_spans_are_the_same_in_every_process_and_locale() -> None:
     def spans(**environment: str) -> bytes:
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment}
         return subprocess.run([sys.executable, "-c", SPANS], env=environment, capture_output=True, check=True).stdout
@@ -184,7 +184,7 @@ def test_the_same_text_gives_the_same_spans_in_every_process_and_locale() -> Non
 @pytest.mark.parametrize(
     "unit", ["a", " ", "\n", "a ", ".", "\r\n", "\u0301", "```\n", "# h\n", "\n\ndef f\n", "- ", "=\n"]
 )
-def test_every_monotonous_text_ends(unit: str) -> None:
+def test_chunking_monotonous_text_terminates(unit: str) -> None:
     text = unit * 3000 + "end"
 
     for markdown in (True, False):

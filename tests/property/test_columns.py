@@ -75,7 +75,7 @@ def everything(ranking: Ranking) -> str:
 
 
 @given(case=cases(), by_document=st.booleans(), limit=st.integers(0, 12))
-def test_a_pool_in_arrays_is_ranked_to_the_same_bits(case: Case, by_document: bool, limit: int) -> None:
+def test_array_pool_is_ranked_to_the_same_bits(case: Case, by_document: bool, limit: int) -> None:
     pool, config = case
     counts = {key.doc_rowid: 1 + key.doc_rowid % 4 for key in pool.keys}
     found = []
@@ -95,7 +95,7 @@ def test_a_pool_in_arrays_is_ranked_to_the_same_bits(case: Case, by_document: bo
 
 
 @pytest.mark.parametrize("plain_rows", [0, 100])
-def test_a_long_pool_in_arrays_is_ranked_to_the_same_bits(plain_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_array_pool_is_ranked_to_the_same_bits(plain_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recall_core.rank.fuse._PLAIN_ROWS", plain_rows)
     size = 3_000 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1_200
     keys = tuple(Key(7 * n % size, n // 3, f"{n // 3:05}.txt", n, 1) for n in range(size))
@@ -117,7 +117,7 @@ def test_a_long_pool_in_arrays_is_ranked_to_the_same_bits(plain_rows: int, monke
 
 
 @given(pool=pools(cosines=HOSTILE), normalize=NORMALIZE)
-def test_values_of_arrays_are_those_of_tuples_to_the_sign_of_a_zero(pool: Pool, normalize: str) -> None:
+def test_array_values_match_tuple_values_including_signed_zero(pool: Pool, normalize: str) -> None:
     columns = in_arrays(pool)
     for values in (lexical_values, semantic_values):
         assert bits(list(values(columns, normalize))) == bits(list(values(pool, normalize)))
@@ -128,12 +128,12 @@ def test_values_of_arrays_are_those_of_tuples_to_the_sign_of_a_zero(pool: Pool, 
 
 
 @given(st.lists(HALVES | BESIDE | st.floats(-2, 2) | st.floats(1e3, 1e12) | st.floats(), max_size=20))
-def test_arrays_are_rounded_as_python_rounds(values: list[float]) -> None:
+def test_arrays_round_like_python(values: list[float]) -> None:
     assert bits(round_half_even(np.array(values), 6).tolist()) == bits([round(value, 6) for value in values])
 
 
 @given(st.lists(HOSTILE, max_size=30), st.booleans())
-def test_a_rank_is_the_same_alone_and_among_all(raw: list[float | None], is_sorted_first: bool) -> None:
+def test_rank_is_the_same_alone_and_among_all(raw: list[float | None], is_sorted_first: bool) -> None:
     column = RankColumn(raw_column(raw))
     if is_sorted_first:
         assert column.array.shape == (len(raw),)
@@ -145,14 +145,14 @@ def test_a_rank_is_the_same_alone_and_among_all(raw: list[float | None], is_sort
     assert column[1:3] == expected[1:3]
 
 
-def test_a_rank_that_is_asked_for_again_and_again_is_right_however_it_was_found() -> None:
+def test_repeated_rank_lookup_stays_right() -> None:
     column = RankColumn(raw_column([0.5, None, 0.7, 0.5]))
 
     assert [column[at % 4] for at in range(400)] == [2, None, 1, 3] * 100
 
 
 @given(case=cases())
-def test_lines_of_arrays_are_those_of_tuples(case: Case) -> None:
+def test_array_lines_match_tuple_lines(case: Case) -> None:
     pool, config = case
     if not (pool.lexical and pool.semantic):
         return
@@ -161,7 +161,7 @@ def test_lines_of_arrays_are_those_of_tuples(case: Case) -> None:
 
 
 @given(pool=pools(), wanted=st.sets(st.integers(-1, 99)))
-def test_columns_are_equal_to_what_they_hold(pool: Pool, wanted: set[int]) -> None:
+def test_columns_equal_their_contents(pool: Pool, wanted: set[int]) -> None:
     keys, columns = pool.keys, key_columns(pool.keys)
     assert columns == keys
     assert keys == columns
@@ -178,7 +178,9 @@ def test_columns_are_equal_to_what_they_hold(pool: Pool, wanted: set[int]) -> No
 @given(
     st.dictionaries(st.integers(0, 99), st.floats(0, 9), max_size=30), st.lists(st.integers(-5, 120)), st.booleans()
 )
-def test_scores_are_the_dict_of_what_they_hold(held: dict[int, float], asked: list[int], is_ascending: bool) -> None:
+def test_scores_equal_the_dict_of_their_contents(
+    held: dict[int, float], asked: list[int], is_ascending: bool
+) -> None:
     columns = scores(held, is_ascending=is_ascending)
     over = columns.over(np.array(asked, dtype=np.int64))
 

@@ -15,7 +15,7 @@ COUNTER = counter("whitespace")
 
 
 @given(text=TEXTS)
-def test_sentences_hold_every_visible_character_once(text: str) -> None:
+def test_sentences_contain_every_visible_character_once(text: str) -> None:
     spans = sentence_spans(text)
     assert "".join("".join(text[start:end].split()) for start, end in spans) == "".join(text.split())
     assert all(left[1] <= right[0] for left, right in pairwise(spans))
@@ -28,7 +28,7 @@ def test_sentences_hold_every_visible_character_once(text: str) -> None:
     budget=st.integers(0, 20),
     query=st.lists(st.sampled_from(["a", "b", "ab", "c"]), max_size=3),
 )
-def test_excerpts_fit_and_are_verbatim_and_apart(
+def test_excerpts_fit_verbatim_without_overlap(
     document: str, cuts: list[tuple[int, int]], sentences: int, budget: int, query: list[str]
 ) -> None:
     passages = [Passage("d", n, min(cut), document[min(cut) : max(cut)]) for n, cut in enumerate(cuts)]

@@ -44,7 +44,7 @@ typed = st.one_of(
 @example({"separator": "\\f"})
 @example({"store_path": "a\\b.db"})
 @example({"separator": "\\x7f\r\n\\\\n"})
-def test_what_is_accepted_reads_back_equal(values: dict[str, str]) -> None:
+def test_accepted_settings_read_back_equal(values: dict[str, str]) -> None:
     try:
         config = assign(Config(), [f"{key}={text}" for key, text in values.items()], where="--set")
     except ConfigError:

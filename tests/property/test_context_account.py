@@ -55,7 +55,7 @@ def packs(draw: st.DrawFn) -> Pack:
 
 @examples(30)
 @given(st.sampled_from(QUERIES), packs(), st.data())
-def test_packed_and_omitted_are_all_and_the_bound_is_above(
+def test_packed_and_omitted_are_all_candidates_below_the_bound(
     recall: Recall, words: str, pack: Pack, data: st.DataObject
 ) -> None:
     known = st.lists(st.sampled_from(ids(recall)), max_size=2).map(tuple)
@@ -78,7 +78,7 @@ def test_packed_and_omitted_are_all_and_the_bound_is_above(
 
 
 @given(st.sampled_from(QUERIES), packs())
-def test_an_alternative_is_what_optimal_packing_then_does(recall: Recall, words: str, pack: Pack) -> None:
+def test_alternative_matches_optimal_packing(recall: Recall, words: str, pack: Pack) -> None:
     plain = recall.context(words, Ask(explain=True), pack._replace(pack="rank"))["context"]
     optimal = recall.context(words, Ask(explain=True), pack._replace(pack="optimal"))["context"]
 

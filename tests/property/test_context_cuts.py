@@ -69,13 +69,13 @@ def check_cuts(recall: Recall, question: str, *, step: int) -> int:
     return cut
 
 
-def test_a_context_shows_the_passage_of_its_first_hit(library: Recall) -> None:
+def test_context_shows_passage_of_first_hit(library: Recall) -> None:
     with library.store.reading():
         assert sum(check_cuts(library, each, step=61) for each in questions(library, 4)) > 4
 
 
 @pytest.mark.parametrize("number", [10, pytest.param(200, marks=pytest.mark.slow)])
-def test_a_hit_is_named_by_definitions_that_contain_its_line(library: Recall, number: int) -> None:
+def test_hit_is_named_by_definitions_around_its_line(library: Recall, number: int) -> None:
     named = 0
     for question in questions(library, number):
         for result in library.search(question, Ask(k=3))["results"]:
@@ -90,6 +90,6 @@ def test_a_hit_is_named_by_definitions_that_contain_its_line(library: Recall, nu
 
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_a_context_of_every_budget_shows_the_passage_of_its_first_hit(library: Recall) -> None:
+def test_context_of_any_budget_shows_passage_of_first_hit(library: Recall) -> None:
     with library.store.reading():
         assert sum(check_cuts(library, each, step=1) for each in questions(library, 30)) > 300

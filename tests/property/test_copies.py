@@ -61,7 +61,7 @@ def shapes(case: Case, config: Config) -> Iterator[Ranking]:
 
 
 @given(case=cases(), config=CONFIGS, texts=TEXTS, page=st.tuples(st.integers(0, 20), st.integers(0, 12)))
-def test_rows_that_stand_are_all_but_those_whose_text_stood_higher(
+def test_collapse_drops_only_lower_ranked_copies(
     case: Case, config: Config, texts: list[int], page: tuple[int, int]
 ) -> None:
     numbers = numbers_of(case.pool, texts)
@@ -89,7 +89,7 @@ def test_rows_that_stand_are_all_but_those_whose_text_stood_higher(
 
 
 @given(case=cases(), config=CONFIGS, texts=TEXTS, leader=st.integers(0, 59))
-def test_who_leads_a_text_has_the_place_of_the_row_that_stood_for_it(
+def test_leading_copy_takes_the_place_of_the_shown_row(
     case: Case, config: Config, texts: list[int], leader: int
 ) -> None:
     numbers = numbers_of(case.pool, texts)
@@ -108,9 +108,7 @@ def test_who_leads_a_text_has_the_place_of_the_row_that_stood_for_it(
 
 
 @given(case=cases(), config=CONFIGS, texts=TEXTS, limit=st.integers(0, 12))
-def test_no_row_is_given_to_a_document_whose_text_the_list_has(
-    case: Case, config: Config, texts: list[int], limit: int
-) -> None:
+def test_sparse_recall_gives_no_row_to_listed_text(case: Case, config: Config, texts: list[int], limit: int) -> None:
     numbers = numbers_of(case.pool, texts)
     counts = {key.doc_rowid: 1 + key.doc_rowid % 4 for key in case.pool.keys}
     found = []
@@ -241,7 +239,7 @@ def with_copies(tmp_path_factory: pytest.TempPathFactory) -> Filled:
 
 
 @pytest.mark.parametrize("bounded", [False, True])
-def test_a_store_with_copies_shows_each_text_once(
+def test_store_with_copies_shows_each_text_once(
     with_copies: Filled, bounded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if bounded:
@@ -251,5 +249,5 @@ def test_a_store_with_copies_shows_each_text_once(
 
 @pytest.mark.slow
 @pytest.mark.timeout(7_200)
-def test_so_it_does_for_five_hundred_questions(tmp_path: Path) -> None:
+def test_each_text_is_shown_once_for_five_hundred_queries(tmp_path: Path) -> None:
     asks(tmp_path, filled(tmp_path, 400), 500)

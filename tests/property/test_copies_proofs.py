@@ -55,7 +55,7 @@ def every_weight(lines: Lines) -> list[Fraction]:
     return sorted({*weights, *((low + high) / 2 for low, high in pairwise(weights))})
 
 
-def test_stores_with_copies_prove_what_brute_force_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proofs_with_copies_match_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:
     proofs = swaps = copies = 0
     for seed in range(STORES):
         rng = Random(seed)
@@ -95,7 +95,7 @@ def standing(asker: Engine, found: Answer, weight: Fraction) -> tuple[int, ...]:
     return tuple(weighed.ranked.order)
 
 
-def test_fixes_among_copies_are_confirmed_and_found_where_a_weight_does() -> None:
+def test_fixes_with_copies_are_confirmed_and_complete() -> None:
     done = 0
     for seed in range(30):
         rng = Random(seed)

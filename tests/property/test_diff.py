@@ -26,23 +26,21 @@ def prefix_sum(a: list[int], b: list[int], depth: int, p: float) -> float:
 
 
 @given(lists, lists, persistences)
-def test_overlaps_are_symmetric_and_between_0_and_1(a: list[int], b: list[int], p: float) -> None:
+def test_overlaps_are_symmetric_between_0_and_1(a: list[int], b: list[int], p: float) -> None:
     assert 0.0 <= rbo(a, b, p=p) <= 1.0
     assert rbo(a, b, p=p) == rbo(b, a, p=p)
     assert 0.0 <= jaccard(a, b) == jaccard(b, a) <= 1.0
 
 
 @given(lists, lists, persistences)
-def test_an_overlap_is_1_for_equal_lists_and_0_for_strangers(a: list[int], b: list[int], p: float) -> None:
+def test_overlap_is_1_for_equal_and_0_for_disjoint_lists(a: list[int], b: list[int], p: float) -> None:
     assert rbo(a, a, p=p) == jaccard(a, a) == 1.0
     if a or b:
         assert rbo(a, [-1 - each for each in b], p=p) == jaccard(a, [-1 - each for each in b]) == 0.0
 
 
 @given(st.permutations(range(10)), st.permutations(range(10)), persistences)
-def test_overlap_of_equally_long_lists_is_its_definition_with_the_tail_agreeing_as_the_end(
-    a: list[int], b: list[int], p: float
-) -> None:
+def test_rbo_of_equal_lengths_matches_its_definition(a: list[int], b: list[int], p: float) -> None:
     depth = 7
     a, b = a[:depth], b[:depth]
     shared = len(set(a) & set(b))
@@ -51,19 +49,17 @@ def test_overlap_of_equally_long_lists_is_its_definition_with_the_tail_agreeing_
 
 
 @given(st.permutations(range(12)), st.permutations(range(12)), st.integers(1, 12), persistences)
-def test_reading_deeper_changes_an_overlap_by_no_more_than_the_tail_weighs(
-    a: list[int], b: list[int], depth: int, p: float
-) -> None:
+def test_deeper_lists_change_rbo_by_at_most_the_tail(a: list[int], b: list[int], depth: int, p: float) -> None:
     assert abs(rbo(a[:depth], b[:depth], p=p) - rbo(a, b, p=p)) <= p**depth + 1e-12
 
 
 @given(st.permutations(range(9)), st.integers(1, 8), persistences)
-def test_a_list_that_begins_as_another_does_agrees_with_it_entirely(a: list[int], short: int, p: float) -> None:
+def test_list_overlaps_fully_with_its_prefix(a: list[int], short: int, p: float) -> None:
     assert rbo(a, a[:short], p=p) == pytest.approx(1.0)
 
 
 @given(st.lists(st.floats(-10, 10), min_size=16, max_size=16))
-def test_shapley_values_add_up_and_give_nothing_to_who_does_nothing(worths: list[float]) -> None:
+def test_shapley_values_add_up_and_idle_players_get_zero(worths: list[float]) -> None:
     def worth(coalition: int) -> float:
         return worths[coalition & 0b1011]  # the player of bit 2 never matters
 
@@ -74,7 +70,7 @@ def test_shapley_values_add_up_and_give_nothing_to_who_does_nothing(worths: list
 
 
 @given(st.lists(st.floats(-10, 10), min_size=1, max_size=6))
-def test_players_who_simply_add_up_get_what_they_bring(brought: list[float]) -> None:
+def test_additive_players_get_what_they_bring(brought: list[float]) -> None:
     shares = shapley(lambda coalition: sum(v for bit, v in enumerate(brought) if coalition >> bit & 1), len(brought))
 
     assert shares == pytest.approx(brought, abs=1e-9)
@@ -117,7 +113,7 @@ def ranked(draw: st.DrawFn, size: int) -> tuple[Ranking, Pool, Config]:
 
 
 @given(ranked(5))
-def test_inputs_give_the_score_again(given_: tuple[Ranking, Pool, Config]) -> None:
+def test_inputs_reproduce_the_score(given_: tuple[Ranking, Pool, Config]) -> None:
     ranking, pool, config = given_
     for position in range(5):
         assert score_of(inputs_at(position, ranking, pool, config)) == pytest.approx(
@@ -126,7 +122,7 @@ def test_inputs_give_the_score_again(given_: tuple[Ranking, Pool, Config]) -> No
 
 
 @given(ranked(5))
-def test_the_points_of_each_signal_are_those_of_its_part(given_: tuple[Ranking, Pool, Config]) -> None:
+def test_points_of_each_signal_match_its_part(given_: tuple[Ranking, Pool, Config]) -> None:
     ranking, pool, config = given_
     for position in range(5):
         points = points_of(inputs_at(position, ranking, pool, config))
@@ -138,9 +134,7 @@ def test_the_points_of_each_signal_are_those_of_its_part(given_: tuple[Ranking, 
 
 
 @given(ranked(4), ranked(4))
-def test_causes_add_up_to_the_difference_of_two_scores(
-    a: tuple[Ranking, Pool, Config], b: tuple[Ranking, Pool, Config]
-) -> None:
+def test_causes_add_up_to_score_difference(a: tuple[Ranking, Pool, Config], b: tuple[Ranking, Pool, Config]) -> None:
     for position in range(4):
         before, after = (inputs_at(position, *each) for each in (a, b))
         split = causes(before, after)
@@ -165,7 +159,7 @@ def chunks(draw: st.DrawFn) -> list[Row]:
 
 
 @given(chunks(), chunks())
-def test_chunks_pair_up_once_and_equal_texts_find_each_other(a: list[Row], b: list[Row]) -> None:
+def test_chunks_pair_up_once_and_equal_texts_match(a: list[Row], b: list[Row]) -> None:
     pairs = alike_chunks(a, b)
 
     assert sorted(pair.a for pair in pairs if pair.a is not None) == sorted(row.rowid for row in a)

@@ -45,7 +45,7 @@ def by_the_rule(store: Store) -> str:
 
 @examples(25)
 @given(steps=STEPS)
-def test_whatever_came_and_went_the_digest_is_that_of_what_is_there(steps: list[object]) -> None:
+def test_digest_depends_only_on_present_documents(steps: list[object]) -> None:
     store = memory_store()
     for step in steps:
         if isinstance(step, str):
@@ -61,11 +61,11 @@ def test_whatever_came_and_went_the_digest_is_that_of_what_is_there(steps: list[
     assert store.info().digest == by_the_rule(store)
 
 
-def test_who_made_the_vectors_is_part_of_it() -> None:
+def test_digest_covers_the_embedder_identity() -> None:
     assert store_digest(EMBEDDER.identity, digest_sum(())) == memory_store().info().digest
     assert store_digest("another", digest_sum(())) != memory_store().info().digest
 
 
-def test_what_goes_takes_back_what_it_brought() -> None:
+def test_removal_reverses_what_addition_contributed() -> None:
     one, other = "f" * 64, "ab" * 32
     assert digest_sum([other], gone=[one], before=digest_sum([one])) == digest_sum([other])

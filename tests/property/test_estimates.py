@@ -96,7 +96,7 @@ def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(case=cases(), depth=st.integers(0, 20))
-def test_the_nearest_of_estimates_are_those_of_the_cosines(case: Case, depth: int) -> None:
+def test_nearest_by_estimate_are_nearest_by_cosine(case: Case, depth: int) -> None:
     cosines = case.pool.semantic
     present = [at for at, cosine in enumerate(cosines) if cosine is not None]
     column = unsettled(*case).pool.semantic
@@ -105,7 +105,7 @@ def test_the_nearest_of_estimates_are_those_of_the_cosines(case: Case, depth: in
 
 
 @given(case=cases(), config=CONFIGS, row=st.integers(0, 59))
-def test_as_many_estimates_reach_a_score_as_cosines_do(case: Case, config: Config, row: int) -> None:
+def test_estimates_and_cosines_keep_equally_many_rows(case: Case, config: Config, row: int) -> None:
     scores = rank(case.pool, config).scores
     config = config._replace(min_score=scores[row] if row < len(scores) else 0.25)
 
@@ -113,7 +113,7 @@ def test_as_many_estimates_reach_a_score_as_cosines_do(case: Case, config: Confi
 
 
 @given(case=cases(), config=CONFIGS, start=st.integers(0, 20), rows=st.integers(0, 12))
-def test_any_page_of_estimates_is_that_of_the_cosines(case: Case, config: Config, start: int, rows: int) -> None:
+def test_any_page_of_estimates_matches_cosines(case: Case, config: Config, start: int, rows: int) -> None:
     made = unsettled(*case)
     whole, found = rank(case.pool, config), rank(made.pool, config)
 
@@ -128,7 +128,7 @@ def test_any_page_of_estimates_is_that_of_the_cosines(case: Case, config: Config
 
 
 @given(case=cases(), config=CONFIGS, limit=st.integers(0, 12))
-def test_sparse_recall_over_estimates_is_that_over_the_cosines(case: Case, config: Config, limit: int) -> None:
+def test_sparse_recall_over_estimates_matches_cosines(case: Case, config: Config, limit: int) -> None:
     counts = {key.doc_rowid: 1 + key.doc_rowid % 4 for key in case.pool.keys}
     found = []
     for pool in (case.pool, unsettled(*case).pool):
@@ -141,7 +141,7 @@ def test_sparse_recall_over_estimates_is_that_over_the_cosines(case: Case, confi
 
 
 @given(case=cases())
-def test_a_column_of_estimates_is_equal_to_its_cosines(case: Case) -> None:
+def test_estimate_column_equals_its_cosines(case: Case) -> None:
     pool, estimates = case
     made = unsettled(pool, estimates).pool
     column = made.semantic
@@ -154,9 +154,7 @@ def test_a_column_of_estimates_is_equal_to_its_cosines(case: Case) -> None:
 
 
 @given(case=cases(), config=CONFIGS, fusion=st.sampled_from(("weighted", "rrf")), by_document=st.booleans())
-def test_what_asks_for_every_row_gets_every_cosine(
-    case: Case, config: Config, fusion: str, by_document: bool
-) -> None:
+def test_reading_every_row_settles_every_estimate(case: Case, config: Config, fusion: str, by_document: bool) -> None:
     config = config._replace(fusion=fusion, normalize="minmax")
     found = []
     for pool in (case.pool, unsettled(*case).pool):
@@ -168,7 +166,7 @@ def test_what_asks_for_every_row_gets_every_cosine(
 
 
 @pytest.mark.parametrize("size", [3_000, 20_000])
-def test_a_page_of_a_long_pool_settles_and_reads_few_rows(size: int) -> None:
+def test_page_of_a_long_pool_reads_few_rows(size: int) -> None:
     rng = Random(7)
     keys = tuple(Key(n, n // 3, f"{n // 3:05}.txt", n, 1) for n in range(size))
     cosines = tuple(round(rng.gauss(0.05, 0.08), 6) for _ in keys)
@@ -193,7 +191,7 @@ def test_a_page_of_a_long_pool_settles_and_reads_few_rows(size: int) -> None:
 
 
 @pytest.mark.parametrize(("words", "lowest"), [(0.0, -5), (0.3, -5), (0.1, -28)])
-def test_every_cut_through_rows_that_lie_close_together_is_right(words: float, lowest: int) -> None:
+def test_cut_through_close_rows_is_right(words: float, lowest: int) -> None:
     rng = Random(11)
     keys = tuple(Key(n, n // 2, f"{n // 2:03}.txt", n, 1) for n in range(200))
     cosines = tuple(rng.choice([None, *[n / 100 for n in range(lowest, lowest + 30)]]) for _ in keys)

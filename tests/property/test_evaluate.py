@@ -62,7 +62,7 @@ def test_every_parser_answers_or_refuses_with_a_hint(text: str) -> None:
 
 
 @given(st.one_of(st.binary(), HOSTILE.map(lambda text: text.encode("utf-8", "surrogatepass"))))
-def test_a_baseline_of_any_bytes_is_read_or_refused(raw: bytes) -> None:
+def test_baseline_of_any_bytes_is_read_or_refused(raw: bytes) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "baseline"
         path.write_bytes(raw)
@@ -71,7 +71,7 @@ def test_a_baseline_of_any_bytes_is_read_or_refused(raw: bytes) -> None:
 
 
 @given(HOSTILE, HOSTILE)
-def test_what_can_be_read_can_be_stored_and_is_read_back(queries: str, qrels: str) -> None:
+def test_readable_judgements_survive_storing(queries: str, qrels: str) -> None:
     store = memory_store()
     try:
         texts, rows = parse_queries(queries, name="f"), parse_qrels(qrels, name="f").rows
@@ -91,7 +91,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lam
 
 
 @given(st.dictionaries(IDS, WORDS, min_size=1), st.sampled_from(["beir", "trec"]))
-def test_queries_and_judgements_survive_being_written(queries: dict[str, str], form: str) -> None:
+def test_queries_and_judgements_survive_writing(queries: dict[str, str], form: str) -> None:
     names = Names([(f"docs/{text}", f"docs/{text}") for text in queries.values()])
     spots = [(query, Spot(f"docs/{text}", 1, 7), len(query)) for query, text in queries.items()]
     lines = "".join(f"{query}\t{names.name(spot)}\t{grade}\n" for query, spot, grade in spots)
@@ -108,7 +108,7 @@ PATHS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="[]"
 
 
 @given(st.sets(PATHS, min_size=1, max_size=8), st.booleans(), st.integers(0, 9), st.integers(1, 9))
-def test_a_name_finds_its_document(paths: set[str], records: bool, offset: int, length: int) -> None:
+def test_name_finds_its_document(paths: set[str], records: bool, offset: int, length: int) -> None:
     literal = {path for path in paths if "%" not in path}  # a%20b and `a b` in one store: the file's own name wins
     names = Names([(f"c.jsonl#{path}", "c.jsonl") if records else (path, path) for path in sorted(literal)])
 
@@ -139,7 +139,7 @@ def sparsely_judged(draw: st.DrawFn) -> tuple[dict[str, int], list[str]]:
 
 
 @given(st.lists(sparsely_judged(), min_size=1, max_size=4), st.integers(1, 40))
-def test_the_five_measures_are_those_of_ir_measures_to_the_last_digit(
+def test_five_measures_equal_ir_measures_to_the_last_digit(
     cases: list[tuple[dict[str, int], list[str]]], k: int
 ) -> None:
     grades = {f"q{number}": judged for number, (judged, _) in enumerate(cases)}
@@ -192,7 +192,7 @@ def test_measures_agree_with_their_definitions(case: tuple[dict[str, int], list[
 
 
 @given(judged_rankings(), st.integers(1, 12), st.data())
-def test_a_value_lies_within_its_bounds_however_the_holes_are_filled(
+def test_measure_lies_within_bounds_for_any_missing_judgements(
     case: tuple[dict[str, int], list[str]], k: int, data: st.DataObject
 ) -> None:
     judged, hits = case
@@ -211,7 +211,7 @@ VALUES = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=1, m
 
 
 @given(VALUES)
-def test_a_comparison_turned_round_says_the_same(pairs: list[tuple[int, int]]) -> None:
+def test_reversed_comparison_gives_the_same_result(pairs: list[tuple[int, int]]) -> None:
     after, before = ([pair[side] / 8 for pair in pairs] for side in (0, 1))
 
     one, other = compare_columns([after], [before])[0], compare_columns([before], [after])[0]
@@ -226,7 +226,7 @@ SCORES = st.floats(-2_000, 2_000) | st.sampled_from([0.0, 0.25, 1.0, 1_000.0])
 
 
 @given(st.dictionaries(IDS, st.dictionaries(IDS, SCORES, min_size=1, max_size=5), min_size=1, max_size=5))
-def test_a_run_survives_being_written(rankings: dict[str, dict[str, float]]) -> None:
+def test_run_survives_writing(rankings: dict[str, dict[str, float]]) -> None:
     lines = list(run_lines({query: list(scores.items()) for query, scores in rankings.items()}, tag="t"))
 
     assert parse_run("".join(lines), name="f") == {query: list(scores) for query, scores in rankings.items()}

@@ -49,7 +49,7 @@ CHAINS = st.lists(FILTERS, min_size=1, max_size=4).map(" AND ".join).map(parse_f
 
 @examples(15)
 @given(seed=st.integers(0, 3), where=CHAINS, table=st.sampled_from(["chunk", "doc"]))
-def test_counts_are_those_of_brute_force(seed: int, where: Expr, table: Table) -> None:
+def test_counts_match_brute_force(seed: int, where: Expr, table: Table) -> None:
     store = made(seed)
     counts = funnel.filter_counts(store.execute, where, table=table)
     total = everything(store, table)
@@ -81,7 +81,7 @@ def test_counts_are_those_of_brute_force(seed: int, where: Expr, table: Table) -
     mode=st.sampled_from(["hybrid", "lexical", "semantic"]),
     depth=st.integers(1, 30),
 )
-def test_each_signal_is_told_with_as_many_rows_as_it_proposes(
+def test_each_signal_reports_the_number_of_rows_it_proposes(
     seed: int, where: str | None, words: str, mode: str, depth: int
 ) -> None:
     question = Question(words, mode=mode, filter=where, settings={"pool": depth})
@@ -100,7 +100,7 @@ def test_each_signal_is_told_with_as_many_rows_as_it_proposes(
 
 @examples(20)
 @given(seed=st.integers(0, 3), where=CHAINS)
-def test_one_statement_counts_what_many_do(seed: int, where: Expr) -> None:
+def test_one_statement_counts_like_many(seed: int, where: Expr) -> None:
     at_once = funnel.filter_counts(made(seed).execute, where, table="chunk")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(funnel, "_MOST_COLUMNS", 0)
@@ -114,7 +114,7 @@ def test_one_statement_counts_what_many_do(seed: int, where: Expr) -> None:
     mode=st.sampled_from(["hybrid", "lexical", "semantic"]),
     budget=st.none() | st.integers(5, 50),
 )
-def test_each_stage_takes_in_what_came_out_before(
+def test_each_stage_starts_with_the_previous_output(
     seed: int, where: str | None, mode: str, budget: int | None
 ) -> None:
     question = Question("alpha delta", mode=mode, filter=where, budget_tokens=budget)

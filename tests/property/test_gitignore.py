@@ -95,7 +95,7 @@ def listed_by_git(folder: Path) -> list[str]:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git on PATH")
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_walk_finds_what_git_lists(tmp_path: Path, seed: int) -> None:
+def test_walk_finds_what_git_lists(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     for number in range(TREES):
         grow(tmp_path / f"{number:03}", chance)
@@ -125,7 +125,7 @@ def git_home(home: Path) -> dict[str, str]:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git on PATH")
 @pytest.mark.parametrize("seed", range(8))
-def test_a_walk_leaves_out_what_the_repository_and_its_person_exclude(
+def test_walk_omits_repository_and_personal_excludes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     chance = random.Random(seed)
@@ -162,7 +162,7 @@ HEADS = ("[core]\n", "[Core]", "[core] ", "[user]\n", '[core "x"]\n', "# [core] 
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git on PATH")
-def test_the_settings_of_git_mean_what_they_mean_to_git(tmp_path: Path) -> None:
+def test_git_settings_are_read_as_git_reads_them(tmp_path: Path) -> None:
     chance = random.Random(5)
     environment = git_home(tmp_path)
     settings = tmp_path / ".gitconfig"

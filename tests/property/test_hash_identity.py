@@ -45,7 +45,7 @@ def test_plain_and_numpy_vectors_are_identical(text: str, dimension: int) -> Non
 
 
 @given(st.lists(TEXTS, max_size=8), DIMENSIONS)
-def test_a_vector_does_not_depend_on_its_companions(texts: list[str], dimension: int) -> None:
+def test_vector_does_not_depend_on_its_batch(texts: list[str], dimension: int) -> None:
     alone = [embed_plain([text], dimension)[0] for text in texts]
 
     assert HashEmbedder(dimension).embed(texts) == alone
@@ -53,7 +53,7 @@ def test_a_vector_does_not_depend_on_its_companions(texts: list[str], dimension:
 
 
 @given(st.lists(PROSE, min_size=1, max_size=4), st.integers(100, 300))
-def test_a_batch_boundary_does_not_show(texts: list[str], times: int) -> None:
+def test_batch_boundary_does_not_show(texts: list[str], times: int) -> None:
     assert embed_numpy(texts * times, 1024) == embed_plain(texts, 1024) * times
 
 
@@ -65,7 +65,7 @@ def test_every_vector_is_empty_or_of_length_one(text: str) -> None:
 
 
 @given(st.text(st.characters(max_codepoint=127)))
-def test_ascii_words_do_not_depend_on_what_else_the_text_holds(text: str) -> None:
+def test_ascii_words_do_not_depend_on_other_text(text: str) -> None:
     assert words(f"{text} 中") == {**words(text), "中": 1}
 
 
@@ -73,9 +73,7 @@ LINE = st.lists(st.sampled_from(["Payment", "payments", "retry", "the", "a", "x1
 
 
 @given(st.lists(LINE, min_size=1, max_size=4), LINE, st.sampled_from(["payment retries", "the www", "", "x1 x1"]))
-def test_what_ascii_spans_give_does_not_depend_on_what_else_the_text_holds(
-    lines: list[str], above: str, question: str
-) -> None:
+def test_ascii_spans_do_not_depend_on_other_text(lines: list[str], above: str, question: str) -> None:
     text, starts = above, []
     for line in lines:
         starts.append(len(text) + 1)

@@ -86,7 +86,7 @@ def check_term(told: str, leaf: LeafView, own: str, results: Sequence[ResultView
 
 @given(documents=DOCUMENTS, words=QUESTIONS, mode=st.sampled_from(["hybrid", "lexical", "semantic"]), chosen=SETTINGS)
 @examples(20)
-def test_every_claim_of_a_sentence_is_borne_out(
+def test_every_claim_of_a_sentence_is_true(
     documents: list[tuple[str, list[str]]], words: str, mode: str, chosen: tuple[str, ...]
 ) -> None:
     recall = recall_of(documents)
@@ -103,7 +103,7 @@ def test_every_claim_of_a_sentence_is_borne_out(
 
 @given(documents=DOCUMENTS, match=SHAPES)
 @examples(40)
-def test_sentences_of_raw_expressions_are_borne_out(documents: list[tuple[str, list[str]]], match: str) -> None:
+def test_sentences_of_raw_expressions_are_true(documents: list[tuple[str, list[str]]], match: str) -> None:
     text = match.replace("'", "''")
     recall = recall_of(documents)
     rql = f"SELECT * FROM chunk USING lexical_fts('{text}'), semantic('alpha') LIMIT 5"
@@ -122,21 +122,21 @@ def told(recall: Recall, words: str, **settings: str) -> list[str]:
     return [each["explain"]["summary"] for each in recall.search(words, Ask(explain=True, settings=given))["results"]]
 
 
-def test_a_row_is_first_because_of_a_word_where_it_would_not_be_without() -> None:
+def test_deciding_word_is_named_as_the_reason() -> None:
     assert told(recall_of(ONE), "alpha beta", vector_weight="0")[0].startswith(
         "first because no other row shown has points for *alpha*, which is in 1 of 4 chunks: "
     )
     assert "because" not in told(recall_of(ONE[:1]), "alpha")[0]
 
 
-def test_without_leaves_the_signal_is_named_and_without_points_nothing() -> None:
+def test_summary_names_signal_and_reports_missing_points() -> None:
     summaries = told(recall_of(ONE), "alpha", fusion="rrf", vector_weight="0", sparse_recall="false")
 
     assert summaries[0].startswith("first, most of all by its words: ")
     assert summaries[-1].endswith(", without a point: nothing that was asked speaks for it")
 
 
-def test_no_word_is_called_the_largest_where_one_that_is_not_listed_may_be() -> None:
+def test_no_word_is_called_largest_while_unlisted_words_remain() -> None:
     def said(points: float) -> str:
         word = LeafView(kind="term", text="y", points=points, df=1)
         words = PartView(signal="lexical", raw=1, value=0.1, weight=1, rank=1, points=points, leaves=[word])
@@ -152,7 +152,7 @@ def test_no_word_is_called_the_largest_where_one_that_is_not_listed_may_be() -> 
     assert said(0.1) == "first, most of all by its meaning: 0.500 of its 0.600"
 
 
-def test_a_row_that_was_given_away_is_told_so() -> None:
+def test_row_given_by_sparse_recall_is_named() -> None:
     view = ExplainView(parts=[])
 
     assert sentence(view, Among(rank=3, of=9, chunks=9, distance=0.125)) == (
@@ -161,5 +161,5 @@ def test_a_row_that_was_given_away_is_told_so() -> None:
 
 
 @pytest.mark.parametrize(("rank", "said"), [(None, "not in the list"), (1, "first"), (1234, "row 1,234 of 5,678")])
-def test_the_place_comes_first(rank: int | None, said: str) -> None:
+def test_rank_comes_first(rank: int | None, said: str) -> None:
     assert sentence(ExplainView(parts=[]), Among(rank=rank, of=5678, chunks=9)).startswith(f"{said}, ")

@@ -82,12 +82,12 @@ def agree(written: Sequence[str]) -> None:
 
 
 @given(FEW | MANY)
-def test_records_read_together_are_those_read_one_by_one(written: list[str]) -> None:
+def test_records_read_together_equal_records_read_singly(written: list[str]) -> None:
     agree(written)
 
 
 @pytest.mark.slow
 @settings(max_examples=2_000)
 @given(FEW | MANY)
-def test_many_more_records_read_together_are_those_read_one_by_one(written: list[str]) -> None:
+def test_many_records_read_together_equal_records_read_singly(written: list[str]) -> None:
     agree(written)

@@ -26,7 +26,7 @@ def brute(among: list[Thing], capacity: int, cap: int) -> int:
 
 
 @given(things, st.integers(0, 40), st.integers(0, 3))
-def test_no_choice_is_worth_more_and_the_limits_hold(among: list[Thing], capacity: int, cap: int) -> None:
+def test_no_valid_choice_is_worth_more(among: list[Thing], capacity: int, cap: int) -> None:
     chosen = [among[position] for position in choose(among, capacity=capacity, cap=cap)]
 
     assert sum(thing.cost for thing in chosen) <= capacity
@@ -36,7 +36,7 @@ def test_no_choice_is_worth_more_and_the_limits_hold(among: list[Thing], capacit
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=8), st.integers(0, 20))
-def test_of_equal_choices_the_earliest_is_taken(costs: list[int], capacity: int) -> None:
+def test_earliest_of_equal_choices_is_taken(costs: list[int], capacity: int) -> None:
     among = [Thing(1, costs[0]) for _ in costs]
 
     taken = choose(among, capacity=capacity)

@@ -142,7 +142,7 @@ def test_leaves_add_up_to_the_score(
 
 @given(documents=DOCUMENTS, match=SHAPES, table=st.sampled_from(["chunk", "doc"]))
 @examples(40)
-def test_leaves_of_raw_expressions_add_up_to_the_score(
+def test_leaves_of_raw_expressions_add_up_to_score(
     documents: list[tuple[str, list[str]]], match: str, table: str
 ) -> None:
     text = match.replace("'", "''")
@@ -153,7 +153,7 @@ def test_leaves_of_raw_expressions_add_up_to_the_score(
 
 @given(documents=DOCUMENTS, words=QUESTIONS, chosen=SETTINGS)
 @examples(20)
-def test_explaining_changes_nothing_else(
+def test_explaining_changes_no_other_field(
     documents: list[tuple[str, list[str]]], words: str, chosen: tuple[str, ...]
 ) -> None:
     recall = recall_of(documents)
@@ -177,7 +177,7 @@ def as_bytes(response: SearchResponse) -> str:
 
 
 @given(question=QUESTIONS, text=TEXTS, dimension=st.sampled_from([16, 64, 512]))
-def test_word_shares_are_what_the_definition_says(question: str, text: str, dimension: int) -> None:
+def test_word_shares_match_their_definition(question: str, text: str, dimension: int) -> None:
     asked, held = plain_sums(question, dimension), plain_sums(text, dimension)
     lengths = fsum(x * x for x in asked) ** 0.5 * fsum(x * x for x in held) ** 0.5
     (shares,) = word_shares(question, [text], dimension)
@@ -229,5 +229,5 @@ def test_leaves_add_up_on_cranfield() -> None:
             check(result["explain"], result["score"])
 
 
-def test_a_hash_embedder_shares_its_cosines() -> None:
+def test_hash_embedder_splits_its_cosines_by_word() -> None:
     assert HashEmbedder(64).shares("alpha", ["alpha", ""])[1] == []

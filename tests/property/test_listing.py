@@ -69,7 +69,7 @@ def naive(prefix: str, glob: str | None) -> list[str]:
 
 
 @given(prefix=names, glob=globs, limit=st.none() | counts, offset=counts)
-def test_a_list_is_what_a_look_at_every_path_gives(
+def test_list_matches_a_scan_of_every_path(
     recall: Recall, prefix: str, glob: str | None, limit: int | None, offset: int
 ) -> None:
     expected = naive(prefix, glob)

@@ -35,21 +35,19 @@ blanks = st.text(alphabet=" \t\n\r\u3000", min_size=1, max_size=4)
 
 
 @given(texts, blanks, texts)
-def test_two_texts_that_white_space_divides_never_count_less_than_both_in_one(
-    first: str, blank: str, second: str
-) -> None:
+def test_splitting_text_at_white_space_never_lowers_the_count(first: str, blank: str, second: str) -> None:
     for count in ESTIMATES:
         assert count(first + blank + second) <= count(first + blank) + count(second), count
         assert count(first + blank + second) <= count(first) + count(blank + second), count
 
 
 @given(texts, texts)
-def test_the_count_never_sinks_as_a_text_grows(first: str, second: str) -> None:
+def test_count_never_falls_as_text_grows(first: str, second: str) -> None:
     for count in ESTIMATES:
         assert count(first) <= count(first + second), count
 
 
-def test_a_word_that_is_cut_counts_no_more_than_the_whole() -> None:
+def test_prefix_of_a_word_never_counts_more() -> None:
     for word in (" information", "environment", "数据库", "これは", "Überblick", "authentication_token"):
         for count in ESTIMATES:
             counts = [count(word[:size]) for size in range(len(word) + 1)]
@@ -57,12 +55,12 @@ def test_a_word_that_is_cut_counts_no_more_than_the_whole() -> None:
 
 
 @given(texts)
-def test_a_text_has_at_most_a_token_a_byte_and_none_only_where_it_is_empty(text: str) -> None:
+def test_tokens_never_exceed_twice_the_bytes(text: str) -> None:
     for count in ESTIMATES:
         assert count(text) == count(text) <= 2 * len(text.encode("utf-8", "surrogatepass")), count
         assert (count(text) == 0) == (text == ""), count
 
 
-def test_a_word_that_came_before_costs_the_same_as_anew() -> None:
+def test_repeated_word_costs_the_same() -> None:
     for word in ("budget", "Zürich", "x" * 32, "x" * 33, "a.b.c", "0123"):
         assert model_tokens(word) == -(-_word(word) // 32)

@@ -33,7 +33,7 @@ def cosine(one: Vector, other: Vector) -> float:
     rows=st.integers(1, 9),
     columns=st.integers(1, 9),
 )
-def test_near_pairs_are_those_of_brute_force(files: list[tuple[list[float], int]], rows: int, columns: int) -> None:
+def test_near_pairs_match_brute_force(files: list[tuple[list[float], int]], rows: int, columns: int) -> None:
     store = create_store(
         ":memory:", embedder=EMBEDDER.identity, dimension=16, counter="whitespace", chunker="boundary-1:400:80:6000"
     )

@@ -111,7 +111,7 @@ def recall(home: Path) -> Iterator[Recall]:
 @example(text="a\udcffb")
 @example(text="a\0b")
 @examples(8)
-def test_an_odd_name_is_answered_or_refused_by_a_code(recall: Recall, text: str) -> None:
+def test_odd_name_is_answered_or_refused_with_a_code(recall: Recall, text: str) -> None:
     for verb, act in (READING | WRITING).items():
         try:
             with suppress(RecallError):
@@ -120,7 +120,7 @@ def test_an_odd_name_is_answered_or_refused_by_a_code(recall: Recall, text: str)
             raise AssertionError(verb) from error
 
 
-def test_an_impossible_name_is_an_unknown_target(recall: Recall) -> None:
+def test_impossible_name_is_an_unknown_target(recall: Recall) -> None:
     verbs = ("get", "get lines", "explain", "why_not", "why_not of a text", "remove")
     for verb, text in product(verbs, ("nowhere.md", "\ud800", os.fsdecode(b"a\xffb"))):
         with pytest.raises(UnknownTarget) as caught:
@@ -130,7 +130,7 @@ def test_an_impossible_name_is_an_unknown_target(recall: Recall) -> None:
 
 @pytest.mark.parametrize("text", ["\ud800", "a\0b"])
 @pytest.mark.parametrize("verb", ["init", "backup", "recover"])
-def test_a_file_that_no_disk_can_have_is_refused_by_a_code(recall: Recall, verb: str, text: str) -> None:
+def test_impossible_file_name_is_refused_with_a_code(recall: Recall, verb: str, text: str) -> None:
     making: dict[str, Callable[[], object]] = {
         "init": lambda: Recall.init(text),
         "backup": lambda: recall.backup(text),
@@ -140,7 +140,7 @@ def test_a_file_that_no_disk_can_have_is_refused_by_a_code(recall: Recall, verb:
         making[verb]()
 
 
-def test_a_folder_whose_name_is_no_utf_8_is_refused_for_a_store(home: Path) -> None:
+def test_folder_name_outside_utf8_is_refused_for_a_store(home: Path) -> None:
     with pytest.raises(RecallError) as caught:
         Recall.init(os.fsdecode(b"a\xffb"))
 

@@ -94,7 +94,7 @@ budgets = st.integers(1, 120)
 
 
 @given(cases(), names, budgets, configs)
-def test_a_context_never_exceeds_its_budget_and_says_what_it_uses(
+def test_context_fits_its_budget_and_reports_used_tokens(
     case: Case, name: str, budget_tokens: int, config: Config
 ) -> None:
     context = _pack(case, name, budget_tokens, config)
@@ -104,7 +104,7 @@ def test_a_context_never_exceeds_its_budget_and_says_what_it_uses(
 
 
 @given(cases(), names, budgets, configs)
-def test_every_block_is_a_verbatim_slice_with_its_offsets_and_lines(
+def test_every_block_is_a_slice_with_offsets_and_lines(
     case: Case, name: str, budget_tokens: int, config: Config
 ) -> None:
     context = _pack(case, name, budget_tokens, config)
@@ -120,9 +120,7 @@ def test_every_block_is_a_verbatim_slice_with_its_offsets_and_lines(
 
 
 @given(cases(), names, budgets, configs)
-def test_packed_and_omitted_add_up_to_the_candidates(
-    case: Case, name: str, budget_tokens: int, config: Config
-) -> None:
+def test_packed_and_omitted_add_up_to_candidates(case: Case, name: str, budget_tokens: int, config: Config) -> None:
     context = _pack(case, name, budget_tokens, config)
 
     ranks = [rank for block in context.blocks for rank in block.ranks]
@@ -141,7 +139,7 @@ def test_raising_the_budget_never_loses_a_packed_code_point(case: Case, name: st
 
 
 @given(cases(), budgets, configs)
-def test_the_sum_of_the_parts_decides_as_the_whole_does(case: Case, budget_tokens: int, config: Config) -> None:
+def test_sum_of_parts_decides_like_the_whole_text(case: Case, budget_tokens: int, config: Config) -> None:
     for name in ESTIMATES:
         plain = Counter("plain", COUNTERS[name].count)
         options = {"total": len(case.hits), "budget_tokens": budget_tokens, "config": config}
@@ -152,7 +150,7 @@ def test_the_sum_of_the_parts_decides_as_the_whole_does(case: Case, budget_token
 
 
 @given(cases(), st.integers(1, 40))
-def test_the_beginning_of_the_misfit_is_the_longest_that_fits(case: Case, budget_tokens: int) -> None:
+def test_cut_block_is_the_longest_beginning_that_fits(case: Case, budget_tokens: int) -> None:
     config = Config(min_fragment=1)
     for name in (*ESTIMATES, "bytes"):
         context = _pack(case, name, budget_tokens, config)
@@ -197,9 +195,7 @@ def test_pins_and_drops_keep_the_laws(case: Case, name: str, config: Config, dat
 
 
 @given(cases(), names, configs)
-def test_a_cut_first_hit_keeps_its_passage_or_a_part_of_it_around_the_match(
-    case: Case, name: str, config: Config
-) -> None:
+def test_cut_first_hit_keeps_passage_around_the_match(case: Case, name: str, config: Config) -> None:
     first = [hit for hit in case.hits[:1] if hit.passage]
     for hit in first:
         assert hit.passage is not None

@@ -65,7 +65,7 @@ def of_text(rank: int, text: str) -> Hit:
     return Hit(rank, 1 / rank, Document(f"{rank}", f"{rank}", "h", MOMENT, 1, "t", None, (), {}), chunk, ())
 
 
-def test_what_is_chosen_beside_a_pin_of_more_than_half_the_budget_leaves_it_its_room() -> None:
+def test_choice_next_to_a_large_pin_fits_the_budget() -> None:
     hits = [of_words(1, 5), of_words(2, 4), of_words(3, 6)]
 
     context = pack_optimal(
@@ -75,7 +75,7 @@ def test_what_is_chosen_beside_a_pin_of_more_than_half_the_budget_leaves_it_its_
     assert [block.ranks for block in context.blocks] == [(2,), (3,)]
 
 
-def test_no_more_is_given_up_than_the_counter_takes_for_what_is_joined() -> None:
+def test_no_more_is_dropped_than_joining_costs() -> None:
     hits = [of_text(1, "a" * 9), of_text(2, "b" * 9), of_text(3, "c" * 8)]
     joining = Counter("joining", lambda text: len(text) + len(text.split()) // 2)
 
@@ -84,7 +84,7 @@ def test_no_more_is_given_up_than_the_counter_takes_for_what_is_joined() -> None
     assert ([block.ranks for block in context.blocks], context.used_tokens) == ([(1,), (3,)], 20)
 
 
-def test_what_the_cap_left_out_and_what_did_not_fit_are_told_apart() -> None:
+def test_capped_and_unfitting_chunks_have_different_reasons() -> None:
     one, twin, other = of_text(1, "a"), of_text(2, "b"), of_words(3, 9)
     hits = [one, twin._replace(doc=one.doc), other]
 
@@ -93,7 +93,7 @@ def test_what_the_cap_left_out_and_what_did_not_fit_are_told_apart() -> None:
     assert [(left.reason, left.rank) for left in context.omitted] == [("diversity", 2), ("budget", 3)]
 
 
-def test_a_header_is_as_wide_as_its_own_number() -> None:
+def test_header_is_as_wide_as_its_number() -> None:
     hits, characters = [of_words(rank, 1) for rank in range(1, 10)], Counter("characters", len)
     whole = "\n\n".join(f"{n}\nword" for n in range(1, 10))
 
@@ -103,7 +103,7 @@ def test_a_header_is_as_wide_as_its_own_number() -> None:
 
 
 @pytest.mark.parametrize("mode", ["rank", "optimal"])
-def test_the_bound_of_a_small_budget_is_below_the_worth_of_all(mode: str) -> None:
+def test_bound_of_a_small_budget_is_below_total_worth(mode: str) -> None:
     hits, config = [of_words(rank, 10) for rank in (1, 2, 3)], Config(header="", pack=mode, min_fragment=1)
 
     context = pack(hits, total=3, budget_tokens=10, counter=WORDS, config=config)
@@ -112,9 +112,7 @@ def test_the_bound_of_a_small_budget_is_below_the_worth_of_all(mode: str) -> Non
 
 
 @pytest.mark.parametrize(("mode", "most"), [("optimal", 1.0), ("rank", 1 + 0.5 * 3 / 8)])
-def test_the_bound_takes_a_header_and_a_separator_for_each_chunk_only_where_none_are_merged(
-    mode: str, most: float
-) -> None:
+def test_bound_charges_headers_per_chunk_only_without_merging(mode: str, most: float) -> None:
     hits = [of_words(rank, 10) for rank in (1, 2)]
     config = Config(header="{n}", separator="\n---\n", pack=mode, min_fragment=1)
 
@@ -123,7 +121,7 @@ def test_the_bound_takes_a_header_and_a_separator_for_each_chunk_only_where_none
     assert account(context, hits, counter=WORDS, config=config).bound == pytest.approx(most, abs=1e-8)
 
 
-def test_the_bound_takes_a_merged_chunk_for_no_more_than_what_it_shares_with_none() -> None:
+def test_bound_charges_merged_chunk_for_unshared_text_only() -> None:
     text = "one two three four five"
     first, second = of_text(1, text[:18]), of_text(2, text[14:])
     assert first.chunk is not None
@@ -134,7 +132,7 @@ def test_the_bound_takes_a_merged_chunk_for_no_more_than_what_it_shares_with_non
     assert account(nothing, [first, second], counter=WORDS, config=Config()).bound == 1.0
 
 
-def test_a_choice_that_the_counter_never_lets_fit_is_an_empty_context_that_says_so() -> None:
+def test_choice_that_never_fits_gives_an_empty_context() -> None:
     cubes = Counter("cubes", lambda text: len(text.split()) ** 3)
 
     context = pack_optimal(
@@ -145,16 +143,16 @@ def test_a_choice_that_the_counter_never_lets_fit_is_an_empty_context_that_says_
     assert context.warnings == ("W_BUDGET: no whole chunk fits into 16 tokens; pack = rank cuts one",)
 
 
-def test_where_no_word_is_known_there_is_no_coverage() -> None:
+def test_coverage_needs_a_known_word() -> None:
     assert coverage(Packed("", 1, 0, WORDS.name, 0, (), ()), {}, {}) is None
 
 
-def test_a_shingle_is_three_words_in_a_row_or_all_of_a_shorter_text() -> None:
+def test_shingle_is_three_words_or_the_whole_shorter_text() -> None:
     assert shingles("One two THREE four") == {("one", "two", "three"), ("two", "three", "four")}
     assert [shingles(text) for text in ("a b c", "a b", "")] == [{("a", "b", "c")}, {("a", "b")}, frozenset()]
 
 
-def test_texts_are_near_from_four_shingles_of_five_on() -> None:
+def test_texts_are_near_from_four_of_five_shingles() -> None:
     assert near_duplicates(["a b c d e f", "a b c d e f g", "a b c d e f h i"]) == ((0, 1),)
 
 
@@ -168,7 +166,7 @@ def told(packed: Packed) -> int:
 
 
 @given(ranked(), st.integers(1, 60), st.integers(0, 2))
-def test_no_set_of_chunks_that_fits_is_worth_more(hits: list[Hit], budget: int, diversity: int) -> None:
+def test_no_set_of_fitting_chunks_is_worth_more(hits: list[Hit], budget: int, diversity: int) -> None:
     config = Config(pack="optimal", diversity=diversity)
 
     packed = pack_optimal(hits, total=len(hits), budget_tokens=budget, counter=WORDS, config=config)
@@ -186,7 +184,7 @@ def test_no_set_of_chunks_that_fits_is_worth_more(hits: list[Hit], budget: int, 
 
 
 @given(ranked(), st.integers(1, 80), st.sampled_from([WORDS, APPROX, WAVY]), st.data())
-def test_whatever_the_counter_the_budget_holds_and_pins_go_first(
+def test_budget_holds_and_pins_come_first_for_any_counter(
     hits: list[Hit], budget: int, counting: Counter, data: st.DataObject
 ) -> None:
     pins = frozenset(data.draw(st.lists(st.sampled_from([f"{p}@{n}" for p in "ab" for n in range(20)]), max_size=2)))
@@ -204,7 +202,7 @@ def test_whatever_the_counter_the_budget_holds_and_pins_go_first(
 
 
 @given(ranked(), st.integers(1, 80), st.sampled_from(["rank", "optimal"]), st.sampled_from([WORDS, APPROX]))
-def test_the_bound_is_never_below_what_was_packed(hits: list[Hit], budget: int, mode: str, counting: Counter) -> None:
+def test_bound_is_never_below_the_packed_worth(hits: list[Hit], budget: int, mode: str, counting: Counter) -> None:
     config = Config(pack=mode, min_fragment=1)
     packing = pack if mode == "rank" else pack_optimal
     packed = packing(hits, total=len(hits), budget_tokens=budget, counter=counting, config=config)
@@ -232,7 +230,7 @@ def ranks_of(packed: Packed) -> list[int]:
 
 
 @pytest.mark.parametrize("diversity", [0, 2])
-def test_a_larger_budget_is_never_worth_less_and_rank_order_never_more_however_many_fit(diversity: int) -> None:
+def test_optimal_packing_grows_with_budget_and_beats_rank_order(diversity: int) -> None:
     hits, before = many(270, documents=120), 0
     config = Config(pack="optimal", diversity=diversity)
 
@@ -250,7 +248,7 @@ def test_a_larger_budget_is_never_worth_less_and_rank_order_never_more_however_m
     assert ranks_of(packed) == shares
 
 
-def test_behind_the_best_only_so_many_are_looked_at_as_fit_in_their_order() -> None:
+def test_only_as_many_candidates_as_fit_are_considered() -> None:
     hits, read = many(400, documents=400), []
     stream = (read.append(hit.rank) or hit for hit in hits)  # type: ignore[func-returns-value]
     dropped, pinned = frozenset({"c203"}), frozenset({"c210"})
@@ -269,7 +267,7 @@ def test_behind_the_best_only_so_many_are_looked_at_as_fit_in_their_order() -> N
 
 
 @given(st.lists(st.text("abc ", max_size=12), max_size=8))
-def test_every_member_of_a_group_is_near_to_its_leader_and_no_leader_to_another(texts: list[str]) -> None:
+def test_groups_are_near_their_leader_and_leaders_apart(texts: list[str]) -> None:
     def alike(left: str, right: str) -> bool:
         a, b = shingles(left), shingles(right)
         return bool(a & b) and len(a & b) / len(a | b) >= 0.8

@@ -63,7 +63,7 @@ def whole_ranks(context: Packed) -> set[int]:
 
 
 @given(wanted(), budgets)
-def test_the_budget_holds_and_only_the_last_block_is_cut(asked: Wanted, budget_tokens: int) -> None:
+def test_budget_holds_and_only_the_last_block_is_cut(asked: Wanted, budget_tokens: int) -> None:
     context = asked.pack(budget_tokens)
 
     assert COUNTERS[asked.counter].count(context.text) == context.used_tokens
@@ -79,7 +79,7 @@ def test_the_budget_holds_and_only_the_last_block_is_cut(asked: Wanted, budget_t
 
 
 @given(wanted(), budgets)
-def test_every_candidate_is_packed_or_left_out_with_one_reason(asked: Wanted, budget_tokens: int) -> None:
+def test_every_candidate_is_packed_or_omitted_with_one_reason(asked: Wanted, budget_tokens: int) -> None:
     context = asked.pack(budget_tokens)
 
     told = [rank for block in context.blocks for rank in block.ranks]
@@ -115,24 +115,24 @@ def test_neither_part_depends_on_the_other(asked: Wanted, budget_tokens: int) ->
 
 
 @given(wanted(), budgets)
-def test_the_same_question_gives_the_same_context(asked: Wanted, budget_tokens: int) -> None:
+def test_same_query_gives_the_same_context(asked: Wanted, budget_tokens: int) -> None:
     assert asked.pack(budget_tokens) == asked.pack(budget_tokens)
 
 
 @given(wanted(), budgets)
-def test_without_an_injected_row_nothing_is_kept(asked: Wanted, budget_tokens: int) -> None:
+def test_nothing_is_reserved_without_injected_rows(asked: Wanted, budget_tokens: int) -> None:
     plain = asked._replace(injected=())
     assert plain.pack(budget_tokens) == _without_share(plain).pack(budget_tokens)
 
 
 @given(wanted(), budgets)
-def test_without_a_share_an_injected_row_is_packed_at_its_rank(asked: Wanted, budget_tokens: int) -> None:
+def test_injected_row_without_share_is_packed_at_its_rank(asked: Wanted, budget_tokens: int) -> None:
     plain = _without_share(asked)
     assert plain.pack(budget_tokens) == plain._replace(injected=()).pack(budget_tokens)
 
 
 @given(wanted(), budgets)
-def test_a_pinned_row_has_no_part_of_its_own_and_a_dropped_one_has_none(asked: Wanted, budget_tokens: int) -> None:
+def test_pinned_and_dropped_rows_have_no_reserved_part(asked: Wanted, budget_tokens: int) -> None:
     ids = frozenset(hit.chunk.id for hit in asked.injected if hit.chunk)
     for settled in ({"pinned": ids, "dropped": frozenset[str]()}, {"pinned": frozenset[str](), "dropped": ids}):
         chosen = asked._replace(**settled)

@@ -52,7 +52,7 @@ def instances(text: str) -> list[Instance]:
 
 
 @given(TEXTS, WEIGHTS)
-def test_the_window_is_the_best_of_all(text: str, weights: list[float]) -> None:
+def test_window_is_the_best_of_all(text: str, weights: list[float]) -> None:
     weights = [*weights, weights[0] + weights[1]]
     found = instances(text)
     best = best_window(text, found, [TermStat(str(n), 1, weight) for n, weight in enumerate(weights)])
@@ -66,7 +66,7 @@ def test_the_window_is_the_best_of_all(text: str, weights: list[float]) -> None:
         )
     ).map("".join)
 )
-def test_what_counts_is_every_token_of_the_stem_and_nothing_else(text: str) -> None:
+def test_every_token_of_the_stem_counts_and_no_other(text: str) -> None:
     if not text.strip():
         return
     store = memory_store()
@@ -96,7 +96,7 @@ ASKED = ("fish", "fishes", '"fish naive"', '"naive fishing"', '"fish fish"', "é±
     asked=st.lists(st.sampled_from(ASKED), min_size=1, max_size=5).map(" ".join),
     match=st.sampled_from(["any", "all"]),
 )
-def test_words_and_phrases_count_where_fts5_says_so(
+def test_words_and_phrases_match_where_fts5_matches(
     texts: list[str], asked: str, match: Literal["any", "all"]
 ) -> None:
     store = memory_store()

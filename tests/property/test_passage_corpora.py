@@ -79,7 +79,7 @@ def drawn(recall: Recall) -> tuple[Recall, list[str]]:
 
 
 @pytest.mark.parametrize("collection", [cranfield, library, documentation])
-def test_every_hit_shows_what_the_index_counts_in_it(collection: object, tmp_path: Path) -> None:
+def test_every_hit_shows_what_the_index_counts(collection: object, tmp_path: Path) -> None:
     assert callable(collection)
     recall, questions = collection(tmp_path)
     with recall:

@@ -24,7 +24,7 @@ def asked(text: str, stop_words: str) -> LiteralQuery:
 
 @given(text=ASKED)
 @example(text="e\u0301 d\u0301 x\u0301.y a\U00040000")
-def test_the_pieces_are_the_text_and_give_the_index_its_tokens(text: str) -> None:
+def test_pieces_cover_the_text_and_give_index_tokens(text: str) -> None:
     found = list(pieces(text, with_question_words=True))
     assert "".join(text[piece.start : piece.end] for piece in found) == text
     read = [token for piece in found for token in fold_tokens(space_cjk(text[piece.start : piece.end]))]
@@ -32,7 +32,7 @@ def test_the_pieces_are_the_text_and_give_the_index_its_tokens(text: str) -> Non
 
 
 @given(text=ASKED)
-def test_each_list_drops_more_and_none_everything(text: str) -> None:
+def test_longer_lists_drop_more_but_never_everything(text: str) -> None:
     tokens = [[token for phrase in asked(text, which).phrases for token in phrase.tokens] for which in CHOICES]
     assert len({bool(each) for each in tokens}) == 1
     assert is_within(tokens[1], tokens[0])
@@ -41,7 +41,7 @@ def test_each_list_drops_more_and_none_everything(text: str) -> None:
 
 
 @given(text=ASKED)
-def test_only_what_is_told_is_dropped_beyond_function_words(text: str) -> None:
+def test_only_reported_words_are_dropped(text: str) -> None:
     for which in CHOICES[2:]:
         query = asked(text, which)
         kept = [token for phrase in query.phrases for token in phrase.tokens]
@@ -52,14 +52,14 @@ def test_only_what_is_told_is_dropped_beyond_function_words(text: str) -> None:
 
 
 @given(text=ASKED)
-def test_what_stands_in_quotes_is_always_looked_for(text: str) -> None:
+def test_quoted_words_are_always_searched(text: str) -> None:
     quoted = [phrase.text for phrase in asked(text, "none").phrases if phrase.text.startswith('"')]
     for which in CHOICES:
         assert [phrase.text for phrase in asked(text, which).phrases if phrase.text.startswith('"')] == quoted
 
 
 @given(text=ASKED)
-def test_capitals_digits_and_cjk_are_looked_for_as_before(text: str) -> None:
+def test_capitals_digits_and_cjk_are_searched_as_before(text: str) -> None:
     for which in CHOICES[2:]:
         for written in asked(text, which).dropped:
             assert not any(mark.isdigit() or mark == "色" for mark in written)

@@ -79,12 +79,12 @@ def identical(recall: Recall, answer: Any) -> bool:
 
 
 @given(words=WORDS, question=QUESTIONS)
-def test_a_list_asked_again_is_identical(recall: Recall, words: str, question: dict[str, Any]) -> None:
+def test_repeated_list_is_identical(recall: Recall, words: str, question: dict[str, Any]) -> None:
     assert identical(recall, recall.search(words, receipt=True, **question))
 
 
 @given(words=WORDS, question=QUESTIONS, pack=PACKS)
-def test_a_context_asked_again_is_identical(
+def test_repeated_context_is_identical(
     recall: Recall, words: str, question: dict[str, Any], pack: dict[str, Any]
 ) -> None:
     assert identical(recall, recall.context(words, receipt=True, **question, **pack))
@@ -99,12 +99,12 @@ CLAUSES = st.tuples(
 
 
 @given(table=st.sampled_from(["chunk", "doc"]), clauses=CLAUSES)
-def test_a_query_asked_again_is_identical(recall: Recall, table: str, clauses: str) -> None:
+def test_repeated_query_is_identical(recall: Recall, table: str, clauses: str) -> None:
     assert identical(recall, recall.query(f"SELECT * FROM {table} {clauses}", receipt=True))
 
 
 @given(words=WORDS, draw=st.data())
-def test_no_byte_of_a_receipt_can_be_another(recall: Recall, words: str, draw: st.DataObject) -> None:
+def test_changing_any_byte_of_a_receipt_is_detected(recall: Recall, words: str, draw: st.DataObject) -> None:
     raw = recall.search(words, receipt=True)["receipt"]["text"].encode()
     at = draw.draw(st.integers(0, len(raw) - 1))
     other = draw.draw(st.integers(0, 255).filter(lambda byte: byte != raw[at]))
@@ -117,6 +117,6 @@ def test_no_byte_of_a_receipt_can_be_another(recall: Recall, words: str, draw: s
 
 
 @given(words=WORDS)
-def test_what_was_read_is_written_as_it_was(recall: Recall, words: str) -> None:
+def test_receipt_survives_reading_and_writing(recall: Recall, words: str) -> None:
     text = recall.context(words, receipt=True)["receipt"]["text"]
     assert seal(read_receipt(text.encode())) == text

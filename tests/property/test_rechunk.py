@@ -55,7 +55,7 @@ def _exported(store: SqliteStore) -> str:
 
 @given(st.dictionaries(NAMES, STORABLE), RECORDS, LIMITS, LIMITS)
 @examples(5)
-def test_the_export_of_a_store_that_was_cut_anew_is_that_of_a_fresh_one(
+def test_rechunked_store_exports_like_a_fresh_store(
     files: dict[str, str], records: list[tuple[str, str]], before: Config, wanted: Config
 ) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -73,7 +73,7 @@ QUESTIONS = st.lists(
     ranking=st.tuples(st.sampled_from(["weighted", "rrf"]), st.sampled_from(["none", "english", "questions"])),
     k=st.integers(0, 100),
 )
-def test_a_filtered_answer_is_the_brute_force_answer(
+def test_filtered_answer_matches_brute_force(
     words: str, where: str | None, mode: str, ranking: tuple[str, str], k: int
 ) -> None:
     config = CONFIG._replace(fusion=ranking[0], stop_words=ranking[1])
@@ -113,7 +113,7 @@ def scored(query: LiteralQuery, config: Config) -> dict[int, float]:
     min_score=st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.9]),
     end=st.sampled_from(["LIMIT 100", "LIMIT 3", "LIMIT 5 OFFSET 2", "ORDER BY doc.path DESC LIMIT 100"]),
 )
-def test_a_document_counts_where_its_best_chunk_passes_min_score(
+def test_document_counts_if_its_best_chunk_passes_min_score(
     words: str, where: str | None, using: str, min_score: float, end: str
 ) -> None:
     filtering = f"FILTER {where}" if where else ""
@@ -179,7 +179,7 @@ def check_pages(query: str, size: int) -> None:
 @given(
     words=QUESTIONS, match=st.sampled_from(["any", "all"]), depth=st.integers(1, 8), where=st.sampled_from(FILTERS)
 )
-def test_a_bounded_list_of_words_holds_the_best_and_every_row_of_a_phrase(
+def test_bounded_lexical_list_keeps_best_and_all_phrase_rows(
     words: str, match: str, depth: int, where: str | None
 ) -> None:
     query = literal(words, tokens=store().tokens, match=match)
@@ -203,7 +203,7 @@ def test_a_bounded_list_of_words_holds_the_best_and_every_row_of_a_phrase(
 
 
 @pytest.mark.parametrize("words", ["alpha beta", "gamma", "zeta unknown delta", 'gamma "delta epsilon"'])
-def test_a_bounded_pool_scores_its_candidates_completely(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounded_pool_scores_its_candidates_completely(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_words(words, config=CONFIG._replace(pool=10), mode="hybrid", filter_text=None, k=5, exact=False)
     whole = answering.answer(plan, store(), EMBEDDER)
     monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
@@ -219,7 +219,7 @@ def test_a_bounded_pool_scores_its_candidates_completely(words: str, monkeypatch
     assert exact.total == whole.total
 
 
-def test_ingest_order_and_place_do_not_change_an_answer() -> None:
+def test_ingest_order_and_location_do_not_change_answers() -> None:
     files = [new_file(f"d{n}.txt", [f"{WORDS[n % 6]} {WORDS[n % 5]} tail"], tags=["t"]) for n in range(12)]
     answers = []
     for arrangement in (files, files[::-1], files[6:] + files[:6]):
@@ -240,7 +240,7 @@ def test_ingest_order_and_place_do_not_change_an_answer() -> None:
     ranking=st.tuples(st.sampled_from(["weighted", "rrf"]), st.sampled_from(["fts5", "bm25f"]), st.booleans()),
     size=st.tuples(st.sampled_from([0, 20_000]), st.integers(0, 12)),
 )
-def test_a_store_that_answers_in_arrays_gives_the_same_answers(
+def test_array_store_gives_the_same_answers(
     words: str, where: str | None, mode: str, ranking: tuple[str, str, bool], size: tuple[int, int]
 ) -> None:
     (fusion, model, by_document), (whole, k) = ranking, size
@@ -269,7 +269,7 @@ def test_a_store_that_answers_in_arrays_gives_the_same_answers(
     weights=st.tuples(st.sampled_from([0.0, 0.3, 0.9]), st.sampled_from([0.1, 0.7]), st.sampled_from([0.0, 0.2])),
     limit=st.integers(0, 15),
 )
-def test_a_page_of_estimated_cosines_is_that_of_all_cosines(
+def test_page_of_estimated_cosines_matches_exact_cosines(
     words: str, where: str | None, mode: str, weights: tuple[float, float, float], limit: int
 ) -> None:
     bm25, semantic, least = weights

@@ -58,7 +58,7 @@ def store_of(folder: Path, name: str, roots: list[Root]) -> Recall:
 
 @examples(10)
 @given(ROOTS, st.integers(0, 2), st.fixed_dictionaries({}, optional=RULES), st.booleans())
-def test_an_edited_root_is_synced_as_one_that_was_added_so(
+def test_edited_root_syncs_like_a_fresh_root(
     roots: list[Root], which: int, changes: RootFields, is_ignored: bool
 ) -> None:
     number = which % len(roots)

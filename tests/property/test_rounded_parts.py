@@ -13,7 +13,7 @@ POINTS = st.floats(-0.5, 1.0, allow_nan=False).map(lambda value: round(value, 9)
 
 
 @given(st.lists(POINTS, min_size=1, max_size=12))
-def test_parts_add_up_to_their_total_as_it_is_shown(values: list[float]) -> None:
+def test_shown_parts_add_up_to_shown_total(values: list[float]) -> None:
     total = fsum(values)
 
     shown = round_to_total(values, total)
@@ -23,7 +23,7 @@ def test_parts_add_up_to_their_total_as_it_is_shown(values: list[float]) -> None
 
 
 @given(st.lists(st.lists(POINTS, min_size=1, max_size=6), min_size=1, max_size=3))
-def test_parts_of_parts_add_up_too(groups: list[list[float]]) -> None:
+def test_nested_parts_add_up(groups: list[list[float]]) -> None:
     sums = [fsum(group) for group in groups]
 
     for group, total in zip(groups, round_to_total(sums, fsum(sums)), strict=True):
@@ -31,11 +31,11 @@ def test_parts_of_parts_add_up_too(groups: list[list[float]]) -> None:
 
 
 @given(POINTS)
-def test_what_shows_nothing_is_told_by_its_side(value: float) -> None:
+def test_value_that_rounds_to_zero_keeps_its_sign(value: float) -> None:
     said = number(keep_sign(value, round_to_total([value], value)[0]))
 
     assert said not in ("0.000", "-0.000") or value == 0
 
 
-def test_values_that_miss_their_total_are_rounded_each_by_itself() -> None:
+def test_values_that_miss_their_total_are_rounded_separately() -> None:
     assert round_to_total([0.1234, 0.2], 0.9) == [0.123, 0.2]

@@ -101,12 +101,12 @@ def fuzz(recall: Recall, *, seconds: float, seed: int) -> None:
     assert answered > tried / 100, "the words must make queries often enough to reach past the parser"
 
 
-def test_no_text_gives_anything_but_an_answer_or_a_coded_error(recall: Recall) -> None:
+def test_any_text_gives_an_answer_or_a_coded_error(recall: Recall) -> None:
     fuzz(recall, seconds=CI_SECONDS, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(NIGHTLY_SECONDS + 300)
-def test_no_text_gives_anything_else_at_length(recall: Recall) -> None:
+def test_any_text_gives_answer_or_coded_error_at_length(recall: Recall) -> None:
     nightly = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
     fuzz(recall, seconds=NIGHTLY_SECONDS if nightly else CI_SECONDS, seed=random.randrange(2**32))

@@ -143,27 +143,27 @@ def guard() -> Iterator[Guard]:
     made.recall.close()
 
 
-def test_planted_bare_it_is_refused_or_harmless(guard: Guard) -> None:
+def test_bare_sql_is_refused_or_harmless(guard: Guard) -> None:
     for position in BARE:
         for payload in SQL:
             guard.check(position.replace("{p}", payload))
 
 
-def test_planted_as_a_printed_value_it_is_bound(guard: Guard) -> None:
+def test_sql_in_a_printed_value_is_bound(guard: Guard) -> None:
     for position in QUOTED:
         for payload in SQL:
             guard.check(position.replace("{p}", print_value(payload)))
 
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
-def test_planted_between_quotes_it_is_bound(guard: Guard, step: int) -> None:
+def test_sql_in_quotes_is_bound(guard: Guard, step: int) -> None:
     for position in QUOTED:
         for payload in SQL[::step]:
             guard.check(position.replace("{p}", f"'{payload}'"))
             guard.check(position.replace("{p}", f'"{payload}"'))
 
 
-def test_planted_in_the_filter_of_a_search_it_is_bound(guard: Guard) -> None:
+def test_sql_in_a_search_filter_is_bound(guard: Guard) -> None:
     for payload, where in product(SQL, ("doc.path = {p}", "doc.meta.{p} = {p}", "doc.tag = {p}", "{p}")):
         filters = [where.replace("{p}", text) for text in (print_value(payload), payload)]
         for text in filters:
@@ -174,7 +174,7 @@ def test_planted_in_the_filter_of_a_search_it_is_bound(guard: Guard) -> None:
             assert guard.everything() == guard.before
 
 
-def test_the_guard_would_notice() -> None:
+def test_guard_notices_injected_sql() -> None:
     guard = Guard()
     guard.store.execute("SELECT 'planted'")
 
@@ -188,5 +188,5 @@ def test_the_guard_would_notice() -> None:
     position=st.sampled_from(BARE + QUOTED),
     parts=st.lists(st.sampled_from(["planted", "'", '"', "\\", ";", "--", " OR 1=1", "\n", "(", ")", "?", "%", "é"])),
 )
-def test_planted_in_pieces_it_is_harmless(guard: Guard, position: str, parts: list[str]) -> None:
+def test_sql_in_pieces_is_harmless(guard: Guard, position: str, parts: list[str]) -> None:
     guard.check(position.replace("{p}", "".join(parts)))

@@ -232,13 +232,13 @@ def check_filter_prints_back(expr: Expr) -> None:
 
 @LIGHT
 @given(filters, worlds)
-def test_sql_means_what_match_means(expr: Expr, values: list[tuple]) -> None:
+def test_sql_agrees_with_match(expr: Expr, values: list[tuple]) -> None:
     check_filter_means_the_same(expr, values)
 
 
 @LIGHT
 @given(st.lists(words, min_size=1, max_size=5).map(tuple), filters, worlds)
-def test_sql_means_the_same_beside_named_paths(paths: tuple[str, ...], expr: Expr, values: list[tuple]) -> None:
+def test_sql_agrees_with_match_next_to_named_paths(paths: tuple[str, ...], expr: Expr, values: list[tuple]) -> None:
     check_filter_means_the_same(And((In(Field("doc", "path"), paths), expr)), values)
 
 
@@ -246,13 +246,13 @@ def test_sql_means_the_same_beside_named_paths(paths: tuple[str, ...], expr: Exp
 @pytest.mark.timeout(3600)
 @HEAVY
 @given(filters, worlds)
-def test_sql_means_what_match_means_at_length(expr: Expr, values: list[tuple]) -> None:
+def test_sql_agrees_with_match_at_length(expr: Expr, values: list[tuple]) -> None:
     check_filter_means_the_same(expr, values)
 
 
 @LIGHT
 @given(filters)
-def test_a_printed_filter_parses_to_itself(expr: Expr) -> None:
+def test_printed_filter_parses_to_itself(expr: Expr) -> None:
     check_filter_prints_back(expr)
 
 
@@ -260,13 +260,13 @@ def test_a_printed_filter_parses_to_itself(expr: Expr) -> None:
 @pytest.mark.timeout(3600)
 @HEAVY
 @given(filters)
-def test_a_printed_filter_parses_to_itself_at_length(expr: Expr) -> None:
+def test_printed_filter_parses_to_itself_at_length(expr: Expr) -> None:
     check_filter_prints_back(expr)
 
 
 @LIGHT
 @given(queries())
-def test_a_printed_query_parses_to_itself(query: Query) -> None:
+def test_printed_query_parses_to_itself(query: Query) -> None:
     text = print_query(query)
 
     parsed = parse_query(text, strict=True)
@@ -277,7 +277,7 @@ def test_a_printed_query_parses_to_itself(query: Query) -> None:
 
 @LIGHT
 @given(st.lists(order_keys, max_size=3), worlds)
-def test_sql_orders_as_the_reference_does(keys: list[OrderKey], values: list[tuple]) -> None:
+def test_sql_orders_like_the_reference(keys: list[OrderKey], values: list[tuple]) -> None:
     world = World(values)
     compiled = order_sql(keys, "chunk")
 
@@ -289,7 +289,7 @@ def test_sql_orders_as_the_reference_does(keys: list[OrderKey], values: list[tup
 
 @LIGHT
 @given(st.lists(doc_order_keys, max_size=3), worlds)
-def test_sql_orders_documents_as_the_reference_does(keys: list[OrderKey], values: list[tuple]) -> None:
+def test_sql_orders_documents_like_the_reference(keys: list[OrderKey], values: list[tuple]) -> None:
     world = World(values)
     compiled = order_sql(keys, "doc")
 
@@ -301,7 +301,7 @@ def test_sql_orders_documents_as_the_reference_does(keys: list[OrderKey], values
 
 @LIGHT
 @given(patterns, words)
-def test_what_matches_begins_with_the_prefix(pattern: str, value: str) -> None:
+def test_matching_values_begin_with_the_prefix(pattern: str, value: str) -> None:
     assert not like_match(pattern, value) or value.startswith(like_prefix(pattern))
     assert not glob_match(pattern, value) or value.startswith(glob_prefix(pattern))
 
@@ -346,7 +346,7 @@ def test_glob_agrees_with_its_definition(pattern: list[str], path: list[str]) ->
 
 @LIGHT
 @given(st.datetimes(timezones=st.just(None) | st.timezones()))
-def test_every_time_of_the_calendar_is_read_to_the_microsecond(moment: object) -> None:
+def test_every_calendar_time_is_read_to_the_microsecond(moment: object) -> None:
     literal = moment.isoformat()  # type: ignore[attr-defined]
     try:
         stored = to_utc(literal)
@@ -395,7 +395,7 @@ texts = st.text() | st.lists(st.sampled_from(VOCABULARY), max_size=12).map(" ".j
 
 @examples(200)
 @given(texts)
-def test_no_text_raises_anything_but_an_rql_error(text: str) -> None:
+def test_any_text_parses_or_raises_rql_error(text: str) -> None:
     check_only_rql_errors(text)
 
 
@@ -403,13 +403,13 @@ def test_no_text_raises_anything_but_an_rql_error(text: str) -> None:
 @pytest.mark.timeout(3600)
 @HEAVY
 @given(texts)
-def test_no_text_raises_anything_but_an_rql_error_at_length(text: str) -> None:
+def test_any_text_parses_or_raises_rql_error_at_length(text: str) -> None:
     check_only_rql_errors(text)
 
 
 @examples(100)
 @given(mutated())
-def test_whatever_parses_prints_and_parses_to_itself(text: str) -> None:
+def test_parsed_query_prints_and_parses_to_itself(text: str) -> None:
     try:
         query = parse_query(text).query
     except RqlError:

@@ -421,7 +421,7 @@ def slow_calls(calls: Mapping[str, Call]) -> list[str]:
 
 
 @pytest.mark.timeout(900)
-def test_ingest_around_the_parsers_takes_linear_time() -> None:
+def test_ingest_around_parsers_takes_linear_time() -> None:
     assert slow_calls(CALLS) == []
 
 

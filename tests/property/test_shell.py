@@ -19,7 +19,7 @@ RQL = "SEARCH chunks WHERE doc.path LIKE 'a%' AND doc.tag = 'x y'"
 
 @given(st.lists(words))
 @example([RQL, "it's $HOME", 'he said "don\'t"', "it's `ls`", "that's all!", "it's \\", ""])
-def test_a_line_splits_into_the_words_it_was_made_of(line: list[str]) -> None:
+def test_printed_line_splits_into_its_words(line: list[str]) -> None:
     assert shlex.split(shell.join(line)) == line
 
 
@@ -27,7 +27,7 @@ def test_a_line_splits_into_the_words_it_was_made_of(line: list[str]) -> None:
 @example("-x", "--", ["--k", "-"])
 @example("-- a", "-- a = b", ["--k=3 a"])
 @example("…", "=", ["a b"])
-def test_a_hint_is_understood_as_it_was_meant(word: str, where: str, settings: list[str]) -> None:
+def test_hint_parses_to_its_meaning(word: str, where: str, settings: list[str]) -> None:
     hint = shell.Hint("search", word, filter=where, set=tuple(settings), mode="lexical", store=where)
     query = shell.Hint("query", word, set=tuple(settings))
 
@@ -39,7 +39,7 @@ def test_a_hint_is_understood_as_it_was_meant(word: str, where: str, settings: l
     assert request.store == where
 
 
-def test_sh_reads_them_as_well() -> None:
+def test_sh_reads_the_same_words() -> None:
     line = [RQL, "it's $HOME", 'he said "don\'t"', "it's `ls`", "that's all!", "it's \\", "", "two\nlines, 'quoted'"]
 
     done = subprocess.run(["sh", "-c", f"printf '%s\\0' {shell.join(line)}"], capture_output=True, check=True)
@@ -47,17 +47,17 @@ def test_sh_reads_them_as_well() -> None:
     assert done.stdout.decode().split("\0")[:-1] == line
 
 
-def test_a_query_keeps_its_own_quotes() -> None:
+def test_query_keeps_its_own_quotes() -> None:
     assert shell.join(["recall", "query", RQL]) == f'recall query "{RQL}"'
 
 
-def test_what_a_shell_would_change_between_double_quotes_stands_in_single_ones() -> None:
+def test_characters_special_in_double_quotes_get_single_quotes() -> None:
     assert shell.quote("it's $HOME") == shlex.quote("it's $HOME")
 
 
 @given(st.lists(words))
 @example(["search", "a | b", ">", "don't", "&&"])
-def test_what_is_quoted_is_no_operator(line: list[str]) -> None:
+def test_quoted_text_is_not_an_operator(line: list[str]) -> None:
     assert shell.operator(shell.join(line)) == ""
 
 
@@ -72,5 +72,5 @@ def test_what_is_quoted_is_no_operator(line: list[str]) -> None:
         ('search "it\'s | fine"', ""),
     ],
 )
-def test_a_pipe_or_a_redirection_is_seen(line: str, operator: str) -> None:
+def test_pipe_or_redirection_is_noticed(line: str, operator: str) -> None:
     assert shell.operator(line) == operator

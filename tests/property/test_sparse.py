@@ -95,7 +95,7 @@ def test_recall_agrees_with_its_definition(pool: Pool, config: Config, limit: in
 
 
 @given(pool=pools(NEAR), config=CONFIGS, limit=st.integers(0, 12), by_document=st.booleans())
-def test_where_no_row_is_taken_every_row_keeps_its_place(
+def test_rows_keep_their_places_when_none_is_recalled(
     pool: Pool, config: Config, limit: int, by_document: bool
 ) -> None:
     before = rank(pool, config)
@@ -117,7 +117,7 @@ def test_where_no_row_is_taken_every_row_keeps_its_place(
 
 
 @given(pool=pools(), config=CONFIGS)
-def test_a_reranked_score_is_the_sum_of_its_parts_in_any_order(pool: Pool, config: Config) -> None:
+def test_reranked_score_sums_its_parts_in_any_order(pool: Pool, config: Config) -> None:
     before = rank(pool, config)
     after = rescore(before, values(before, config), config)
     assert sorted(after.order) == sorted(before.order)
@@ -130,7 +130,7 @@ def test_a_reranked_score_is_the_sum_of_its_parts_in_any_order(pool: Pool, confi
 
 
 @given(pool=pools(), config=CONFIGS)
-def test_no_row_overtakes_the_reranked_ones_from_below(pool: Pool, config: Config) -> None:
+def test_no_lower_row_overtakes_reranked_rows(pool: Pool, config: Config) -> None:
     before = rank(pool, config)
     top = values(before, config)
     after = rescore(before, top, config)
@@ -142,7 +142,7 @@ def test_no_row_overtakes_the_reranked_ones_from_below(pool: Pool, config: Confi
 
 
 @given(pool=pools(), config=CONFIGS.map(lambda config: config._replace(rerank_weight=0.0)))
-def test_a_reranker_without_weight_changes_neither_order_nor_score(pool: Pool, config: Config) -> None:
+def test_zero_weight_reranker_changes_nothing(pool: Pool, config: Config) -> None:
     before = rank(pool, config)
     after = rescore(before, values(before, config), config)
     assert (after.order, after.scores, after.kept) == (before.order, before.scores, before.kept)

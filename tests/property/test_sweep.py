@@ -75,7 +75,7 @@ def every_piece(lines: Lines) -> list[Fraction]:
 
 
 @given(any_lines(), depths)
-def test_the_sweep_is_the_ranking_at_every_weight(lines: Lines, k: int) -> None:
+def test_sweep_matches_ranking_at_every_weight(lines: Lines, k: int) -> None:
     swept = sweep(lines, k)
 
     for w in every_piece(lines):
@@ -83,7 +83,7 @@ def test_the_sweep_is_the_ranking_at_every_weight(lines: Lines, k: int) -> None:
 
 
 @given(any_lines(), depths)
-def test_every_break_point_breaks_something(lines: Lines, k: int) -> None:
+def test_every_break_point_changes_something(lines: Lines, k: int) -> None:
     swept = sweep(lines, k)
     rows = swept.orders.tolist()
 
@@ -101,7 +101,7 @@ def test_only_contenders_reach_the_top(lines: Lines, k: int) -> None:
 
 @examples(20)
 @given(any_lines(), depths)
-def test_winning_weights_are_exactly_those_that_win(lines: Lines, k: int) -> None:
+def test_winning_weights_are_exact(lines: Lines, k: int) -> None:
     for x in range(len(lines.a)):
         found = winning_weights(lines, x, k)
         ranks = {w: ranked_again(lines, w).index(x) + 1 for w in every_piece(lines)}
@@ -119,7 +119,7 @@ def leads(lines: Lines, w: Fraction, y: int, x: int) -> bool:
 
 
 @given(any_lines())
-def test_a_rank_line_is_the_rank_at_every_weight_and_changes_at_every_step(lines: Lines) -> None:
+def test_rank_line_changes_at_every_step(lines: Lines) -> None:
     for x in range(len(lines.a)):
         steps = rank_line(lines, x).steps
         for w in every_piece(lines):
@@ -129,7 +129,7 @@ def test_a_rank_line_is_the_rank_at_every_weight_and_changes_at_every_step(lines
 
 @examples(40)
 @given(any_lines(), depths, st.data())
-def test_a_text_ranks_as_its_best_copy_at_every_weight(lines: Lines, k: int, data: st.DataObject) -> None:
+def test_text_ranks_as_its_best_copy_at_every_weight(lines: Lines, k: int, data: st.DataObject) -> None:
     texts = [data.draw(st.integers(0, 3)) for _ in lines.a]
     standing = {w: firsts_of_texts(lines, texts, w) for w in every_piece(lines)}
     for x, text in enumerate(texts):
@@ -156,7 +156,7 @@ def firsts_of_texts(lines: Lines, texts: list[int], w: Fraction) -> dict[int, in
 
 
 @given(any_lines(), depths, st.data())
-def test_pins_hold_exactly_where_all_their_wishes_do(lines: Lines, k: int, data: st.DataObject) -> None:
+def test_pins_hold_exactly_where_all_wishes_hold(lines: Lines, k: int, data: st.DataObject) -> None:
     if not lines.a:
         return
     pin = st.tuples(st.sampled_from(WANTS), st.integers(0, len(lines.a) - 1))
@@ -175,7 +175,7 @@ def test_pins_hold_exactly_where_all_their_wishes_do(lines: Lines, k: int, data:
 
 
 @given(any_lines(), depths, st.integers(0, 100))
-def test_stability_is_the_way_to_the_nearest_other_answer(lines: Lines, k: int, percent: int) -> None:
+def test_stability_is_the_distance_to_the_nearest_other_answer(lines: Lines, k: int, percent: int) -> None:
     w0 = Fraction(percent, 100)
     found = stability(sweep(lines, k), w0)
 
@@ -194,7 +194,7 @@ def test_stability_is_the_way_to_the_nearest_other_answer(lines: Lines, k: int, 
 
 
 @given(any_lines(), depths, st.integers(0, 100))
-def test_a_weight_given_as_a_fix_wins(lines: Lines, k: int, percent: int) -> None:
+def test_suggested_weight_wins(lines: Lines, k: int, percent: int) -> None:
     for x in range(len(lines.a)):
         found = winning_weights(lines, x, k)
         where = nearest(found.intervals, percent / 100)
@@ -206,7 +206,7 @@ def test_a_weight_given_as_a_fix_wins(lines: Lines, k: int, percent: int) -> Non
 
 
 @given(any_lines(), depths)
-def test_stretches_of_members_are_joined_stretches_of_order(lines: Lines, k: int) -> None:
+def test_member_intervals_join_order_intervals(lines: Lines, k: int) -> None:
     swept = sweep(lines, k)
     members = stretches(swept, members=True)
 
@@ -224,7 +224,7 @@ def unions(draw: st.DrawFn) -> tuple[Interval, ...]:
 
 
 @given(unions(), unions())
-def test_an_intersection_holds_what_both_hold(left: tuple[Interval, ...], right: tuple[Interval, ...]) -> None:
+def test_intersection_contains_what_both_contain(left: tuple[Interval, ...], right: tuple[Interval, ...]) -> None:
     both = intersect(left, right)
 
     marks = sorted({Fraction(0), Fraction(1), *(end for each in (*left, *right) for end in (each.low, each.high))})
@@ -241,7 +241,7 @@ def random_pool(rng: random.Random, n: int, decimals: int) -> Pool:
 
 
 @pytest.mark.parametrize(("fusion", "decimals"), [("weighted", 6), ("weighted", 2), ("rrf", 6)])
-def test_the_real_ranking_agrees_in_the_middle_of_every_cell(fusion: str, decimals: int) -> None:
+def test_real_ranking_agrees_in_every_cell(fusion: str, decimals: int) -> None:
     """More than 2,000 cells for each of three kinds of pool, none different."""
     rng = random.Random(7)
     cells = 0
@@ -257,7 +257,7 @@ def test_the_real_ranking_agrees_in_the_middle_of_every_cell(fusion: str, decima
 
 
 @pytest.mark.parametrize("whole", [10, 4, 7])
-def test_the_real_ranking_agrees_at_every_crossing_of_tenths(whole: int) -> None:
+def test_real_ranking_agrees_at_every_crossing_of_tenths(whole: int) -> None:
     """All candidates whose values are tenths, in one pool: at weights of tenths most of them tie with others."""
     tenths = [tenth / 10 for tenth in range(11)]
     columns = [tuple(column) for column in zip(*product(tenths, tenths), strict=True)]
@@ -271,7 +271,7 @@ def test_the_real_ranking_agrees_at_every_crossing_of_tenths(whole: int) -> None
         assert len(set(found.scores)) == len(set(scores))
 
 
-def test_a_sweep_repeats_itself_to_the_byte() -> None:
+def test_sweep_repeats_to_the_byte() -> None:
     lines = lines_of(random_pool(random.Random(3), 150, 2), Config())
 
     one, two = sweep(lines, 10), sweep(lines, 10)

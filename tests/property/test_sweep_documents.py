@@ -30,7 +30,7 @@ raws = st.one_of(st.none(), st.sampled_from([0.0, 0.25, 0.5]), st.floats(0, 1))
 
 
 @given(any_lines(), depths, st.data())
-def test_a_document_stands_where_its_best_chunk_stands(lines: Lines, k: int, data: st.DataObject) -> None:
+def test_document_ranks_as_its_best_chunk(lines: Lines, k: int, data: st.DataObject) -> None:
     documents = [data.draw(st.integers(0, 3)) for _ in lines.a]
     swept = sweep(lines, k, documents)
 
@@ -42,7 +42,7 @@ def test_a_document_stands_where_its_best_chunk_stands(lines: Lines, k: int, dat
 
 
 @given(st.lists(st.tuples(raws, raws), max_size=9), st.sampled_from([0, 1, 60]), depths, st.data())
-def test_ranks_are_swept_as_the_lines_that_they_stand_for(
+def test_ranks_are_swept_like_their_lines(
     columns: list[tuple[float | None, float | None]], rrf_k: int, k: int, data: st.DataObject
 ) -> None:
     keys = tuple(Key(number, number, f"{number:02}.md", 0, str(number)) for number in range(len(columns)))
@@ -61,16 +61,16 @@ def test_ranks_are_swept_as_the_lines_that_they_stand_for(
         assert found.orders.tolist() == expected.orders.tolist()
 
 
-def test_every_cell_of_real_pools_is_what_ranking_again_shows() -> None:
+def test_every_cell_of_real_pools_matches_a_new_ranking() -> None:
     check_cells(7, (), cells=CELLS if IS_NIGHTLY else CELLS // 5)
 
 
-def test_cells_of_questions_of_every_shape_are_what_ranking_again_shows() -> None:
+def test_some_cells_of_every_query_shape_match() -> None:
     check_cells(8, SHAPES, cells=CELLS // 20)
 
 
 @pytest.mark.slow
-def test_every_cell_of_questions_of_every_shape_is_what_ranking_again_shows() -> None:
+def test_every_cell_of_every_query_shape_matches() -> None:
     check_cells(9, SHAPES, cells=CELLS)
 
 

@@ -103,7 +103,7 @@ def _import(store: SqliteStore, raw: bytes) -> None:
 
 @given(files())
 @examples(10)
-def test_export_import_export_changes_no_byte(content: list[NewFile]) -> None:
+def test_export_import_export_keeps_every_byte(content: list[NewFile]) -> None:
     first, copy = _filled(content), _empty()
     raw = _exported(first)
 
@@ -115,7 +115,7 @@ def test_export_import_export_changes_no_byte(content: list[NewFile]) -> None:
 
 @given(files(), st.data())
 @examples(10)
-def test_no_single_changed_lost_or_added_byte_gets_in(content: list[NewFile], data: st.DataObject) -> None:
+def test_import_refuses_any_changed_or_missing_byte(content: list[NewFile], data: st.DataObject) -> None:
     raw = _exported(_filled(content))
     place = data.draw(st.integers(0, len(raw) - 2))
     other = bytes([data.draw(st.integers(0, 255).filter(lambda byte: byte != raw[place]))])

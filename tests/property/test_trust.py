@@ -61,7 +61,7 @@ def found_settings(draw: st.DrawFn) -> Config:
 
 @examples(20)
 @given(config=found_settings(), of_server=st.booleans(), mode=st.sampled_from(("hybrid", "lexical", "semantic")))
-def test_no_mix_of_settings_that_were_found_asks_anybody(
+def test_no_mix_of_found_settings_contacts_a_server(
     stores: list[Recall], server: ProviderServer, config: Config, of_server: bool, mode: str
 ) -> None:
     config = config._replace(embedding_url=config.embedding_url.replace(HERE, server.url))
@@ -81,7 +81,7 @@ def test_no_mix_of_settings_that_were_found_asks_anybody(
 
 
 @given(config=found_settings())
-def test_what_keeps_to_itself_waits_for_nobody_and_all_else_waits(config: Config) -> None:
+def test_only_settings_that_contact_servers_need_acceptance(config: Config) -> None:
     found = FoundSettings(config, Path("/a/clone/recall.toml"))
 
     assert all(may_be_asked(config, name) for name in waiting(found.acts(EMBEDDER)))

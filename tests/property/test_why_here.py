@@ -58,7 +58,7 @@ def terms(view: LedgerView) -> dict[str, LeafView]:
 
 @given(documents=DOCUMENTS, words=QUESTIONS, mode=st.sampled_from(["hybrid", "lexical", "semantic"]), chosen=SETTINGS)
 @examples(20)
-def test_every_claim_of_the_sentence_is_borne_out(
+def test_every_claim_of_the_sentence_is_true(
     documents: list[tuple[str, list[str]]], words: str, mode: str, chosen: tuple[str, ...]
 ) -> None:
     recall = recall_of(documents)
@@ -130,9 +130,7 @@ ONE = [("", ["alpha beta "]), ("", ["beta "]), ("", ["filler "]), ("", ["beta fi
         ([("", ["beta "]), ("", ["filler "]), ("", ["beta "])], "beta", 1, "equal scores go by path."),
     ],
 )
-def test_a_word_that_decides_is_named(
-    documents: list[tuple[str, list[str]]], words: str, rank: int, said: str
-) -> None:
+def test_deciding_word_is_named(documents: list[tuple[str, list[str]]], words: str, rank: int, said: str) -> None:
     recall = recall_of(documents)
     settings = ("vector_weight=0", "sparse_recall=false", "collapse=false", "stop_words=none")
     found = recall.engine.answer(recall.engine.words_plan(words, Ask(k=4, settings=settings)))

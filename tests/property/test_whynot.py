@@ -175,7 +175,7 @@ def test_every_fix_of_a_context_is_confirmed_and_minimal(seed: int, question: Qu
 
 @examples(25)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
-def test_the_smallest_k_is_the_smallest_of_all(seed: int, question: Question, pick: int) -> None:
+def test_smallest_k_is_the_minimum(seed: int, question: Question, pick: int) -> None:
     done = fixed(seed, with_settings(question, {"sparse_recall": False})._replace(filter=None), pick)
     if done is None:
         return
@@ -188,7 +188,7 @@ def test_the_smallest_k_is_the_smallest_of_all(seed: int, question: Question, pi
 
 @examples(25)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), most=st.integers(1, 6))
-def test_what_is_proved_never_to_come_comes_at_no_weight(seed: int, question: Question, pick: int, most: int) -> None:
+def test_proven_misses_appear_at_no_weight(seed: int, question: Question, pick: int, most: int) -> None:
     plain = with_settings(question, {"sparse_recall": False, "min_score": 0})._replace(k=most)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking_fixes, "K_MOST", most)
@@ -205,7 +205,7 @@ def test_what_is_proved_never_to_come_comes_at_no_weight(seed: int, question: Qu
 
 
 @given(seed=st.integers(0, 3), where=FILTERS.map(parse_filter), pick=st.integers(0, 10_000))
-def test_dropping_the_fewest_predicates_lets_the_row_through(seed: int, where: Expr, pick: int) -> None:
+def test_dropping_the_fewest_predicates_admits_the_row(seed: int, where: Expr, pick: int) -> None:
     keys = made(seed).candidates(None)
     row = made(seed).fetch([keys[pick % len(keys)].rowid])[0]
     sets = drops(where, row)
@@ -223,7 +223,7 @@ def test_dropping_the_fewest_predicates_lets_the_row_through(seed: int, where: E
 
 @examples(40)
 @given(seed=st.integers(0, 3), question=QUESTIONS | CONTEXTS, pick=st.integers(0, 10_000))
-def test_the_verdict_is_the_first_failing_stage(seed: int, question: Question, pick: int) -> None:
+def test_verdict_is_the_first_failing_stage(seed: int, question: Question, pick: int) -> None:
     store = made(seed)
     keys = store.candidates(None)
     row = store.fetch([keys[pick % len(keys)].rowid])[0]

@@ -88,7 +88,7 @@ def tried(asker: KeptAsker, start: Start, sought: Sought) -> Sequence[tuple[Ques
     depth=POOLS,
     values=VALUES,
 )
-def test_a_word_that_is_passed_over_brings_nothing_in(
+def test_skipped_word_brings_nothing_in(
     seed: int, question: Question, pick: int, depth: int | None, values: Settings
 ) -> None:
     store, asker, start, sought = start_of(seed, question, pick, depth, values)
@@ -104,7 +104,7 @@ def test_a_word_that_is_passed_over_brings_nothing_in(
     depth=POOLS,
     values=VALUES,
 )
-def test_a_spelling_that_is_passed_over_brings_nothing_in(
+def test_skipped_spelling_brings_nothing_in(
     seed: int, question: Question, pick: int, depth: int | None, values: Settings
 ) -> None:
     typed = "zqxj"
@@ -130,7 +130,7 @@ def words_of(store: SqliteStore) -> list[str]:
 @given(
     seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), depth=st.integers(1, 12), values=VALUES
 )
-def test_what_is_led_in_deeper_pools_is_in_none(
+def test_row_led_in_deeper_pools_appears_in_none(
     seed: int, question: Question, pick: int, depth: int, values: Settings
 ) -> None:
     store, asker, start, sought = start_of(seed, question, pick, depth, values)
@@ -143,7 +143,7 @@ def test_what_is_led_in_deeper_pools_is_in_none(
 
 @examples(40)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000), depth=st.integers(1, 12))
-def test_the_full_ranks_are_those_of_every_row(seed: int, question: Question, pick: int, depth: int) -> None:
+def test_full_ranks_cover_every_row(seed: int, question: Question, pick: int, depth: int) -> None:
     _, asker, start, sought = start_of(seed, question, pick, depth, weights(0.5))
     pool = start.answer.pool
     if pool is None or pool.exact or pool.lexical_model != "fts5":
@@ -169,7 +169,7 @@ def test_the_full_ranks_are_those_of_every_row(seed: int, question: Question, pi
     ),
     depth=st.integers(1, 6),
 )
-def test_what_retrieves_alike_has_the_same_candidates(
+def test_equal_retrieval_settings_give_the_same_candidates(
     seed: int, question: Question, values: dict[str, None], depth: int
 ) -> None:
     others = {"fusion": "rrf", "normalize": "max", "vector_weight": 0.3, "min_score": 0.2, "sparse_recall": False}
@@ -189,9 +189,7 @@ def test_what_retrieves_alike_has_the_same_candidates(
 
 
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
-def test_what_the_filter_keeps_out_is_kept_out_whatever_else_is_asked(
-    seed: int, question: Question, pick: int
-) -> None:
+def test_filtered_row_never_appears_under_other_settings(seed: int, question: Question, pick: int) -> None:
     store, asker, start, sought = start_of(seed, question, pick, None, {})
     if not is_filtered_out(start, sought):
         return
@@ -200,7 +198,7 @@ def test_what_the_filter_keeps_out_is_kept_out_whatever_else_is_asked(
     assert asker.answer(start.answer.plan).pool is start.answer.pool
 
 
-def test_copies_of_one_text_hide_a_row_as_one() -> None:
+def test_copies_of_one_text_hide_a_row_like_one_copy() -> None:
     store = memory_store()
     texts = ["alpha beta\n"] * 6 + ["alpha beta gamma delta\n", *(f"omega zeta {n}\n" for n in range(9))]
     put(store, *(new_file(f"{n:02}.txt", [text]) for n, text in enumerate(texts)))

@@ -17,7 +17,7 @@ GAPS = st.sampled_from([" ", "  ", "     ", " · "])
 
 
 @given(WORDS, st.lists(GAPS, min_size=1), st.integers(0, 12), WIDTHS)
-def test_no_line_is_wider_and_none_of_it_is_lost(words: list[str], gaps: list[str], indent: int, width: int) -> None:
+def test_no_line_is_too_wide_and_nothing_is_lost(words: list[str], gaps: list[str], indent: int, width: int) -> None:
     line = " " * indent + "".join(word + gaps[place % len(gaps)] for place, word in enumerate(words)).rstrip()
 
     found = list(fit(line, width))
@@ -34,9 +34,7 @@ def test_no_line_is_wider_and_none_of_it_is_lost(words: list[str], gaps: list[st
     st.sampled_from(["", "fix   ", "hint: "]),
     WIDTHS,
 )
-def test_a_command_over_several_lines_is_the_same_command(
-    words: str, settings: list[str], label: str, width: int
-) -> None:
+def test_wrapped_command_is_the_same_command(words: str, settings: list[str], label: str, width: int) -> None:
     command = Hint("search", words, set=tuple(settings))
 
     found = list(fit(label + command, width))

@@ -67,7 +67,7 @@ def text_of(target: str) -> str:
 
 
 @pytest.mark.usefixtures("home")
-def test_a_file_wins_over_a_place_with_a_warning() -> None:
+def test_file_wins_over_a_place_with_a_warning() -> None:
     for target, text, file, other in [
         ("chat.json#turn=2", "A file of that name.\n", "chat.json", "assistant:\nTwo hours.\n\n"),
         ("r.jsonl#line=2", "alpha", "r.jsonl", "beta"),
@@ -83,14 +83,12 @@ def test_a_file_wins_over_a_place_with_a_warning() -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_a_name_that_is_not_a_place_causes_no_warning() -> None:
+def test_unambiguous_name_causes_no_warning() -> None:
     for target in ["chat.json#turn=9", "r.jsonl#turn=1", "a.md", "r.jsonl#second"]:
         assert run("get", target)["warnings"] == [], target
 
 
-def test_a_name_here_that_is_printed_of_another_is_refused_and_both_are_spelled(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ambiguous_relative_name_is_refused_with_both_spellings(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "new")
 
     error = run("get", "chat.json#turn=2")["error"]
@@ -103,13 +101,13 @@ def test_a_name_here_that_is_printed_of_another_is_refused_and_both_are_spelled(
 
 
 @pytest.mark.usefixtures("home")
-def test_the_end_of_a_path_is_a_file_before_it_is_a_place() -> None:
+def test_path_suffix_means_a_file_before_a_place() -> None:
     assert text_of("b.md:1") == "Called as the line of another.\n"
     assert text_of("only.md:1") == "Beside no file that it is a line of.\n"
     assert text_of("b.md#line=1") == "one\n"
 
 
-def test_a_name_with_a_line_break_has_lines_too(home: Path) -> None:
+def test_name_with_a_line_break_accepts_line_numbers(home: Path) -> None:
     (home / "two\nlines.md").write_text("one\ntwo\n")
     assert run("add", "two\nlines.md")["ok"]
 
@@ -117,7 +115,7 @@ def test_a_name_with_a_line_break_has_lines_too(home: Path) -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_lines_are_a_place_by_that_word_too() -> None:
+def test_line_anchor_selects_lines() -> None:
     assert text_of("r.jsonl#line=3") == "gamma"
     assert text_of("a.md#line=1-2") == "one\n\n"
     assert run("get", "chat.json#line=1")["error"]["code"] == "bad_place"
@@ -125,7 +123,7 @@ def test_lines_are_a_place_by_that_word_too() -> None:
 
 
 @pytest.mark.usefixtures("home")
-def test_the_warning_is_a_line_on_stderr_and_the_text_alone_goes_to_stdout() -> None:
+def test_warning_goes_to_stderr_and_text_to_stdout() -> None:
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     status = cli.main(["get", "chat.json#turn=2"], streams=streams)
 
@@ -135,7 +133,7 @@ def test_the_warning_is_a_line_on_stderr_and_the_text_alone_goes_to_stdout() -> 
 
 
 @pytest.mark.usefixtures("home")
-def test_get_names_a_folder_and_a_file_of_records() -> None:
+def test_get_accepts_a_folder_and_a_file_of_records() -> None:
     for target, message, hint in [
         ("new", "new is a folder of 2 documents.", "recall ls new"),
         ("r.jsonl", "r.jsonl is a file of 3 records.", "recall ls r.jsonl"),
@@ -147,7 +145,7 @@ def test_get_names_a_folder_and_a_file_of_records() -> None:
         assert run(*hint.split()[1:])["ok"], target
 
 
-def test_a_record_is_found_by_the_end_of_its_files_path_and_its_line(home: Path) -> None:
+def test_path_suffix_and_line_select_a_record(home: Path) -> None:
     (home / "deep" / "s.jsonl").write_text('{"id": "k", "text": "delta"}\n\n{"text": "epsilon"}\n')
     run("add", "deep")
 
@@ -155,7 +153,7 @@ def test_a_record_is_found_by_the_end_of_its_files_path_and_its_line(home: Path)
     assert run("get", "s.jsonl:2")["error"]["code"] == "unknown_target"
 
 
-def test_a_document_without_text_has_no_lines(home: Path) -> None:
+def test_empty_document_has_no_lines(home: Path) -> None:
     (home / "empty.txt").write_text("")
     run("add", ".")
 
@@ -164,7 +162,7 @@ def test_a_document_without_text_has_no_lines(home: Path) -> None:
     assert error["hint"] is None
 
 
-def test_a_place_behind_the_end_is_refused_and_what_there_is_is_told(home: Path) -> None:
+def test_place_past_the_end_is_refused_with_the_valid_range(home: Path) -> None:
     (home / "page.html").write_text("<html><p>One.</p></html>")
     (home / "one.json").write_text(json.dumps(CHAT[:1]))
     run("add", ".")
@@ -177,7 +175,7 @@ def test_a_place_behind_the_end_is_refused_and_what_there_is_is_told(home: Path)
 MANUAL = '.TH GNU 1\n.\\" 2\n.\\" 3\n.\\" 4\n.SH NAME\ngnu \\- an antelope\n.SH HABITAT\nIt lives in the\nplains.\n'
 
 
-def test_whynot_names_the_place_that_get_takes(home: Path) -> None:
+def test_whynot_accepts_the_places_of_get(home: Path) -> None:
     (home / "gnu.1").write_text(MANUAL)
     run("add", ".")
     for target, words in (
@@ -193,7 +191,7 @@ def test_whynot_names_the_place_that_get_takes(home: Path) -> None:
         assert words in text_of(view["chosen"]["chunk_id"]), target
 
 
-def test_a_place_that_a_document_has_not_is_refused_by_whynot_too(home: Path) -> None:
+def test_whynot_refuses_a_missing_place(home: Path) -> None:
     (home / "gnu.1").write_text(MANUAL)
     run("add", ".")
 

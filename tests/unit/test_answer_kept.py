@@ -41,7 +41,7 @@ def statements(store: SqliteStore) -> Iterator[list[str]]:
         store.db.exec_trace = None
 
 
-def test_another_weight_and_its_context_touch_no_store(recall: Recall) -> None:
+def test_reweighting_and_packing_do_not_read_the_store(recall: Recall) -> None:
     for settings in [(), ("sparse_recall=on",), ("fusion=rrf",)]:
         for text in QUESTIONS:
             config = recall.under(settings).config
@@ -56,7 +56,7 @@ def test_another_weight_and_its_context_touch_no_store(recall: Recall) -> None:
             assert seen == [], (settings, text)
 
 
-def test_a_text_is_read_once(recall: Recall) -> None:
+def test_text_is_read_once(recall: Recall) -> None:
     found = recall.engine.answer(recall.engine.plan("token budget"))
     recall.engine.hits(found, 0, 10)
     with statements(recall.store) as seen:
@@ -80,7 +80,7 @@ def test_two_answers_share_no_texts(recall: Recall) -> None:
     assert not other.rows
 
 
-def test_rows_that_are_gone_are_said_to_be(recall: Recall) -> None:
+def test_deleted_rows_are_reported(recall: Recall) -> None:
     found = recall.engine.answer(recall.engine.plan("token budget"))
     before = recall.engine.hits(found, 0, 5)
     with Recall.open(recall.store.path) as other:
@@ -93,7 +93,7 @@ def test_rows_that_are_gone_are_said_to_be(recall: Recall) -> None:
         recall.engine.pack(found, Pack(budget_tokens=100_000))
 
 
-def test_an_answer_of_which_one_row_became_another_chunk_is_outdated(tmp_path: Path) -> None:
+def test_answer_with_a_changed_row_is_outdated(tmp_path: Path) -> None:
     Recall.init(str(tmp_path))
     for name in ("a.md", "b.md", "c.md"):
         (tmp_path / name).write_text(f"A budget in {name}.\n")
@@ -109,7 +109,7 @@ def test_an_answer_of_which_one_row_became_another_chunk_is_outdated(tmp_path: P
             recall.engine.hits(found, 0, 10)
 
 
-def test_another_chunk_in_the_place_of_one_that_is_gone_is_not_taken_for_it(recall: Recall, tmp_path: Path) -> None:
+def test_chunk_with_a_reused_rowid_is_not_mistaken(recall: Recall, tmp_path: Path) -> None:
     found = recall.engine.answer(recall.engine.plan("token budget"))
     (tmp_path / "other.md").write_text("\n\n".join(f"# {n}\n\n{'nothing of it ' * 150}" for n in range(80)))
     with Recall.open(recall.store.path) as other:

@@ -49,14 +49,14 @@ def recorded(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_the_same_program_recorded_twice_gives_the_same_bytes(tiny: Path, tmp_path: Path) -> None:
+def test_recording_the_same_program_twice_gives_identical_bytes(tiny: Path, tmp_path: Path) -> None:
     again = record(tmp_path / "again.jsonl")
 
     assert again.read_bytes() == tiny.read_bytes()
     assert answers.main(["compare", str(tiny), str(again)]) == 0
 
 
-def test_a_recording_is_read_as_written_and_summed_up(recorded: Path, tmp_path: Path) -> None:
+def test_recording_survives_reading_and_is_summarised(recorded: Path, tmp_path: Path) -> None:
     kept = recording.read(recorded)
     recording.write(kept, tmp_path / "again.jsonl")
 
@@ -72,7 +72,7 @@ def test_a_recording_is_read_as_written_and_summed_up(recorded: Path, tmp_path: 
 
 
 @pytest.mark.slow
-def test_a_recording_holds_answers_refusals_and_what_was_written(tiny: Path) -> None:
+def test_recording_contains_answers_errors_and_written_files(tiny: Path) -> None:
     kept = recording.read(tiny).answers
 
     assert {0, 1, 2, 7} <= {each.output.status for each in kept}
@@ -81,7 +81,7 @@ def test_a_recording_holds_answers_refusals_and_what_was_written(tiny: Path) -> 
     assert str(TREE) not in tiny.read_text(encoding="utf-8")
 
 
-def test_an_answer_that_differs_is_told_with_its_question(
+def test_changed_answer_is_reported_with_its_query(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old = recording.read(recorded)
@@ -101,7 +101,7 @@ def test_an_answer_that_differs_is_told_with_its_question(
     assert f"{len(old.answers) - 1} equal, 1 different" in told
 
 
-def test_recordings_of_other_questions_are_not_compared(
+def test_recordings_of_different_queries_are_not_compared(
     recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old = recording.read(recorded)
@@ -112,7 +112,7 @@ def test_recordings_of_other_questions_are_not_compared(
     assert "not comparable: other questions were asked" in capsys.readouterr().out
 
 
-def test_the_first_questions_are_the_same_however_many_there_are() -> None:
+def test_first_queries_do_not_depend_on_their_number() -> None:
     corpora = {"hash": files(1, share=0.05), "void": ()}
 
     few, many = (list(questions(count, corpora, seed=3)) for count in (5, 9))
@@ -122,7 +122,7 @@ def test_the_first_questions_are_the_same_however_many_there_are() -> None:
     assert {question.argv[0] == "--json" for question in mistakes()} == {True, False}
 
 
-def test_a_process_of_its_own_says_what_the_one_interpreter_says(tmp_path: Path) -> None:
+def test_new_process_and_shared_interpreter_agree(tmp_path: Path) -> None:
     line = ["search", "retry", "--json"]
     with Checkout(TREE, sys.executable, work=tmp_path) as checkout:
         assert checkout.start(line, folder=tmp_path) == checkout.ask(line, folder=tmp_path)
@@ -131,14 +131,14 @@ def test_a_process_of_its_own_says_what_the_one_interpreter_says(tmp_path: Path)
         )
 
 
-def test_a_package_from_elsewhere_is_not_recorded_as_that_checkout(tmp_path: Path) -> None:
+def test_package_from_another_path_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
 
     with pytest.raises(SystemExit, match="not from"):
         Checkout(tmp_path / "empty", sys.executable, work=tmp_path)
 
 
-def test_durations_are_left_out_and_texts_that_quote_them_are_kept() -> None:
+def test_durations_are_removed_but_quoted_durations_stay() -> None:
     quoting = '{"text":"\\"took_ms\\":7 {","a \\"took_ms":7,"stats":'
     line = quoting + '{"took_ms":3.25,"timings":{"rank":1.5e-3}},"rank":4}\n'
     plain = "stage            in      out       ms\nlive             12       12      0.3  ####\nstore   1\n"
@@ -153,13 +153,13 @@ def test_durations_are_left_out_and_texts_that_quote_them_are_kept() -> None:
     )
 
 
-def test_folders_stand_under_a_name() -> None:
+def test_folders_are_replaced_by_placeholders() -> None:
     output = Output(1, "", "error: /tmp/x/world/none/recall.db\n")
 
     assert normalized(output, where={"/tmp/x/world": "<world>"}).stderr == "error: <world>/none/recall.db\n"
 
 
-def test_ids_are_put_in_by_their_place() -> None:
+def test_ids_are_replaced_by_position() -> None:
     places = Places(("aabbccdd", "eeff0011"), ("11223344",), "d1")
 
     assert places.filled("{chunk:3} {chunk:0/4} {doc:9} {digest} {a,b} {n}") == "eeff0011 aabb 11223344 d1 {a,b} {n}"

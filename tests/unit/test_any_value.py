@@ -105,20 +105,20 @@ def check(sound: Path, base: Path, table: str, column: str, value: str, *, at_on
         raise
 
 
-def test_a_value_of_another_kind_is_damage(sound: Path, tmp_path: Path) -> None:
+def test_value_of_a_wrong_type_is_damage(sound: Path, tmp_path: Path) -> None:
     for number, seen in enumerate(SEEN):
         check(sound, tmp_path / str(number), *seen, at_once=True)
 
 
 @pytest.mark.slow
-def test_a_value_of_another_kind_is_damage_to_each_use(sound: Path, tmp_path: Path) -> None:
+def test_value_of_a_wrong_type_is_damage_to_every_command(sound: Path, tmp_path: Path) -> None:
     for number, seen in enumerate(SEEN):
         check(sound, tmp_path / str(number), *seen, at_once=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("value", VALUES)
-def test_so_is_any_value_in_any_column(sound: Path, tmp_path: Path, value: str) -> None:
+def test_any_value_in_any_column_is_damage_or_harmless(sound: Path, tmp_path: Path, value: str) -> None:
     tried = 0
     with closing(apsw.Connection(str(sound / "recall.db"))) as db:
         every = [*columns(db)]

@@ -52,7 +52,7 @@ def left_over(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name.startswith(".recall-"))
 
 
-def test_a_backup_answers_as_the_store_did(recall: Recall, base: Path) -> None:
+def test_backup_answers_like_the_store(recall: Recall, base: Path) -> None:
     target = base / "copy.db"
 
     view = recall.backup(target)["backup"]
@@ -65,7 +65,7 @@ def test_a_backup_answers_as_the_store_did(recall: Recall, base: Path) -> None:
     assert view["digest"] == recall.search("quokka")["stats"]["digest"]
 
 
-def test_a_backup_is_for_its_owner_alone_and_one_file(recall: Recall, base: Path) -> None:
+def test_backup_is_one_file_readable_by_its_owner_only(recall: Recall, base: Path) -> None:
     recall.backup(base / "copy.db")
 
     assert stat.S_IMODE((base / "copy.db").stat().st_mode) == 0o600
@@ -73,7 +73,7 @@ def test_a_backup_is_for_its_owner_alone_and_one_file(recall: Recall, base: Path
     assert left_over(base) == []
 
 
-def test_a_backup_has_the_mode_that_was_asked_for(recall: Recall, base: Path) -> None:
+def test_backup_gets_the_requested_mode(recall: Recall, base: Path) -> None:
     target = base / "copy.db"
 
     assert run("--store", str(base), "backup", str(target), "--mode", "640")[0] == 0
@@ -81,9 +81,7 @@ def test_a_backup_has_the_mode_that_was_asked_for(recall: Recall, base: Path) ->
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
 
 
-def test_a_backup_is_of_one_moment_while_others_write(
-    recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_backup_is_consistent_during_writes(recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copying, "STEP_PAGES", 1)
     before = exported(recall)
     steps = write.backup(recall.engine, base / "copy.db", force=False)
@@ -98,7 +96,7 @@ def test_a_backup_is_of_one_moment_while_others_write(
     assert exported(recall) != before
 
 
-def test_a_backup_tells_how_far_it_is(recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_backup_reports_progress(recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copying, "STEP_PAGES", 4)
 
     told = [
@@ -111,7 +109,7 @@ def test_a_backup_tells_how_far_it_is(recall: Recall, base: Path, monkeypatch: p
     assert told[-1] == ("copy", pages, pages)
 
 
-def test_a_backup_that_is_stopped_leaves_nothing(recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopped_backup_leaves_no_file(recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copying, "STEP_PAGES", 1)
     steps = write.backup(recall.engine, base / "copy.db", force=False)
     next(steps)
@@ -123,7 +121,7 @@ def test_a_backup_that_is_stopped_leaves_nothing(recall: Recall, base: Path, mon
     assert recall.backup(base / "copy.db")["ok"]
 
 
-def test_no_backup_takes_the_place_of_a_file_unless_that_is_meant(recall: Recall, base: Path) -> None:
+def test_backup_replaces_a_file_only_with_force(recall: Recall, base: Path) -> None:
     (base / "copy.db").write_text("what I wrote yesterday")
     (base / "copy.db").chmod(0o640)
 
@@ -137,7 +135,7 @@ def test_no_backup_takes_the_place_of_a_file_unless_that_is_meant(recall: Recall
     assert stat.S_IMODE((base / "copy.db").stat().st_mode) == 0o640
 
 
-def test_no_backup_takes_the_place_of_the_store_or_of_one_in_use(recall: Recall, base: Path, tmp_path: Path) -> None:
+def test_backup_never_replaces_a_store_in_use(recall: Recall, base: Path, tmp_path: Path) -> None:
     (base / "link.db").symlink_to(base / "recall.db")
     for name in ("recall.db", "link.db"):
         with pytest.raises(UsageError, match="is the store itself"):
@@ -149,7 +147,7 @@ def test_no_backup_takes_the_place_of_the_store_or_of_one_in_use(recall: Recall,
             recall.backup(tmp_path / "other" / "recall.db", force=True)
 
 
-def test_a_backup_that_cannot_be_written_says_so(recall: Recall, base: Path) -> None:
+def test_unwritable_backup_is_reported(recall: Recall, base: Path) -> None:
     make: dict[str, Callable[[Path], object]] = {
         "folder": Path.mkdir,
         "pipe": os.mkfifo,
@@ -176,9 +174,7 @@ def test_a_backup_that_cannot_be_written_says_so(recall: Recall, base: Path) -> 
         "DELETE FROM doc WHERE rowid = 3",
     ],
 )
-def test_a_damaged_store_leaves_no_backup_and_the_last_one_as_it_was(
-    recall: Recall, base: Path, statement: str
-) -> None:
+def test_damaged_store_leaves_the_last_backup_unchanged(recall: Recall, base: Path, statement: str) -> None:
     recall.backup(base / "copy.db")
     before = (base / "copy.db").read_bytes()
     db = sqlite(recall).db
@@ -195,7 +191,7 @@ def test_a_damaged_store_leaves_no_backup_and_the_last_one_as_it_was(
     assert left_over(base) == []
 
 
-def test_a_backup_keeps_nothing_of_a_purge_that_did_not_end(recall: Recall, base: Path) -> None:
+def test_backup_contains_nothing_of_an_unfinished_purge(recall: Recall, base: Path) -> None:
     with recall.store.writer() as writer:
         writer.begin_purge(["docs/b.md"])
         writer.tombstone(["docs/b.md"])
@@ -205,7 +201,7 @@ def test_a_backup_keeps_nothing_of_a_purge_that_did_not_end(recall: Recall, base
     assert b"smiles at b" not in (base / "copy.db").read_bytes()
 
 
-def test_a_backup_waits_for_no_reader_that_keeps_a_purge_from_ending(recall: Recall, base: Path) -> None:
+def test_backup_does_not_wait_for_a_long_reader(recall: Recall, base: Path) -> None:
     reader = apsw.Connection(str(base / "recall.db"))
     reader.execute("BEGIN; SELECT count(*) FROM doc").fetchall()
     with recall.store.writer() as writer:
@@ -220,7 +216,7 @@ def test_a_backup_waits_for_no_reader_that_keeps_a_purge_from_ending(recall: Rec
     assert not (base / "copy.db").exists()
 
 
-def test_a_store_in_memory_can_be_kept_by_a_backup(tmp_path: Path) -> None:
+def test_in_memory_store_can_be_backed_up(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("A quokka smiles.\n")
     with Recall.open(":memory:", start=tmp_path) as recall:
         recall.index(str(tmp_path / "a.md"))
@@ -238,7 +234,7 @@ def run(*argv: str) -> tuple[int, str, str]:
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def test_the_command_says_what_it_wrote(recall: Recall, base: Path) -> None:
+def test_command_prints_what_it_wrote(recall: Recall, base: Path) -> None:
     digest = recall.search("quokka")["stats"]["digest"]
     target = str(base / "copy.db")
 

@@ -14,18 +14,18 @@ from benchmarks.timing import Comparison, Spread, compare
 from recall_core.embed.hash import HashEmbedder
 
 
-def test_the_corpus_is_the_same_every_time() -> None:
+def test_corpus_is_reproducible() -> None:
     assert list(corpus.paragraphs(3)) == list(corpus.paragraphs(3))
     assert list(corpus.paragraphs(3)) != list(corpus.paragraphs(3, seed=2))
 
 
-def test_a_ratio_is_taken_within_each_round_and_the_first_round_does_not_count() -> None:
+def test_ratio_is_taken_per_round_without_the_first_round() -> None:
     ours, peer = iter([99.0, 2.0, 6.0, 3.0]), iter([99.0, 1.0, 2.0, 3.0])
     found = compare("a", lambda: next(ours), "b", lambda: next(peer), chunks=1, rounds=3)
     assert found == Comparison("a", "b", 1, Spread(3.0, 2.0, 6.0), Spread(2.0, 1.0, 3.0), Spread(2.0, 1.0, 3.0))
 
 
-def test_what_is_beyond_its_budget_is_listed_and_only_that(capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_figures_over_budget_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     one, two = Spread(1.0, 1.0, 1.0), Spread(2.0, 1.5, 4.0)
     near = workbench.Figure("near", "peer", "ms", two, one, two, most=2.0)
     beyond = near._replace(name="beyond", most=1.9)
@@ -47,7 +47,7 @@ def test_what_is_beyond_its_budget_is_listed_and_only_that(capsys: pytest.Captur
 
 
 @pytest.mark.slow
-def test_looking_is_compared_and_an_answer_that_costs_too_much_is_listed(tmp_path: Path) -> None:
+def test_freshness_checks_are_measured_and_compared(tmp_path: Path) -> None:
     answers, looked = checks.measure(20, tmp_path, answers=1, rounds=1)
 
     assert (answers.name, looked.name) == ("answers after chmod -R", "texts and vectors")
@@ -56,7 +56,7 @@ def test_looking_is_compared_and_an_answer_that_costs_too_much_is_listed(tmp_pat
     assert checks.over([dear, cheap, looked._replace(ratio=Spread(5.0, 5.0, 5.0))]) == [answers.name]
 
 
-def test_an_answer_that_costs_too_much_is_listed() -> None:
+def test_expensive_answer_is_listed() -> None:
     one = Spread(1.0, 1.0, 1.0)
     answers = Comparison("answers after chmod -R", "before", 60, one, one, Spread(1.2, 0, 9))
     cheap = answers._replace(ratio=Spread(1.1, 0, 9))
@@ -66,7 +66,7 @@ def test_an_answer_that_costs_too_much_is_listed() -> None:
     assert checks.over([answers, cheap, looked]) == [answers.name]
 
 
-def test_a_program_in_a_terminal_gets_its_keys_and_tells_what_it_cost(tmp_path: Path) -> None:
+def test_terminal_program_gets_keys_and_reports_its_cost(tmp_path: Path) -> None:
     said = r"print('ready', flush=True); print('\x1b[1mgot\x1b[0m', sys.stdin.readline(), flush=True)"
     script = f"import sys; {said}; input()"
     with Terminal([sys.executable, "-c", script], cwd=tmp_path) as terminal:
@@ -80,7 +80,7 @@ def test_a_program_in_a_terminal_gets_its_keys_and_tells_what_it_cost(tmp_path: 
     assert cost.seconds > at - pressed
 
 
-def test_a_program_that_ends_is_told_apart_from_one_that_is_waited_for(tmp_path: Path) -> None:
+def test_ended_program_and_timeout_raise_different_errors(tmp_path: Path) -> None:
     with (
         Terminal([sys.executable, "-c", "print('gone')"], cwd=tmp_path) as ended,
         pytest.raises(EOFError, match="gone"),
@@ -93,7 +93,7 @@ def test_a_program_that_ends_is_told_apart_from_one_that_is_waited_for(tmp_path:
         silent.until("never", seconds=0.2)
 
 
-def test_without_a_collection_the_quality_benchmarks_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quality_benchmarks_report_a_missing_collection(capsys: pytest.CaptureFixture[str]) -> None:
     assert (quality.main([]), changes.main([]), windows.main([])) == (0, 0, 0)
     assert capsys.readouterr().out.count("no judged collection: give --data") == 3
 
@@ -113,7 +113,7 @@ def collection(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_ranking_that_finds_every_document_has_an_ndcg_of_one(
+def test_perfect_ranking_has_an_ndcg_of_one(
     collection: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quality, "PEERS", {"reversed": lambda tiny: {q: list(tiny.grades) for q in tiny.queries}})
@@ -130,7 +130,7 @@ def test_a_ranking_that_finds_every_document_has_an_ndcg_of_one(
     assert found["recall hybrid, hash"].mean == 1.0
 
 
-def test_a_change_is_held_against_the_ranking_before_it(collection: Path, tmp_path: Path) -> None:
+def test_change_is_compared_with_the_previous_ranking(collection: Path, tmp_path: Path) -> None:
     found = list(changes.figures(quality.read_collection(collection), ["hash"], tmp_path / "work"))
 
     rows = {(each.system, each.change): each for each in found if each.measure == "ndcg@10"}
@@ -139,7 +139,7 @@ def test_a_change_is_held_against_the_ranking_before_it(collection: Path, tmp_pa
     assert all(rows["words", change].mean == 1.0 for change in changes.CHANGES)
 
 
-def test_records_without_a_text_are_a_change_of_their_own(collection: Path, tmp_path: Path) -> None:
+def test_records_without_text_are_a_separate_change(collection: Path, tmp_path: Path) -> None:
     made = changes.without_texts(quality.read_collection(collection), tmp_path / "work")
     lost = [
         word for word in ("apple", "boat", "cloud", "desk", "engine", "forest", "glass") if changes.is_textless(word)
@@ -157,7 +157,7 @@ def test_records_without_a_text_are_a_change_of_their_own(collection: Path, tmp_
     assert rows["words", "questions (4)"].paired.difference == 0
 
 
-def test_joined_chunks_hold_their_abstracts_and_a_cut_one_takes_one_window(collection: Path) -> None:
+def test_joined_chunks_contain_abstracts_and_a_window_cuts_one(collection: Path) -> None:
     chunks, chunk_of = windows.joined(quality.read_collection(collection), 4)
 
     assert (len(chunks), chunk_of["apple"], chunk_of["engine"], chunk_of["jacket"]) == (3, "0", "1", "2")
@@ -165,7 +165,7 @@ def test_joined_chunks_hold_their_abstracts_and_a_cut_one_takes_one_window(colle
     assert windows.cut(chunks[0], HashEmbedder(64)) == " ".join(chunks[0].split())
 
 
-def test_what_passages_cost_is_told_of_processes_and_of_rows(capsys: pytest.CaptureFixture[str]) -> None:
+def test_passage_costs_are_reported_per_process_and_row(capsys: pytest.CaptureFixture[str]) -> None:
     assert passages.main(["--chunks", "20", "--questions", "2"]) in (0, 1)
     head, of_processes, of_rows = capsys.readouterr().out.splitlines()
 

@@ -55,7 +55,7 @@ def free(store: SqliteStore) -> int:
     return int(store.execute("SELECT count(*) FROM vec_free")[0][0])
 
 
-def test_sixteen_vectors_share_a_row_and_the_rest_is_free() -> None:
+def test_sixteen_vectors_share_a_row() -> None:
     for count in [1, 15, 16, 17, 40]:
         store = store_of(count)
 
@@ -65,7 +65,7 @@ def test_sixteen_vectors_share_a_row_and_the_rest_is_free() -> None:
         assert len(content(store)) == 4 * DIMENSION * (count + free(store)), count
 
 
-def test_a_vector_that_leaves_is_zeroed_in_place_and_its_place_is_taken_again() -> None:
+def test_removed_vector_is_zeroed_and_its_slot_reused() -> None:
     store = store_of(16)
     with store.transaction():
         store.execute("DELETE FROM vec_cache")
@@ -83,7 +83,7 @@ def test_a_vector_that_leaves_is_zeroed_in_place_and_its_place_is_taken_again() 
     assert {*held(store).values()} == {*range(16), 20, 21} - {3, 7}
 
 
-def test_all_vectors_come_by_rowid_whatever_places_were_taken_again() -> None:
+def test_vectors_are_read_by_rowid_after_slots_are_reused() -> None:
     store = store_of(20)
     remove(store, 2, 11, 17)
     add(store, range(30, 34))
@@ -94,7 +94,7 @@ def test_all_vectors_come_by_rowid_whatever_places_were_taken_again() -> None:
     assert list(store.cosines(vector(1), where=None)) == list(held(store))
 
 
-def test_a_block_that_is_lost_is_found_by_doctor_and_no_other_vector_is_taken_for_it() -> None:
+def test_doctor_finds_a_lost_block_and_no_vector_is_confused() -> None:
     store = store_of(20)
     with store.transaction():
         store.execute("DELETE FROM vec_block WHERE block = 1")
@@ -110,7 +110,7 @@ def test_a_block_that_is_lost_is_found_by_doctor_and_no_other_vector_is_taken_fo
     assert store.check("vector_values").severity == "ok"
 
 
-def test_compacting_leaves_no_place_free_in_between_and_no_answer_another() -> None:
+def test_compacting_closes_gaps_and_keeps_answers() -> None:
     store = store_of(50)
     remove(store, *range(0, 40, 2))
     add(store, range(60, 63))
@@ -127,7 +127,7 @@ def test_compacting_leaves_no_place_free_in_between_and_no_answer_another() -> N
     assert store.check("vector_values").severity == store.check("counts").severity == "ok"
 
 
-def test_what_a_transaction_put_is_gone_with_it(tmp_path: Path) -> None:
+def test_rollback_removes_added_vectors(tmp_path: Path) -> None:
     store = store_of(5, str(tmp_path / "r.db"))
     before = content(store), free(store)
 
@@ -146,7 +146,7 @@ def best(store: SqliteStore, asked: bytes, *, k: int) -> dict[int, float]:
     return {rowid: cosines[rowid] for rowid in sorted(order, key=lambda rowid: -cosines[rowid])[:k]}
 
 
-def test_the_nearest_of_all_are_those_with_the_highest_cosines() -> None:
+def test_nearest_rows_have_the_highest_cosines() -> None:
     store = store_of(40)
     remove(store, 4, 5)
     add(store, range(50, 51))
@@ -157,7 +157,7 @@ def test_the_nearest_of_all_are_those_with_the_highest_cosines() -> None:
         assert vectors.near_of_all(store.execute, vector(12), k=k) is not None
 
 
-def test_where_more_tie_than_were_proposed_the_first_of_them_in_natural_order_are_the_nearest() -> None:
+def test_ties_beyond_the_limit_follow_natural_order() -> None:
     store = create_store(":memory:", embedder="e-1", dimension=DIMENSION, counter="whitespace", chunker="c")
     for number in range(100):
         file = new_file(f"{99 - number:03}.txt", [f"text {number}"])
@@ -173,7 +173,7 @@ def test_where_more_tie_than_were_proposed_the_first_of_them_in_natural_order_ar
     assert list(near.cosines) == [100, 99, 98]
 
 
-def test_a_vector_of_no_live_chunk_takes_no_place_among_the_nearest() -> None:
+def test_vector_without_live_chunk_is_never_nearest() -> None:
     store = store_of(20)
     with store.transaction():
         store.execute("DROP TRIGGER chunk_tombstone")
@@ -186,7 +186,7 @@ def test_a_vector_of_no_live_chunk_takes_no_place_among_the_nearest() -> None:
     assert not {3, 4} & {*near.cosines}
 
 
-def test_what_is_kept_in_memory_is_what_the_blocks_hold_with_gaps_and_without() -> None:
+def test_vectors_in_memory_equal_blocks_with_or_without_gaps() -> None:
     store = store_of(70)
     remove(store, *range(16, 32), 40, 41)
     add(store, range(80, 83))
@@ -198,7 +198,7 @@ def test_what_is_kept_in_memory_is_what_the_blocks_hold_with_gaps_and_without() 
     assert dict(snapshot.cosines(vector(3), None)) == store.cosines(vector(3), where=None)
 
 
-def test_estimates_by_block_equal_those_one_by_one() -> None:
+def test_block_estimates_equal_single_estimates() -> None:
     for filtered in [False, True]:
         store = store_of(40)
         remove(store, 3, 20)

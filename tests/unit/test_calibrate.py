@@ -39,42 +39,42 @@ def calibrated(recall: Recall, judged: dict[str, list[str]], *, k: int = 3) -> A
     return recall.calibrate_sparse(Ask(k=k), queries=queries, qrels=qrels)["calibration"]
 
 
-def test_an_effect_counts_what_lies_within_the_ceiling_and_on_it() -> None:
+def test_effect_counts_rows_up_to_and_including_the_ceiling() -> None:
     rows = near((0.1, True), (0.2, False), (0.3, True))
     assert effect(rows, 0.2) == Effect(0.2, 2, 1)
     assert effect(rows, 0.05) == Effect(0.05, 0, 0)
 
 
-def test_the_ceiling_with_the_best_f_measure_is_proposed() -> None:
+def test_ceiling_with_the_best_f_measure_is_proposed() -> None:
     rows = near((0.1, True), (0.2, True), (0.3, False), (0.4, False), (0.5, True))
     # F of 3 missed: 0.1 -> 2/4, 0.2 -> 4/5, 0.5 -> 6/8
     assert propose(rows, 3) == Effect(0.2, 2, 2)
 
 
-def test_of_equal_ceilings_the_lowest_is_proposed() -> None:
+def test_lowest_of_equal_ceilings_is_proposed() -> None:
     rows = near((0.1, True), (0.2, False), (0.3, False), (0.4, True))
     # F of 2 missed: 0.1 -> 2/3, 0.4 -> 4/6
     assert propose(rows, 2) == Effect(0.1, 1, 1)
 
 
-def test_a_proposed_ceiling_lets_its_own_distance_through() -> None:
+def test_proposed_ceiling_includes_its_own_distance() -> None:
     chosen = propose(near((0.12341, True)), 1)
     assert chosen is not None
     assert chosen.ceiling == 0.1235
 
 
-def test_nothing_relevant_in_reach_proposes_nothing() -> None:
+def test_no_ceiling_is_proposed_without_relevant_rows() -> None:
     assert propose(near((0.1, False)), 2) is None
     assert propose([], 0) is None
 
 
-def test_a_query_is_held_out_of_its_own_ceiling() -> None:
+def test_query_is_left_out_of_its_own_ceiling() -> None:
     rows = near((0.1, True), (0.4, True))
     # The first is within the ceiling that the second proposes, the second beyond that of the first.
     assert held_out(JudgedDistances(tuple(rows), tuple(rows), (1, 1)), 0.4) == Effect(0.4, 1, 1)
 
 
-def test_calibration_says_that_the_default_cannot_fire_and_what_would(recall: Recall) -> None:
+def test_calibration_reports_useless_default_and_proposes_a_ceiling(recall: Recall) -> None:
     judged = {"office vault harbour code": ["docs/vault.md"]}
     view = calibrated(recall, judged)
     assert (view["left_out"], view["can_fire"], view["current"]["injections"]) == (1, False, 0)
@@ -85,7 +85,7 @@ def test_calibration_says_that_the_default_cannot_fire_and_what_would(recall: Re
     assert view["setting"] == f"sparse_distance_ceiling = {proposed['ceiling']:g}"
 
 
-def test_a_search_under_the_proposed_ceiling_injects_as_foretold(recall: Recall) -> None:
+def test_search_under_the_proposed_ceiling_injects_as_predicted(recall: Recall) -> None:
     judged = {"office vault harbour code": ["docs/vault.md"]}
     ceiling = calibrated(recall, judged)["proposed"]["ceiling"]
     settings = (f"sparse_distance_ceiling={ceiling}",)
@@ -98,14 +98,14 @@ def test_a_search_under_the_proposed_ceiling_injects_as_foretold(recall: Recall)
     )
 
 
-def test_nothing_left_out_proposes_nothing(recall: Recall) -> None:
+def test_no_ceiling_is_proposed_if_nothing_is_left_out(recall: Recall) -> None:
     view = calibrated(recall, {"office": ["docs/rules-0.md"]}, k=100)
     assert view["left_out"] == 0
     assert view["current"]["recall"]["rate"] is None
     assert "proposed" not in view
 
 
-def test_a_ceiling_that_no_question_reaches_is_a_warning(recall: Recall) -> None:
+def test_unreachable_ceiling_is_a_warning(recall: Recall) -> None:
     assert ceiling_reachable(recall.store, recall.engine.embedder, recall.config).severity == "ok"  # nothing to go by
     calibrated(recall, {"office": ["docs/rules-0.md"]})
     recall.judge_import(queries=recall.engine.base / "queries.jsonl", qrels=recall.engine.base / "qrels.tsv")
@@ -121,7 +121,7 @@ def test_a_ceiling_that_no_question_reaches_is_a_warning(recall: Recall) -> None
         assert found.evidence.startswith(evidence), changes
 
 
-def test_a_store_without_short_documents_has_no_ceiling_to_doubt(recall: Recall) -> None:
+def test_store_without_short_documents_needs_no_ceiling(recall: Recall) -> None:
     recall.remove(["docs/vault.md"])
     found = ceiling_reachable(recall.store, recall.engine.embedder, recall.config)
     assert (found.severity, found.evidence) == ("ok", "there is no short document to try")

@@ -12,7 +12,7 @@ from recall_core.types import Root
 from tests.workbench_corpus import build_store
 
 
-def test_texts_vectors_and_index_take_room_within_the_file(tmp_path: Path) -> None:
+def test_texts_vectors_and_index_fit_in_the_file_size(tmp_path: Path) -> None:
     with Recall.open(str(build_store(tmp_path))) as recall:
         found = recall.store.sizes()
         page = int(recall.store.execute("PRAGMA page_size")[0][0])
@@ -22,7 +22,7 @@ def test_texts_vectors_and_index_take_room_within_the_file(tmp_path: Path) -> No
         assert found.text + found.vectors + found.fulltext < recall.store.size_bytes()
 
 
-def test_the_tokens_are_those_of_the_live_chunks(tmp_path: Path) -> None:
+def test_token_count_covers_live_chunks(tmp_path: Path) -> None:
     with Recall.open(str(build_store(tmp_path))) as recall:
         before = recall.store.totals().tokens
         rows = recall.store.execute(
@@ -33,7 +33,7 @@ def test_the_tokens_are_those_of_the_live_chunks(tmp_path: Path) -> None:
         assert recall.store.totals().tokens == before - rows[0][0]
 
 
-def test_each_root_has_the_documents_it_found_and_their_newest_time(tmp_path: Path) -> None:
+def test_each_root_reports_its_documents_and_newest_time(tmp_path: Path) -> None:
     with Recall.open(str(build_store(tmp_path))) as recall:
         found = {source.root.folder: source for source in recall.store.root_sources()}
 
@@ -46,7 +46,7 @@ def test_each_root_has_the_documents_it_found_and_their_newest_time(tmp_path: Pa
     assert {source.newest[:10] for source in found.values()} == {"2023-11-14"}
 
 
-def test_an_empty_root_has_no_newest_time(tmp_path: Path) -> None:
+def test_empty_root_has_no_newest_time(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     Recall.init(str(tmp_path))
     with Recall.open(str(tmp_path)) as recall:
@@ -55,7 +55,7 @@ def test_an_empty_root_has_no_newest_time(tmp_path: Path) -> None:
         assert [(source.documents, source.newest) for source in recall.store.root_sources()] == [(0, "")]
 
 
-def test_stats_tells_the_same_sizes_where_they_are_asked_for(tmp_path: Path) -> None:
+def test_stats_reports_the_same_sizes_on_request(tmp_path: Path) -> None:
     with Recall.open(str(build_store(tmp_path))) as recall:
         view, found = recall.stats(sizes=True)["store"], recall.store.sizes()
         plain = recall.stats()["store"]
@@ -107,7 +107,7 @@ ACTS: dict[str, Callable[[Recall], object]] = {
 }
 
 
-def test_what_is_kept_is_what_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_counts_equal_counted_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, act in ACTS.items():
         folder = tmp_path / name
         store = str(build_store(folder))
@@ -127,7 +127,7 @@ def older(recall: Recall, *statements: str) -> None:
         recall.store.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
 
 
-def test_an_older_version_that_writes_leaves_no_wrong_count(tmp_path: Path) -> None:
+def test_older_version_leaves_no_wrong_count(tmp_path: Path) -> None:
     store = str(build_store(tmp_path))
     with Recall.open(store) as recall:
         before = recall.stats()
@@ -141,7 +141,7 @@ def test_an_older_version_that_writes_leaves_no_wrong_count(tmp_path: Path) -> N
         assert found_wrong(recall) == ([], True)
 
 
-def test_a_store_without_a_census_is_counted_and_keeps_it_from_the_next_change_on(tmp_path: Path) -> None:
+def test_store_without_counts_gains_them_at_next_change(tmp_path: Path) -> None:
     store = str(build_store(tmp_path))
     with Recall.open(store) as recall:
         before = recall.stats()["store"]
@@ -171,7 +171,7 @@ def test_doctor_names_and_repairs_a_wrong_count(tmp_path: Path) -> None:
         assert found_wrong(recall) == ([], True)
 
 
-def test_stats_looks_into_no_table_of_documents_chunks_or_vectors(tmp_path: Path) -> None:
+def test_stats_reads_no_document_chunk_or_vector_table(tmp_path: Path) -> None:
     asked: list[str] = []
     with Recall.open(str(build_store(tmp_path))) as recall:
         recall.store.db.set_exec_trace(lambda _cursor, sql, _bindings: asked.append(sql) is None)

@@ -457,7 +457,7 @@ def expect(recall: Recall, marks: Marks, case: object = None) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("change", WAYS, ids=lambda way: way.__name__)
-def test_a_change_behind_an_answer_is_marked_in_every_answer(base: Path, recall: Recall, change: Change) -> None:
+def test_changed_file_is_marked_in_every_answer(base: Path, recall: Recall, change: Change) -> None:
     expect(recall, {})
 
     change(base)
@@ -485,7 +485,7 @@ OF_A = (
 """The changes of docs/a.txt that differ in more than a detail."""
 
 
-def test_changes_of_several_files_at_once_are_all_marked(tmp_path: Path) -> None:
+def test_several_changed_files_are_all_marked(tmp_path: Path) -> None:
     targets = (LINK, WAY, DEEP, RECORDS[0], FAR)
     of_others = [[way for way, marks in WAYS.items() if target in marks] for target in targets]
     for number, together in enumerate(zip_longest(OF_A, *of_others)):
@@ -500,7 +500,7 @@ def test_changes_of_several_files_at_once_are_all_marked(tmp_path: Path) -> None
             expect(recall, {path: mark for change in changes for path, mark in WAYS[change].items()}, changes)
 
 
-def test_a_strict_command_exits_3_for_a_replaced_file(
+def test_strict_command_exits_3_for_a_replaced_file(
     base: Path, recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(base)
@@ -590,9 +590,7 @@ KEPT: tuple[Change, ...] = (
     ],
     ids=lambda changes: changes[0].__name__,
 )
-def test_a_change_that_leaves_every_byte_hides_no_later_change(
-    base: Path, recall: Recall, changes: tuple[Change, ...]
-) -> None:
+def test_touching_a_file_hides_no_later_change(base: Path, recall: Recall, changes: tuple[Change, ...]) -> None:
     for change in changes:
         change(base)
     expect(recall, {})
@@ -652,7 +650,7 @@ FURTHER = (folder_replaced, link_led_elsewhere)
         ),
     ],
 )
-def test_a_change_is_marked_after_any_earlier_answer(
+def test_change_is_marked_after_any_earlier_answer(
     base: Path, recall: Recall, past: Callable[[Path, Recall], None], changes: tuple[Change, ...]
 ) -> None:
     past(base, recall)
@@ -668,7 +666,7 @@ def test_a_change_is_marked_after_any_earlier_answer(
         expect(other, marks)
 
 
-def test_a_sync_unmarks_what_it_reads(base: Path, recall: Recall) -> None:
+def test_sync_unmarks_the_files_it_reads(base: Path, recall: Recall) -> None:
     for change in (edited, link_led_elsewhere, folder_replaced, record_edited, far_file_edited):
         change(base)
 
@@ -677,7 +675,7 @@ def test_a_sync_unmarks_what_it_reads(base: Path, recall: Recall) -> None:
     expect(recall, {})
 
 
-def test_what_can_no_more_be_read_or_looked_at_is_missing(base: Path, recall: Recall) -> None:
+def test_unreadable_file_is_missing(base: Path, recall: Recall) -> None:
     with without_privileges(base):
         expect(recall, {})
     (base / "docs" / "a.txt").chmod(0)
@@ -689,13 +687,13 @@ def test_what_can_no_more_be_read_or_looked_at_is_missing(base: Path, recall: Re
     (base / DEEP).parent.chmod(0o700)
 
 
-def test_a_name_in_other_letters_is_another_file_where_the_disk_says_so(base: Path, recall: Recall) -> None:
+def test_renamed_case_is_missing_on_case_sensitive_disks(base: Path, recall: Recall) -> None:
     (base / "docs" / "a.txt").rename(base / "docs" / "A.txt")
 
     expect(recall, {} if (base / "docs" / "a.txt").exists() else NO_A)
 
 
-def test_a_store_that_is_moved_with_its_files_marks_nothing(base: Path, recall: Recall) -> None:
+def test_moving_a_store_with_its_files_marks_nothing(base: Path, recall: Recall) -> None:
     recall.close()
     base.rename(base.with_name("elsewhere"))
 
@@ -703,7 +701,7 @@ def test_a_store_that_is_moved_with_its_files_marks_nothing(base: Path, recall: 
         expect(moved, {})
 
 
-def test_what_a_program_brought_is_never_marked(base: Path, recall: Recall) -> None:
+def test_document_added_by_a_program_is_never_marked(base: Path, recall: Recall) -> None:
     index(chunk([Segment("docs/lizard.txt", text("lizard"))]), recall)
     assert recall.search("lizard", Ask(strict_fresh=True))["results"]
 

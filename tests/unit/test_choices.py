@@ -73,7 +73,7 @@ def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
         yield opened
 
 
-def test_a_wrong_budget_or_pack_is_refused_with_what_it_takes(recall: Recall) -> None:
+def test_wrong_budget_or_pack_is_refused_with_accepted_values(recall: Recall) -> None:
     asks: list[tuple[dict[str, object], str, str]] = [
         ({"pack": "optimal"}, "pack must be of class Pack, not str.", "pack=Pack(budget_tokens=2000, pack='rank')"),
         ({"pack": "optimal", "budget_tokens": 9}, "pack must be of class Pack, not str.", "rank, optimal"),
@@ -89,7 +89,7 @@ def test_a_wrong_budget_or_pack_is_refused_with_what_it_takes(recall: Recall) ->
         assert hint in (caught.value.hint or ""), given
 
 
-def test_a_mode_is_known_by_either_name(recall: Recall) -> None:
+def test_mode_accepts_both_names(recall: Recall) -> None:
     calls: list[Callable[[Ask], object]] = [
         lambda ask: recall.search("words", ask)["query"]["plan"],
         lambda ask: recall.why_not("words", "a.md", ask)["whynot"],
@@ -102,7 +102,7 @@ def test_a_mode_is_known_by_either_name(recall: Recall) -> None:
             assert call(Ask(mode=name)) == call(Ask(mode=mode)), name
 
 
-def test_an_unknown_choice_is_refused_with_the_known_ones(recall: Recall) -> None:
+def test_unknown_choice_is_refused_with_the_known_choices(recall: Recall) -> None:
     for name, (choices, call) in CALLS.items():
         with pytest.raises(UsageError) as caught:
             call(recall)

@@ -25,7 +25,7 @@ def text_of(case: dict[str, Any]) -> str:
     return text if isinstance(text, str) else "".join(piece * times for piece, times in text)
 
 
-def test_every_text_is_cut_where_the_golden_file_says() -> None:
+def test_texts_are_cut_as_in_the_golden_file() -> None:
     for cut, case in CASES.items():
         settings = {**GOLDEN["usually"], **case["but"]}
         ruler, markdown = counter(settings.pop("counter")), settings.pop("markdown")
@@ -39,7 +39,7 @@ def test_every_text_is_cut_where_the_golden_file_says() -> None:
         )
 
 
-def test_a_golden_that_changed_is_another_version_of_the_chunker() -> None:
+def test_changed_golden_needs_a_new_chunker_version() -> None:
     digest = sha256(json.dumps(GOLDEN["cases"], sort_keys=True).encode()).hexdigest()
 
     assert DIGESTS[CHUNKER_VERSION] == digest, (
@@ -49,11 +49,11 @@ def test_a_golden_that_changed_is_another_version_of_the_chunker() -> None:
     )
 
 
-def test_the_golden_names_the_version_that_cut_it() -> None:
+def test_golden_file_names_its_chunker_version() -> None:
     assert GOLDEN["chunker"] == f"boundary-{CHUNKER_VERSION}" == chunker_identity(Config()).partition(":")[0]
 
 
-def test_the_golden_cases_cover_every_kind_of_boundary_and_limit() -> None:
+def test_golden_cases_cover_every_kind_of_boundary_and_limit() -> None:
     but = [case["but"] for case in CASES.values()]
     texts = [text_of(case) for case in CASES.values()]
     assert {each.get("counter") for each in but} == {None, "approx"}

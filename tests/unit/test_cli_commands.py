@@ -54,7 +54,7 @@ def refusal(*argv: str) -> str:
     return refused
 
 
-def test_labels_given_to_add_can_be_asked_for(home: Path) -> None:
+def test_labels_given_to_add_can_be_filtered(home: Path) -> None:
     run("add", "docs", "--glob", "*.md", "--tag", "x", "--source", "wiki", "--meta", "year=2024")
 
     wanted = "doc.tag = 'x' AND doc.source = 'wiki' AND doc.meta.year >= 2024"
@@ -74,7 +74,7 @@ def test_bad_metadata_is_refused(home: Path) -> None:
         assert refusal("add", "docs", *(f"--meta={pair}" for pair in pairs)) == "bad_value", pairs
 
 
-def test_a_command_line_with_a_bad_query_is_refused(home: Path) -> None:
+def test_bad_query_is_refused(home: Path) -> None:
     for argv, code in (
         (("query",), "missing_argument"),
         (("query", "--rql", "@nowhere.rql"), "rql_unreadable"),
@@ -89,7 +89,7 @@ def test_a_command_line_with_a_bad_query_is_refused(home: Path) -> None:
         assert refusal(*argv) == code, argv
 
 
-def test_an_import_that_is_run_again_says_that_it_is_done(home: Path) -> None:
+def test_repeated_import_reports_that_nothing_is_left(home: Path) -> None:
     run("add", "docs")
     run("export", "--out", "all.jsonl")
     run("init", "other", "--embedding", "hash")
@@ -101,13 +101,13 @@ def test_an_import_that_is_run_again_says_that_it_is_done(home: Path) -> None:
     assert (code, out) == (0, f"nothing to import: 2 documents here already  {digest}\n{waits}\n")
 
 
-def test_an_ignored_file_stays_out(home: Path) -> None:
+def test_ignored_file_stays_out(home: Path) -> None:
     _, out, _ = run("add", "docs", "--ignore", "*.txt")
 
     assert out.startswith("files: 1 added, 0 updated, 0 unchanged, 0 removed")
 
 
-def test_a_dry_run_of_rm_names_what_would_go(home: Path) -> None:
+def test_rm_dry_run_lists_documents(home: Path) -> None:
     run("add", "docs")
 
     assert run("rm", "docs/*.md", "docs/b.txt", "--dry-run") == (
@@ -117,7 +117,7 @@ def test_a_dry_run_of_rm_names_what_would_go(home: Path) -> None:
     assert run("rm", "docs/*.md")[0] == 8
 
 
-def test_a_query_comes_from_the_line_a_file_or_stdin(home: Path) -> None:
+def test_query_comes_from_line_file_or_stdin(home: Path) -> None:
     run("add", "docs")
     (home / "q.rql").write_text(RQL)
 
@@ -127,7 +127,7 @@ def test_a_query_comes_from_the_line_a_file_or_stdin(home: Path) -> None:
     assert all(line.split("  ")[1] in {"docs/a.md", "docs/b.txt"} for line in answers.pop().splitlines())
 
 
-def test_an_unreadable_file_is_reported_in_plain_words(home: Path) -> None:
+def test_unreadable_file_is_reported_in_plain_words(home: Path) -> None:
     for line in [
         ["query", "--rql", "@{}"],
         ["eval", "--fixtures", "{}"],
@@ -143,14 +143,14 @@ def test_an_unreadable_file_is_reported_in_plain_words(home: Path) -> None:
         assert not any(word in text for text in errors for word in ("Errno", "codec")), line
 
 
-def test_a_hyphen_behind_out_is_stdout_and_no_file(home: Path) -> None:
+def test_out_dash_means_stdout(home: Path) -> None:
     run("add", "docs")
 
     assert run("export", "--out", "-") == run("export")
     assert not (home / "-").exists()
 
 
-def test_no_sparse_switches_sparse_recall_off(home: Path) -> None:
+def test_no_sparse_disables_sparse_recall(home: Path) -> None:
     run("add", "docs")
 
     plans = [
@@ -160,7 +160,7 @@ def test_no_sparse_switches_sparse_recall_off(home: Path) -> None:
     assert [plan["sparse"] for plan in plans] == [True, False]
 
 
-def test_why_no_short_document_was_recalled_is_told_by_verbose_alone(home: Path) -> None:
+def test_only_verbose_explains_missing_sparse_recall(home: Path) -> None:
     run("add", "docs")
 
     plain, explained, told, short, off = (
@@ -173,7 +173,7 @@ def test_why_no_short_document_was_recalled_is_told_by_verbose_alone(home: Path)
     assert "nothing recalled" not in plain + explained + off
 
 
-def test_every_answer_of_the_plain_command_ends_with_one_line(home: Path) -> None:
+def test_plain_answer_ends_with_one_line(home: Path) -> None:
     run("add", "docs")
 
     asked = (("search", "how to retry"), ("context", "how to retry"), ("query", RQL))
@@ -208,7 +208,7 @@ METADATA = (
 """What is typed as a value and what it means."""
 
 
-def test_a_metadata_value_is_json_or_else_text(home: Path) -> None:
+def test_metadata_value_is_json_or_text(home: Path) -> None:
     keys = [f"k{number}" for number in range(len(METADATA))]
     flags = [f"--meta={key}={typed}" for key, (typed, _) in zip(keys, METADATA, strict=True)]
     assert run("add", "docs", *flags)[0] == 0
@@ -224,7 +224,7 @@ def test_a_metadata_value_is_json_or_else_text(home: Path) -> None:
     assert run("export", "--store", "copy/recall.db")[1] == lines
 
 
-def test_metadata_given_again_takes_the_place_of_what_was_there(home: Path) -> None:
+def test_new_metadata_replaces_old_metadata(home: Path) -> None:
     run("add", "docs", "--meta", 'year="2024"')
     assert run("query", "SELECT * FROM doc FILTER doc.meta.year >= 2024")[1] == ""
 
@@ -241,14 +241,14 @@ def test_init_refuses_a_store_flag_and_writes_settings(home: Path) -> None:
     assert "chunk_tokens = 99" in (home / "other" / "recall.toml").read_text()
 
 
-def test_strict_add_exits_1_for_a_skipped_file_and_keeps_the_rest(home: Path) -> None:
+def test_strict_add_exits_1_for_skipped_file_and_keeps_others(home: Path) -> None:
     (home / "docs" / "c.bin").write_bytes(b"\0\0")
 
     assert run("add", "docs", "--strict")[0] == 1
     assert "docs/b.txt" in run("search", "budget", "--bm25")[1]
 
 
-def test_a_skipped_file_is_counted_and_listed(home: Path) -> None:
+def test_skipped_file_is_counted_and_listed(home: Path) -> None:
     run("add", "docs")
     for number, command in enumerate((("add", "docs"), ("sync",))):
         path = f"docs/{number}.bin"
@@ -266,7 +266,7 @@ def test_a_skipped_file_is_counted_and_listed(home: Path) -> None:
         (home / path).unlink()
 
 
-def test_strict_add_fails_for_skipped_files_alone_and_lists_them(home: Path) -> None:
+def test_strict_add_fails_only_for_skipped_files_and_lists_them(home: Path) -> None:
     assert run("add", "docs", "--strict")[0] == 0
     (home / "docs" / "c.bin").write_bytes(b"\0\0")
     (home / "docs" / "d.bin").write_bytes(b"\0\0")
@@ -278,7 +278,7 @@ def test_strict_add_fails_for_skipped_files_alone_and_lists_them(home: Path) -> 
     assert [each["path"] for each in error["details"]] == ["docs/c.bin", "docs/d.bin"]
 
 
-def test_a_sync_names_what_a_rule_leaves_out_by_now_and_a_strict_add_does_not_fail_for_it(home: Path) -> None:
+def test_sync_names_newly_ignored_files_and_strict_add_succeeds(home: Path) -> None:
     run("add", "docs", "--strict")
     (home / "docs" / ".gitignore").write_text("b.txt\n")
     (home / "docs" / "b.txt").write_text("Another retry budget.\n")
@@ -295,7 +295,7 @@ def test_a_sync_names_what_a_rule_leaves_out_by_now_and_a_strict_add_does_not_fa
     assert err.endswith("(recall rm docs/b.txt) (excluded)\n")
 
 
-def test_a_failed_export_leaves_no_half_file(home: Path) -> None:
+def test_failed_export_leaves_no_partial_file(home: Path) -> None:
     code, _, err = run("export", "--out", "missing/folder.jsonl")
 
     assert code == 1
@@ -315,7 +315,7 @@ def test_command_lines_share_one_store_and_keep_their_order(home: Path) -> None:
     assert [line for line in lines[2:] if line[0] != " "] == [lines[2]]
 
 
-def test_a_store_made_on_the_way_is_the_one_that_later_lines_use(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_later_lines_use_a_store_made_on_the_way(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     inner = home / "inner"
     inner.mkdir()
     monkeypatch.chdir(inner)
@@ -327,7 +327,7 @@ def test_a_store_made_on_the_way_is_the_one_that_later_lines_use(home: Path, mon
     assert paths == [str(home / "recall.db"), str(inner / "recall.db"), str(inner / "recall.db")]
 
 
-def test_an_invalid_command_line_is_refused_before_any_runs(home: Path) -> None:
+def test_invalid_command_line_is_refused_before_any_runs(home: Path) -> None:
     for line in ["search 'open", "search open | head", "stats > stats.txt"]:
         streams = fresh_streams()
 
@@ -338,21 +338,21 @@ def test_an_invalid_command_line_is_refused_before_any_runs(home: Path) -> None:
         assert streams.stdout.getvalue() == "", line  # type: ignore[attr-defined]
 
 
-def test_a_missing_file_of_command_lines_is_refused(home: Path) -> None:
+def test_missing_command_file_is_refused(home: Path) -> None:
     with pytest.raises(UsageError) as caught:
         cli.run_commands(["@nowhere.txt"], store=None, streams=fresh_streams())
 
     assert caught.value.code == "commands_unreadable"
 
 
-def test_a_pipe_of_command_lines_is_refused(home: Path) -> None:
+def test_command_pipe_is_refused(home: Path) -> None:
     os.mkfifo(home / "pipe")
 
     with pytest.raises(UsageError, match="not a regular file"):
         cli.run_commands(["@pipe"], store=None, streams=fresh_streams())
 
 
-def test_a_command_line_may_begin_with_the_name_of_the_program() -> None:
+def test_command_line_may_begin_with_the_program_name() -> None:
     streams = fresh_streams()
 
     assert cli.run_commands(["recall --version", "--version"], store=None, streams=streams) == 0
@@ -361,7 +361,7 @@ def test_a_command_line_may_begin_with_the_name_of_the_program() -> None:
     assert first == second
 
 
-def test_an_export_into_a_file_that_is_no_folder_names_it(home: Path) -> None:
+def test_export_below_a_regular_file_names_the_file(home: Path) -> None:
     code, _, err = run("export", "--out", str(home / "recall.toml" / "out.jsonl"))
 
     assert code == 1

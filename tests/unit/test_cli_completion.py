@@ -28,7 +28,7 @@ def answered(line: str, tmp_path: Path, program: str = "recall_core") -> list[st
     return answers.read_text().split("\n")
 
 
-def test_each_shell_gets_a_script_that_names_both_programs() -> None:
+def test_each_shell_script_names_both_programs() -> None:
     for shell in ["bash", "zsh", "fish"]:
         script = parser.script(shell)
 
@@ -38,7 +38,7 @@ def test_each_shell_gets_a_script_that_names_both_programs() -> None:
         assert script.endswith("\n"), shell
 
 
-def test_a_shell_completes_commands_flags_and_choices(tmp_path: Path) -> None:
+def test_shell_completes_commands_flags_and_choices(tmp_path: Path) -> None:
     for line, expected in [
         ("recall se", "search"),
         ("recall search x --fil", "--filter"),
@@ -51,12 +51,12 @@ def test_a_shell_completes_commands_flags_and_choices(tmp_path: Path) -> None:
         assert [word.strip() for word in answered(line, tmp_path)] == [expected], line
 
 
-def test_the_workbench_is_completed_with_its_flags_and_with_files(tmp_path: Path) -> None:
+def test_workbench_flags_and_files_are_completed(tmp_path: Path) -> None:
     (tmp_path / "notes.db").touch()
 
     assert [word.strip() for word in answered("recall-tui --ser", tmp_path, "recall_tui")] == ["--serve"]
     assert [word.strip() for word in answered("recall-tui not", tmp_path, "recall_tui")] == ["notes.db"]
 
 
-def test_a_short_flag_is_completed_like_its_long_one(tmp_path: Path) -> None:
+def test_short_flag_is_completed_like_its_long_form(tmp_path: Path) -> None:
     assert "-n" in {word.strip() for word in answered("recall search x -", tmp_path)}

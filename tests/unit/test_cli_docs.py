@@ -66,13 +66,13 @@ def test_every_workbench_flag_is_documented() -> None:
     assert [flag.name for flag in WORKBENCH_FLAGS if f"`{flag.name}" not in text] == []
 
 
-def test_every_editor_that_takes_a_line_is_documented() -> None:
+def test_every_editor_with_line_support_is_documented() -> None:
     editors = (*files._PLUS, *files._GOTO, *files._COLON)
 
     assert [name for name in editors if f"`{name}`" not in section("workbench.md", "Editors")] == []
 
 
-def test_every_link_to_a_page_of_the_docs_leads_somewhere() -> None:
+def test_every_docs_link_resolves() -> None:
     links = [
         (path.name, target, anchor)
         for path in DOCS.glob("*.md")
@@ -90,21 +90,21 @@ def anchors(name: str) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_the_workbench_takes_its_store_as_a_word_and_says_so() -> None:
+def test_workbench_store_operand_is_documented() -> None:
     assert "| `STORE` |" in section("cli.md", "recall-tui")
 
 
-def test_every_parser_is_named_where_one_is_chosen() -> None:
+def test_every_parser_is_listed_with_its_option() -> None:
     (text,) = (part for part in section("cli.md", "add").split("\n\n") if part.startswith("`--parser` takes"))
 
     assert [name for name in (*BUILT_IN, *PLUG_INS) if f"`{name}`" not in text] == []
 
 
-def test_every_stage_of_whynot_is_documented_in_its_place() -> None:
+def test_whynot_stages_are_documented_in_order() -> None:
     assert re.findall(r"^\| `([a-z_]+)` \|", section("whynot.md", "The stages"), flags=re.MULTILINE) == list(STAGES)
 
 
-def test_every_key_of_the_contract_is_documented() -> None:
+def test_every_contract_key_is_documented() -> None:
     text = page("json.md")
     keys = {key for definition in schema()["$defs"].values() for key in definition["properties"]}
 
@@ -119,7 +119,7 @@ def test_every_error_code_is_documented_with_meaning_and_exit_status() -> None:
     assert sorted(raised - set(rows)) == []
 
 
-def test_every_reason_to_skip_a_file_is_documented() -> None:
+def test_every_skip_reason_is_documented() -> None:
     reasons = codes_in_source(r'_skip\([^,()]+, "([a-z_]+)"')
 
     documented = section("errors.md", "Skipped files") + section("errors.md", "Reading files")
@@ -134,7 +134,7 @@ def test_every_documented_error_code_exists() -> None:
     assert sorted(code for code in documented if f'"{code}"' not in source) == []
 
 
-def test_what_is_generated_is_as_the_code_has_it() -> None:
+def test_generated_docs_match_the_code() -> None:
     generated = run_path(str(DOCS / "generate.py"))
 
     assert generated["SCHEMA"].read_text(encoding="utf-8") == generated["schema"]()

@@ -56,7 +56,7 @@ def refusal(*argv: str) -> str:
     return refused
 
 
-def test_figures_stand_in_columns_and_the_time_on_stderr(home: Path) -> None:
+def test_figures_are_printed_in_columns_and_time_on_stderr(home: Path) -> None:
     code, out, err = run(*EVAL, "--modes", "bm25,vector")
 
     lines = out.splitlines()
@@ -69,7 +69,7 @@ def test_figures_stand_in_columns_and_the_time_on_stderr(home: Path) -> None:
     assert "warning: W_UNKNOWN_DOCUMENT" in err
 
 
-def test_every_answer_fits_the_contract_with_no_key_beyond_it(home: Path) -> None:
+def test_every_answer_fits_the_contract_exactly(home: Path) -> None:
     (home / "before.json").write_text(run(*EVAL, "--modes", "bm25,vector", "--json")[1])
     full = ("--per-query", "--run", "{mode}.run", "--baseline", "before.json", "--gate", "mrr>2")
     commands = [
@@ -87,7 +87,7 @@ def test_every_answer_fits_the_contract_with_no_key_beyond_it(home: Path) -> Non
     assert [code for code, _, _ in (run(*argv) for argv in commands)] == [7, 0, 0, 2]
 
 
-def test_a_failed_gate_answers_and_exits_7(home: Path) -> None:
+def test_failed_gate_answers_and_exits_7(home: Path) -> None:
     held, failed = run(*EVAL, "--gate", "mrr>=.1"), run(*EVAL, "--gate", "mrr>=.1,mrr>1", "--json")
 
     assert held[0] == 0
@@ -96,7 +96,7 @@ def test_a_failed_gate_answers_and_exits_7(home: Path) -> None:
     assert [each["holds"] for each in json.loads(failed[1])["evaluation"]["gate"]] == [True, False]
 
 
-def test_a_json_answer_is_a_baseline_that_nothing_fell_against(home: Path) -> None:
+def test_json_answer_is_its_own_baseline_without_regressions(home: Path) -> None:
     (home / "before.json").write_text(run(*EVAL, "--json")[1])
 
     code, out, _ = run(*EVAL, "--baseline", "before.json", "--gate", "regressions=0")
@@ -105,7 +105,7 @@ def test_a_json_answer_is_a_baseline_that_nothing_fell_against(home: Path) -> No
     assert "baseline hybrid" in out
 
 
-def test_what_fell_against_a_baseline_is_named(home: Path) -> None:
+def test_regressed_queries_are_named(home: Path) -> None:
     (home / "before.run").write_text("q1 Q0 docs/a.md 1 1 x\nq2 Q0 docs/b.txt 1 1 x\n")
     (home / "r.txt").write_text("q1 0 docs/b.txt 1\nq1 0 docs/a.md 1\nq2 0 b 1\n")
     (home / "q.tsv").write_text("q1\tbackoff\nq2\tgive up\n")
@@ -116,7 +116,7 @@ def test_what_fell_against_a_baseline_is_named(home: Path) -> None:
     assert fallen.split() == ["bm25", "mrr", "q2", "1.000", "0.000", "give", "up"]
 
 
-def test_runs_are_written_one_a_mode(home: Path) -> None:
+def test_one_run_per_mode_is_written(home: Path) -> None:
     code, out, _ = run(*EVAL, "--modes", "bm25,vector", "--run", "out-{mode}.run")
 
     assert code == 0
@@ -128,7 +128,7 @@ def test_runs_are_written_one_a_mode(home: Path) -> None:
     assert refusal(*EVAL, "--modes", "bm25,vector", "--run", "out.run") == "bad_value"
 
 
-def test_every_query_is_shown_when_asked_for(home: Path) -> None:
+def test_per_query_shows_every_query(home: Path) -> None:
     _, out, _ = run(*EVAL, "--modes", "bm25", "--per-query")
 
     assert [line.split()[:2] for line in out.splitlines() if line.startswith("q")] == [
@@ -139,7 +139,7 @@ def test_every_query_is_shown_when_asked_for(home: Path) -> None:
     assert "per_query" not in json.loads(run(*EVAL, "--json")[1])["evaluation"]
 
 
-def test_judgements_go_into_the_store_and_out_again(home: Path) -> None:
+def test_judgements_survive_import_and_export(home: Path) -> None:
     _, said, _ = run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
     _, wrote, _ = run("judge", "export", "--queries", "q.jsonl", "--qrels", "out.tsv")
     run("judge", "export", "--qrels", "out.txt", "--format", "trec")
@@ -155,7 +155,7 @@ def test_judgements_go_into_the_store_and_out_again(home: Path) -> None:
     assert json.loads(run("stats", "--json")[1])["store"]["judgements"] == 3
 
 
-def test_judgements_imported_before_and_after_a_file_is_cut_into_records_are_kept_once(home: Path) -> None:
+def test_judgements_before_and_after_splitting_into_records_are_kept_once(home: Path) -> None:
     (home / "c.jsonl").write_text('{"_id": "7", "text": "backoff"}\n{"_id": "8", "text": "budget"}\n')
     (home / "r.txt").write_text("q1 0 7 1\nq1 0 8 0\nq2 0 8 1\n")
     importing = ("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
@@ -172,7 +172,7 @@ def test_judgements_imported_before_and_after_a_file_is_cut_into_records_are_kep
     assert json.loads(run("eval", "--metrics", "mrr", "--json")[1])["evaluation"]["judgements"] == 3
 
 
-def test_judgements_of_records_in_a_file_that_was_read_whole_tell_how_to_read_it(home: Path) -> None:
+def test_judgements_of_unsplit_records_suggest_a_parser(home: Path) -> None:
     (home / "c.jsonl").write_text('{"_id": "7", "text": "backoff"}\n')
     (home / "r.txt").write_text("q1 0 7 1\n")
     importing = ("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
@@ -186,14 +186,14 @@ def test_judgements_of_records_in_a_file_that_was_read_whole_tell_how_to_read_it
     assert hint not in run("judge", "import", "--qrels", "r.txt")[2]  # some judgements find their document
 
 
-def test_a_judge_command_that_says_too_little_or_too_much_is_refused(home: Path) -> None:
+def test_incomplete_or_overfull_judge_command_is_refused(home: Path) -> None:
     assert refusal("judge", "import") == "missing_argument"
     assert refusal("judge", "export") == "missing_argument"
     assert refusal("judge", "export", "--queries", "x", "--qrels", "x") == "conflicting_flags"
     assert refusal("judge", "import", "--qrels", "r.txt", "--format", "trec") == "conflicting_flags"
 
 
-def test_a_file_that_is_written_touches_no_other_beside_it(home: Path) -> None:
+def test_writing_a_file_touches_no_other_file(home: Path) -> None:
     run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
     (home / "g.tsv.part").write_text("mine")
     before = {path.name for path in home.iterdir()}
@@ -204,7 +204,7 @@ def test_a_file_that_is_written_touches_no_other_beside_it(home: Path) -> None:
     assert {path.name for path in home.iterdir()} == before | {"g.tsv"}
 
 
-def test_a_file_is_written_through_the_links_that_lead_to_it(home: Path) -> None:
+def test_file_is_written_through_symlinks(home: Path) -> None:
     run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
     (home / "kept").mkdir()
     (home / "kept" / "real.tsv").write_text("old")
@@ -222,13 +222,13 @@ def test_a_file_is_written_through_the_links_that_lead_to_it(home: Path) -> None
     assert sorted(path.name for path in (home / "kept").iterdir()) == ["new.tsv", "real.tsv"]
 
 
-def test_queries_and_judgements_are_not_written_into_one_file_by_two_names(home: Path) -> None:
+def test_queries_and_judgements_never_share_one_file(home: Path) -> None:
     (home / "link.tsv").symlink_to("real.tsv")
 
     assert refusal("judge", "export", "--queries", "link.tsv", "--qrels", "real.tsv") == "conflicting_flags"
 
 
-def test_what_is_no_file_is_never_replaced(home: Path) -> None:
+def test_special_file_is_never_replaced(home: Path) -> None:
     run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
     os.mkfifo(home / "pipe")
     (home / "link").symlink_to("pipe")
@@ -244,7 +244,7 @@ def test_what_is_no_file_is_never_replaced(home: Path) -> None:
     assert (home / "loop").is_symlink()
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing(home: Path) -> None:
+def test_failed_write_leaves_no_file(home: Path) -> None:
     for target in ["nowhere/r.tsv", "/", ".."]:
         run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
 
@@ -261,7 +261,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_shows_the_same_facts_as_a_table(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_shows_the_same_facts_as_a_table(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     response = json.loads(run(*EVAL, "--modes", "bm25,vector", "--gate", "mrr>.1", "--json")[1])
     stdout = Terminal()
@@ -274,7 +274,7 @@ def test_a_terminal_shows_the_same_facts_as_a_table(home: Path, monkeypatch: pyt
     assert [cell for cell in cells if cell not in shown] == []
 
 
-def test_significance_stands_in_words() -> None:
+def test_significance_is_printed_in_words() -> None:
     def said(p: float, verdict: str) -> str:
         return verdict_of(ComparisonView(p=p, verdict=verdict))  # type: ignore[typeddict-item]
 
@@ -283,7 +283,7 @@ def test_significance_stands_in_words() -> None:
     assert said(1.0, "no significant difference").endswith("(p=1.000)")
 
 
-def test_a_dash_is_stdout_and_the_report_goes_aside(home: Path) -> None:
+def test_dash_is_stdout_and_the_report_goes_to_stderr(home: Path) -> None:
     run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
     run("judge", "export", "--qrels", "out.txt", "--format", "trec")
 
@@ -294,7 +294,7 @@ def test_a_dash_is_stdout_and_the_report_goes_aside(home: Path) -> None:
     assert not (home / "-").exists()
 
 
-def test_an_empty_list_is_not_the_default(home: Path) -> None:
+def test_empty_list_is_not_the_default(home: Path) -> None:
     for flags, code in [
         (["--metrics", ""], "unknown_metric"),
         (["--metrics", "mrr,"], "unknown_metric"),

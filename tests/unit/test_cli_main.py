@@ -27,17 +27,17 @@ def rql_error() -> RqlError:
     )
 
 
-def test_a_deliberate_error_is_a_sentence_and_a_hint_on_stderr() -> None:
+def test_recall_error_prints_sentence_and_hint_on_stderr() -> None:
     assert failing(UsageError("x", "Wrong.", hint="recall --help")) == (2, "", "error: Wrong.\nhint: recall --help\n")
 
 
-def test_a_query_error_shows_where_it_is() -> None:
+def test_query_error_shows_its_position() -> None:
     _, _, err = failing(rql_error())
 
     assert err == "error: Expected FROM.\n  SELECT *\n          ^  expected FROM\nhint: FROM chunk\n"
 
 
-def test_an_error_in_json_carries_code_message_details_and_hint_on_stdout() -> None:
+def test_json_error_has_code_message_details_and_hint() -> None:
     code, out, err = failing(rql_error(), as_json=True)
 
     assert (code, err) == (2, "")
@@ -59,7 +59,7 @@ def test_ctrl_c_is_130_without_a_traceback() -> None:
     assert (code, out, err) == (130, "", "Interrupted.\n")
 
 
-def test_a_defect_is_one_line_and_exit_1(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_defect_is_one_line_and_exit_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RECALL_DEBUG", raising=False)
 
     code, out, err = failing(ZeroDivisionError("division by zero"))
@@ -69,7 +69,7 @@ def test_a_defect_is_one_line_and_exit_1(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "Traceback" not in err
 
 
-def test_a_defect_shows_its_traceback_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recall_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECALL_DEBUG", "1")
 
     _, _, err = failing(ZeroDivisionError("division by zero"))
@@ -77,13 +77,13 @@ def test_a_defect_shows_its_traceback_when_asked(monkeypatch: pytest.MonkeyPatch
     assert "Traceback" in err
 
 
-def test_a_file_that_cannot_be_written_is_an_error_and_not_a_defect() -> None:
+def test_unwritable_file_is_an_error_not_a_defect() -> None:
     code, out, _ = failing(PermissionError(13, "Permission denied", "out.jsonl"), as_json=True)
 
     assert code == 1
     assert json.loads(out)["error"]["code"] == "io_error"
 
 
-def test_a_closed_pipe_is_left_to_the_process() -> None:
+def test_closed_pipe_is_left_to_the_process() -> None:
     with pytest.raises(BrokenPipeError):
         failing(BrokenPipeError())

@@ -25,14 +25,14 @@ def shown_help(name: str) -> str:
     return " ".join(command_parser(BY_NAME[name], operands=True).format_help().split())
 
 
-def test_the_table_names_every_command_of_its_module() -> None:
+def test_table_lists_every_command_of_its_module() -> None:
     rows = {module: getattr(adapters, module).COMMANDS for module in FAMILIES.values()}
 
     assert {command.name: module for module, commands in rows.items() for command in commands} == FAMILIES
     assert [command.name for command in BY_NAME.values()] == list(FAMILIES)
 
 
-def test_global_flags_stand_before_and_after_the_command() -> None:
+def test_global_flags_may_precede_or_follow_the_command() -> None:
     before = parse(["--store", "a.db", "--json", "search", "x"])
     after = parse(["search", "x", "--json", "--store=a.db"])
 
@@ -57,55 +57,55 @@ def test_words_after_a_double_dash_are_never_flags() -> None:
     assert not asks_for_json(["search", "--", "--json"])
 
 
-def test_a_repeated_flag_keeps_every_value_in_order() -> None:
+def test_repeated_flag_keeps_every_value_in_order() -> None:
     request = parse(["add", "docs", "--tag", "b", "--tag", "a"])
 
     assert request.flags.tag == ["b", "a"]
 
 
-def test_a_lone_dash_and_a_negative_number_are_words() -> None:
+def test_lone_dash_and_a_negative_number_are_words() -> None:
     assert parse(["query", "-"]).words == ("-",)
     assert parse(["search", "below", "-5"]).words == ("below", "-5")
 
 
-def test_a_quoted_phrase_that_begins_with_a_dash_is_a_word() -> None:
+def test_quoted_phrase_with_a_leading_dash_is_a_word() -> None:
     assert parse(["search", "-x means extract"]).words == ("-x means extract",)
 
 
-def test_an_unknown_flag_names_the_nearest_one() -> None:
+def test_unknown_flag_suggests_the_nearest_flag() -> None:
     error = refused("search", "x", "--fitler", "doc.tag = 'a'")
 
     assert (error.code, error.hint, error.exit_code) == ("unknown_flag", "did you mean --filter?", 2)
 
 
-def test_a_flag_of_another_command_is_refused_and_not_ignored() -> None:
+def test_flag_of_another_command_is_refused() -> None:
     assert refused("stats", "--k", "3").code == "unknown_flag"
     assert refused("query", "SELECT", "--filter", "x").code == "unknown_flag"
 
 
-def test_an_abbreviated_flag_is_refused() -> None:
+def test_abbreviated_flag_is_refused() -> None:
     assert refused("context", "x", "--budget", "3").hint == "did you mean --budget-tokens?"
 
 
-def test_an_unknown_flag_without_a_near_one_points_to_the_help() -> None:
+def test_unknown_flag_without_a_near_match_suggests_help() -> None:
     error = refused("search", "x", "--zzzzzz")
 
     assert error.hint is not None
     assert "recall search --help" in error.hint
 
 
-def test_an_unknown_flag_before_the_command_is_refused() -> None:
+def test_unknown_flag_before_the_command_is_refused() -> None:
     assert refused("--jsn", "stats").hint == "did you mean --json?"
     assert refused("--jsn").hint == "did you mean --json?"
 
 
-def test_an_unknown_command_names_the_nearest_one() -> None:
+def test_unknown_command_suggests_the_nearest_command() -> None:
     error = refused("serch", "x")
 
     assert (error.code, error.hint) == ("unknown_command", "did you mean recall search?")
 
 
-def test_a_command_without_its_operand_shows_an_example() -> None:
+def test_command_without_its_operand_shows_an_example() -> None:
     for argv in [("search",), ("add",), ("rm",), ("get",), ("import",), ("completion",)]:
         error = refused(*argv)
 
@@ -114,12 +114,12 @@ def test_a_command_without_its_operand_shows_an_example() -> None:
         assert error.hint.startswith(f"recall {argv[0]}") or argv[0] in error.hint, argv
 
 
-def test_one_operand_too_many_is_refused() -> None:
+def test_extra_operand_is_refused() -> None:
     assert refused("get", "a", "b").code == "unexpected_argument"
     assert refused("stats", "now").code == "unexpected_argument"
 
 
-def test_a_count_takes_only_a_whole_number() -> None:
+def test_count_must_be_a_whole_number() -> None:
     for value in ["-1", "1.5", "x", "", "1_000", "٣", "99999999999"]:
         error = refused("search", "x", f"--k={value}")
 
@@ -127,26 +127,26 @@ def test_a_count_takes_only_a_whole_number() -> None:
         assert repr(value) in error.message, value
 
 
-def test_k_may_be_zero_and_a_budget_may_not() -> None:
+def test_k_may_be_zero_but_a_budget_may_not() -> None:
     assert parse(["search", "x", "--k", "0"]).flags.k == 0
     assert refused("context", "x", "--budget-tokens", "0").code == "bad_value"
 
 
-def test_a_flag_without_its_value_is_a_missing_argument() -> None:
+def test_flag_without_value_is_a_missing_argument() -> None:
     assert refused("search", "x", "--k").code == "missing_argument"
     assert refused("--store").code == "missing_argument"
 
 
-def test_a_choice_names_the_nearest_one() -> None:
+def test_wrong_choice_suggests_the_nearest_choice() -> None:
     assert refused("import", "x", "--on-conflict", "skp").hint == "did you mean skip?"
     assert refused("completion", "basj").hint == "did you mean bash?"
 
 
-def test_an_argument_that_is_not_utf8_is_refused() -> None:
+def test_argument_that_is_not_utf8_is_refused() -> None:
     assert refused("search", "\udcff").code == "bad_value"
 
 
-def test_a_json_request_without_a_command_is_an_error_and_a_bare_one_is_help() -> None:
+def test_json_without_command_is_an_error_and_bare_is_help() -> None:
     assert refused("--json").code == "missing_argument"
     assert parse([]).help
 
@@ -157,7 +157,7 @@ def test_help_wins_over_missing_operands() -> None:
     assert parse(["get", "-h"]).help
 
 
-def test_help_teaches_purpose_flags_and_examples() -> None:
+def test_help_shows_purpose_flags_and_examples() -> None:
     for command in BY_NAME.values():
         text = command_parser(command, operands=True).format_help()
 
@@ -174,7 +174,7 @@ def test_help_marks_repeatable_flags() -> None:
         assert all((f"{flag.doc}; repeatable" in text) == flag.many for flag in command.flags), command.name
 
 
-def test_help_says_what_a_flag_means_and_its_default() -> None:
+def test_help_shows_flag_meanings_and_defaults() -> None:
     for name, meaning in [
         ("search", "how many hits (10)"),
         ("tune", "how many rows count as the top (10)"),
@@ -187,14 +187,14 @@ def test_help_says_what_a_flag_means_and_its_default() -> None:
         assert meaning in shown_help(name), (name, meaning)
 
 
-def test_the_top_help_lists_every_command() -> None:
+def test_top_help_lists_every_command() -> None:
     text = top_help("1.2.3")
 
     assert "1.2.3" in text
     assert all(f"\n  {command.name} " in text for command in BY_NAME.values())
 
 
-def test_every_example_of_the_help_parses() -> None:
+def test_every_help_example_parses() -> None:
     for command in BY_NAME.values():
         for example in command.examples:
             line = re.split(r" [>|] |\)\"$", example.split("recall ", 1)[1])[0]
@@ -202,7 +202,7 @@ def test_every_example_of_the_help_parses() -> None:
             assert parse(shlex.split(line)).command == command, example
 
 
-def test_a_flag_of_one_value_is_refused_the_second_time() -> None:
+def test_repeated_single_value_flag_is_refused() -> None:
     for argv, hint in [
         (
             ("search", "apple", "--filter", "doc.tag = 'a'", "--filter", "doc.tag = 'b' OR doc.tag = 'c'"),
@@ -224,7 +224,7 @@ def test_a_flag_of_one_value_is_refused_the_second_time() -> None:
         assert (error.code, error.message, error.hint) == ("conflicting_flags", f"{flag} is given twice.", hint), argv
 
 
-def test_every_flag_but_those_that_repeat_is_refused_the_second_time() -> None:
+def test_every_single_value_flag_is_refused_twice() -> None:
     for command in BY_NAME.values():
         for flag in (*command.flags, *GLOBALS):
             if flag.metavar:
@@ -239,11 +239,11 @@ def test_every_flag_but_those_that_repeat_is_refused_the_second_time() -> None:
                     assert refused(*line).message == f"{flag.name} is given twice."
 
 
-def test_a_switch_may_be_said_twice() -> None:
+def test_switch_may_be_repeated() -> None:
     assert parse(["search", "x", "--bm25", "--bm25", "--json", "--json"]).json
 
 
-def test_a_switch_takes_no_value() -> None:
+def test_switch_accepts_no_value() -> None:
     for argv, flag in [
         (("stats", "--json=3"), "--json"),
         (("search", "x", "--json=1"), "--json"),
@@ -257,12 +257,12 @@ def test_a_switch_takes_no_value() -> None:
         assert (error.code, error.message, error.hint) == ("bad_value", f"{flag} takes no value.", flag), argv
 
 
-def test_the_text_after_an_equals_sign_is_the_value() -> None:
+def test_text_after_an_equals_sign_is_the_value() -> None:
     for value in ["--", "-", "-x", "--json", ""]:
         request = parse(["search", "x", f"--filter={value}", f"--set={value}"])
 
         assert (request.flags.filter, request.flags.set, request.json) == (value, [value], False), value
 
 
-def test_two_dashes_are_no_number() -> None:
+def test_two_dashes_are_not_a_number() -> None:
     assert refused("search", "x", "--k=--").code == "bad_value"

@@ -46,14 +46,14 @@ def work(closed: list[bool], *, stop_after: int = 3) -> Generator[Progress, None
     return DONE
 
 
-def test_the_response_of_the_work_is_returned_and_a_pipe_stays_quiet() -> None:
+def test_response_is_returned_and_a_pipe_stays_quiet() -> None:
     to = streams()
 
     assert follow(work([], stop_after=9), streams=to) == DONE
     assert to.stderr.getvalue() == ""  # type: ignore[attr-defined]
 
 
-def test_a_pipe_gets_a_line_every_ten_seconds() -> None:
+def test_pipe_gets_a_line_every_ten_seconds() -> None:
     to, now = streams(), iter([0.0, 9.9, 10.0, 10.0, 19.9])
 
     follow(work([], stop_after=9), streams=to, clock=now.__next__)
@@ -61,7 +61,7 @@ def test_a_pipe_gets_a_line_every_ten_seconds() -> None:
     assert to.stderr.getvalue() == "writing 2/3 files\n"  # type: ignore[attr-defined]
 
 
-def test_work_that_is_to_end_is_closed_after_the_event_under_way() -> None:
+def test_stopping_work_finishes_the_current_event() -> None:
     closed: list[bool] = []
 
     with pytest.raises(Interrupted, match="2 documents are in"):
@@ -70,14 +70,14 @@ def test_work_that_is_to_end_is_closed_after_the_event_under_way() -> None:
     assert closed == [True]
 
 
-def test_a_terminal_sees_a_bar() -> None:
+def test_terminal_shows_a_bar() -> None:
     terminal = Terminal()
 
     assert follow(work([], stop_after=9), streams=streams(terminal)) == DONE
     assert "3/3 files" in terminal.getvalue()
 
 
-def test_the_bar_names_and_counts_its_work() -> None:
+def test_bar_names_and_counts_its_work() -> None:
     for name, stage, shown in [
         ("reading", "discover", ("looking for files", "2/3 files, 5 texts")),
         ("reading", "read", ("reading", "2/3 files, 5 texts")),
@@ -94,7 +94,7 @@ def test_the_bar_names_and_counts_its_work() -> None:
         assert (name_stage(event, name), counts(event, name)) == shown, (name, stage)
 
 
-def test_a_bar_has_its_name_before_the_first_event() -> None:
+def test_bar_has_its_name_before_the_first_event() -> None:
     terminal = Terminal()
 
     follow(work([], stop_after=9), streams=streams(terminal), name="copying")
@@ -104,7 +104,7 @@ def test_a_bar_has_its_name_before_the_first_event() -> None:
     assert "discover" not in terminal.getvalue()
 
 
-def test_the_bar_subtracts_texts_that_wait_for_vectors() -> None:
+def test_bar_subtracts_texts_without_vectors() -> None:
     for files_done, chunks, waiting, expected in [
         (0, 0, 0, 0.0),
         (2, 0, 0, 0.5),
@@ -118,14 +118,14 @@ def test_the_bar_subtracts_texts_that_wait_for_vectors() -> None:
         assert share_done(event) == expected, (files_done, chunks, waiting)
 
 
-def test_an_interrupted_reembed_says_how_far_it_came() -> None:
+def test_interrupted_reembed_reports_its_progress() -> None:
     with pytest.raises(Interrupted) as caught:
         follow(work([], stop_after=2), streams=streams(), kept=lambda event: f"{event and event.chunks} texts")
 
     assert caught.value.message == "interrupted: 2 texts; run the same command again to go on"
 
 
-def test_ctrl_c_ends_a_watch_with_130_and_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_watch_with_130_and_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.md").write_text("words\n")
     monkeypatch.chdir(tmp_path)
     Recall.init()
@@ -142,7 +142,7 @@ def test_ctrl_c_ends_a_watch_with_130_and_a_sentence(tmp_path: Path, monkeypatch
             assert to.stderr.getvalue() == "Stopped. All reported changes are saved.\n"  # type: ignore[attr-defined]
 
 
-def test_ctrl_c_closes_the_work_and_says_what_was_committed() -> None:
+def test_ctrl_c_closes_the_work_and_reports_committed_files() -> None:
     closed: list[bool] = []
 
     with pytest.raises(Interrupted) as caught:

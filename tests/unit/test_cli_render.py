@@ -48,35 +48,35 @@ def draw(command: str, response: AnyResponse, stdout: TextIO) -> bool:
     return commands.draw(commands.BY_NAME[command], response, stdout, None)
 
 
-def test_a_hit_is_one_line_with_score_place_heading_and_text() -> None:
+def test_hit_line_has_score_path_heading_and_text() -> None:
     assert searching.hit_line(hit()) == "0.843  docs/a.md:10-24  Deploy  Roll out slowly."
 
 
-def test_a_hit_shows_only_what_was_selected() -> None:
+def test_hit_shows_only_selected_fields() -> None:
     assert searching.hit_line({"doc": {"path": "a.md"}}) == "a.md"
     assert searching.hit_line({"chunk": {"text": "only text"}}) == "only text"
     assert searching.hit_line({"score": 0.5, "chunk": {"id": "c" * 64}}) == "0.500  chunk.id=cccccccccccc"
 
 
-def test_a_stale_hit_says_so() -> None:
+def test_stale_hit_is_marked() -> None:
     assert "docs/a.md:10-24 (modified)" in searching.hit_line(hit(doc={"path": "docs/a.md", "state": "modified"}))
 
 
-def test_control_characters_never_reach_the_terminal_from_a_hit() -> None:
+def test_hit_sends_no_control_characters_to_a_terminal() -> None:
     line = searching.hit_line(hit(chunk={"text": "red \x1b[31malert\x07\tnow\r\n"}))
 
     assert line.isprintable()
     assert "red [31malert now" in line
 
 
-def test_a_long_text_is_cut_to_one_short_line() -> None:
+def test_long_text_is_cut_to_one_short_line() -> None:
     line = searching.snippet(hit(chunk={"text": "word " * 1000}))
 
     assert len(line) == render.SNIPPET
     assert line.endswith("…")
 
 
-def test_an_explained_hit_shows_one_line_a_part() -> None:
+def test_explained_hit_shows_one_line_per_part() -> None:
     parts = [
         {"signal": "lexical", "raw": 4.2, "value": 0.8, "weight": 0.9, "rank": 1, "points": 0.72},
         {"signal": "semantic", "raw": None, "value": 0.0, "weight": 0.1, "rank": None, "points": 0.0},
@@ -90,7 +90,7 @@ def test_an_explained_hit_shows_one_line_a_part() -> None:
 RECALL = {"recall_injected": True, "reason": "sparse_doc_recall", "distance": 0.11, "displaced": "d" * 64}
 
 
-def test_a_recalled_hit_is_marked_in_lines_and_tables() -> None:
+def test_recalled_hit_is_marked_in_lines_and_tables() -> None:
     recalled = hit(recall_injected=True, recall=RECALL)
     chosen: ResultView = {"doc": {"path": "a.md"}, "recall": recalled["recall"]}
     out = io.StringIO()
@@ -103,7 +103,7 @@ def test_a_recalled_hit_is_marked_in_lines_and_tables() -> None:
     assert out.getvalue().count("[recalled: distance 0.11]") == 2
 
 
-def test_an_explained_recall_names_the_chunk_that_gave_way() -> None:
+def test_explained_recall_names_the_displaced_chunk() -> None:
     displacing = hit(recall=RECALL, explain={"parts": []})
     free = hit(recall={"distance": 0.5}, explain={"parts": []})
 
@@ -119,7 +119,7 @@ SPARSE = {
 }  # fmt: skip
 
 
-def test_verbose_says_why_no_short_document_was_recalled() -> None:
+def test_verbose_explains_missing_sparse_recall() -> None:
     for counts, reason in [
         ({"reason": "no_vector"}, "no_vector (no candidate has a vector)"),
         ({"reason": "whole_list"}, "whole_list (every candidate is in the list)"),
@@ -139,7 +139,7 @@ def test_verbose_says_why_no_short_document_was_recalled() -> None:
         assert len(list(searching.hit_lines(response))) == 1, counts
 
 
-def test_of_a_recall_that_happened_and_on_a_report_nothing_more_is_told() -> None:
+def test_successful_recall_and_reports_print_no_reason() -> None:
     given = answer(hit(recall=RECALL), sparse={**SPARSE, "injections": 1, "reason": "injected"})
     context = {"used_tokens": 0, "budget_tokens": 9, "counter": "approx", "blocks": [], "candidates": 1}
     report = answer(hit(), sparse=SPARSE, report={}, context=context)
@@ -151,11 +151,11 @@ def test_of_a_recall_that_happened_and_on_a_report_nothing_more_is_told() -> Non
     ]
 
 
-def test_every_reason_to_recall_nothing_has_its_words() -> None:
+def test_every_reason_for_no_recall_has_words() -> None:
     assert {"injected", *render.NOTHING_RECALLED} == set(get_args(Reason))
 
 
-def test_figures_and_warnings_are_talk_and_not_data() -> None:
+def test_figures_and_warnings_go_to_stderr() -> None:
     response = answer(hit(), warnings=["W_STALE: docs/a.md has changed"], next_offset=1, query={"rql": "SELECT"})
 
     assert list(talk("search", response)) == [
@@ -165,7 +165,7 @@ def test_figures_and_warnings_are_talk_and_not_data() -> None:
     assert len(list(searching.hit_lines(response))) == 1
 
 
-def test_the_one_line_says_how_many_rows_have_a_word_and_what_was_not_looked_for() -> None:
+def test_summary_reports_word_hits_and_dropped_words() -> None:
     figures = {"took_ms": 3.2, "total_hits": 1420, "word_hits": 31}
     response = answer(hit(), stats=figures, query={"text": "e.g. cats", "dropped": ["e.g."]})
 
@@ -176,14 +176,14 @@ def test_the_one_line_says_how_many_rows_have_a_word_and_what_was_not_looked_for
     )
 
 
-def test_no_hits_is_said_and_prints_nothing() -> None:
+def test_no_hits_prints_a_note_and_no_rows() -> None:
     response = answer(stats={"took_ms": 1.0, "total_hits": 0})
 
     assert list(searching.hit_lines(response)) == []
     assert next(talk("search", response)).startswith("no hits")
 
 
-def test_skipped_files_are_talk_with_their_reason() -> None:
+def test_skipped_files_go_to_stderr_with_their_reason() -> None:
     ingest = {
         "added": 1, "updated": 0, "unchanged": 2, "removed": 0, "files": 4, "documents": 3, "chunks": 1,
         "embedded": 1, "reused": 0, "skipped": [{"path": "x.bin", "code": "binary", "reason": "a NUL byte"}],
@@ -196,20 +196,20 @@ def test_skipped_files_are_talk_with_their_reason() -> None:
     assert list(talk("add", response)) == ["skipped x.bin: a NUL byte (binary)"]
 
 
-def test_a_context_is_printed_as_it_is() -> None:
+def test_context_is_printed_unchanged() -> None:
     view = {"text": "[1] a.md:1-2\n\x0bé\r\nend", "blocks": [], "candidates": 0}
     response = cast(AnyResponse, {"ok": True, "context": view})
 
     assert "".join(searching.packed_text(response)) == view["text"] + "\n"
 
 
-def test_a_found_text_is_printed_without_an_added_newline() -> None:
+def test_get_text_is_printed_without_an_added_newline() -> None:
     response = cast(AnyResponse, {"ok": True, "found": {"kind": "lines", "text": "a\r\nb"}})
 
     assert "".join(reading.text(response)) == "a\r\nb"
 
 
-def test_json_is_one_compact_line_in_utf8_with_the_keys_as_built() -> None:
+def test_json_is_one_compact_utf8_line_in_built_order() -> None:
     line = render.json_line({"z": "é\u2028\n", "a": [1, 2.5]})
 
     assert line == '{"z":"é\u2028\\n","a":[1,2.5]}\n'
@@ -220,7 +220,7 @@ def test_json_refuses_nan() -> None:
         render.json_line({"score": float("nan")})
 
 
-def test_a_table_holds_the_hits_and_never_reads_markup() -> None:
+def test_table_shows_hits_without_reading_markup() -> None:
     out = io.StringIO()
 
     drawn = draw("search", answer(hit(chunk={"text": "[bold]not markup[/bold] [/]"})), out)
@@ -231,7 +231,7 @@ def test_a_table_holds_the_hits_and_never_reads_markup() -> None:
     assert "[bold]not markup[/bold] [/]" in out.getvalue().replace("\n", " ")
 
 
-def test_a_table_has_no_colour_without_a_terminal() -> None:
+def test_table_has_no_colour_without_a_terminal() -> None:
     out = io.StringIO()
 
     draw("search", answer(hit()), out)
@@ -239,11 +239,11 @@ def test_a_table_has_no_colour_without_a_terminal() -> None:
     assert "\x1b" not in out.getvalue()
 
 
-def test_an_answer_without_a_table_is_left_to_plain_lines() -> None:
+def test_answer_without_a_table_falls_back_to_plain_lines() -> None:
     assert not draw("get", cast(AnyResponse, {"ok": True, "found": {"text": "x"}}), io.StringIO())
 
 
-def test_chosen_fields_are_shown_by_name() -> None:
+def test_selected_fields_are_shown_by_name() -> None:
     result: ResultView = {
         "score": 0.5,
         "doc": {"path": "a.md", "tags": ["x", "y"], "meta": {"year": 1958}},

@@ -55,7 +55,7 @@ def code_of(*argv: str) -> str:
     return refused
 
 
-def test_a_query_is_checked_without_a_store(nowhere: Path) -> None:
+def test_check_needs_no_store(nowhere: Path) -> None:
     (nowhere / "q.rql").write_text(QUERY)
 
     answers = [
@@ -68,7 +68,7 @@ def test_a_query_is_checked_without_a_store(nowhere: Path) -> None:
     assert answers == [(0, CANONICAL + "\n", "")] * 4
 
 
-def test_a_mistake_is_told_with_its_place_for_people_and_for_programs(nowhere: Path) -> None:
+def test_error_position_is_shown_in_text_and_json(nowhere: Path) -> None:
     text = "SELECT *\nFROM doc FILTER doc.tgas = 'x'"
 
     code, out, err = run("rql", "check", text)
@@ -81,26 +81,26 @@ def test_a_mistake_is_told_with_its_place_for_people_and_for_programs(nowhere: P
     assert error["details"] == {"line": 2, "column": 17, "span": [25, 33], "expected": "a field such as doc.tag"}
 
 
-def test_what_is_odd_is_a_warning_and_under_strict_an_error(nowhere: Path) -> None:
+def test_warning_becomes_an_error_under_strict(nowhere: Path) -> None:
     odd = "SELECT nope, doc.path FROM doc"
 
     assert asked("rql", "check", odd)["warnings"][0].startswith("W_UNKNOWN_FIELD")
     assert code_of("rql", "check", odd, "--set", "strict=true") == "unknown_field"
 
 
-def test_format_keeps_comments_and_the_second_time_changes_nothing(nowhere: Path) -> None:
+def test_format_keeps_comments_and_is_idempotent(nowhere: Path) -> None:
     code, out, _ = run("rql", "format", QUERY)
 
     assert (code, out) == (0, f"-- why\n{CANONICAL}\n")
     assert run("rql", "format", out)[1] == out
 
 
-def test_format_leaves_nothing_out(nowhere: Path) -> None:
+def test_format_omits_nothing(nowhere: Path) -> None:
     assert code_of("rql", "format", "SELECT nope, doc.path FROM doc") == "unknown_field"
     assert code_of("rql", "format", "SELECT doc.path FROM doc ORDER BY score") == "order_without_using"
 
 
-def test_format_writes_the_file_in_place_and_says_whether_it_changed(nowhere: Path) -> None:
+def test_format_writes_in_place_and_reports_changes(nowhere: Path) -> None:
     file = nowhere / "q.rql"
     file.write_text(QUERY)
     file.chmod(0o640)
@@ -113,14 +113,14 @@ def test_format_writes_the_file_in_place_and_says_whether_it_changed(nowhere: Pa
     assert [path.name for path in nowhere.iterdir()] == ["q.rql"]
 
 
-def test_a_query_that_cannot_be_read_leaves_its_file_alone(nowhere: Path) -> None:
+def test_unparsable_query_leaves_its_file_unchanged(nowhere: Path) -> None:
     (nowhere / "q.rql").write_text("SELECT")
 
     assert code_of("rql", "format", "--write", "@q.rql") == "rql_syntax"
     assert (nowhere / "q.rql").read_text() == "SELECT"
 
 
-def test_explain_counts_what_each_part_of_the_filter_leaves(home: Path) -> None:
+def test_explain_counts_rows_for_each_filter_part(home: Path) -> None:
     rql = (
         "SELECT doc.path FROM chunk USING lexical('retry') "
         "FILTER doc.tag = 'docs' AND NOT (doc.path GLOB '*.md' OR doc.meta.year = '2025')"
@@ -147,7 +147,7 @@ def test_explain_of_documents_counts_documents(home: Path) -> None:
     assert (view["rows"], view["passing"], view["order"]) == (3, 1, ["doc.mtime DESC"])
 
 
-def test_explain_in_a_pipe_is_one_line_a_fact(home: Path) -> None:
+def test_piped_explain_is_one_line_per_fact(home: Path) -> None:
     code, out, _ = run("rql", "explain", "SELECT * FROM chunk USING lexical('retry') FILTER doc.tag = 'docs' LIMIT 1")
 
     assert code == 0
@@ -166,7 +166,7 @@ def test_completion_suggests_the_values_of_the_store(home: Path) -> None:
     assert found == [{"text": "'docs'", "kind": "value", "start": 35, "end": 37, "detail": "2 documents"}]
 
 
-def test_completion_stands_at_the_cursor(home: Path) -> None:
+def test_completion_uses_the_cursor(home: Path) -> None:
     assert run("rql", "complete", "SELECT doc.ha FROM doc", "--cursor", "13")[1].startswith("doc.hash  field  ")
 
 
@@ -174,14 +174,14 @@ def test_completion_works_without_a_store(nowhere: Path) -> None:
     assert run("rql", "complete", "SELECT * FR")[:2] == (0, "FROM  keyword\n")
 
 
-def test_completion_hides_no_other_trouble_with_the_store(nowhere: Path) -> None:
+def test_completion_hides_no_other_store_error(nowhere: Path) -> None:
     (nowhere / "broken.db").write_text("not a database" * 100)
 
     assert run("rql", "complete", "SELECT * FR", "--store", "broken.db")[0] == 6
     assert run("rql", "complete", "SELECT * FR", "--store", "missing.db")[0] == 1
 
 
-def test_a_wrong_command_line_is_refused(nowhere: Path) -> None:
+def test_wrong_command_line_is_refused(nowhere: Path) -> None:
     for argv, code in [
         (["rql"], "missing_argument"),
         (["rql", "check"], "missing_argument"),
@@ -197,7 +197,7 @@ def test_a_wrong_command_line_is_refused(nowhere: Path) -> None:
         assert code_of(*argv) == code, argv
 
 
-def test_a_bom_before_a_query_is_no_part_of_it(nowhere: Path) -> None:
+def test_bom_before_a_query_is_ignored(nowhere: Path) -> None:
     (nowhere / "q.rql").write_bytes("\ufeffselect doc.path from doc\n".encode())
     stdin = io.StringIO("\ufeffselect doc.path from doc")
 

@@ -85,7 +85,7 @@ def test_exit_codes_and_answers_fit_the_contract(folder: Path) -> None:
         assert keys_beyond(answer, schema(), schema()) == set(), argv
 
 
-def test_the_ladder_marks_each_stage_and_expands_the_first_cross(folder: Path) -> None:
+def test_ladder_marks_each_stage_and_expands_the_first_cross(folder: Path) -> None:
     _, text, _ = run("whynot", "retried", "--target", "paint.md", "--k", "1", "--filter", FILTER, "--all")
     lines = text.splitlines()
     marked = [line.split()[1] for line in lines if line and line[0] in "✓✗·"]
@@ -95,7 +95,7 @@ def test_the_ladder_marks_each_stage_and_expands_the_first_cross(folder: Path) -
     assert lines[cross + 1].strip() == "doc.path GLOB 'r*'  is paint.md"
 
 
-def test_people_are_told_the_verdict_its_stage_and_what_to_type_and_no_more(folder: Path) -> None:
+def test_report_shows_verdict_stage_and_commands_only(folder: Path) -> None:
     argv = ("whynot", "retried", "--target", "paint.md", "--k", "1", "--filter", FILTER)
     _, text, _ = run(*argv)
     verdict, why, *rest = text.splitlines()
@@ -109,7 +109,7 @@ def test_people_are_told_the_verdict_its_stage_and_what_to_type_and_no_more(fold
     assert len(rest) == 2 * len(fixes) + 1
 
 
-def test_a_rank_is_told_beside_that_of_the_last_row_in_a_whole_sentence(folder: Path) -> None:
+def test_rank_is_compared_with_the_last_row_in_words(folder: Path) -> None:
     argv = ("whynot", "failed call", "--target", "cache.md", "--k", "1")
     view = json.loads(run(*argv, "--json")[1])["whynot"]
     held = next(stage["evidence"] for stage in view["stages"] if stage["stage"] == "fusion")
@@ -120,7 +120,7 @@ def test_a_rank_is_told_beside_that_of_the_last_row_in_a_whole_sentence(folder: 
     )
 
 
-def test_what_all_adds_stands_below_the_rest(folder: Path) -> None:
+def test_all_adds_details_below_the_rest(folder: Path) -> None:
     argv = ("whynot", "failed call", "--target", "call", "--k", "1", "--set", "collapse=false")
     short, whole = (run(*argv, *more)[1].splitlines() for more in ((), ("--all",)))
 
@@ -135,7 +135,7 @@ def test_every_verdict_has_plain_words() -> None:
     assert codes == set(VERDICTS)
 
 
-def test_a_fix_of_a_filter_says_what_its_command_drops(folder: Path) -> None:
+def test_filter_fix_names_the_dropped_predicates(folder: Path) -> None:
     for where, said in [
         ("doc.path = 'x' OR doc.source = 's'", "ask without (doc.path = 'x' OR doc.source = 's')"),
         ("NOT (doc.path = 'paint.md' AND chunk.tokens > 1)", None),
@@ -151,7 +151,7 @@ def test_a_fix_of_a_filter_says_what_its_command_drops(folder: Path) -> None:
         assert changes == [said or f"ask without {where}"], where
 
 
-def test_words_that_tell_a_text_apart_come_last_and_are_called_so(folder: Path) -> None:
+def test_distinguishing_words_come_last_with_a_label(folder: Path) -> None:
     argv = ("whynot", "failed retried", "--target", "paint.md", "--k", "1")
     kinds = [fix["kind"] for fix in json.loads(run(*argv, "--json")[1])["whynot"]["fixes"]]
     changes = [line for line in run(*argv)[1].splitlines() if line.startswith("      ")]
@@ -162,7 +162,7 @@ def test_words_that_tell_a_text_apart_come_last_and_are_called_so(folder: Path) 
     assert ["tells its text apart" in line for line in changes] == [kind == "term" for kind in kinds]
 
 
-def test_fixes_stand_by_the_effort_of_the_last_thing_they_change() -> None:
+def test_fixes_are_sorted_by_effort_of_last_change() -> None:
     kinds = "term filter spelling filter+k k weight filter+weight min_score+k budget offset match".split()
     changes = [Change(kind, "", Question(""), {}, 1) for kind in kinds]
 
@@ -171,7 +171,7 @@ def test_fixes_stand_by_the_effort_of_the_last_thing_they_change() -> None:
     assert told == "filter match filter+k k min_score+k budget offset spelling weight filter+weight term".split()
 
 
-def test_a_fix_can_be_typed_as_it_stands(folder: Path) -> None:
+def test_printed_fix_can_be_typed(folder: Path) -> None:
     _, text, _ = run("whynot", "failed call", "--target", "cache.md", "--k", "1")
     command = re.search(r"^fix   recall (search 'failed call' --k 2)$", text, flags=re.M)
     assert command is not None
@@ -179,7 +179,7 @@ def test_a_fix_can_be_typed_as_it_stands(folder: Path) -> None:
     assert "cache.md" in run("search", "failed call", "--k", "2")[1]
 
 
-def test_a_fix_of_the_weights_names_them_as_recall_toml_does_and_json_as_before() -> None:
+def test_weight_fix_uses_new_names_in_text_only() -> None:
     command = "recall search x --set bm25_weight=0.4 --set vector_weight=0.6"
     fix: FixView = {"kind": "weight", "change": "weigh meaning 0.6 of 1 instead of 0.1", "command": command}
     view: Any = {
@@ -201,7 +201,7 @@ def test_a_fix_of_the_weights_names_them_as_recall_toml_does_and_json_as_before(
     assert view["fixes"][0]["command"] == command
 
 
-def test_sparse_recall_without_a_row_says_why_in_words() -> None:
+def test_missing_sparse_recall_is_explained_in_words() -> None:
     for reason in sorted(NOT_RECALLED):
         detail = f"no row was taken from it ({reason})"
         stage: StageView = {"stage": "sparse", "status": "pass", "detail": detail, "evidence": {"reason": reason}}
@@ -210,7 +210,7 @@ def test_sparse_recall_without_a_row_says_why_in_words() -> None:
         assert detail_of({**stage, "detail": "a row was given to it"}) == "a row was given to it", reason
 
 
-def test_a_fix_names_the_store_that_was_named(folder: Path) -> None:
+def test_fix_names_the_given_store(folder: Path) -> None:
     code, stdout, _ = run(
         "--store", str(folder), "whynot", "failed call", "--target", "cache.md", "--k", "1", "--json"
     )
@@ -219,13 +219,13 @@ def test_a_fix_names_the_store_that_was_named(folder: Path) -> None:
     assert all(command.startswith(f"recall --store {folder} ") for command in commands)
 
 
-def test_words_that_look_like_flags_are_typed_behind_two_dashes(folder: Path) -> None:
+def test_flag_like_words_follow_two_dashes(folder: Path) -> None:
     _, stdout, _ = run("whynot", "--target", "cache.md", "--k", "1", "--json", "--", "-failed")
     commands = [fix["command"] for fix in json.loads(stdout)["whynot"]["fixes"]]
     assert any(command.endswith("-- -failed") for command in commands)
 
 
-def test_the_funnel_shows_rows_and_what_each_predicate_removes(folder: Path) -> None:
+def test_funnel_shows_rows_and_predicate_removals(folder: Path) -> None:
     _, text, _ = run("trace", "call", "--filter", FILTER)
     rows = {line.split()[0]: line.split()[1:3] for line in text.splitlines() if line and line[0].isalpha()}
     assert rows["filter"] == ["3", "1"]
@@ -234,7 +234,7 @@ def test_the_funnel_shows_rows_and_what_each_predicate_removes(folder: Path) -> 
     assert re.search(r"3 rows without a value$", text, flags=re.M)
 
 
-def test_the_same_question_is_traced_with_the_same_rows(folder: Path) -> None:
+def test_tracing_twice_gives_the_same_rows(folder: Path) -> None:
     def untimed() -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(run("trace", "call", "--filter", FILTER, "--json")[1])
         del answer["stats"], answer["trace"]["timings"]
@@ -243,21 +243,21 @@ def test_the_same_question_is_traced_with_the_same_rows(folder: Path) -> None:
     assert untimed() == untimed()
 
 
-def test_marks_are_ascii_where_the_stream_has_no_others() -> None:
+def test_marks_are_ascii_on_ascii_streams() -> None:
     ascii_only = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     assert encode_for("✓ a ✗ b · c", ascii_only) == "+ a x b - c"
     assert encode_for("✓ a", io.TextIOWrapper(io.BytesIO(), encoding="utf-8")) == "✓ a"
     assert encode_for("✓ a", io.StringIO()) == "✓ a"
 
 
-def test_one_row_of_a_part_of_a_filter_passes(folder: Path) -> None:
+def test_one_passing_row_is_singular(folder: Path) -> None:
     _, text, _ = run("trace", "call", "--filter", "doc.path = 'retry.md' OR doc.path = 'nowhere'")
 
     assert "(1 row passes)" in text
     assert "(0 rows pass)" in text
 
 
-def test_one_row_less_is_told_in_the_singular(folder: Path) -> None:
+def test_one_missing_row_is_singular(folder: Path) -> None:
     _, text, _ = run("whynot", "failed call", "--target", "cache.md", "--k", "1")
 
     assert "; confirmed, and 1 row is not enough" in text

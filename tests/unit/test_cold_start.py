@@ -37,7 +37,7 @@ LEAVES = {"recall_core._lazy", "recall_core._version"}
 MOST_MODULES = 187
 
 
-def test_a_cold_search_imports_only_what_it_needs(tmp_path: Path) -> None:
+def test_cold_search_imports_only_what_it_needs(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("zero-downtime deploy")
     Recall.init(str(tmp_path))
     with Recall.open(start=tmp_path) as recall:
@@ -54,7 +54,7 @@ def test_a_cold_search_imports_only_what_it_needs(tmp_path: Path) -> None:
     assert len(modules) < MOST_MODULES, "each one more is a part of a millisecond before every first answer"
 
 
-def test_a_cold_ls_imports_no_more_than_a_cold_get(tmp_path: Path) -> None:
+def test_cold_ls_imports_no_more_than_cold_get(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("zero-downtime deploy")
     with Recall.open(str(tmp_path), create=True) as recall:
         recall.index(str(tmp_path / "a.txt"))
@@ -70,7 +70,7 @@ def test_a_cold_ls_imports_no_more_than_a_cold_get(tmp_path: Path) -> None:
     assert loaded - of_get == set()
 
 
-def test_a_cold_search_of_many_chunks_settles_too_few_cosines_to_need_numpy(tmp_path: Path) -> None:
+def test_cold_search_of_many_chunks_does_not_import_numpy(tmp_path: Path) -> None:
     words = [f"{first}{second}" for first in "bcdfghklmn" for second in ("oat", "eel", "arp", "ice")]
     (tmp_path / "docs").mkdir()
     for n in range(400):
@@ -101,7 +101,7 @@ def test_a_cold_search_of_many_chunks_settles_too_few_cosines_to_need_numpy(tmp_
         assert json.loads(done.stdout)["results"] == expected
 
 
-def test_the_version_is_told_before_anything_is_imported() -> None:
+def test_version_is_printed_before_any_import() -> None:
     script = "import sys; from recall_core.__main__ import main\nmain()\nprint(*sys.modules, file=sys.stderr)"
     command = [sys.executable, "-c", script, "--version"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -114,7 +114,7 @@ def test_the_version_is_told_before_anything_is_imported() -> None:
     assert "typing" not in done.stderr.split()
 
 
-def test_what_is_registered_for_the_end_of_a_process_is_run() -> None:
+def test_exit_handlers_run() -> None:
     script = (
         "import atexit; from recall_core.adapters.starting import leave\n"
         "atexit.register(lambda: print('the end', flush=True))\nleave(3)"
@@ -123,7 +123,7 @@ def test_what_is_registered_for_the_end_of_a_process_is_run() -> None:
     assert (done.returncode, done.stdout) == (3, "the end\n")
 
 
-def test_a_thread_is_waited_for_before_the_process_ends() -> None:
+def test_process_waits_for_its_threads() -> None:
     script = (
         "import threading; from recall_core.adapters.starting import leave\n"
         "going = threading.Event()\n"

@@ -80,7 +80,7 @@ def test_answers_before_and_after_are_identical(store: SqliteStore) -> None:
     assert len(before.lexical) == 10
 
 
-def test_the_file_shrinks_and_what_was_freed_is_told(store: SqliteStore) -> None:
+def test_file_shrinks_and_freed_bytes_are_reported(store: SqliteStore) -> None:
     view = compact(store)
 
     assert view["tombstones"] == 120
@@ -89,7 +89,7 @@ def test_the_file_shrinks_and_what_was_freed_is_told(store: SqliteStore) -> None
     assert store.info().tombstones == 0
 
 
-def test_a_file_that_grows_says_why(tmp_path: Path) -> None:
+def test_growing_file_is_explained(tmp_path: Path) -> None:
     path = str(tmp_path / "recall.db")
     store = create_store(path, embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="c")
     with store.writer() as writer:
@@ -109,14 +109,14 @@ def test_a_file_that_grows_says_why(tmp_path: Path) -> None:
     ]
 
 
-def test_nothing_of_a_removed_text_stays_in_any_file(store: SqliteStore) -> None:
+def test_no_file_contains_removed_text(store: SqliteStore) -> None:
     compact(store)
 
     for each in Path(store.path).parent.iterdir():
         assert SECRET.encode() not in each.read_bytes()
 
 
-def test_a_second_run_finds_nothing_to_drop(store: SqliteStore) -> None:
+def test_second_run_drops_nothing(store: SqliteStore) -> None:
     first = compact(store)
 
     second = compact(store)
@@ -124,9 +124,7 @@ def test_a_second_run_finds_nothing_to_drop(store: SqliteStore) -> None:
     assert (second["tombstones"], second["bytes_after"]) == (0, first["bytes_after"])
 
 
-def test_a_full_disk_is_noticed_before_anything_is_touched(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_full_disk_is_noticed_before_any_change(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage("/")._replace(free=100)
     monkeypatch.setattr(copying.shutil, "disk_usage", lambda _: usage)
 
@@ -137,7 +135,7 @@ def test_a_full_disk_is_noticed_before_anything_is_touched(
     assert store.info().tombstones == 120
 
 
-def test_a_store_in_memory_compacts_too() -> None:
+def test_in_memory_store_can_be_compacted() -> None:
     store = create_store(":memory:", embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="c")
 
     assert compact(store)["tombstones"] == 0

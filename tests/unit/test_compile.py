@@ -55,7 +55,7 @@ def test_values_are_always_bound() -> None:
     assert compiled.params[0] == "'; DROP TABLE doc"
 
 
-def test_a_comparison_at_the_top_uses_its_index(db: apsw.Connection) -> None:
+def test_top_level_comparison_uses_its_index(db: apsw.Connection) -> None:
     for text, index in [
         ("doc.path = 'a'", "doc_path"),
         ("doc.path IN ('a', 'b')", "doc_path"),
@@ -72,18 +72,18 @@ def test_a_comparison_at_the_top_uses_its_index(db: apsw.Connection) -> None:
         assert index in plan(db, text), text
 
 
-def test_a_tag_finds_its_documents_instead_of_testing_every_one(db: apsw.Connection) -> None:
+def test_tag_filter_uses_its_index(db: apsw.Connection) -> None:
     assert "SEARCH d USING INTEGER PRIMARY KEY" in plan(db, "doc.tag = 'ops'")
 
 
-def test_a_document_needs_one_live_chunk_for_the_whole_filter(db: apsw.Connection) -> None:
+def test_document_needs_one_live_chunk_matching_the_whole_filter(db: apsw.Connection) -> None:
     assert documents(db, "chunk.tokens > 1") == [1]
     assert documents(db, "chunk.tokens > 10 AND chunk.offset = 0") == []
     assert documents(db, "NOT chunk.tokens > 10") == [1]
     assert documents(db, "doc.tag = 'dev'") == [1, 2]
 
 
-def test_a_pattern_on_a_number_is_false_in_whatever_order_sqlite_asks(db: apsw.Connection) -> None:
+def test_pattern_on_a_number_is_false_in_any_evaluation_order(db: apsw.Connection) -> None:
     db.execute("DELETE FROM doc_tag")
 
     assert documents(db, "doc.tags IS NULL AND doc.meta.k LIKE '%'") == []
@@ -91,7 +91,7 @@ def test_a_pattern_on_a_number_is_false_in_whatever_order_sqlite_asks(db: apsw.C
     assert documents(db, "doc.tags IS NULL AND NOT doc.meta.k ILIKE '%'") == [1, 2]
 
 
-def test_a_missing_value_is_false_and_its_negation_true(db: apsw.Connection) -> None:
+def test_missing_value_is_false_and_its_negation_true(db: apsw.Connection) -> None:
     db.execute("""UPDATE doc SET meta = '{"k": 1, "list": [1], "object": {"a": 1}, "none": null}' WHERE rowid = 1""")
     for text, passing in [
         ("doc.source != 'git'", [1]),
@@ -120,7 +120,7 @@ def test_has_all_counts_a_repeated_tag_once(db: apsw.Connection) -> None:
     assert documents(db, "NOT doc.tags HAS ALL ('ops', 'dev')") == [2]
 
 
-def test_any_key_reaches_its_metadata(db: apsw.Connection) -> None:
+def test_metadata_key_may_contain_any_characters(db: apsw.Connection) -> None:
     for key in ["a.b", 'a"b', "a\\b", "it's", "é", "[0]", "$", "#", "x\\"]:
         db.execute("UPDATE doc SET meta = json_object(?, 'found') WHERE rowid = 2", (key,))
         quoted = key.replace("\\", "\\\\").replace("'", "''")
@@ -141,17 +141,17 @@ def test_any_key_reaches_its_metadata(db: apsw.Connection) -> None:
         ),
     ],
 )
-def test_a_filter_as_wide_as_allowed_still_runs(db: apsw.Connection, word: str, term: str) -> None:
+def test_filter_of_maximum_width_runs(db: apsw.Connection, word: str, term: str) -> None:
     terms = 65_000 // (len(term) + 5)
 
     assert documents(db, f" {word} ".join([term] * terms)) == documents(db, term)
 
 
-def test_a_filter_as_deep_as_a_query_may_be_still_runs(db: apsw.Connection) -> None:
+def test_filter_of_maximum_depth_runs(db: apsw.Connection) -> None:
     assert documents(db, "NOT (" * 32 + "doc.path = 'docs/a.md'" + ")" * 32) == [1]
 
 
-def test_a_list_as_long_as_a_query_may_be_still_runs(db: apsw.Connection) -> None:
+def test_list_of_maximum_length_runs(db: apsw.Connection) -> None:
     values = ",".join(["''"] * 21_000)
 
     assert documents(db, f"doc.path IN ({values})") == []
@@ -159,14 +159,14 @@ def test_a_list_as_long_as_a_query_may_be_still_runs(db: apsw.Connection) -> Non
     assert documents(db, f"doc.tags HAS ALL ({values})") == []
 
 
-def test_order_ends_in_the_natural_order() -> None:
+def test_order_ends_with_natural_order() -> None:
     query = parse_query("SELECT * FROM chunk USING lexical('a') ORDER BY score, chunk.tokens DESC").query
 
     assert order_sql(query.order, "chunk").sql == 'c.tokens DESC, d.path, c."offset", c.id'
     assert order_sql((), "doc").sql == "d.path, d.id"
 
 
-def test_a_metadata_key_is_bound_in_an_order_too() -> None:
+def test_metadata_key_in_an_order_is_bound() -> None:
     query = parse_query("SELECT * FROM doc ORDER BY doc.meta.'a.b' DESC").query
 
     compiled = order_sql(query.order, "doc")
@@ -191,7 +191,7 @@ def test_named_rows_look_up_their_own_tags() -> None:
         assert ("SELECT t.doc FROM" in compiled.sql) != looks_at_its_own, text
 
 
-def test_a_filter_that_sqlite_answers_alone_is_native() -> None:
+def test_filter_that_sqlite_answers_alone_is_native() -> None:
     for text, native in [
         ("doc.path = 'a'", True),
         ("chunk.tokens BETWEEN 1 AND 2", True),

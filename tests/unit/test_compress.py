@@ -46,24 +46,24 @@ def test_windows_of_several_sentences_never_overlap() -> None:
     assert [each.text for each in best(Passage("a", 0, 0, TEXT), sentences=9)] == [TEXT]
 
 
-def test_chunks_that_overlap_give_a_sentence_once() -> None:
+def test_overlapping_chunks_give_a_sentence_once() -> None:
     found = best(Passage("a", 0, 0, TEXT[:30]), Passage("a", 1, 12, TEXT[12:]))
     assert [(each.chunk_index, each.text) for each in found] == [(0, "Cats sleep."), (0, "Dogs bark at cats.")]
 
 
-def test_what_does_not_fit_is_passed_over() -> None:
+def test_excerpt_that_does_not_fit_is_skipped() -> None:
     passage = Passage("a", 0, 0, "Cats and cats and cats. Cats sleep. Many cats.")
     assert [each.text for each in best(passage, budget=4)] == ["Cats sleep.", "Many cats."]
     assert best(passage, budget=0) == []
 
 
-def test_bm25_prefers_the_rarer_word_and_the_shorter_text() -> None:
+def test_bm25_prefers_rarer_words_and_shorter_texts() -> None:
     texts = ["common rare", "common other", "common", "nothing here at all"]
     values = overlap(["common", "rare"], texts, words=str.split)
     assert values[0] > values[2] > values[1] > values[3] == 0
 
 
-def test_bm25_of_nothing_is_nothing() -> None:
+def test_bm25_of_empty_input_is_zero() -> None:
     assert overlap([], ["a"], words=str.split) == [0.0]
     assert overlap(["a"], ["", "  "], words=str.split) == [0.0, 0.0]
     assert overlap(["a"], [], words=str.split) == []

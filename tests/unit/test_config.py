@@ -13,7 +13,7 @@ from recall_core.maintain.embedders import write_settings
 from recall_core.shell import Hint
 
 
-def test_a_known_escape_means_its_character() -> None:
+def test_known_escape_means_its_character() -> None:
     for typed, meant in [
         (r"\n—\n", "\n—\n"),
         (r"é\té", "é\té"),
@@ -26,7 +26,7 @@ def test_a_known_escape_means_its_character() -> None:
         assert override(Config(), [f"separator={typed}"]).separator == meant, typed
 
 
-def test_any_other_escape_is_refused_with_a_hint() -> None:
+def test_unknown_escape_is_refused_with_a_hint() -> None:
     for typed in ["\\", "a\\", r"\q", r"a\b.db", r"\x4", r"\u12", r"\U00110000", r"\N{DASH}", "\\\n"]:
         with pytest.raises(ConfigError) as caught:
             override(Config(), [f"separator={typed}"])
@@ -36,7 +36,7 @@ def test_any_other_escape_is_refused_with_a_hint() -> None:
         assert r"\\" in (caught.value.hint or ""), typed
 
 
-def test_init_writes_settings_that_every_command_can_read(tmp_path: Path) -> None:
+def test_init_writes_settings_that_every_command_reads(tmp_path: Path) -> None:
     for typed in [r"\x0b", r"\f", r"\x00", r"\x7f", r"\r", '"', "\x1f\x85\u2028"]:
         base = tmp_path / typed.encode("unicode_escape").hex()
         Recall.init(str(base), settings=[f"separator={typed}"])
@@ -45,7 +45,7 @@ def test_init_writes_settings_that_every_command_can_read(tmp_path: Path) -> Non
             assert recall.config.separator == override(Config(), [f"separator={typed}"]).separator, typed
 
 
-def test_the_database_needs_a_file_of_its_own(tmp_path: Path) -> None:
+def test_database_needs_its_own_file(tmp_path: Path) -> None:
     for name in [FILE_NAME, f"./{FILE_NAME}", f"x/../{FILE_NAME}", f"../new/{FILE_NAME}", "", ".", r"a\x00b"]:
         with pytest.raises(RecallError) as caught:
             Recall.init(str(tmp_path / "new"), settings=[f"store_path={name}"])
@@ -55,7 +55,7 @@ def test_the_database_needs_a_file_of_its_own(tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == [], name
 
 
-def test_a_recall_toml_cannot_name_itself(tmp_path: Path) -> None:
+def test_recall_toml_cannot_name_itself(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text(f'store_path = "{FILE_NAME}"\n', encoding="utf-8")
 
     with pytest.raises(ConfigError) as caught:
@@ -65,7 +65,7 @@ def test_a_recall_toml_cannot_name_itself(tmp_path: Path) -> None:
     assert (tmp_path / FILE_NAME).read_text(encoding="utf-8") == f'store_path = "{FILE_NAME}"\n'
 
 
-def test_a_header_with_an_absurd_width_is_refused(tmp_path: Path) -> None:
+def test_header_with_an_absurd_width_is_refused(tmp_path: Path) -> None:
     for header in [
         "{n:>9999999999}",
         "{n:.1001f}",
@@ -84,13 +84,13 @@ def test_a_header_with_an_absurd_width_is_refused(tmp_path: Path) -> None:
         assert typed.value.code == written.value.code == "bad_value", header
 
 
-def test_a_header_may_align_what_it_names() -> None:
+def test_header_may_align_its_fields() -> None:
     assert (
         override(Config(), ["header={n:>3} {path:9>1000} {{x:99999}}"]).header == "{n:>3} {path:9>1000} {{x:99999}}"
     )
 
 
-def test_a_bom_before_the_settings_is_no_part_of_them(tmp_path: Path) -> None:
+def test_bom_before_settings_is_ignored(tmp_path: Path) -> None:
     toml = tmp_path / FILE_NAME
     toml.write_bytes(b"\xef\xbb\xbfpool = 7 # mine\n")
 
@@ -100,7 +100,7 @@ def test_a_bom_before_the_settings_is_no_part_of_them(tmp_path: Path) -> None:
     assert toml.read_bytes() == b"\xef\xbb\xbfpool = 8 # mine\n"
 
 
-def test_text_that_no_file_can_hold_is_refused() -> None:
+def test_unencodable_text_is_refused() -> None:
     for typed in ["\udcff", r"\ud800", r"\uD83D\uDE00"]:
         with pytest.raises(ConfigError) as caught:
             assign(Config(), [f"embedding_model={typed}"], where="--set")
@@ -108,7 +108,7 @@ def test_text_that_no_file_can_hold_is_refused() -> None:
         assert caught.value.code == "bad_value", typed
 
 
-def test_a_number_of_a_file_that_is_too_large_to_be_one_is_refused(tmp_path: Path) -> None:
+def test_overlarge_number_in_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text(f"vector_weight = 1{'0' * 400}\n")
 
     with pytest.raises(ConfigError) as caught:
@@ -126,19 +126,19 @@ VALUES: Settings = {
 }
 
 
-def test_settings_that_are_spelt_and_read_again_are_the_same() -> None:
+def test_printed_settings_read_back_equal() -> None:
     assert settings_of(assignments(VALUES), where="--set") == VALUES
     assert override(Config(), assignments(VALUES)) == override(Config(), VALUES)
 
 
-def test_texts_are_read_once_and_the_last_of_one_name_counts() -> None:
+def test_last_of_repeated_settings_wins() -> None:
     typed = ("vector_weight=.70", "sparse_recall=off", "pool=7", "pool=9")
 
     assert settings_of(typed, where="--set") == {"vector_weight": 0.7, "sparse_recall": False, "pool": 9}
     assert assignments(typed) == typed
 
 
-def test_a_setting_of_the_store_is_refused_in_both_forms() -> None:
+def test_store_setting_is_refused_in_both_forms() -> None:
     for settings in [["embedding_dim=64"], {"embedding_dim": 64}]:
         with pytest.raises(UsageError) as caught:
             override(Config(), settings)
@@ -147,7 +147,7 @@ def test_a_setting_of_the_store_is_refused_in_both_forms() -> None:
         assert (caught.value.code, caught.value.hint) == ("setting_fixed", hint), settings
 
 
-def test_an_unknown_name_or_value_is_refused_with_a_code() -> None:
+def test_unknown_name_or_value_is_refused_with_a_code() -> None:
     for settings, code, message in [
         ({"pool": "x"}, "bad_value", "--set: pool takes a whole number, not 'x'."),
         ({"pool": True}, "bad_value", "--set: pool takes a whole number, not True."),

@@ -61,7 +61,7 @@ def document(path: str = NAME) -> dict[str, Any]:
     return found
 
 
-def test_what_comes_through_a_pipe_is_a_document_byte_for_byte(home: Path) -> None:
+def test_piped_content_is_a_document_byte_for_byte(home: Path) -> None:
     content = "\ufeff# Today\r\n\r\nZoë’s notes\n".encode()
 
     assert piped(content, "--tag", "note", "--source", "pipe", "--meta", "n=1").startswith("files: 1 added")
@@ -74,7 +74,7 @@ def test_what_comes_through_a_pipe_is_a_document_byte_for_byte(home: Path) -> No
     )  # fmt: skip
 
 
-def test_no_file_is_looked_for_behind_it_and_a_sync_leaves_it(home: Path) -> None:
+def test_sync_leaves_piped_document_without_looking_for_a_file(home: Path) -> None:
     piped(b"today words\n")
 
     code, out, err = run("search", "today", "--strict-fresh")
@@ -85,7 +85,7 @@ def test_no_file_is_looked_for_behind_it_and_a_sync_leaves_it(home: Path) -> Non
     assert run("doctor")[0] == 0
 
 
-def test_the_same_name_takes_its_place_with_its_labels_and_the_same_again_writes_nothing(home: Path) -> None:
+def test_same_name_replaces_content_and_keeps_equal_content(home: Path) -> None:
     piped(b"one\n", "--tag", "x")
     assert piped(b"two\n", "--tag", "x").startswith("files: 0 added, 1 updated")
     before = json.loads(run("stats", "--json")[1])["store"]["generation"]
@@ -99,7 +99,7 @@ def test_the_same_name_takes_its_place_with_its_labels_and_the_same_again_writes
     assert json.loads(run("stats", "--json")[1])["store"]["documents"] == 2
 
 
-def test_records_come_through_a_pipe_as_from_a_file(home: Path) -> None:
+def test_piped_records_equal_records_from_a_file(home: Path) -> None:
     first = b'{"id": "1", "text": "one"}\n{"id": "2", "text": "two"}\n'
     piped(first, "--parser", "jsonl")
 
@@ -109,7 +109,7 @@ def test_records_come_through_a_pipe_as_from_a_file(home: Path) -> None:
     assert run("get", f"{NAME}#2")[0] == 8
 
 
-def test_a_name_is_kept_in_one_form_of_unicode(home: Path) -> None:
+def test_name_is_stored_in_one_unicode_form(home: Path) -> None:
     run("add", "-", "--name", "cafe\u0301.md", content=b"one\n")
     run("add", "-", "--name", "caf\u00e9.md", content=b"two\n")
 
@@ -117,7 +117,7 @@ def test_a_name_is_kept_in_one_form_of_unicode(home: Path) -> None:
     assert json.loads(run("stats", "--json")[1])["store"]["documents"] == 2
 
 
-def test_what_was_removed_can_come_through_a_pipe_again(home: Path) -> None:
+def test_removed_document_can_be_piped_again(home: Path) -> None:
     piped(b"one\n")
     run("rm", NAME)
 
@@ -125,7 +125,7 @@ def test_what_was_removed_can_come_through_a_pipe_again(home: Path) -> None:
     assert json.loads(run("roots", "--json")[1])["roots"][0]["left_out"] == []
 
 
-def test_a_pipe_refuses_unreadable_content_as_a_file_does(home: Path) -> None:
+def test_pipe_refuses_unreadable_content_like_a_file(home: Path) -> None:
     toml = home / "recall.toml"
     toml.write_text(toml.read_text().replace("max_file_bytes = 67108864", "max_file_bytes = 100"))
     assert "max_file_bytes = 100\n" in toml.read_text()
@@ -139,7 +139,7 @@ def test_a_pipe_refuses_unreadable_content_as_a_file_does(home: Path) -> None:
         assert run("get", NAME)[0] == 8, code
 
 
-def test_a_bad_name_or_command_line_is_refused(home: Path) -> None:
+def test_bad_name_or_command_line_is_refused(home: Path) -> None:
     for argv, code in [
         (("add", "-"), "missing_argument"),
         (("add", "a.md", "--name", NAME), "unexpected_argument"),
@@ -160,7 +160,7 @@ def test_a_bad_name_or_command_line_is_refused(home: Path) -> None:
         assert refused(*argv) == (2, code), argv
 
 
-def test_the_name_of_a_file_read_or_not_or_gone_and_of_a_record_of_one_is_taken(home: Path) -> None:
+def test_name_of_an_existing_file_or_record_is_taken(home: Path) -> None:
     (home / "r.jsonl").write_text('{"id": "1", "text": "words"}\n')
     run("add", "r.jsonl", "--parser", "jsonl")
     (home / "a.md").unlink()
@@ -174,7 +174,7 @@ def test_the_name_of_a_file_read_or_not_or_gone_and_of_a_record_of_one_is_taken(
     assert document("r.jsonl#1")["text"] == "words"
 
 
-def test_a_file_of_that_name_takes_its_place_when_a_sync_meets_it(home: Path) -> None:
+def test_synced_file_replaces_piped_document_of_its_name(home: Path) -> None:
     piped(b"from a pipe\n")
     (home / "notes").mkdir()
     (home / NAME).write_text("from the disk\n")
@@ -183,11 +183,11 @@ def test_a_file_of_that_name_takes_its_place_when_a_sync_meets_it(home: Path) ->
     assert document()["text"] == "from the disk\n"
 
 
-def test_where_nobody_could_end_a_wait_stdin_is_not_read(home: Path) -> None:
+def test_uninterruptible_stdin_is_not_read(home: Path) -> None:
     assert refused("add", "-", "--name", NAME, may_wait=False) == (2, "bad_value")
 
 
-def test_an_export_has_it_and_an_import_brings_it(home: Path) -> None:
+def test_piped_document_survives_export_and_import(home: Path) -> None:
     piped(b"one\n", "--tag", "x")
     run("export", "--out", "all.jsonl")
     (home / "other").mkdir()
@@ -200,7 +200,7 @@ def test_an_export_has_it_and_an_import_brings_it(home: Path) -> None:
     assert (code, found["text"], found["doc"]["tags"], "state" in found["doc"]) == (0, "one\n", ["x"], False)
 
 
-def test_a_program_brings_content_under_a_name(home: Path) -> None:
+def test_program_adds_content_under_a_name(home: Path) -> None:
     with Recall.open(str(home)) as recall:
         *_, done = recall.add([NAME], Root("", tags=("x",)), content=b"words\n")
 

@@ -61,7 +61,7 @@ def paths(view: dict[str, Any]) -> list[str]:
     return [chunk["path"] for chunk in view["chunks"]]
 
 
-def test_packing_for_value_prefers_what_is_worth_its_tokens(home: Path) -> None:
+def test_optimal_packing_prefers_value_per_token(home: Path) -> None:
     rank = context("retry budget client", "--budget-tokens", "30", "--explain")
     optimal = context("retry budget client", "--budget-tokens", "30", "--explain", "--pack", "optimal")
 
@@ -70,9 +70,7 @@ def test_packing_for_value_prefers_what_is_worth_its_tokens(home: Path) -> None:
     assert not any(block["truncated"] for block in optimal["blocks"])
 
 
-def test_an_alternative_counts_the_headers_that_it_would_have(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_alternative_counts_its_own_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for number in range(12):
         rest = "x " * (40 + 7 * number)
@@ -94,13 +92,13 @@ def test_an_alternative_counts_the_headers_that_it_would_have(
     assert compared
 
 
-def test_the_flag_and_the_setting_are_the_same(home: Path) -> None:
+def test_flag_and_setting_are_equivalent(home: Path) -> None:
     words = ("retry client", "--budget-tokens", "25")
     assert context(*words, "--pack", "optimal") == context(*words, "--set", "pack=optimal")
     assert context(*words, "--pack", "rank", "--set", "pack=optimal") == context(*words)
 
 
-def test_queries_and_pins_and_drops_go_with_it(home: Path) -> None:
+def test_optimal_packing_accepts_queries_pins_and_drops(home: Path) -> None:
     query = "SELECT * FROM chunk USING lexical('retry')"
     found = json.loads(run("search", "filler number 3", "--json", "--k", "1")[1])["results"][0]["chunk"]["id"]
     best = context("--rql", query, "--pack", "optimal", "--budget-tokens", "20")["chunks"][0]["id"]
@@ -112,7 +110,7 @@ def test_queries_and_pins_and_drops_go_with_it(home: Path) -> None:
     assert ("dropped", best) in [(left["reason"], left["id"]) for left in pinned["omitted"]]
 
 
-def test_twins_are_reported_and_not_dropped(home: Path) -> None:
+def test_near_duplicates_are_reported_and_kept(home: Path) -> None:
     view = context("client counts retries", "--budget-tokens", "400", "--explain", "--all-copies")
 
     (twins,) = view["account"]["duplicates"]
@@ -120,7 +118,7 @@ def test_twins_are_reported_and_not_dropped(home: Path) -> None:
     assert {"other.md", "twin.md"} <= {*paths(view)}
 
 
-def test_words_that_no_packed_chunk_holds_are_named(home: Path) -> None:
+def test_words_missing_from_every_packed_chunk_are_named(home: Path) -> None:
     _, out, err = run("context", "retry filler", "--budget-tokens", "6", "--explain")
 
     assert out == run("context", "retry filler", "--budget-tokens", "6")[1]
@@ -130,26 +128,26 @@ def test_words_that_no_packed_chunk_holds_are_named(home: Path) -> None:
     assert [term["packed"] for term in coverage["terms"]].count(True) == 1
 
 
-def test_a_word_of_no_document_takes_nothing_from_the_coverage(home: Path) -> None:
+def test_word_of_no_document_does_not_lower_coverage(home: Path) -> None:
     known, both = (context(words, "--explain")["account"]["coverage"] for words in ("retry", "retry unheard"))
 
     assert both == known
     assert [term["text"] for term in both["terms"]] == ["retry"]
 
 
-def test_a_question_without_known_words_has_no_coverage(home: Path) -> None:
+def test_query_without_known_words_has_no_coverage(home: Path) -> None:
     assert "coverage" not in context("unheard", "--explain")["account"]
     assert "coverage" not in context("--rql", "SELECT * FROM chunk", "--explain")["account"]
     matching_nothing = "SELECT * FROM chunk USING lexical_fts('retry NOT retry'), semantic('retry')"
     assert "coverage" not in context("--rql", matching_nothing, "--explain")["account"]
 
 
-def test_a_cut_chunk_says_what_is_left_out(home: Path) -> None:
+def test_cut_chunk_reports_its_missing_tokens(home: Path) -> None:
     account = context("budget system", "--budget-tokens", "40", "--explain")["account"]
     assert account["truncated_tokens"] > 0
 
 
-def test_a_pin_below_the_best_two_hundred_is_packed_for_value_too(home: Path) -> None:
+def test_pin_below_rank_two_hundred_is_packed_optimally(home: Path) -> None:
     many = home / "many"
     many.mkdir()
     for number in range(230):

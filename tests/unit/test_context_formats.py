@@ -37,7 +37,7 @@ def packed(recall: Recall, *settings: str, **options: Any) -> Any:
     return recall.context("retry", Ask(settings=settings), Pack(**options))["context"]
 
 
-def test_xml_has_a_document_a_block_with_its_names_escaped(recall: Recall) -> None:
+def test_xml_has_one_document_per_block_with_escaped_names(recall: Recall) -> None:
     with recall:
         view = packed(recall, format="xml")
 
@@ -71,7 +71,7 @@ MAPPED = {
 }
 
 
-def test_a_text_that_is_not_the_files_own_is_placed(tmp_path: Path) -> None:
+def test_converted_text_has_a_place_in_its_file(tmp_path: Path) -> None:
     for number, (name, (text, place)) in enumerate(MAPPED.items()):
         folder = tmp_path / str(number)
         folder.mkdir()
@@ -91,7 +91,7 @@ def test_a_text_that_is_not_the_files_own_is_placed(tmp_path: Path) -> None:
                 assert view["chunks"][0]["passage"]["text"] in found, (name, form)
 
 
-def test_each_block_says_where_its_text_is(recall: Recall) -> None:
+def test_each_block_gives_the_position_of_its_text(recall: Recall) -> None:
     with recall:
         for form, budget in product(("plain", "markdown", "xml"), (9, 14, 200)):
             view = packed(recall, "min_fragment=1", format=form, budget_tokens=budget, counter="whitespace")
@@ -103,7 +103,7 @@ def test_each_block_says_where_its_text_is(recall: Recall) -> None:
             assert all(one[1] < other[0] for one, other in pairwise(ranges)), (form, budget)
 
 
-def test_a_lean_context_says_every_text_once(recall: Recall) -> None:
+def test_lean_context_contains_every_text_once(recall: Recall) -> None:
     with recall:
         full, lean = packed(recall), packed(recall, lean=True)
 
@@ -112,7 +112,7 @@ def test_a_lean_context_says_every_text_once(recall: Recall) -> None:
     assert lean == full
 
 
-def test_a_receipt_of_a_lean_numbered_xml_context_is_replayed(recall: Recall, tmp_path: Path) -> None:
+def test_receipt_of_a_lean_numbered_xml_context_is_replayed(recall: Recall, tmp_path: Path) -> None:
     target = tmp_path / "receipt.json"
     with recall:
         recall.close()
@@ -124,7 +124,7 @@ def test_a_receipt_of_a_lean_numbered_xml_context_is_replayed(recall: Recall, tm
     assert (code, json.loads(out)["replay"]["identical"]) == (0, True)
 
 
-def test_the_format_json_is_the_answer_in_json_and_lean_is_for_it_alone(recall: Recall, tmp_path: Path) -> None:
+def test_json_format_is_the_json_answer_and_allows_lean(recall: Recall, tmp_path: Path) -> None:
     with recall:
         recall.close()
 

@@ -52,7 +52,7 @@ def left(context: dict[str, Any]) -> list[tuple[str, int, int]]:
     return [(each["reason"], each["rank"], each["count"]) for each in context["omitted"]]
 
 
-def test_a_packed_page_has_its_rows_of_the_whole_list(recall: Recall) -> None:
+def test_packed_page_has_its_rows_of_the_full_list(recall: Recall) -> None:
     wholes = {
         rql: [row["doc"]["path"] for row in recall.query(f"{rql} LIMIT {ROWS}")["results"]] for rql in LISTS.values()
     }
@@ -75,7 +75,7 @@ def test_a_packed_page_has_its_rows_of_the_whole_list(recall: Recall) -> None:
             assert (response["query"]["limit"], response["query"]["offset"]) == (size, offset), (rql, limit)
 
 
-def test_the_blocks_of_a_page_are_numbered_from_one(recall: Recall) -> None:
+def test_blocks_of_a_page_are_numbered_from_one(recall: Recall) -> None:
     context = packed(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 4")["context"]
 
     assert [block["n"] for block in context["blocks"]] == [1, 2, 3]
@@ -91,7 +91,7 @@ def test_pages_of_a_list_pack_every_row_once(recall: Recall) -> None:
     assert [chunk for page in pages for chunk in page["chunks"]] == whole
 
 
-def test_a_page_past_the_end_is_an_empty_context(recall: Recall) -> None:
+def test_page_past_the_end_is_an_empty_context(recall: Recall) -> None:
     for rql in LISTS.values():
         for pack in ["rank", "optimal"]:
             response = packed(recall, f"{rql} LIMIT 5 OFFSET {ROWS}", pack=pack)
@@ -101,7 +101,7 @@ def test_a_page_past_the_end_is_an_empty_context(recall: Recall) -> None:
             assert (context["blocks"], context["omitted"], response["warnings"]) == ([], [], []), (rql, pack)
 
 
-def test_a_budget_leaves_out_the_rest_of_the_page_and_no_more(recall: Recall) -> None:
+def test_budget_omits_only_the_rest_of_the_page(recall: Recall) -> None:
     page = f"{LISTS['by words']} LIMIT 10 OFFSET 6"
     three = packed(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 6")["context"]["used_tokens"]
 
@@ -111,7 +111,7 @@ def test_a_budget_leaves_out_the_rest_of_the_page_and_no_more(recall: Recall) ->
     assert (context["candidates"], left(context)) == (10, [("budget", 10, 7)])
 
 
-def test_a_row_that_is_cut_keeps_its_rank_and_the_tail_begins_behind_it(recall: Recall) -> None:
+def test_cut_row_keeps_its_rank_and_the_tail_follows(recall: Recall) -> None:
     settings = ("min_fragment=1",)
     page = f"{LISTS['by words']} LIMIT 10 OFFSET 6"
     one = packed(recall, f"{LISTS['by words']} LIMIT 1 OFFSET 6")["context"]["used_tokens"]
@@ -122,11 +122,11 @@ def test_a_row_that_is_cut_keeps_its_rank_and_the_tail_begins_behind_it(recall: 
     assert (ranks(context), left(context)) == ([7, 8], [("budget", 9, 8)])
 
 
-def test_another_number_of_rows_begins_at_the_same_offset(recall: Recall) -> None:
+def test_row_count_does_not_move_the_offset(recall: Recall) -> None:
     assert ranks(packed(recall, f"{LISTS['by words']} LIMIT 10 OFFSET 6", k=2)["context"]) == [7, 8]
 
 
-def test_rows_below_min_score_are_no_candidates_of_a_page(recall: Recall) -> None:
+def test_rows_below_min_score_are_not_candidates_of_a_page(recall: Recall) -> None:
     rql = LISTS["by words"]
     scores = [row["score"] for row in recall.query(f"{rql} LIMIT {ROWS}")["results"]]
     kept = sum(score >= scores[9] for score in scores)
@@ -138,7 +138,7 @@ def test_rows_below_min_score_are_no_candidates_of_a_page(recall: Recall) -> Non
     assert (context["candidates"], context["omitted"]) == (kept - 6, [])
 
 
-def test_a_pin_on_another_page_is_no_candidate(recall: Recall) -> None:
+def test_pin_on_another_page_is_not_a_candidate(recall: Recall) -> None:
     rows = recall.query(f"{LISTS['by words']} LIMIT 9")["results"]
     before, inside, dropped = rows[5]["chunk"]["id"], rows[8]["chunk"]["id"], rows[7]["chunk"]["id"]
 
@@ -149,7 +149,7 @@ def test_a_pin_on_another_page_is_no_candidate(recall: Recall) -> None:
     assert (ranks(response["context"]), left(response["context"])) == ([9, 7], [("dropped", 8, 1)])
 
 
-def test_the_most_valuable_choice_is_made_among_the_rows_of_the_page(recall: Recall) -> None:
+def test_optimal_packing_chooses_among_the_rows_of_the_page(recall: Recall) -> None:
     page = f"{LISTS['by words']} LIMIT 8 OFFSET 6"
     four = packed(recall, f"{LISTS['by words']} LIMIT 4 OFFSET 6")["context"]["used_tokens"]
 
@@ -160,7 +160,7 @@ def test_the_most_valuable_choice_is_made_among_the_rows_of_the_page(recall: Rec
     assert sorted([*shown, *omitted]) == list(range(7, 15))
 
 
-def test_the_tail_that_no_choice_looks_at_begins_behind_the_page_s_best_rows(recall: Recall) -> None:
+def test_unexamined_tail_begins_after_the_best_rows_of_the_page(recall: Recall) -> None:
     page = f"{LISTS['by words']} LIMIT 230 OFFSET 210"
 
     context = packed(recall, page, pack="optimal", budget_tokens=30)["context"]
@@ -169,7 +169,7 @@ def test_the_tail_that_no_choice_looks_at_begins_behind_the_page_s_best_rows(rec
     assert sum(count for _, _, count in left(context)) + len(context["chunks"]) == context["candidates"] == 230
 
 
-def test_an_account_looks_at_the_rows_of_the_page_alone(recall: Recall) -> None:
+def test_account_covers_only_the_rows_of_the_page(recall: Recall) -> None:
     page = f"{LISTS['by words']} LIMIT 260 OFFSET 20"
     some = packed(recall, f"{LISTS['by words']} LIMIT 210 OFFSET 20")["context"]["used_tokens"]
     worth = sum(row["score"] for row in recall.query(f"{LISTS['by words']} LIMIT 210 OFFSET 20")["results"])
@@ -180,7 +180,7 @@ def test_an_account_looks_at_the_rows_of_the_page_alone(recall: Recall) -> None:
     assert account["value"] == pytest.approx(worth, abs=1e-6)
 
 
-def test_a_trace_of_a_packed_page_counts_its_rows(recall: Recall) -> None:
+def test_trace_of_a_packed_page_counts_its_rows(recall: Recall) -> None:
     for offset, rows in [(0, 5), (6, 5), (ROWS - 2, 2), (ROWS, 0)]:
         rql = f"{LISTS['by words']} LIMIT 5 OFFSET {offset}"
 
@@ -192,7 +192,7 @@ def test_a_trace_of_a_packed_page_counts_its_rows(recall: Recall) -> None:
         ], offset
 
 
-def test_what_touches_a_row_of_another_page_is_no_part_of_the_block() -> None:
+def test_row_of_another_page_is_not_merged_into_the_block() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["alpha alpha alpha ", "alpha beta gamma delta"]), new_file("b.txt", ["zeta"]))
     with Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nowhere"))) as opened:
@@ -206,7 +206,7 @@ def test_what_touches_a_row_of_another_page_is_no_part_of_the_block() -> None:
     assert [(block["ranks"], block["text"]) for block in second["blocks"]] == [([2], "alpha beta gamma delta")]
 
 
-def test_a_page_of_documents_packs_the_best_chunk_of_each() -> None:
+def test_page_of_documents_packs_the_best_chunk_of_each() -> None:
     for using, shown in [("USING lexical('beta')", "beta beta"), ("", "one ")]:
         store = memory_store()
         put(store, *(new_file(f"{name}.txt", ["one ", "beta beta", " more beta"]) for name in "abc"))
@@ -219,7 +219,7 @@ def test_a_page_of_documents_packs_the_best_chunk_of_each() -> None:
         ], using
 
 
-def test_sparse_document_recall_has_no_second_page_to_pack(recall: Recall) -> None:
+def test_sparse_recall_has_no_second_page_to_pack(recall: Recall) -> None:
     with pytest.raises(UsageError) as error:
         packed(recall, f"{LISTS['by words']} LIMIT 5 OFFSET 5 OPTION sparse_recall ON")
     assert error.value.code == "sparse_with_offset"

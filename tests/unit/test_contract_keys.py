@@ -42,7 +42,7 @@ def _walk(node: Any, whole: Any, path: str, above: tuple[str, ...]) -> Iterator[
             yield from _walk(child, whole, below, above)
 
 
-def test_no_key_has_gone_or_holds_another_type() -> None:
+def test_no_key_is_removed_or_changes_its_type() -> None:
     first = facts(json.loads(gzip.decompress(FIRST.read_bytes())))
     now = facts(json.loads(NOW.read_text(encoding="utf-8")))
 

@@ -66,7 +66,7 @@ def paths(response: Any) -> list[str]:
     return [each["doc"]["path"] for each in response["results"]]
 
 
-def test_a_text_stands_once_with_the_other_places_where_it_stands(recall: Recall) -> None:
+def test_text_is_shown_once_with_its_other_places(recall: Recall) -> None:
     response = recall.search("permission granted")
     validator().validate(response)
     first = response["results"][0]
@@ -82,14 +82,14 @@ def test_a_text_stands_once_with_the_other_places_where_it_stands(recall: Recall
     assert "+5 identical" in "\n".join(searching.hit_lines(response))
 
 
-def test_with_all_copies_each_has_a_row(recall: Recall) -> None:
+def test_collapse_off_gives_each_copy_a_row(recall: Recall) -> None:
     response = recall.search("permission granted", EACH._replace(k=20))
     assert len(response["results"]) == 14
     assert "copies" not in response["stats"]
     assert not any("copies" in each for each in response["results"])
 
 
-def test_only_places_that_pass_the_filter_are_told_and_no_more_than_ten() -> None:
+def test_at_most_ten_places_that_pass_the_filter_are_listed() -> None:
     store = memory_store()
     put(store, *[new_file(f"{n:02}.txt", [LICENCE], tags=("even",) if n % 2 == 0 else ()) for n in range(30)])
     with Recall(Engine(store, config=Config(embedding_dim=64), base=Path())) as recall:
@@ -102,9 +102,7 @@ def test_only_places_that_pass_the_filter_are_told_and_no_more_than_ten() -> Non
     assert [place["path"] for place in even["copies"]["places"]] == [f"{n:02}.txt" for n in range(2, 22, 2)]
 
 
-def test_a_list_that_ends_early_because_a_bounded_pool_held_copies_says_so(
-    recall: Recall, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_list_shortened_by_copies_in_a_bounded_pool_warns(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recall_core.retrieve.pool.EXACT_VECTORS", 0)
     response = recall.search("permission software", Ask(mode="lexical", settings=("pool=7",), k=6))
     (warning,) = [each for each in response["warnings"] if each.startswith("W_POOL_END")]
@@ -113,7 +111,7 @@ def test_a_list_that_ends_early_because_a_bounded_pool_held_copies_says_so(
     assert f"ends at the {shown} candidates of the pool, {struck} more of which are copies of these" in warning
 
 
-def test_a_report_has_the_ranks_of_the_list(recall: Recall) -> None:
+def test_report_has_the_ranks_of_the_list(recall: Recall) -> None:
     ask = Ask(k=20)
     response = recall.report("permission granted", ask)
     assert response["results"] == recall.search("permission granted", ask._replace(explain=True))["results"]
@@ -122,7 +120,7 @@ def test_a_report_has_the_ranks_of_the_list(recall: Recall) -> None:
         assert rank == line["result"] + 1
 
 
-def test_a_collapsed_sweep_has_the_rows_that_search_has_at_every_weight(recall: Recall) -> None:
+def test_collapsed_sweep_matches_search_at_every_weight(recall: Recall) -> None:
     ask = Ask(k=4)
     swept = recall.sweep("permission to sort", ask, breaks=True, collapse=True)
     validator().validate(swept)
@@ -146,7 +144,7 @@ def weighing(share: float, *, k: int) -> Ask:
     return Ask(k=k, settings={"bm25_weight": 1 - share, "vector_weight": share, "sparse_recall": False})
 
 
-def test_the_stability_of_a_list_is_that_of_the_rows_it_shows(recall: Recall) -> None:
+def test_stability_is_computed_for_the_shown_rows(recall: Recall) -> None:
     differ = False
     for words in ("permission to sort", "permission granted", "permission hereby software", "sorts words"):
         ask = Ask(k=4)
@@ -159,7 +157,7 @@ def test_the_stability_of_a_list_is_that_of_the_rows_it_shows(recall: Recall) ->
     assert differ
 
 
-def test_a_pin_on_a_copy_holds_where_its_text_is_shown(recall: Recall) -> None:
+def test_pin_on_a_copy_holds_where_its_text_is_shown(recall: Recall) -> None:
     best = recall.search("permission hereby software", Ask(k=1))["results"][0]
     for want in ("in", "out"):
         wishes = (PinTarget(want, best["copies"]["places"][0]["path"]),)
@@ -174,7 +172,7 @@ def test_documents_have_no_copies_to_collapse(recall: Recall) -> None:
         recall.sweep(text, is_rql=True, collapse=True)
 
 
-def test_pages_are_over_rows_that_stand(recall: Recall) -> None:
+def test_pages_count_shown_rows(recall: Recall) -> None:
     text = "SELECT * FROM chunk USING lexical('software permission'), semantic('software') LIMIT {} OFFSET {} {}"
     whole = paths(recall.query(text.format(50, 0, "OPTION collapse ON")))
     pages = [paths(recall.query(text.format(3, start, "OPTION collapse ON"))) for start in range(0, 9, 3)]
@@ -184,7 +182,7 @@ def test_pages_are_over_rows_that_stand(recall: Recall) -> None:
     assert len(paths(recall.query(text.format(50, 0, "")))) == 14
 
 
-def test_a_query_without_a_signal_shows_a_text_once_where_it_says_so(recall: Recall) -> None:
+def test_unranked_query_collapses_copies_on_request(recall: Recall) -> None:
     response = recall.query("SELECT * FROM chunk LIMIT 4 OFFSET 1 OPTION collapse ON")
     everything = recall.query("SELECT * FROM chunk LIMIT 50")
 
@@ -195,7 +193,7 @@ def test_a_query_without_a_signal_shows_a_text_once_where_it_says_so(recall: Rec
     assert response["next_offset"] == 5
 
 
-def test_documents_are_never_each_others_copies() -> None:
+def test_documents_are_never_copies_of_each_other() -> None:
     with pytest.raises(RqlError) as caught:
         plan_rql("SELECT * FROM doc OPTION collapse ON", config=Config(), exact=False)
     assert caught.value.code == "collapse_of_documents"
@@ -203,7 +201,7 @@ def test_documents_are_never_each_others_copies() -> None:
         plan_rql("SELECT * FROM doc", config=Config(), exact=False, settings=("collapse=true",))
 
 
-def test_a_context_holds_no_text_twice(recall: Recall) -> None:
+def test_context_contains_no_text_twice(recall: Recall) -> None:
     view = recall.context("permission granted", pack=Pack(400))["context"]
     each = recall.context("permission granted", EACH, pack=Pack(400))["context"]
 
@@ -248,7 +246,7 @@ def test_every_candidate_is_packed_or_omitted_for_one_reason(recall: Recall) -> 
                     assert view["used_tokens"] <= budget_tokens, (order, budget_tokens)
 
 
-def test_a_copy_is_packed_where_the_first_is_not(recall: Recall) -> None:
+def test_copy_is_packed_where_the_first_is_not(recall: Recall) -> None:
     best = recall.search("permission hereby software", Ask(mode="lexical"))["results"][0]
     copies = [place["id"] for place in best["copies"]["places"]]
 
@@ -262,7 +260,7 @@ def test_a_copy_is_packed_where_the_first_is_not(recall: Recall) -> None:
     assert (left["count"], left["id"]) == (4, copies[1])
 
 
-def test_the_cap_on_a_document_lets_its_copy_elsewhere_in() -> None:
+def test_document_cap_admits_a_copy_from_another_document() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["otter otter one ", LICENCE]), new_file("b.txt", [LICENCE]))
     with Recall(Engine(store, config=Config(embedding_dim=64), base=Path())) as recall:
@@ -271,7 +269,7 @@ def test_the_cap_on_a_document_lets_its_copy_elsewhere_in() -> None:
     assert sorted(packed) == ["a.txt", "b.txt"]
 
 
-def test_a_pinned_copy_stands_for_its_text_and_has_its_rank(recall: Recall) -> None:
+def test_pinned_copy_represents_its_text_at_its_rank(recall: Recall) -> None:
     best = recall.search("permission hereby software", Ask(mode="lexical"))["results"][0]
     pin = best["copies"]["places"][3]["id"]
     response = recall.context("permission hereby software", Ask(mode="lexical"), pack=Pack(400, pins=(pin,)))
@@ -281,7 +279,7 @@ def test_a_pinned_copy_stands_for_its_text_and_has_its_rank(recall: Recall) -> N
     assert response["warnings"] == []
 
 
-def test_an_account_of_a_context_knows_the_copy_that_was_packed(recall: Recall) -> None:
+def test_account_of_a_context_knows_the_packed_copy(recall: Recall) -> None:
     best = recall.search("permission hereby software", Ask(mode="lexical"))["results"][0]
     ask = Ask(mode="lexical", explain=True)
     for options in (Pack(400, drops=(best["chunk"]["id"],)), Pack(400, pins=(best["copies"]["places"][0]["id"],))):
@@ -289,7 +287,7 @@ def test_an_account_of_a_context_knows_the_copy_that_was_packed(recall: Recall) 
         assert account["efficiency"] == pytest.approx(1.0)
 
 
-def test_an_explanation_names_the_row_that_stands_for_a_copy(recall: Recall) -> None:
+def test_explanation_names_the_row_shown_for_a_copy(recall: Recall) -> None:
     rows = recall.search("permission granted")["results"]
     rank, best = next((n, each) for n, each in enumerate(rows, 1) if each["chunk"]["text"] == LICENCE)
 
@@ -308,7 +306,7 @@ def stages(view: Any) -> dict[str, str]:
     return {each["stage"]: each["status"] for each in view["stages"]}
 
 
-def test_a_copy_that_is_missed_is_called_one_and_comes_with_all_copies(recall: Recall) -> None:
+def test_whynot_calls_a_missing_copy_a_copy(recall: Recall) -> None:
     best = recall.search("permission hereby software")["results"][0]
     missed = best["copies"]["places"][1]
 
@@ -325,7 +323,7 @@ def test_a_copy_that_is_missed_is_called_one_and_comes_with_all_copies(recall: R
     assert view["fixes"][0]["confirmed"]
 
 
-def test_of_a_document_of_copies_the_one_whose_text_stands_highest_is_told_of(tmp_path: Path) -> None:
+def test_whynot_of_a_document_reports_its_best_ranked_copy(tmp_path: Path) -> None:
     texts = [
         " ".join(f"{name}{n} stones lie here." for n in range(20)) + f" {name}"
         for name in ("granite", "marble", "slate")
@@ -342,7 +340,7 @@ def test_of_a_document_of_copies_the_one_whose_text_stands_highest_is_told_of(tm
     assert (view["target"]["chosen"]["chunk_id"], view["verdict"]) == (place["id"], "copy")
 
 
-def test_of_a_text_beyond_the_last_row_every_copy_is_out_by_its_rank(recall: Recall) -> None:
+def test_copies_beyond_the_last_row_are_out_by_rank(recall: Recall) -> None:
     rows = recall.search("sorts words software")["results"]
     rank, last = next((n, each) for n, each in enumerate(rows, 1) if each["chunk"]["text"] == LICENCE)
     copy = last["copies"]["places"][0]["path"]
@@ -351,7 +349,7 @@ def test_of_a_text_beyond_the_last_row_every_copy_is_out_by_its_rank(recall: Rec
     assert stages(view)["copy"] == "fail"
 
 
-def test_in_a_context_a_copy_is_one_only_of_what_is_packed(recall: Recall) -> None:
+def test_only_packed_texts_make_copies_in_a_context(recall: Recall) -> None:
     best = recall.search("permission hereby software")["results"][0]
     missed = best["copies"]["places"][0]["path"]
     packed = recall.why_not("permission hereby software", missed, pack=Pack(400))["whynot"]
@@ -360,7 +358,7 @@ def test_in_a_context_a_copy_is_one_only_of_what_is_packed(recall: Recall) -> No
     assert (tight["verdict"], stages(tight)["copy"]) == ("budget", "pass")
 
 
-def test_a_trace_counts_the_copies_that_do_not_stand(recall: Recall) -> None:
+def test_trace_counts_the_hidden_copies(recall: Recall) -> None:
     view = recall.trace("permission granted")["trace"]
     rows = {each["stage"]: (each["rows_in"], each["rows_out"]) for each in view["stages"]}
     assert (rows["kept"], rows["copies"], rows["top_k"]) == ((14, 14), (14, 8), (8, 8))
@@ -368,7 +366,7 @@ def test_a_trace_counts_the_copies_that_do_not_stand(recall: Recall) -> None:
     assert {each["stage"]: each["rows_out"] for each in listed["stages"]}["copies"] == 8
 
 
-def test_a_comparison_says_of_a_copy_that_it_is_one(recall: Recall) -> None:
+def test_comparison_marks_a_copy(recall: Recall) -> None:
     asked = DiffRequest("permission granted")
     view = result_of(recall.under(("collapse=false",)).diff(recall, asked, Ask(k=20)))["diff"]
     assert {(each["side"], each["cause"]): each["rows"] for each in view["sets"]} == {("b", "copy"): 6}
@@ -377,21 +375,21 @@ def test_a_comparison_says_of_a_copy_that_it_is_one(recall: Recall) -> None:
     assert all(move["delta"] == 0 for move in gone)
 
 
-def test_a_page_and_a_context_replay_as_they_were(recall: Recall) -> None:
+def test_page_and_context_with_copies_replay(recall: Recall) -> None:
     for response in (recall.search("permission", Ask(receipt=True)), recall.context("permission", Ask(receipt=True))):
         text = response["receipt"]["text"]
         assert json.loads(text)["total"] == 14
         assert recall.replay(text)["replay"]["identical"]
 
 
-def test_sweeps_give_every_copy_a_row_and_say_so(recall: Recall) -> None:
+def test_sweep_warns_that_every_copy_has_a_row(recall: Recall) -> None:
     response = recall.sweep("permission granted")
     assert response["tuning"]["sweep"]["candidates"] == 14
     assert any(each.startswith("W_COPIES") for each in response["warnings"])
     assert not any(each.startswith("W_COPIES") for each in recall.search("permission")["warnings"])
 
 
-def test_a_place_whose_file_has_changed_says_so(tmp_path: Path) -> None:
+def test_place_with_a_changed_file_is_marked(tmp_path: Path) -> None:
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text(LICENCE)
     Recall.init(str(tmp_path), embedding="hash")
@@ -408,7 +406,7 @@ def hashed(store: SqliteStore) -> list[tuple[int, bytes]]:
     return [(row, bytes(text)) for row, text in store.execute("SELECT chunk, hash FROM chunk_copy ORDER BY chunk")]
 
 
-def test_the_store_keeps_which_texts_stand_more_than_once_as_files_come_and_go() -> None:
+def test_store_tracks_repeated_texts_as_files_come_and_go() -> None:
     store = memory_store()
     for files in (
         [new_file("a.txt", ["one", "two"])],
@@ -444,7 +442,7 @@ def assert_kept(store: SqliteStore) -> None:
     }
 
 
-def test_doctor_finds_a_copy_that_is_not_kept_and_keeps_it_again() -> None:
+def test_doctor_finds_and_restores_a_missing_copy_record() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["two words"]), new_file("b.txt", ["two words"]))
     with store.unlock():
@@ -480,7 +478,7 @@ def listed(store: SqliteStore, k: int | None) -> answering.Answer:
     return answering.answer(plan._replace(semantic=QUESTION), store, EMBEDDER)
 
 
-def test_of_short_documents_with_one_text_one_is_recalled() -> None:
+def test_one_of_several_equal_short_documents_is_recalled() -> None:
     for k in [5, None]:
         store = near_store("sleepyotter sleepy otters ", "sleepyotter sleepy otters ", "sleepy otters sleep ")
         found = listed(store, k) if k else answering.packable(listed(store, k), store)
@@ -493,7 +491,7 @@ def test_of_short_documents_with_one_text_one_is_recalled() -> None:
         assert [hit.chunk.text for hit in shown if hit.chunk].count("sleepyotter sleepy otters ") == 1, k
 
 
-def test_a_recalled_copy_replaces_the_row_with_its_text() -> None:
+def test_recalled_copy_replaces_the_row_with_its_text() -> None:
     for min_score in [0.0, 0.25]:
         config = WORDY._replace(min_score=min_score, sparse_max_injections=2)
         given = pool([*FULL, short(0.3, 0.85), long(0.28), short(0.2, 0.9)])  # the last has the text of the fourth
@@ -511,7 +509,7 @@ def test_a_recalled_copy_replaces_the_row_with_its_text() -> None:
         assert copies.led_by(found.given).is_struck(3), min_score
 
 
-def test_who_is_brought_in_from_below_min_score_is_not_below_it_any_more() -> None:
+def test_recalled_leader_no_longer_counts_as_below_min_score() -> None:
     ranking = Ranking([0, 1, 3, 2], [0.9, 0.8, 0.2, 0.3], (), kept=2)
     copies = Copies(ranking, texts_among({1: 7, 3: 7}), least=0.5)
     assert list(copies.standing().order) == [0, 1, 3, 2]
@@ -532,7 +530,7 @@ class Alike:
         yield self._others[hit.rank]
 
 
-def test_a_text_inside_a_block_is_not_packed_once_more_from_elsewhere() -> None:
+def test_text_inside_a_block_is_not_packed_again() -> None:
     text = "one two three four five six"
     hits = [cut(1, "a", text, 0, 13), cut(2, "a", text, 8, 23), cut(3, "a", text, 4, 18)]
     elsewhere = hit_of(3, "b", text[4:18])
@@ -551,14 +549,14 @@ def test_a_text_inside_a_block_is_not_packed_once_more_from_elsewhere() -> None:
     ]
 
 
-def test_a_query_that_does_not_collapse_tells_of_no_copies(recall: Recall) -> None:
+def test_uncollapsed_query_reports_no_copies(recall: Recall) -> None:
     for text in ("SELECT * FROM chunk LIMIT 20", "SELECT * FROM chunk USING lexical('permission') LIMIT 20"):
         response = recall.query(text)
         assert "copies" not in response["stats"]
         assert not any("copies" in row for row in response["results"])
 
 
-def test_a_store_of_an_earlier_schema_tells_copies_by_the_hashes_of_its_rows() -> None:
+def test_store_of_an_earlier_schema_finds_copies_by_hash() -> None:
     store = memory_store()
     put(store, *[new_file(f"{n}.txt", [f"text {n % 3}", f"own {n}"]) for n in range(5)])
     rows = [row for (row,) in store.execute("SELECT rowid FROM chunk ORDER BY rowid")]

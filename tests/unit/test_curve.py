@@ -42,7 +42,7 @@ def ndcg_by_hand(judged: JudgedQuery, order: list[int]) -> float:
     return discounted([judged.gains[i] for i in order]) / best if best else 0.0
 
 
-def test_metrics_are_their_definitions() -> None:
+def test_metrics_match_their_definitions() -> None:
     gains, ideal = np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 0.0]]), np.array([2.0, 1.0, 1.0, 0.0])
 
     found = {name: metric(gains, ideal, 3).tolist() for name, metric in curve.METRICS.items()}
@@ -54,12 +54,12 @@ def test_metrics_are_their_definitions() -> None:
     assert found["mrr"] == pytest.approx([1 / 2, 0])
 
 
-def test_metrics_of_nothing_are_zero() -> None:
+def test_metrics_of_empty_input_are_zero() -> None:
     for name in curve.METRICS:
         assert curve.METRICS[name](np.zeros((3, 0)), np.zeros(0), 10).tolist() == [0, 0, 0], name
 
 
-def test_the_curve_is_the_mean_at_every_weight() -> None:
+def test_curve_is_the_mean_at_every_weight() -> None:
     given = queries(6)
     found = curve_of(given)
 
@@ -69,7 +69,7 @@ def test_the_curve_is_the_mean_at_every_weight() -> None:
         assert mean == pytest.approx(sum(by_hand) / len(by_hand), abs=1e-9)
 
 
-def test_cells_side_by_side_differ() -> None:
+def test_adjacent_cells_differ() -> None:
     found = curve_of(queries(6))
     values = columns(found, slice(0, found.cells))
 
@@ -77,7 +77,7 @@ def test_cells_side_by_side_differ() -> None:
     assert (values[:, 1:] != values[:, :-1]).any(axis=0).all()
 
 
-def test_a_value_at_a_break_point_falls_to_the_natural_order() -> None:
+def test_value_at_a_break_point_follows_the_natural_order() -> None:
     lines, judged = weighted_lines([0.5, 0.8, 0.2], [0.5, 0.2, 0.8]), JudgedQuery((1.0, 0.0, 0.0), (1.0,))
     found = step_curve([step(sweep(lines, 1), judged, curve.precision, 1)])
 
@@ -85,7 +85,7 @@ def test_a_value_at_a_break_point_falls_to_the_natural_order() -> None:
     assert means(found).tolist() == [0.0]
 
 
-def test_blocks_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_block_size_does_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     found = curve_of(queries(12))
     whole = advise(found, 0.1)
 
@@ -94,7 +94,7 @@ def test_blocks_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     assert advise(found, 0.1) == whole
 
 
-def test_the_order_of_queries_changes_no_sum() -> None:
+def test_order_of_queries_changes_no_sum() -> None:
     given = queries(9)
 
     assert means(curve_of(given)).tolist() == means(curve_of(given[::-1])).tolist()
@@ -104,7 +104,7 @@ def dense(found: StepCurve) -> np.ndarray:
     return columns(found, slice(0, found.cells))
 
 
-def test_the_best_weights_are_all_cells_of_the_highest_mean() -> None:
+def test_best_weights_are_all_cells_of_the_highest_mean() -> None:
     found = curve_of(queries(5))
     mean = means(found)
 
@@ -116,7 +116,7 @@ def test_the_best_weights_are_all_cells_of_the_highest_mean() -> None:
     assert inside == (mean == mean.max()).tolist()
 
 
-def test_the_plateau_is_what_one_standard_error_cannot_tell_from_the_best() -> None:
+def test_plateau_is_within_one_standard_error_of_the_best() -> None:
     found = curve_of(queries(20))
     told = advise(found, 0.0)
     values, widths = dense(found), np.diff(found.places)
@@ -129,7 +129,7 @@ def test_the_plateau_is_what_one_standard_error_cannot_tell_from_the_best() -> N
     assert all(left.high < right.low for left, right in pairwise(told.plateau))
 
 
-def test_the_honest_gain_leaves_each_query_out_of_its_own_choice() -> None:
+def test_honest_gain_leaves_each_query_out_of_its_choice() -> None:
     found = curve_of(queries(8, lift=0.0))
     values, current, widths = dense(found), values_at(found, 0.3), np.diff(found.places)
 
@@ -156,7 +156,7 @@ def test_few_queries_are_flipped_in_every_way() -> None:
     assert told.p == np.mean(alone)
 
 
-def test_a_signal_that_helps_is_found_and_recommended() -> None:
+def test_helpful_signal_is_found_and_recommended() -> None:
     told = advise(curve_of(queries(40)), 0.0)
 
     assert told.refusal is None
@@ -168,7 +168,7 @@ def test_a_signal_that_helps_is_found_and_recommended() -> None:
     assert told.p_picked <= 0.05
 
 
-def test_winners_and_losers_are_in_order_of_what_they_gain_and_lose() -> None:
+def test_winners_and_losers_are_sorted_by_gain_and_loss() -> None:
     told = advise(curve_of(queries(40, lift=0.2)), 0.5)
 
     won, lost = ([told.gains[query] for query in side] for side in (told.winners, told.losers))
@@ -191,7 +191,7 @@ def test_nothing_is_recommended_when_chance_does_as_well() -> None:
     assert (told.recommended, told.refusal) == (None, "not_significant")
 
 
-def test_a_curve_that_never_moves_stays_where_it_is() -> None:
+def test_flat_curve_keeps_the_current_weight() -> None:
     flat = [(weighted_lines([0.5, 0.2], [0.5, 0.2]), JudgedQuery((1.0, 0.0), (1.0,)))] * 12
 
     told = advise(curve_of(flat), 0.4)
@@ -201,21 +201,21 @@ def test_a_curve_that_never_moves_stays_where_it_is() -> None:
     assert told.refusal == "not_significant"
 
 
-def test_one_query_is_enough_to_draw_and_too_few_to_tell() -> None:
+def test_one_query_draws_a_curve_but_gives_no_advice() -> None:
     told = advise(curve_of(queries(1)), 0.0)
 
     assert told.refusal == "few_queries"
     assert told.plateau == told.best_weights
 
 
-def test_advice_repeats_itself() -> None:
+def test_advice_is_reproducible() -> None:
     def once() -> Advice:
         return advise(curve_of(queries(15)), 0.2)
 
     assert once() == once()
 
 
-def test_reasons_to_refuse_come_in_the_order_of_their_weight() -> None:
+def test_refusal_reasons_are_sorted_by_importance() -> None:
     refusal = advice._refusal
 
     assert refusal(9, 0.5, -1.0, -1.0) == "few_queries"
@@ -225,7 +225,7 @@ def test_reasons_to_refuse_come_in_the_order_of_their_weight() -> None:
     assert refusal(10, 0.05, 0.1, 0.1) is None
 
 
-def test_a_pick_among_curves_is_held_against_all_of_them() -> None:
+def test_pick_among_curves_is_tested_against_all_curves() -> None:
     current, better, rival = (curve_of(queries(14, lift=lift, seed=3)) for lift in (0.0, 0.6, 0.5))
     before = values_at(current, 0.5)
 
@@ -241,7 +241,7 @@ def test_a_pick_among_curves_is_held_against_all_of_them() -> None:
     assert (found.gain, found.p) == (alone.gain, alone.p)
 
 
-def test_a_wild_weight_does_not_drown_a_sure_gain() -> None:
+def test_wild_weight_does_not_hide_a_sure_gain() -> None:
     spread = [0.9 if number % 2 else 0.0 for number in range(20)]
     sure = [step_of([0.45, 0.5, wild]) for wild in spread]
 

@@ -133,7 +133,7 @@ def cli(*words: str) -> tuple[int, str, str]:
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def test_a_store_that_was_cut_anew_is_as_if_it_had_been_made_so(recall: Recall, home: Path, tmp_path: Path) -> None:
+def test_rechunked_store_equals_a_fresh_store(recall: Recall, home: Path, tmp_path: Path) -> None:
     generation = recall.store.generation()
 
     run(recall.rechunk(NEW))
@@ -150,7 +150,7 @@ def path_and_score(recall: Recall, n: int) -> list[tuple[str, int, float]]:
     return [(each["doc"]["path"], each["chunk"]["offset"], each["score"]) for each in results]
 
 
-def test_no_file_is_read_and_a_sync_behind_it_finds_nothing_to_do(recall: Recall, home: Path) -> None:
+def test_rechunk_reads_no_file_and_next_sync_finds_nothing(recall: Recall, home: Path) -> None:
     before = [recall.store.known(file.path) for file in recall.store.files()]
     (home / "docs").rename(home / "away")
 
@@ -178,7 +178,7 @@ def test_each_unknown_text_is_embedded_once(counting: Recall) -> None:
     assert (back["embedded"], back["after"]) == (0, view["before"])
 
 
-def test_the_answer_tells_both_cuts(recall: Recall) -> None:
+def test_answer_reports_both_chunkings(recall: Recall) -> None:
     chunks, tokens = recall.store.info().chunks, recall.store.totals().tokens
 
     view = run(recall.rechunk(NEW))["rechunked"]
@@ -198,7 +198,7 @@ def test_the_answer_tells_both_cuts(recall: Recall) -> None:
     assert info.chunker == "boundary-1:20:6:6000"
 
 
-def test_a_dry_run_tells_the_same_and_changes_nothing(counting: Recall, counting_home: Path) -> None:
+def test_dry_run_reports_the_same_and_changes_nothing(counting: Recall, counting_home: Path) -> None:
     before, toml = exported(counting), (counting_home / "recall.toml").read_text()
     generation = counting.store.generation()
     COUNTING.embedder.patience = 0
@@ -213,7 +213,7 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(counting: Recall, counting
     assert {**planned, "dry_run": False} == done
 
 
-def test_questions_during_a_rechunk_use_the_old_chunks(recall: Recall, home: Path) -> None:
+def test_queries_during_a_rechunk_use_the_old_chunks(recall: Recall, home: Path) -> None:
     before, digest = answers(recall), recall.store.info().digest
     moments = 0
     with Recall.open(start=home) as other:
@@ -234,7 +234,7 @@ def test_events_never_go_back(recall: Recall) -> None:
     assert counts[-1][0] == counts[-1][1] == FILES + 1
 
 
-def test_a_rechunk_that_is_stopped_goes_on_where_it_was(counting: Recall, counting_home: Path) -> None:
+def test_stopped_rechunk_resumes(counting: Recall, counting_home: Path) -> None:
     before, toml = exported(counting), (counting_home / "recall.toml").read_text()
     work = counting.rechunk(NEW)
     while next(work).embedded < 10:
@@ -250,7 +250,7 @@ def test_a_rechunk_that_is_stopped_goes_on_where_it_was(counting: Recall, counti
     assert set(COUNTING.embedder.read.values()) == {1}
 
 
-def test_an_embedder_that_fails_leaves_the_store_answering_as_before(counting: Recall) -> None:
+def test_failing_embedder_leaves_the_answers_unchanged(counting: Recall) -> None:
     before = exported(counting)
     COUNTING.embedder.patience = 20
 
@@ -275,7 +275,7 @@ with Recall.open() as recall:
 """
 
 
-def test_a_killed_rechunk_loses_only_what_was_not_kept(recall: Recall, home: Path) -> None:
+def test_killed_rechunk_loses_only_uncommitted_vectors(recall: Recall, home: Path) -> None:
     before = exported(recall)
 
     done = subprocess.run([sys.executable, "-c", _KILLED], check=False, env={"PYTHONPATH": str(HERE)}, cwd=home)
@@ -286,7 +286,7 @@ def test_a_killed_rechunk_loses_only_what_was_not_kept(recall: Recall, home: Pat
     assert view["embedded"] <= recall.store.texts() - 1 - 10
 
 
-def test_texts_are_kept_on_the_way(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_committed_along_the_way(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "COMMIT_SECONDS", 0.0)
     kept = "SELECT count(*) FROM vec_cache"
 
@@ -308,7 +308,7 @@ def test_judgements_keep_path_and_span(recall: Recall) -> None:
     assert recall.store.stray_judgements() == []
 
 
-def test_what_was_left_out_stays_out(recall: Recall) -> None:
+def test_removed_documents_stay_removed(recall: Recall) -> None:
     recall.remove(["docs/03.md"])
     left_out = recall.store.known_roots()
 
@@ -338,7 +338,7 @@ def test_recall_toml_follows_and_keeps_its_words(recall: Recall, home: Path) -> 
     assert run(recall.rechunk())["rechunked"]["documents"] == 0
 
 
-def test_the_warning_of_a_recall_toml_that_disagrees_names_the_command_that_helps(home: Path) -> None:
+def test_warning_of_a_disagreeing_recall_toml_names_the_command(home: Path) -> None:
     toml = home / "recall.toml"
     text = toml.read_text().replace("overlap_tokens = 10", "overlap_tokens = 5")
     toml.write_text(text.replace('counter = "whitespace"', 'counter = "approx"'))
@@ -355,7 +355,7 @@ def test_the_warning_of_a_recall_toml_that_disagrees_names_the_command_that_help
         assert (recall.store.info().chunker, recall.store.info().counter) == ("boundary-1:60:5:6000", "approx")
 
 
-def test_without_a_flag_texts_are_cut_as_recall_toml_says(home: Path) -> None:
+def test_rechunk_without_flags_uses_recall_toml(home: Path) -> None:
     toml = home / "recall.toml"
     toml.write_text(toml.read_text().replace("chunk_tokens = 60", "chunk_tokens = 30"))
     with Recall.open(start=home) as recall:
@@ -364,7 +364,7 @@ def test_without_a_flag_texts_are_cut_as_recall_toml_says(home: Path) -> None:
     assert (view["before"]["chunk_tokens"], view["after"]["chunk_tokens"]) == (60, 30)
 
 
-def test_what_neither_a_flag_nor_recall_toml_says_stays_as_the_store_has_it(home: Path) -> None:
+def test_unmentioned_settings_keep_their_stored_values(home: Path) -> None:
     (home / "recall.toml").write_text("embedding_dim = 64\n")
     with Recall.open(start=home) as recall:
         view = run(recall.rechunk({"overlap_tokens": 5}))["rechunked"]
@@ -374,7 +374,7 @@ def test_what_neither_a_flag_nor_recall_toml_says_stays_as_the_store_has_it(home
         assert recall.engine.notes() == ()
 
 
-def test_a_bad_setting_is_refused_before_anything_happens(home: Path) -> None:
+def test_bad_setting_is_refused_before_any_change(home: Path) -> None:
     for line, code, hint in (
         ("--chunk-tokens 5", "bad_value", "recall rechunk --chunk-tokens 5 --overlap-tokens 1"),
         ("--chunk-tokens 5 --overlap-tokens 9", "bad_value", "recall rechunk --chunk-tokens 5 --overlap-tokens 1"),
@@ -389,14 +389,14 @@ def test_a_bad_setting_is_refused_before_anything_happens(home: Path) -> None:
             assert recall.store.info().chunker == "boundary-1:60:10:6000", line
 
 
-def test_a_setting_that_cuts_nothing_is_refused(recall: Recall) -> None:
+def test_non_chunking_setting_is_refused(recall: Recall) -> None:
     with pytest.raises(RecallError) as caught:
         run(recall.rechunk({"embedding_dim": 64}))
 
     assert caught.value.code == "setting_fixed"
 
 
-def test_another_counter_counts_every_chunk_anew(recall: Recall, home: Path, tmp_path: Path) -> None:
+def test_new_counter_recounts_every_chunk(recall: Recall, home: Path, tmp_path: Path) -> None:
     run(recall.rechunk({"counter": "approx"}))
 
     settings = ("chunk_tokens=60", "overlap_tokens=10", "counter=approx")
@@ -407,7 +407,7 @@ def test_another_counter_counts_every_chunk_anew(recall: Recall, home: Path, tmp
 # What is not cut by the store's own parsers.
 
 
-def test_pieces_of_a_program_stay_as_it_cut_them_and_are_counted_anew(recall: Recall) -> None:
+def test_indexed_pieces_keep_their_cuts_and_are_recounted(recall: Recall) -> None:
     pieces = chunk([Segment("mine", text_of(1), "Mine", ("x",), {"a": 1.5})], ChunkPolicy(9, 0))
     index(pieces, recall, mtime_ns=1)
     doc_id = recall.store.document_at("mine") or ""
@@ -424,7 +424,7 @@ def test_pieces_of_a_program_stay_as_it_cut_them_and_are_counted_anew(recall: Re
     assert index(pieces, recall, mtime_ns=1)["unchanged"] == 1
 
 
-def test_a_piece_without_a_feature_needs_no_vector(counting: Recall) -> None:
+def test_piece_without_a_feature_needs_no_vector(counting: Recall) -> None:
     index([Piece("mine", 0, "the of and", 0)], counting, mtime_ns=1)
     COUNTING.embedder.read.clear()
 
@@ -434,7 +434,7 @@ def test_a_piece_without_a_feature_needs_no_vector(counting: Recall) -> None:
     assert counting.store.check("tokens").severity == "ok"
 
 
-def test_a_text_without_a_feature_has_no_vector_behind_it_either(recall: Recall, home: Path) -> None:
+def test_text_without_a_feature_has_no_vector_after_rechunking(recall: Recall, home: Path) -> None:
     (home / "docs/stop.txt").write_text("the of and")
     *_, _ = recall.sync()
 
@@ -478,7 +478,7 @@ def forget_marks(recall: Recall) -> None:
             writer.put(file._replace(documents=documents))
 
 
-def test_a_file_of_any_parser_is_cut_at_its_marks(notes: Path) -> None:
+def test_file_of_any_parser_is_cut_at_its_marks(notes: Path) -> None:
     with Recall.open(start=notes) as recall:
         response = run(recall.rechunk({**NEW, "chunk_tokens": 30}))
         found = recall.store.chunks_of(recall.store.document_at("notes/headed.note") or "")
@@ -487,7 +487,7 @@ def test_a_file_of_any_parser_is_cut_at_its_marks(notes: Path) -> None:
     assert [row.chunk.heading for row in found if row.chunk.text.startswith("#")] == ["One", "Two"]
 
 
-def test_a_file_that_its_parser_alone_can_cut_is_told_and_left_to_a_sync(notes: Path) -> None:
+def test_file_without_stored_marks_is_left_to_a_sync(notes: Path) -> None:
     with Recall.open(start=notes) as recall:
         forget_marks(recall)
         before = recall.store.chunks_of(recall.store.document_at("notes/headed.note") or "")
@@ -507,7 +507,7 @@ def test_a_file_that_its_parser_alone_can_cut_is_told_and_left_to_a_sync(notes: 
 # Others at work.
 
 
-def test_chunks_that_come_in_meanwhile_are_cut_anew_with_the_others(recall: Recall, home: Path) -> None:
+def test_chunks_added_during_a_rechunk_are_rechunked_too(recall: Recall, home: Path) -> None:
     late = 0
     with Recall.open(start=home) as other:
         for event in recall.rechunk(NEW):
@@ -524,9 +524,7 @@ def test_chunks_that_come_in_meanwhile_are_cut_anew_with_the_others(recall: Reca
     assert len({file.settings.partition(" ")[2] for file in recall.store.files()}) == 1
 
 
-def test_a_sync_that_was_running_cannot_mix_in_old_chunks(
-    recall: Recall, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_running_sync_cannot_mix_in_old_chunks(recall: Recall, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0.0)
     (home / "docs/new.txt").write_text(text_of(77))
     with Recall.open(start=home) as other:
@@ -543,7 +541,7 @@ def test_a_sync_that_was_running_cannot_mix_in_old_chunks(
     assert (done.added, done.unchanged) == (1, FILES + 1)
 
 
-def test_two_rechunks_at_once_do_not_disturb_each_other(recall: Recall, home: Path) -> None:
+def test_two_concurrent_rechunks_do_not_disturb_each_other(recall: Recall, home: Path) -> None:
     with Recall.open(start=home) as other:
         slow = other.rechunk({"chunk_tokens": 30})
         while next(slow).embedded < 4:
@@ -556,7 +554,7 @@ def test_two_rechunks_at_once_do_not_disturb_each_other(recall: Recall, home: Pa
     assert len({file.settings.partition(" ")[2] for file in recall.store.files()}) == 1
 
 
-def test_a_reembed_that_ends_meanwhile_ends_the_rechunk(recall: Recall, home: Path) -> None:
+def test_reembed_that_finishes_first_ends_the_rechunk(recall: Recall, home: Path) -> None:
     with Recall.open(start=home) as other:
         work = recall.rechunk(NEW)
         while next(work).embedded < 4:
@@ -572,7 +570,7 @@ def test_a_reembed_that_ends_meanwhile_ends_the_rechunk(recall: Recall, home: Pa
     assert run(recall.rechunk(NEW))["rechunked"]["after"]["chunk_tokens"] == 20
 
 
-def test_a_document_of_which_a_part_is_missing_is_not_made_official(recall: Recall) -> None:
+def test_incomplete_document_is_not_accepted(recall: Recall) -> None:
     doc_id = recall.store.document_at("docs/01.md") or ""
     last = recall.store.chunks_of(doc_id)[-1].rowid
     with recall.store.transaction():  # type: ignore[attr-defined]
@@ -592,7 +590,7 @@ def test_a_document_of_which_a_part_is_missing_is_not_made_official(recall: Reca
         pytest.param(("docs", "recall_core/ingest"), 41, marks=pytest.mark.slow),
     ],
 )
-def test_a_rechunked_real_folder_is_as_a_fresh_one(tmp_path: Path, folders: tuple[str, ...], documents: int) -> None:
+def test_rechunked_real_folder_equals_a_fresh_store(tmp_path: Path, folders: tuple[str, ...], documents: int) -> None:
     cuts = []
     for name, first in (("rechunked", 400), ("fresh", 150)):
         base = tmp_path / name
@@ -608,7 +606,7 @@ def test_a_rechunked_real_folder_is_as_a_fresh_one(tmp_path: Path, folders: tupl
 # On the command line.
 
 
-def test_the_command_says_what_it_did(counting_home: Path) -> None:
+def test_command_prints_a_summary(counting_home: Path) -> None:
     assert cli("trust", "--yes")[0] == 0
     code, planned, _ = cli("rechunk", *FLAGS, "--dry-run")
     code_of_run, out, err = cli("rechunk", *FLAGS)
@@ -626,7 +624,7 @@ def test_the_command_says_what_it_did(counting_home: Path) -> None:
     assert again.splitlines()[1].startswith("no document is cut otherwise: ")
 
 
-def test_the_response_keeps_the_contract(home: Path) -> None:
+def test_response_fits_the_contract(home: Path) -> None:
     for more in (("--dry-run",), ()):
         response: RechunkResponse = json.loads(cli("rechunk", *FLAGS, *more, "--json")[1])
 
@@ -634,7 +632,7 @@ def test_the_response_keeps_the_contract(home: Path) -> None:
         assert response["rechunked"]["dry_run"] == bool(more)
 
 
-def test_a_sync_reads_files_whose_root_was_edited_before(recall: Recall) -> None:
+def test_sync_reads_files_whose_root_was_edited_before(recall: Recall) -> None:
     for tag, changed in (("new", NEW), ("newer", {"counter": "approx"})):
         recall.roots(edit=1, changes={"tags": (tag,)})
         run(recall.rechunk(changed))

@@ -86,7 +86,7 @@ ASKED: tuple[Callable[[Recall], object], ...] = (
 )
 
 
-def test_a_changed_text_is_never_shown(fresh: Callable[[], Recall]) -> None:
+def test_changed_text_is_never_shown(fresh: Callable[[], Recall]) -> None:
     for how in (FLIPPED, NO_TEXT):
         recall = fresh()
         damage(recall, how)
@@ -143,7 +143,7 @@ def check_unreadable(recall: Recall, column: str, value: str) -> None:
     assert recall.doctor()["checks"], (column, value)
 
 
-def test_a_value_other_than_text_is_damage(fresh: Callable[[], Recall]) -> None:
+def test_value_other_than_text_is_damage(fresh: Callable[[], Recall]) -> None:
     for column in TEXTS:
         check_unreadable(fresh(), column, BLOB)
     for column in DECODED:
@@ -151,12 +151,12 @@ def test_a_value_other_than_text_is_damage(fresh: Callable[[], Recall]) -> None:
 
 
 @pytest.mark.slow
-def test_bytes_that_are_not_utf_8_are_reported_as_damage(fresh: Callable[[], Recall]) -> None:
+def test_invalid_utf8_bytes_are_reported_as_damage(fresh: Callable[[], Recall]) -> None:
     for column in TEXTS:
         check_unreadable(fresh(), column, NO_UTF_8)
 
 
-def test_a_missing_row_of_meta_is_damage(fresh: Callable[[], Recall]) -> None:
+def test_missing_row_of_meta_is_damage(fresh: Callable[[], Recall]) -> None:
     for key in ("embedder", "digest_sum", "documents"):
         recall = fresh()
         damage(recall, f"DELETE FROM meta WHERE key = '{key}'")
@@ -164,7 +164,7 @@ def test_a_missing_row_of_meta_is_damage(fresh: Callable[[], Recall]) -> None:
         assert isinstance(error_of(Recall.stats, recall), StoreCorrupt), key
 
 
-def test_an_unreadable_root_is_damage(fresh: Callable[[], Recall]) -> None:
+def test_unreadable_root_is_damage(fresh: Callable[[], Recall]) -> None:
     for spec in ("{", "7", "{}"):
         recall = fresh()
         damage(recall, f"UPDATE root SET spec = '{spec}'")
@@ -173,7 +173,7 @@ def test_an_unreadable_root_is_damage(fresh: Callable[[], Recall]) -> None:
             assert isinstance(error_of(use, recall), StoreCorrupt), spec
 
 
-def test_a_digest_that_is_no_number_is_damage_to_who_writes(recall: Recall) -> None:
+def test_non_numeric_digest_is_damage_to_writers(recall: Recall) -> None:
     damage(recall, "UPDATE doc SET digest = 'none'")
 
     with pytest.raises(StoreCorrupt):
@@ -182,7 +182,7 @@ def test_a_digest_that_is_no_number_is_damage_to_who_writes(recall: Recall) -> N
         writer.relabel("docs/a.md", tags=("new",), source=None, meta=None)
 
 
-def test_metadata_that_is_not_an_object_is_damage(fresh: Callable[[], Recall]) -> None:
+def test_metadata_other_than_an_object_is_damage(fresh: Callable[[], Recall]) -> None:
     for meta in ("7", "[]", '"text"', "null"):
         recall = fresh()
         damage(recall, f"UPDATE doc SET meta = '{meta}'")
@@ -192,7 +192,7 @@ def test_metadata_that_is_not_an_object_is_damage(fresh: Callable[[], Recall]) -
         assert "texts" in errors(recall), meta
 
 
-def test_doctor_finds_every_change_behind_the_store(fresh: Callable[[], Recall]) -> None:
+def test_doctor_finds_every_outside_change(fresh: Callable[[], Recall]) -> None:
     for statement, code in (
         ("UPDATE doc SET title = 'Another title' WHERE rowid = 1", "digest"),
         ("UPDATE chunk SET title = 'Another title' WHERE rowid = 1", "texts"),
@@ -221,7 +221,7 @@ def test_doctor_finds_every_change_behind_the_store(fresh: Callable[[], Recall])
     assert errors(recall) == set()
 
 
-def test_of_a_changed_label_doctor_names_the_document_and_what_helps(recall: Recall) -> None:
+def test_doctor_names_the_document_with_a_changed_label(recall: Recall) -> None:
     damage(recall, "UPDATE doc SET source = 'forged' WHERE path = 'docs/b.md'")
 
     (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "digest")
@@ -230,7 +230,7 @@ def test_of_a_changed_label_doctor_names_the_document_and_what_helps(recall: Rec
     assert check["fix"] == "recall rm PATH, then recall add PATH"
 
 
-def test_a_repair_never_makes_a_changed_letter_official(recall: Recall) -> None:
+def test_repair_never_accepts_a_changed_letter(recall: Recall) -> None:
     with recall.store.writer() as writer:
         writer.relabel("docs/b.md", tags=None, source=None, meta={"year": 2024})
     damage(recall, FLIPPED, "UPDATE doc SET meta = '{\"year\":1999}' WHERE rowid = 2")
@@ -245,7 +245,7 @@ def test_a_repair_never_makes_a_changed_letter_official(recall: Recall) -> None:
 WRONG_COUNT = "UPDATE meta SET value = '99' WHERE key = 'documents'"
 
 
-def test_a_repair_makes_no_changed_label_official(recall: Recall) -> None:
+def test_repair_never_accepts_a_changed_label(recall: Recall) -> None:
     label(recall)
     damage(recall, "UPDATE doc SET source = 'forged' WHERE rowid = 1", WRONG_COUNT)
     assert errors(recall) == {"counts", "digest"}
@@ -257,7 +257,7 @@ def test_a_repair_makes_no_changed_label_official(recall: Recall) -> None:
     assert "the first in docs/a.md" in check["evidence"]
 
 
-def test_digests_that_were_spoiled_are_made_anew_of_documents_that_are_right(recall: Recall) -> None:
+def test_damaged_digests_are_recomputed_from_sound_documents(recall: Recall) -> None:
     before = recall.stats()["store"]["digest"]
     damage(recall, "UPDATE doc SET digest = (SELECT digest FROM doc WHERE rowid = 2) WHERE rowid = 1")
 
@@ -267,7 +267,7 @@ def test_digests_that_were_spoiled_are_made_anew_of_documents_that_are_right(rec
     assert recall.stats()["store"]["digest"] == before
 
 
-def test_beside_a_title_that_is_no_text_what_else_is_wrong_is_mended(recall: Recall) -> None:
+def test_fix_repairs_other_damage_next_to_an_unreadable_title(recall: Recall) -> None:
     damage(recall, "UPDATE doc SET title = CAST(x'80ff' AS TEXT) WHERE rowid = 1", WRONG_COUNT)
 
     recall.doctor(fix=True)
@@ -276,7 +276,7 @@ def test_beside_a_title_that_is_no_text_what_else_is_wrong_is_mended(recall: Rec
     assert recall.get("docs/b.md")["ok"]
 
 
-def test_a_title_that_its_chunks_still_have_is_put_right(recall: Recall) -> None:
+def test_title_is_restored_from_its_chunks(recall: Recall) -> None:
     before = recall.get("docs/b.md")["found"]["doc"]
     damage(recall, FLIPPED, "UPDATE doc SET title = 'Another title' WHERE rowid = 2")
 
@@ -286,7 +286,7 @@ def test_a_title_that_its_chunks_still_have_is_put_right(recall: Recall) -> None
     assert recall.get("docs/b.md")["found"]["doc"] == before
 
 
-def test_a_repair_makes_damaged_vectors_anew_and_drops_those_that_were_kept(recall: Recall) -> None:
+def test_repair_recomputes_damaged_vectors_and_clears_the_cache(recall: Recall) -> None:
     before = recall.search("quokka", Ask(mode="semantic"))["results"]
     damage(
         recall,
@@ -300,7 +300,7 @@ def test_a_repair_makes_damaged_vectors_anew_and_drops_those_that_were_kept(reca
     assert recall.search("quokka", Ask(mode="semantic"))["results"] == before
 
 
-def test_texts_that_were_never_verified_are_told(recall: Recall) -> None:
+def test_unverified_texts_are_reported(recall: Recall) -> None:
     damage(recall, "UPDATE chunk SET hash = NULL WHERE rowid = 1")
 
     (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "texts")

@@ -70,7 +70,7 @@ def past() -> Looks:
     return Looks(1)
 
 
-def test_what_is_cancelled_ends_at_the_next_look_and_not_before() -> None:
+def test_cancelled_block_ends_at_the_next_check() -> None:
     cancel = Cancel()
     with within(None, cancel=cancel):
         check()
@@ -84,7 +84,7 @@ def test_what_is_cancelled_ends_at_the_next_look_and_not_before() -> None:
     check()
 
 
-def test_a_cancelled_question_ends_within_a_statement_and_the_store_answers_the_next_one() -> None:
+def test_cancelled_query_ends_within_one_statement() -> None:
     cancel = Cancel()
     store = fish_store()
     cancel.set()
@@ -94,7 +94,7 @@ def test_a_cancelled_question_ends_within_a_statement_and_the_store_answers_the_
     assert store.info().documents > 0
 
 
-def test_a_block_has_its_seconds_and_they_end_with_it() -> None:
+def test_time_limit_ends_with_its_block() -> None:
     now = [100.0]
 
     with within(2.5, clock=lambda: now[0]):
@@ -112,7 +112,7 @@ def test_a_block_has_its_seconds_and_they_end_with_it() -> None:
     assert (caught.value.code, caught.value.exit_code, caught.value.hint) == ("timed_out", 1, "--timeout 60")
 
 
-def test_a_block_within_a_block_ends_with_the_one_that_ends_first() -> None:
+def test_nested_block_ends_at_the_earlier_deadline() -> None:
     now = [0.0]
     with within(10, clock=lambda: now[0]), within(100, clock=lambda: now[0]):
         assert seconds_left() == 10
@@ -123,14 +123,14 @@ def test_a_block_within_a_block_ends_with_the_one_that_ends_first() -> None:
             check()
 
 
-def test_who_waited_a_minute_is_told_to_wait_two() -> None:
+def test_timeout_hint_doubles_the_time() -> None:
     with within(90, clock=past()), pytest.raises(TimedOut) as caught:
         check()
 
     assert caught.value.hint == "--timeout 180"
 
 
-def test_an_invalid_number_of_seconds_is_refused() -> None:
+def test_invalid_number_of_seconds_is_refused() -> None:
     for seconds in [0, -1, nan, inf, "2"]:
         with pytest.raises(UsageError) as caught, Recall.within(seconds):
             raise AssertionError
@@ -138,7 +138,7 @@ def test_an_invalid_number_of_seconds_is_refused() -> None:
         assert (caught.value.code, caught.value.hint) == ("bad_value", "--timeout 60"), seconds
 
 
-def test_a_statement_that_goes_on_for_ever_ends_and_the_next_one_runs() -> None:
+def test_endless_statement_times_out_and_the_next_one_runs() -> None:
     store = memory_store()
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
@@ -148,7 +148,7 @@ def test_a_statement_that_goes_on_for_ever_ends_and_the_next_one_runs() -> None:
     assert store.execute("SELECT 1") == [(1,)]
 
 
-def test_a_full_text_expression_that_takes_very_long_ends_too() -> None:
+def test_slow_full_text_expression_times_out() -> None:
     store = fish_store()
     with within(1, clock=Looks(30)), pytest.raises(TimedOut):
         store.lexical(
@@ -158,7 +158,7 @@ def test_a_full_text_expression_that_takes_very_long_ends_too() -> None:
     assert store.lexical(RawQuery("fish"), where=None, k=None, title_weight=1)
 
 
-def test_a_transaction_that_the_deadline_meets_as_it_begins_is_left_by_none() -> None:
+def test_transaction_that_times_out_at_its_start_is_closed() -> None:
     store = fish_store()
     ended = 0
     for _ in range(200):  # SQLite counts the steps of a statement from one time to the next
@@ -184,7 +184,7 @@ def test_waiting_for_another_writer_ends_with_the_deadline(tmp_path: Path) -> No
     put(store, new_file("a.txt", ["alpha"]))
 
 
-def test_waiting_for_who_keeps_the_whole_file_ends_with_the_deadline(tmp_path: Path) -> None:
+def test_waiting_for_an_exclusive_lock_ends_with_the_deadline(tmp_path: Path) -> None:
     path = tmp_path / "recall.db"
     memory_store(str(path)).close()
     other = apsw.Connection(str(path))
@@ -198,7 +198,7 @@ def test_waiting_for_who_keeps_the_whole_file_ends_with_the_deadline(tmp_path: P
     open_store(str(path)).close()
 
 
-def test_a_request_to_a_server_that_does_not_answer_ends() -> None:
+def test_request_to_a_silent_server_times_out() -> None:
     with provider_server() as server:
         server.gate.clear()
         model = OPENAI.new(Config(embedding_url=server.url, embedding_model="some-model"), dimension=8)
@@ -255,7 +255,7 @@ LOOKS = 25 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 8
 """How many moments between the first look and the last a question is ended at."""
 
 
-def test_a_question_may_end_anywhere_and_be_asked_again(recall: Recall) -> None:
+def test_query_may_time_out_anywhere_and_run_again(recall: Recall) -> None:
     for name, ask in QUESTIONS.items():
         expected = timeless(ask(recall))
         clock = Looks(inf)
@@ -327,7 +327,7 @@ LOOPS: dict[str, Callable[[], Callable[[], Any]]] = {
 }
 
 
-def test_every_loop_that_can_be_long_checks_the_deadline() -> None:
+def test_every_long_loop_checks_the_deadline() -> None:
     deaf = []
     for name, made in LOOPS.items():
         run = made()
@@ -386,9 +386,7 @@ def longest_run(work: Callable[[], Any]) -> tuple[int, str]:
     ("whynot", {"query": "fish", "target": "fish.jsonl#7"}),
     ("list", {}),
 ])  # fmt: skip
-def test_no_call_goes_on_for_long_without_checking_the_deadline(
-    large: Recall, tool: str, arguments: dict[str, Any]
-) -> None:
+def test_no_tool_call_runs_long_between_deadline_checks(large: Recall, tool: str, arguments: dict[str, Any]) -> None:
     def ask() -> Any:
         return BY_NAME[tool].answer(large, arguments, Limits())
 
@@ -398,7 +396,7 @@ def test_no_call_goes_on_for_long_without_checking_the_deadline(
     assert calls < 20 * LARGE, place
 
 
-def test_packing_checks_the_deadline_between_any_two_counted_texts() -> None:
+def test_packing_checks_the_deadline_between_counted_texts() -> None:
     for packs in (pack, pack_optimal):
         clock, seen = Looks(inf), list[int]()
 
@@ -415,7 +413,7 @@ def test_packing_checks_the_deadline_between_any_two_counted_texts() -> None:
         assert len(set(seen)) == len(seen), packs
 
 
-def test_counting_looks_at_the_deadline_more_often_in_a_longer_text() -> None:
+def test_counting_a_longer_text_checks_the_deadline_more_often() -> None:
     clock = Looks(inf)
     with within(1, clock=clock):
         few = model_tokens("words " * 1_000)
@@ -435,7 +433,7 @@ def run(*argv: str) -> tuple[int, str, str]:
 ASKING = set("search query rql context replay get ls explain whynot trace diff report".split())
 
 
-def test_every_command_that_asks_has_the_flag() -> None:
+def test_every_query_command_has_the_timeout_flag() -> None:
     timed = {command.name for command in commands.BY_NAME.values() if TIMEOUT in command.flags}
 
     assert timed == {*ASKING, "eval", "tune", "stats"}
@@ -458,7 +456,7 @@ COMMANDS_THAT_ASK: dict[str, tuple[str, ...]] = {
 }
 
 
-def test_a_command_whose_time_is_over_writes_nothing(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timed_out_command_writes_nothing(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, asked in COMMANDS_THAT_ASK.items():
         monkeypatch.chdir(recall.engine.base)
         before = {path.name: path.read_bytes() for path in recall.engine.base.iterdir() if path.suffix != ".db-shm"}
@@ -475,7 +473,7 @@ def test_a_command_whose_time_is_over_writes_nothing(recall: Recall, monkeypatch
         assert after == before, name
 
 
-def test_an_invalid_timeout_is_refused() -> None:
+def test_invalid_timeout_is_refused() -> None:
     for seconds in ["0", "-1", "nan", "inf", "1e3", "soon", "", "1_0", "٣", ".", "9" * 400]:
         code, _, err = run("search", "fish", f"--timeout={seconds}")
 
@@ -486,7 +484,7 @@ def test_an_invalid_timeout_is_refused() -> None:
         ], seconds
 
 
-def test_a_question_that_has_time_enough_is_answered_as_ever(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_query_with_enough_time_is_answered_as_usual(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(recall.engine.base)
 
     assert run("search", "fish", "--timeout", "600.5")[:2] == run("search", "fish")[:2]

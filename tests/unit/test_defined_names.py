@@ -70,18 +70,18 @@ def titles(store: Path) -> dict[str, str]:
     return {str(path).rpartition("/")[2]: str(title) for path, title in rows}
 
 
-def test_a_definition_ranks_before_the_places_that_use_it(folder: Path) -> None:
+def test_definition_ranks_before_its_uses(folder: Path) -> None:
     with Recall.open(str(folder)) as recall:
         assert found(recall, "close_all")[0].endswith("session.py")
         assert found(recall.under(["title_weight=0"]), "close_all")[0].endswith("a_uses.py")
 
 
-def test_a_name_of_several_words_is_found_by_each_of_them(folder: Path) -> None:
+def test_name_of_several_words_matches_each_word(folder: Path) -> None:
     with Recall.open(str(folder)) as recall:
         assert [path.rpartition("/")[2] for path in found(recall, "http")] == ["session.py"]
 
 
-def test_parts_of_a_name_mark_nothing_in_the_text(folder: Path) -> None:
+def test_parts_of_a_name_are_not_marked_in_the_text(folder: Path) -> None:
     for match in ["any", "all"]:
         with Recall.open(str(folder)) as recall:
             (hit, *_) = recall.under([f"match={match}"]).search("http server", mode="lexical")["results"]
@@ -92,7 +92,7 @@ def test_parts_of_a_name_mark_nothing_in_the_text(folder: Path) -> None:
             assert not hit["passage"].get("title_matches"), match
 
 
-def test_fts5s_own_syntax_counts_a_name_and_marks_only_what_stands_in_title_and_text(folder: Path) -> None:
+def test_raw_fts5_query_counts_names_but_marks_only_text(folder: Path) -> None:
     with Recall.open(str(folder)) as recall:
         hits = recall.query("SELECT * FROM chunk USING lexical_fts('title:http OR server')")["results"]
         text, start = hits[0]["chunk"]["text"], hits[0]["chunk"]["offset"]
@@ -103,7 +103,7 @@ def test_sections_have_no_name_in_a_title(folder: Path) -> None:
     assert titles(folder)["notes.md"] == "Session"
 
 
-def test_export_and_import_give_the_same_titles(folder: Path, tmp_path: Path) -> None:
+def test_export_and_import_keep_titles(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "all.jsonl"
     with Recall.open(str(folder)) as recall, file.open("w", encoding="utf-8") as out:
         recall.export(out)
@@ -138,7 +138,7 @@ OTHER_NAMES = {
 }
 
 
-def test_doctor_finds_and_mends_other_names_in_a_title(made: Path, tmp_path: Path) -> None:
+def test_doctor_finds_and_repairs_wrong_names_in_a_title(made: Path, tmp_path: Path) -> None:
     before = titles(made)
     for name, sql in OTHER_NAMES.items():
         store = Path(copytree(made, tmp_path / name, ignore=WITHOUT_SOURCE))
@@ -150,7 +150,7 @@ def test_doctor_finds_and_mends_other_names_in_a_title(made: Path, tmp_path: Pat
         assert titles(store) == before, name
 
 
-def test_other_marks_of_the_same_text_rename_its_chunks() -> None:
+def test_changed_marks_of_the_same_text_rename_its_chunks() -> None:
     file = new_file("a.py", ["def one(): pass ", "def two(): pass "], title="a.py")
     (document,) = file.documents
     store = memory_store()
@@ -180,7 +180,7 @@ def of_version_8(store: Path, sql: str) -> None:
     db.close()
 
 
-def test_a_damaged_document_keeps_no_store_from_its_upgrade(made: Path, tmp_path: Path) -> None:
+def test_damaged_document_does_not_block_an_upgrade(made: Path, tmp_path: Path) -> None:
     for number, column in enumerate(SPOILT_COLUMNS):
         store = Path(copytree(made, tmp_path / str(number), ignore=WITHOUT_SOURCE))
         key = "doc" if column.startswith(("doc_reading", "chunk")) else "rowid"
@@ -190,21 +190,21 @@ def test_a_damaged_document_keeps_no_store_from_its_upgrade(made: Path, tmp_path
         assert titles(store)["other1.py"].endswith("other1"), column
 
 
-def test_an_upgrade_leaves_a_title_that_is_not_its_documents(folder: Path) -> None:
+def test_upgrade_keeps_a_title_that_differs_from_its_document(folder: Path) -> None:
     of_version_8(folder, "UPDATE doc SET title = 'wrong.py' WHERE title = 'session.py'")
     with Recall.open(str(folder)) as recall:
         assert "texts" in errors(recall.doctor())
     assert titles(folder)["session.py"] == "session.py"
 
 
-def test_a_store_that_cannot_be_upgraded_is_not_said_to_lack_names(folder: Path) -> None:
+def test_read_only_old_store_is_not_reported_without_names(folder: Path) -> None:
     of_version_8(folder, "SELECT 1")
     path = str(folder / "recall.db")
     with closing(SqliteStore(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY), path, writable=False)) as store:
         assert texts(store).severity == "ok"
 
 
-def test_an_upgrade_gives_names_to_what_was_read_before(folder: Path) -> None:
+def test_upgrade_adds_names_to_existing_documents(folder: Path) -> None:
     before = titles(folder)
     spoiled(folder, "UPDATE chunk SET title = substr(title, 1, instr(title || char(10), char(10)) - 1)")
     assert titles(folder) != before
@@ -222,12 +222,12 @@ def test_definitions_in_test_files_have_no_name_in_titles() -> None:
         assert titles_of(title, (Mark(0, "function", "def test_flow"),), [(0, 9)]) == [title], title
 
 
-def test_a_file_called_test_by_chance_has_names() -> None:
+def test_file_named_test_by_chance_has_names() -> None:
     for title in ["test.py", "testing.py", "contest.py", "attestation.go", "latest_auth.py"]:
         assert titles_of(title, (Mark(0, "function", "def flow"),), [(0, 9)]) == [f"{title}\ndef flow"], title
 
 
-def test_a_name_is_said_with_the_words_that_it_is_made_of() -> None:
+def test_title_contains_a_name_and_its_words() -> None:
     marks = (Mark(0, "class", "class NetRCAuth"), Mark(10, "method", "def flow", 2), Mark(20, "heading", "Notes"))
     assert titles_of("auth.py", marks, [(0, 12), (12, 20), (20, 30)]) == [
         "auth.py\nclass NetRCAuth Net RC Auth\ndef flow",
@@ -251,9 +251,7 @@ def test_a_name_is_said_with_the_words_that_it_is_made_of() -> None:
     st.integers(0, 39),
     st.integers(1, 40),
 )
-def test_names_within_a_stretch_are_those_of_the_definitions_that_share_a_part_of_it(
-    marks: list[Mark], start: int, size: int
-) -> None:
+def test_chunk_names_are_the_definitions_that_overlap_it(marks: list[Mark], start: int, size: int) -> None:
     marks.sort(key=lambda mark: mark.offset)
     end, total = min(start + size, 41), 41
     units = [mark for mark in marks if mark.kind not in ("page", "line")]
@@ -266,7 +264,7 @@ def test_names_within_a_stretch_are_those_of_the_definitions_that_share_a_part_o
     assert Outline(marks, total).names_within(start, end) == tuple(expected)
 
 
-def test_a_store_that_is_made_anew_has_the_same_titles(folder: Path) -> None:
+def test_rebuilt_store_has_the_same_titles(folder: Path) -> None:
     before = titles(folder)
     with Recall.open(str(folder)) as recall:
         recall.store.rebuild(copy=None, made_with=lambda: None)
@@ -275,7 +273,7 @@ def test_a_store_that_is_made_anew_has_the_same_titles(folder: Path) -> None:
         assert errors(recall.doctor()) == []
 
 
-def test_an_unusual_title_is_checked_and_rebuilt(tmp_path: Path) -> None:
+def test_unusual_title_is_checked_and_rebuilt(tmp_path: Path) -> None:
     for number, (title, named) in enumerate((("", ""), ("two\nlines", "two\nlines\ndef one"))):
         file = new_file("a.py", ["def one(): pass "], title=title)
         (document,) = file.documents

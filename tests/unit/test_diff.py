@@ -71,7 +71,7 @@ def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path(copytree(made, tmp_path, dirs_exist_ok=True))
 
 
-def test_a_configuration_does_not_differ_from_itself(home: Path) -> None:
+def test_configuration_equals_itself(home: Path) -> None:
     for settings in ["vector_weight=0.1", "bm25_weight=0.9,vector_weight=0.1"]:
         diff = told("diff", "retry budget", "--b", settings)
 
@@ -109,7 +109,7 @@ def test_every_score_change_is_the_sum_of_its_causes(home: Path) -> None:
             )
 
 
-def test_causes_name_what_was_changed(home: Path) -> None:
+def test_causes_name_the_changed_settings(home: Path) -> None:
     def factors(settings: str) -> set[str]:
         return {
             cause["factor"] for move in told("diff", "retry", "--b", settings)["moves"] for cause in move["causes"]
@@ -121,7 +121,7 @@ def test_causes_name_what_was_changed(home: Path) -> None:
     assert factors("title_weight=9") == {"lexical"}
 
 
-def test_rows_stand_as_search_lists_them(home: Path) -> None:
+def test_rows_appear_in_search_order(home: Path) -> None:
     settings = ("vector_weight=1", "bm25_weight=0")
     diff = told("diff", "retry client", "--b", ",".join(settings), "--k", "3")
 
@@ -132,7 +132,7 @@ def test_rows_stand_as_search_lists_them(home: Path) -> None:
         assert [shown[rank] for rank in (1, 2, 3)] == listed
 
 
-def test_a_row_that_a_threshold_drops_is_a_change_of_the_set(home: Path) -> None:
+def test_row_dropped_by_a_threshold_is_a_set_change(home: Path) -> None:
     for cause in ("min_score", "min_cosine"):
         diff = told("diff", "retry", "--b", f"{cause}=0.3")
 
@@ -143,13 +143,13 @@ def test_a_row_that_a_threshold_drops_is_a_change_of_the_set(home: Path) -> None
         assert diff["sets"] == [{"side": "b", "cause": cause, "rows": len(gone)}]
 
 
-def test_a_row_without_all_words_is_no_match(home: Path) -> None:
+def test_row_without_all_words_is_no_match(home: Path) -> None:
     diff = told("diff", "retry client", "--bm25", "--b", "match=all")
 
     assert {(each["side"], each["cause"]) for each in diff["sets"]} == {("b", "no_match")}
 
 
-def test_a_row_that_a_bounded_pool_leaves_out_says_so(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_outside_a_bounded_pool_is_reported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
 
     diff = told("diff", "retry client", "--b", "pool=1", "--no-sparse")
@@ -157,7 +157,7 @@ def test_a_row_that_a_bounded_pool_leaves_out_says_so(home: Path, monkeypatch: p
     assert {(each["side"], each["cause"]) for each in diff["sets"]} == {("b", "pool")}
 
 
-def test_a_filter_that_a_tag_fails_in_one_store_says_so(home: Path, tmp_path: Path) -> None:
+def test_filter_failing_in_one_store_is_reported(home: Path, tmp_path: Path) -> None:
     other = tmp_path / "copy"
     other.mkdir()
     fill(other, FILES)
@@ -170,7 +170,7 @@ def test_a_filter_that_a_tag_fails_in_one_store_says_so(home: Path, tmp_path: Pa
     assert absent == {"a.md": [], "b.md": [{"side": "b", "cause": "filter"}]}
 
 
-def test_a_row_that_goes_to_sparse_recall_says_so(home: Path) -> None:
+def test_row_replaced_by_sparse_recall_is_reported(home: Path) -> None:
     (home / "long.md").write_text("\n\n".join("retry client " * 150 for _ in range(4)))
     assert run("add", "long.md")[0] == 0
 
@@ -200,7 +200,7 @@ def test_two_stores_are_compared_by_path_and_text(home: Path, tmp_path: Path) ->
             assert sum(cause["points"] for cause in move["causes"]) == pytest.approx(move["delta"], abs=1e-9)
 
 
-def test_a_query_may_ask_for_documents_and_for_rows_without_a_score(home: Path) -> None:
+def test_document_queries_and_unscored_rows_can_be_compared(home: Path) -> None:
     query = "SELECT * FROM doc USING lexical('retry') LIMIT 3"
     diff = told("diff", "--rql", query, "--b", "title_weight=9")
     assert diff["moves"]
@@ -210,7 +210,7 @@ def test_a_query_may_ask_for_documents_and_for_rows_without_a_score(home: Path) 
     assert {(move["kind"], move["delta"]) for move in plain["moves"]} == {("same", None)}
 
 
-def test_a_set_of_questions_has_means_and_those_that_changed_first(home: Path) -> None:
+def test_query_set_has_means_and_lists_changed_queries_first(home: Path) -> None:
     diff = told("diff", "--queries", "q.tsv", "--b", "vector_weight=1,bm25_weight=0", "--k", "2")
 
     each = [
@@ -225,7 +225,7 @@ def test_a_set_of_questions_has_means_and_those_that_changed_first(home: Path) -
     assert "moves" not in diff
 
 
-def test_a_gate_that_fails_is_exit_7(home: Path) -> None:
+def test_failed_gate_exits_7(home: Path) -> None:
     assert run("diff", "retry", "--b", "vector_weight=0.1", "--gate", "rbo>=1,firsts_changed=0")[0] == 0
     code, out, _ = run("diff", "retry", "--b", "min_score=0.9", "--gate", "rbo>=.9, rbo_min>=.9")
     assert code == 7
@@ -233,7 +233,7 @@ def test_a_gate_that_fails_is_exit_7(home: Path) -> None:
     assert out.splitlines()[-1].endswith("FAILS")
 
 
-def test_both_lists_stand_side_by_side(home: Path) -> None:
+def test_both_lists_appear_side_by_side(home: Path) -> None:
     _, out, _ = run("diff", "retry client", "--b", "vector_weight=1,bm25_weight=0", "--k", "3")
 
     rows = [line for line in out.splitlines() if " | " in line]
@@ -241,7 +241,7 @@ def test_both_lists_stand_side_by_side(home: Path) -> None:
     assert len({row.index(" | ") for row in rows}) == 1
 
 
-def test_files_bring_every_setting_and_later_ones_win(home: Path) -> None:
+def test_files_set_everything_and_later_files_win(home: Path) -> None:
     (home / "other.toml").write_text('fusion = "rrf"\nchunk_tokens = 7\noverlap_tokens = 1\n')
 
     config = configure(Config(pool=5), ["other.toml", "rrf_k=3,min_score=0.1"])
@@ -250,7 +250,7 @@ def test_files_bring_every_setting_and_later_ones_win(home: Path) -> None:
     assert (config.pool, config.chunk_tokens) == (Config().pool, Config().chunk_tokens)
 
 
-def test_what_cannot_be_compared_is_refused(home: Path) -> None:
+def test_incomparable_requests_are_refused(home: Path) -> None:
     assert refusal("diff", "retry") == "missing_argument"
     assert refusal("diff", "--b", "fusion=rrf") == "missing_argument"
     assert refusal("diff", "retry", "--queries", "q.tsv", "--b", "fusion=rrf") == "unexpected_argument"

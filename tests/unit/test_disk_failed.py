@@ -91,7 +91,7 @@ def used(base: Path, use: Callable[[Recall], object]) -> object:
         return use(recall)
 
 
-def test_a_failing_read_is_reported_as_io_error(base: Path, disk: Disk, tmp_path: Path) -> None:
+def test_failing_read_is_reported_as_io_error(base: Path, disk: Disk, tmp_path: Path) -> None:
     disk.reads, disk.fails_from = 0, None
     with Recall.open(str(base)):
         opening = disk.reads
@@ -109,9 +109,7 @@ def test_a_failing_read_is_reported_as_io_error(base: Path, disk: Disk, tmp_path
         assert codes == {("io_error", 1)}, name
 
 
-def test_a_store_is_not_taken_for_one_that_cannot_be_written_where_a_single_read_failed(
-    base: Path, disk: Disk
-) -> None:
+def test_single_failed_read_is_not_reported_as_read_only(base: Path, disk: Disk) -> None:
     disk.reads, disk.fails_from, disk.is_back = 0, 1, True
     with pytest.raises(RecallError) as caught:
         Recall.open(str(base))
@@ -120,7 +118,7 @@ def test_a_store_is_not_taken_for_one_that_cannot_be_written_where_a_single_read
     Recall.open(str(base)).close()
 
 
-def test_doctor_says_of_each_check_that_the_disk_failed_and_mends_nothing(base: Path, disk: Disk) -> None:
+def test_doctor_reports_the_disk_for_each_check_and_repairs_nothing(base: Path, disk: Disk) -> None:
     with Recall.open(str(base)) as recall:
         recall.doctor()
         recall.store.db.pragma("cache_size", 0)  # type: ignore[attr-defined]

@@ -153,7 +153,7 @@ BEYOND_REPAIR = {
 }
 
 
-def test_a_sound_store_has_only_good_news_in_a_fixed_order(store: SqliteStore) -> None:
+def test_sound_store_passes_every_check_in_a_fixed_order(store: SqliteStore) -> None:
     checks = doctor(store, HERE)
 
     assert {each["severity"] for each in checks} == {"ok"}
@@ -189,13 +189,13 @@ def test_a_sound_store_has_only_good_news_in_a_fixed_order(store: SqliteStore) -
     ]
 
 
-def test_texts_without_a_feature_are_no_missing_vectors(store: SqliteStore) -> None:
+def test_texts_without_a_feature_are_not_missing_vectors(store: SqliteStore) -> None:
     evidence = {each["code"]: each["evidence"] for each in doctor(store, HERE)}
 
     assert evidence["vectors"] == "5 vectors, 1 texts without a feature"
 
 
-def test_the_hash_embedder_is_called_what_it_is(store: SqliteStore) -> None:
+def test_hash_embedder_is_described_honestly(store: SqliteStore) -> None:
     assert "not meaning" in check_one(store, "embedder", lambda: EMBEDDER, base=HERE)["evidence"]
 
 
@@ -211,7 +211,7 @@ def test_each_damage_is_found_under_its_code_with_a_command(fresh: Callable[[], 
         assert all(each["fix"] for each in checks if each["severity"] == "error"), name
 
 
-def test_fix_repairs_what_can_be_computed_again(fresh: Callable[[], SqliteStore]) -> None:
+def test_fix_repairs_computable_data(fresh: Callable[[], SqliteStore]) -> None:
     for name, (sql, _) in REPAIRABLE.items():
         store = fresh()
         before = store.info()
@@ -225,7 +225,7 @@ def test_fix_repairs_what_can_be_computed_again(fresh: Callable[[], SqliteStore]
         assert store.info() == before._replace(generation=store.info().generation), name
 
 
-def test_fix_keeps_a_copy_of_the_damaged_store_first(store: SqliteStore, path: str) -> None:
+def test_fix_first_copies_the_damaged_store(store: SqliteStore, path: str) -> None:
     damage(store, GHOST)
 
     checks = doctor(store, HERE, fix=True)
@@ -238,7 +238,7 @@ def test_fix_keeps_a_copy_of_the_damaged_store_first(store: SqliteStore, path: s
     kept.close()
 
 
-def test_after_a_fix_of_the_digest_it_follows_what_is_taken_out(store: SqliteStore) -> None:
+def test_repaired_digest_follows_later_removals(store: SqliteStore) -> None:
     damage(store, "UPDATE doc SET digest = '00'")
     doctor(store, HERE, fix=True)
 
@@ -248,7 +248,7 @@ def test_after_a_fix_of_the_digest_it_follows_what_is_taken_out(store: SqliteSto
     assert wrong(store) == {}
 
 
-def test_a_second_fix_changes_nothing(store: SqliteStore, path: str) -> None:
+def test_second_fix_changes_nothing(store: SqliteStore, path: str) -> None:
     damage(store, GHOST)
     doctor(store, HERE, fix=True)
     generation = store.info().generation
@@ -260,7 +260,7 @@ def test_a_second_fix_changes_nothing(store: SqliteStore, path: str) -> None:
     assert len(list(Path(path).parent.glob("*.bak-*"))) == 1
 
 
-def test_fix_leaves_alone_what_it_cannot_repair(store: SqliteStore, path: str) -> None:
+def test_fix_leaves_unrepairable_damage_unchanged(store: SqliteStore, path: str) -> None:
     damage(store, "UPDATE doc SET file = NULL WHERE path = 'c.md'")
 
     assert wrong(store, fix=True) == {"documents": "error"}
@@ -276,7 +276,7 @@ def test_each_text_without_a_vector_is_named_once(store: SqliteStore) -> None:
     assert len(named) == len({*named}) == 6
 
 
-def test_a_store_in_memory_is_mended_without_a_copy() -> None:
+def test_in_memory_store_is_repaired_without_a_copy() -> None:
     for how in (GHOST, "UPDATE meta SET value = '00' WHERE key = 'digest_sum'"):
         store = create_store(":memory:", embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="c")
         with store.writer() as writer:
@@ -289,7 +289,7 @@ def test_a_store_in_memory_is_mended_without_a_copy() -> None:
         assert ("backup" in {each["code"] for each in checks}, store.info().chunks) == (False, 3), how
 
 
-def test_damaged_pages_are_an_error_until_the_store_is_made_anew(store: SqliteStore, path: str) -> None:
+def test_damaged_pages_are_an_error_until_rebuild(store: SqliteStore, path: str) -> None:
     store.db.pragma("query_only", False)
     store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     root = store.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunk'")[0][0]
@@ -309,7 +309,7 @@ def test_damaged_pages_are_an_error_until_the_store_is_made_anew(store: SqliteSt
     assert [each.name for each in Path(path).parent.glob("*.bak-*")] == ["recall.db.bak-1"]
 
 
-def test_much_waste_is_a_warning_that_names_compact(store: SqliteStore) -> None:
+def test_wasted_space_is_a_warning_that_names_compact(store: SqliteStore) -> None:
     with store.writer() as writer:
         writer.tombstone(["a.md", "b.md"])
 
@@ -319,7 +319,7 @@ def test_much_waste_is_a_warning_that_names_compact(store: SqliteStore) -> None:
     assert space["evidence"].startswith("2 of 4 documents are tombstones")
 
 
-def test_tombstones_are_no_damage(store: SqliteStore) -> None:
+def test_tombstones_are_not_damage(store: SqliteStore) -> None:
     with store.writer() as writer:
         writer.tombstone(["a.md"])
         writer.put(file("b.md", ["changed"]))
@@ -327,7 +327,7 @@ def test_tombstones_are_no_damage(store: SqliteStore) -> None:
     assert "error" not in wrong(store).values()
 
 
-def test_without_its_counter_or_embedder_doctor_warns_and_goes_on(store: SqliteStore) -> None:
+def test_missing_counter_or_embedder_is_only_a_warning(store: SqliteStore) -> None:
     damage(store, "UPDATE meta SET value = 'hf:/absent.json' WHERE key = 'counter'")
     damage(store, "UPDATE meta SET value = 'oracle-9' WHERE key = 'embedder'")
 
@@ -337,7 +337,7 @@ def test_without_its_counter_or_embedder_doctor_warns_and_goes_on(store: SqliteS
     assert found["tokens"]["fix"] == "put the file back, or recall rechunk --counter approx-2"
 
 
-def test_fix_without_the_embedder_mends_what_needs_none(store: SqliteStore) -> None:
+def test_fix_without_embedder_repairs_everything_else(store: SqliteStore) -> None:
     damage(store, GHOST)
     damage(store, "UPDATE meta SET value = 'oracle-9' WHERE key = 'embedder'")
 
@@ -348,7 +348,7 @@ def test_fix_without_the_embedder_mends_what_needs_none(store: SqliteStore) -> N
     assert "oracle-9" in warning["evidence"]
 
 
-def test_a_store_that_cannot_be_written_is_examined_as_far_as_reading_goes(path: str, store: SqliteStore) -> None:
+def test_read_only_store_is_checked_as_far_as_possible(path: str, store: SqliteStore) -> None:
     reader = SqliteStore(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY), path, writable=False)
 
     damage(store, GHOST)
@@ -362,7 +362,7 @@ def test_a_store_that_cannot_be_written_is_examined_as_far_as_reading_goes(path:
     assert list(Path(path).parent.glob("*.bak-*")) == []
 
 
-def test_no_embedder_is_made_where_no_chunk_lacks_a_vector(store: SqliteStore) -> None:
+def test_no_embedder_is_created_if_every_chunk_has_a_vector(store: SqliteStore) -> None:
     with store.writer() as writer:
         writer.tombstone(["c.md"])
     damage(store, "UPDATE meta SET value = 'oracle-9' WHERE key = 'embedder'")
@@ -373,7 +373,7 @@ def test_no_embedder_is_made_where_no_chunk_lacks_a_vector(store: SqliteStore) -
     assert wrong(store, fix=True) == {}
 
 
-def test_missing_and_broken_vectors_are_made_by_the_stores_own_embedder(
+def test_missing_and_broken_vectors_use_the_embedder_of_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tests.embedders.install(tmp_path / "site", monkeypatch)
@@ -392,7 +392,7 @@ def test_missing_and_broken_vectors_are_made_by_the_stores_own_embedder(
     assert [(chunk, bytes(vector), windows) for chunk, vector, windows in rows] == expected
 
 
-def test_no_vector_is_put_for_a_chunk_that_has_one(store: SqliteStore) -> None:
+def test_existing_vector_is_never_replaced(store: SqliteStore) -> None:
     before = store.execute("SELECT * FROM vec ORDER BY chunk")
 
     store.put_vectors(embedder=EMBEDDER.identity, made={1: (EMBEDDER.embed(["other words"])[0], 2)})
@@ -400,7 +400,7 @@ def test_no_vector_is_put_for_a_chunk_that_has_one(store: SqliteStore) -> None:
     assert store.execute("SELECT * FROM vec ORDER BY chunk") == before
 
 
-def test_an_unfinished_reembed_is_a_warning_with_the_command_that_goes_on(store: SqliteStore) -> None:
+def test_unfinished_reembed_is_a_warning_with_its_command(store: SqliteStore) -> None:
     store.begin_reembed(ReembedTarget("other-1:64", 64, "recall reembed other --set embedding_model=x"))
 
     check = next(each for each in doctor(store, HERE) if each["severity"] != "ok")
@@ -410,7 +410,7 @@ def test_an_unfinished_reembed_is_a_warning_with_the_command_that_goes_on(store:
     assert check["fix"] == "recall reembed other --set embedding_model=x"
 
 
-def test_documents_of_equal_content_are_counted_and_no_fault(store: SqliteStore) -> None:
+def test_equal_documents_are_counted_but_not_a_fault(store: SqliteStore) -> None:
     with store.writer() as writer:
         writer.put(file("z/copy.md", TEXTS["a.md"]))
         writer.put(file("copy.md", TEXTS["a.md"]))
@@ -434,7 +434,7 @@ def test_empty_documents_repeat_nothing(store: SqliteStore) -> None:
     assert check["evidence"] == "0 documents repeat the content of another"
 
 
-def test_the_environment_is_told_by_its_versions(store: SqliteStore) -> None:
+def test_environment_check_lists_versions(store: SqliteStore) -> None:
     check = check_one(store, "environment", lambda: EMBEDDER, base=HERE)
 
     assert check["severity"] == "ok"
@@ -444,7 +444,7 @@ def test_the_environment_is_told_by_its_versions(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize("is_there", [True, False])
-def test_a_vector_library_that_cannot_be_loaded_is_a_warning(
+def test_unloadable_vector_library_is_a_warning(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
 ) -> None:
     if is_there:
@@ -466,7 +466,7 @@ def test_a_vector_library_that_cannot_be_loaded_is_a_warning(
     assert "sqlite-vec cannot be loaded" in check["evidence"]
 
 
-def test_near_duplicates_are_looked_for_only_when_asked(store: SqliteStore) -> None:
+def test_near_duplicates_are_searched_only_on_request(store: SqliteStore) -> None:
     with store.writer() as writer:
         writer.put(file("same.md", [*TEXTS["a.md"], " and one more"]))
 
@@ -484,7 +484,7 @@ def test_near_duplicates_are_looked_for_only_when_asked(store: SqliteStore) -> N
     }
 
 
-def test_an_interrupt_ends_the_checks_and_is_no_finding(store: SqliteStore) -> None:
+def test_interrupt_ends_the_checks_without_a_finding(store: SqliteStore) -> None:
     store.end()
 
     with pytest.raises(Interrupted):

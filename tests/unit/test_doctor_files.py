@@ -149,7 +149,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str, str]] = {
 }
 
 
-def test_a_changed_file_is_reported_with_the_fix_that_helps(home: Path, tmp_path: Path) -> None:
+def test_changed_file_is_reported_with_a_working_fix(home: Path, tmp_path: Path) -> None:
     assert files_check(home)["severity"] == "ok"
     for number, (name, (change, evidence, fix)) in enumerate(CASES.items()):
         place = Path(shutil.copytree(home, tmp_path / str(number)))
@@ -165,7 +165,7 @@ def test_a_changed_file_is_reported_with_the_fix_that_helps(home: Path, tmp_path
             assert files_check(place)["severity"] == "ok", name
 
 
-def test_a_file_that_may_not_be_read_breaks_nothing(home: Path) -> None:
+def test_unreadable_file_breaks_nothing(home: Path) -> None:
     modified(home)
     (home / "docs/a.md").chmod(0)
     (home / "recall.db").chmod(0o644)  # as its owner may have made it
@@ -175,7 +175,7 @@ def test_a_file_that_may_not_be_read_breaks_nothing(home: Path) -> None:
     assert (check["severity"], check["fix"]) == ("warning", "recall rm docs/a.md")
 
 
-def test_what_a_search_marks_is_what_the_check_counts(home: Path) -> None:
+def test_check_counts_the_files_that_search_marks(home: Path) -> None:
     both(home)
     os.utime(home / "docs/b.md")
 
@@ -187,7 +187,7 @@ def test_what_a_search_marks_is_what_the_check_counts(home: Path) -> None:
     assert files_check(home)["evidence"].startswith("of 4 files 1 are missing and 1 modified: ")
 
 
-def test_the_first_files_are_named_and_the_rest_counted(home: Path) -> None:
+def test_first_files_are_named_and_the_rest_counted(home: Path) -> None:
     for number in range(9):
         (home / f"docs/more{number}.md").write_text(f"{number} {TEXT}", encoding="utf-8")
     run("recall sync")
@@ -200,7 +200,7 @@ def test_the_first_files_are_named_and_the_rest_counted(home: Path) -> None:
     assert evidence.endswith("docs/more4.md is missing, and 4 more")
 
 
-def test_more_files_that_no_sync_reads_than_are_named_are_fixed_in_turns(home: Path) -> None:
+def test_many_unsynced_files_are_fixed_in_several_rounds(home: Path) -> None:
     for number in range(9):
         (home / f"docs/more{number}.md").write_text(f"{number} {TEXT}", encoding="utf-8")
     run("recall sync")
@@ -216,7 +216,7 @@ def test_more_files_that_no_sync_reads_than_are_named_are_fixed_in_turns(home: P
     assert turns == 2
 
 
-def test_documents_that_a_program_brought_have_no_file_to_miss() -> None:
+def test_program_documents_have_no_file_to_miss() -> None:
     store = memory_store()
     put(store, new_file("a.txt", [TEXT])._replace(os_path=""))
 
@@ -225,7 +225,7 @@ def test_documents_that_a_program_brought_have_no_file_to_miss() -> None:
     assert (found.severity, found.evidence) == ("ok", "0 files are as they were read")
 
 
-def test_a_name_that_no_file_system_has_is_missing_and_stops_nothing(tmp_path: Path) -> None:
+def test_impossible_file_name_counts_as_missing(tmp_path: Path) -> None:
     store = memory_store()
     put(store, new_file("a\0b.txt", [TEXT]))
 
@@ -235,7 +235,7 @@ def test_a_name_that_no_file_system_has_is_missing_and_stops_nothing(tmp_path: P
     assert found.fix.startswith("recall rm ")
 
 
-def test_a_file_of_no_source_is_added_or_removed(tmp_path: Path) -> None:
+def test_file_of_no_source_is_added_or_removed(tmp_path: Path) -> None:
     store = memory_store()
     put(store, new_file("a.txt", [TEXT]), new_file("b.txt", [TEXT]))
     (tmp_path / "a.txt").write_text(OTHER, encoding="utf-8")
@@ -245,7 +245,7 @@ def test_a_file_of_no_source_is_added_or_removed(tmp_path: Path) -> None:
     assert found.fix == f"recall add {tmp_path}/a.txt, then recall rm b.txt"
 
 
-def test_a_parser_that_is_not_installed_by_now_is_left_to_sync_to_tell(tmp_path: Path) -> None:
+def test_missing_parser_is_left_for_sync_to_report(tmp_path: Path) -> None:
     store = memory_store()
     (tmp_path / "a.txt").write_text(OTHER, encoding="utf-8")
     with store.writer() as writer:

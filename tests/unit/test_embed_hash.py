@@ -42,7 +42,7 @@ def test_vectors_have_the_golden_bytes() -> None:
         )
 
 
-def test_texts_are_cut_into_the_golden_words() -> None:
+def test_texts_are_split_into_the_golden_words() -> None:
     for entry in GOLDEN:
         assert words(entry["text"]) == entry["words"], entry["name"]
 
@@ -61,7 +61,7 @@ def test_vectors_have_the_dimension_and_length_one() -> None:
         assert math.hypot(*components(vector)) == pytest.approx(1, abs=1e-6), dimension
 
 
-def test_a_dimension_must_be_a_power_of_two_in_range() -> None:
+def test_dimension_must_be_a_power_of_two_in_range() -> None:
     for dimension in [-512, 0, 1, 8, 100, 513, 131_072]:
         with pytest.raises(ConfigError, match=f"cannot have {dimension} components") as caught:
             HashEmbedder(dimension)
@@ -69,7 +69,7 @@ def test_a_dimension_must_be_a_power_of_two_in_range() -> None:
         assert (caught.value.code, caught.value.hint) == ("bad_value", "embedding_dim = 512"), dimension
 
 
-def test_a_text_without_a_feature_has_no_vector() -> None:
+def test_text_without_a_feature_has_no_vector() -> None:
     for text in ["", " \n\t", "the of and", "THE", "?!… — “”", "、。", "\ue000\x00", "\ud800", "\u0301"]:
         for embed in [embed_plain, embed_numpy]:
             first, empty, last = embed(["apple", text, "zebra"], 512)
@@ -97,7 +97,7 @@ def test_case_accents_and_invisible_marks_do_not_count() -> None:
         assert HashEmbedder().embed([left]) == HashEmbedder().embed([right]), left
 
 
-def test_folding_twice_changes_nothing_and_never_lengthens() -> None:
+def test_folding_is_idempotent_and_never_lengthens() -> None:
     every_character = "".join(map(chr, range(sys.maxunicode + 1)))
 
     folded = fold(every_character)
@@ -107,12 +107,12 @@ def test_folding_twice_changes_nothing_and_never_lengthens() -> None:
     assert all(len(fold(character)) <= 1 for character in every_character[:0x3000])
 
 
-def test_a_typo_stays_near_its_word_and_another_word_does_not() -> None:
+def test_typo_stays_near_its_word_and_other_words_do_not() -> None:
     assert cosine("retrieval", "retrievel") > 0.2
     assert abs(cosine("retrieval", "database")) < 0.1
 
 
-def test_chinese_without_spaces_meets_its_substring() -> None:
+def test_chinese_without_spaces_matches_its_substring() -> None:
     assert cosine("全文检索数据库", "检索") > 0.3
     assert abs(cosine("全文检索数据库", "天气")) < 0.2
 
@@ -130,7 +130,7 @@ def test_code_points_past_the_limit_do_not_count() -> None:
     assert "<zebra>" in words(text[: MAX_CHARS - 6] + " zebra")
 
 
-def test_a_code_point_adds_at_most_32() -> None:
+def test_code_point_adds_at_most_32() -> None:
     for text in ["a b c d e f g h j k l", "中国人民解放", "x" * 64, "ab cd ef", "the"]:
         weight = sum(abs(w) for word in words(text) for _, w in features(word, 512))
 
@@ -138,7 +138,7 @@ def test_a_code_point_adds_at_most_32() -> None:
         assert (32 * 16 * MAX_CHARS) ** 2 < 2**53, text
 
 
-def test_a_vector_is_the_sum_of_its_words_features() -> None:
+def test_vector_is_the_sum_of_its_word_features() -> None:
     sums = [0.0] * 64
     for component, weight in features("<zebra>", 64) + features("<quagga>", 64):
         sums[component] += weight
@@ -149,7 +149,7 @@ def test_a_vector_is_the_sum_of_its_words_features() -> None:
     assert components(vector) == pytest.approx([x / norm for x in sums], abs=1e-7)
 
 
-def test_two_words_that_a_batch_would_number_alike_are_two_words() -> None:
+def test_words_with_equal_batch_sums_stay_distinct() -> None:
     alike = ("qagxnwomaaaaaapo", "zjbzqhbweexivpaa")  # looked for until their sums over eight bytes were one
     batch = hash_batch.Words([*alike, "qagxnwomaaaaaapo once more"])
     assert batch.numbers[-4] == batch.numbers[-5] == batch.numbers[-3]
@@ -159,7 +159,7 @@ def test_two_words_that_a_batch_would_number_alike_are_two_words() -> None:
     assert embed_numpy(texts, 512) == embed_plain(texts, 512)
 
 
-def test_words_of_every_length_are_alike_in_a_batch() -> None:
+def test_words_of_every_length_match_in_a_batch() -> None:
     for length in [1, 7, 8, 9, 15, 16, 17, 63, 64, 65, 128, 129, 200]:
         for letter in ["a", "ж", "\U00010400"]:
             word = letter * length
@@ -168,7 +168,7 @@ def test_words_of_every_length_are_alike_in_a_batch() -> None:
             assert embed_numpy(texts, 64) == embed_plain(texts, 64), (length, letter)
 
 
-def test_a_query_is_embedded_without_loading_numpy() -> None:
+def test_query_is_embedded_without_loading_numpy() -> None:
     program = (
         "import sys; from recall_core.embed.hash import HashEmbedder; "
         "assert HashEmbedder().embed(['how does fusion weigh two signals?'])[0]; "
@@ -178,7 +178,7 @@ def test_a_query_is_embedded_without_loading_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_what_spans_give_adds_up_to_the_features_of_their_words() -> None:
+def test_span_shares_add_up_to_word_features() -> None:
     embedder = HashEmbedder(512)
     text = "Payments, retried.\nDucks swim.\nA payment."
     spans = [(0, 18), (19, 30), (31, 41)]
@@ -196,5 +196,5 @@ def test_what_spans_give_adds_up_to_the_features_of_their_words() -> None:
     assert alone[0] / vectors[1] ** 2 == pytest.approx(other[0].value, abs=1e-6)
 
 
-def test_spans_without_a_gram_of_the_question_give_nothing() -> None:
+def test_spans_without_a_query_gram_contribute_nothing() -> None:
     assert HashEmbedder(64).shares_of("zebra", ["ducks swim", ""], [[(0, 5), (6, 10)], []]) == [[0.0, 0.0], []]

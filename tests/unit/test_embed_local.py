@@ -45,14 +45,14 @@ def test_vectors_have_the_golden_bytes(embedder: LocalEmbedder) -> None:
     assert [sha256(vector).hexdigest() for vector in vectors] == [entry["sha256"] for entry in GOLDEN]
 
 
-def test_a_single_text_begins_as_its_golden_vector_does(embedder: LocalEmbedder) -> None:
+def test_single_text_begins_like_its_golden_vector(embedder: LocalEmbedder) -> None:
     for entry in GOLDEN:
         (vector,) = embedder.embed([entry["text"]])
 
         assert [round(component, 6) for component in components(vector)[:4]] == entry["first"], entry["name"]
 
 
-def test_a_vector_is_the_mean_of_the_rows_of_its_tokens(embedder: LocalEmbedder) -> None:
+def test_vector_is_the_mean_of_its_token_rows(embedder: LocalEmbedder) -> None:
     folder = folder_of("wordllama")
     assert folder is not None
     raw = (folder / WEIGHTS.path).read_bytes()
@@ -66,14 +66,14 @@ def test_a_vector_is_the_mean_of_the_rows_of_its_tokens(embedder: LocalEmbedder)
     np.testing.assert_allclose(np.frombuffer(vector, "<f4"), mean / np.linalg.norm(mean), atol=1e-7)
 
 
-def test_plain_python_and_numpy_make_the_same_bytes(embedder: LocalEmbedder) -> None:
+def test_plain_python_and_numpy_give_the_same_bytes(embedder: LocalEmbedder) -> None:
     weights, first, tokens = embedder._model
     ids = tokens.ids([entry["text"] for entry in GOLDEN])
 
     assert [embed_plain(each, weights, first) for each in ids] == embed_numpy(ids, weights, first)
 
 
-def test_a_text_keeps_its_bytes_in_a_batch_that_numpy_makes(embedder: LocalEmbedder) -> None:
+def test_text_keeps_its_bytes_in_a_numpy_batch(embedder: LocalEmbedder) -> None:
     texts = [f"note {n} about restarting server {n * n} at night " * 9 for n in range(300)]
 
     vectors = embedder.embed(texts)
@@ -82,14 +82,14 @@ def test_a_text_keeps_its_bytes_in_a_batch_that_numpy_makes(embedder: LocalEmbed
     assert vectors[299] == embedder.embed([texts[299]])[0]
 
 
-def test_it_knows_that_words_are_related(embedder: LocalEmbedder) -> None:
+def test_related_words_are_near(embedder: LocalEmbedder) -> None:
     near = cosine(embedder, "the car would not start", "automobile engine failure")
     far = cosine(embedder, "the car would not start", "a recipe for apple cake")
 
     assert near > far
 
 
-def test_a_question_needs_no_numpy_and_never_imports_the_package() -> None:
+def test_query_needs_neither_numpy_nor_the_package() -> None:
     script = (
         "import sys; from recall_core.config import Config; from recall_core.embed.local import LOCAL; "
         "assert LOCAL.new(Config(), dimension=256).embed(['how do I restart the server?'], is_query=True)[0]; "
@@ -118,7 +118,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, change: str) -> L
     )
 
 
-def test_a_whole_copy_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embedder: LocalEmbedder) -> None:
+def test_complete_copy_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embedder: LocalEmbedder) -> None:
     kind = copied(tmp_path, monkeypatch, change="nothing")
 
     assert kind.new(Config()).embed(["a copy"]) == embedder.embed(["a copy"])
@@ -136,7 +136,7 @@ def test_one_changed_bit_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert caught.value.hint.endswith("--force-reinstall wordllama==0.4.0.post1 'tokenizers>=0.20'")
 
 
-def test_an_empty_file_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_file_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = copied(tmp_path, monkeypatch, change="nothing")
     (tmp_path / "copied_model" / WEIGHTS.path).write_bytes(b"")
 
@@ -146,7 +146,7 @@ def test_an_empty_file_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert caught.value.code == "embedder_damaged"
 
 
-def test_a_missing_package_is_named_with_its_remedy() -> None:
+def test_missing_package_is_named_with_its_remedy() -> None:
     for weights, reason in [
         (WEIGHTS._replace(package="no_such_package"), "the package no_such_package is not installed"),
         (
@@ -172,7 +172,7 @@ def test_shares_add_up_to_the_cosine_word_by_word(embedder: LocalEmbedder) -> No
     assert nothing == []
 
 
-def test_what_spans_give_is_what_their_words_give(embedder: LocalEmbedder) -> None:
+def test_spans_contribute_the_sum_of_their_words(embedder: LocalEmbedder) -> None:
     lines = ["Ducks swim on the lake.", "Then retry the payment", "and a 😀 payment again."]
     text = "\n".join(lines)
     starts = [0, 24, 47]
@@ -190,7 +190,7 @@ def test_what_spans_give_is_what_their_words_give(embedder: LocalEmbedder) -> No
     assert given[0] / factor == pytest.approx(sum(words[word] for word in ("Ducks", "swim", "on", "lake")), abs=0.2)
 
 
-def test_what_spans_give_is_the_same_number_with_and_without_numpy(
+def test_span_shares_are_equal_with_and_without_numpy(
     embedder: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "Retry the payment, then retry. " * 9 + "A payment of `retry_ms`; 重试"

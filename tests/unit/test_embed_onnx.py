@@ -94,19 +94,19 @@ class TestOnnxFolderConforms(Loaded):
         self.config, self.everybodys = model
 
 
-def test_minilm_begins_as_its_golden_vector_does(minilm: OnnxEmbedder) -> None:
+def test_minilm_begins_like_its_golden_vector(minilm: OnnxEmbedder) -> None:
     (vector,) = minilm.embed([QUESTION])
 
     assert components(vector)[:6] == pytest.approx(GOLDEN, abs=0.01)
 
 
-def test_minilm_knows_that_sentences_mean_the_same(minilm: OnnxEmbedder) -> None:
+def test_minilm_recognises_sentences_with_equal_meaning(minilm: OnnxEmbedder) -> None:
     asked, near, far = minilm.embed([QUESTION, "zero-downtime deployment", "a recipe for apple cake"])
 
     assert cosine(asked, near) > 0.4 > cosine(asked, far)
 
 
-def test_a_folder_with_the_same_files_makes_the_same_vectors(
+def test_folder_with_the_same_files_gives_the_same_vectors(
     model: tuple[Config, OnnxEmbedder], minilm: OnnxEmbedder
 ) -> None:
     config, embedder = model
@@ -122,7 +122,7 @@ def test_a_folder_with_the_same_files_makes_the_same_vectors(
     assert 0 <= ONNX.vector_weight <= 1
 
 
-def test_cls_pooling_is_another_vector_and_another_identity(
+def test_cls_pooling_changes_vector_and_identity(
     tmp_path: Path, model: tuple[Config, OnnxEmbedder], minilm: OnnxEmbedder
 ) -> None:
     mean = model[1]
@@ -132,7 +132,7 @@ def test_cls_pooling_is_another_vector_and_another_identity(
     assert mean.identity != cls.identity
 
 
-def test_prompts_precede_questions_and_documents(tmp_path: Path, minilm: OnnxEmbedder) -> None:
+def test_prompts_precede_queries_and_documents(tmp_path: Path, minilm: OnnxEmbedder) -> None:
     prompts = {"prompts": {"query": "query: ", "document": "passage: "}}
     path = folder(tmp_path / "model", config_sentence_transformers=prompts)
     (path / "onnx").mkdir()  # the model may be in a folder of its own
@@ -144,7 +144,7 @@ def test_prompts_precede_questions_and_documents(tmp_path: Path, minilm: OnnxEmb
     assert embedder.embed([""], is_query=True) == [b""]
 
 
-def test_the_length_is_the_one_in_the_folder(tmp_path: Path) -> None:
+def test_maximum_length_comes_from_the_folder(tmp_path: Path) -> None:
     positions = {"config": {"max_position_embeddings": 512}}
     for number, (settings, length) in enumerate(
         (
@@ -158,7 +158,7 @@ def test_the_length_is_the_one_in_the_folder(tmp_path: Path) -> None:
         assert read_folder(folder(tmp_path / str(number), **settings)).max_input == length, settings
 
 
-def test_an_unsupported_step_is_refused(tmp_path: Path) -> None:
+def test_unsupported_step_is_refused(tmp_path: Path) -> None:
     for number, (settings, reason) in enumerate(
         (
             ({"1_Pooling__config": {"pooling_mode_max_tokens": True}}, "pooling max_tokens is not supported"),
@@ -173,7 +173,7 @@ def test_an_unsupported_step_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lacking", ["model.onnx", "tokenizer.json"])
-def test_a_folder_that_lacks_a_file_says_which(tmp_path: Path, lacking: str) -> None:
+def test_missing_file_of_a_folder_is_named(tmp_path: Path, lacking: str) -> None:
     path = folder(tmp_path / "model")
     (path / lacking).unlink()
 
@@ -181,7 +181,7 @@ def test_a_folder_that_lacks_a_file_says_which(tmp_path: Path, lacking: str) -> 
 
 
 @pytest.mark.parametrize("damaged", ["model.onnx", "tokenizer.json"])
-def test_a_file_that_is_no_model_is_a_plain_error(tmp_path: Path, damaged: str) -> None:
+def test_invalid_model_file_is_a_plain_error(tmp_path: Path, damaged: str) -> None:
     path = folder(tmp_path / "model")
     (path / damaged).unlink()
     (path / damaged).write_bytes(b"{}")
@@ -192,14 +192,14 @@ def test_a_file_that_is_no_model_is_a_plain_error(tmp_path: Path, damaged: str) 
     assert caught.value.code == "embedder_unavailable"
 
 
-def test_onnx_without_a_folder_says_how_to_name_one() -> None:
+def test_onnx_without_a_folder_shows_how_to_name_one() -> None:
     with pytest.raises(ConfigError, match="takes the folder of a model") as caught:
         ONNX.new(Config(embedding="onnx"))
 
     assert caught.value.hint == 'embedding = "onnx:models/e5"'
 
 
-def test_a_long_text_is_the_mean_of_its_windows(tmp_path: Path, minilm: OnnxEmbedder) -> None:
+def test_long_text_is_the_mean_of_its_windows(tmp_path: Path, minilm: OnnxEmbedder) -> None:
     settings = {
         "sentence_bert_config": {"max_seq_length": 6},
         "1_Pooling__config": {"pooling_mode_mean_tokens": True},
@@ -214,12 +214,12 @@ def test_a_long_text_is_the_mean_of_its_windows(tmp_path: Path, minilm: OnnxEmbe
     assert vector == model_files.mean(halves)
 
 
-def test_minilm_reads_256_tokens_of_which_2_are_its_own(minilm: OnnxEmbedder) -> None:
+def test_minilm_reads_254_text_tokens_and_two_special_tokens(minilm: OnnxEmbedder) -> None:
     assert minilm.windows(["sugar " * 254, "sugar " * 255]) == [1, 2]
 
 
 @given(st.lists(st.integers(), max_size=300), st.integers(1, 40))
-def test_windows_hold_every_token_once_in_as_few_as_will_do(ids: list[int], width: int) -> None:
+def test_windows_contain_every_token_once_in_minimal_number(ids: list[int], width: int) -> None:
     found = model_files.cut(ids, width)
 
     sizes = [len(window) for window in found]
@@ -230,7 +230,7 @@ def test_windows_hold_every_token_once_in_as_few_as_will_do(ids: list[int], widt
 
 
 @given(st.lists(st.tuples(*[st.floats(-1, 1, width=32)] * 3).filter(any), min_size=1, max_size=6))
-def test_a_mean_has_length_one_and_does_not_depend_on_the_order(rows: list[tuple[float, ...]]) -> None:
+def test_mean_has_length_one_and_ignores_order(rows: list[tuple[float, ...]]) -> None:
     vectors = [unit(row) for row in rows]
     found = model_files.mean(vectors)
 
@@ -261,7 +261,7 @@ def test_one_changed_bit_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert caught.value.code == "embedder_damaged"
 
 
-def test_a_package_that_is_not_installed_is_named_with_its_remedy() -> None:
+def test_missing_package_is_named_with_its_remedy() -> None:
     kind = MinilmKind(model=MINILM_MODEL._replace(package="no_such_package"))
 
     reason = f"the package no_such_package is not installed: {install_extra('minilm')}"

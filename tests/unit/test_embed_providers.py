@@ -114,7 +114,7 @@ def test_vectors_come_in_the_order_of_the_texts(server: ProviderServer) -> None:
             assert components(vector) == pytest.approx(unit(server.vector(text)), abs=1e-6), kind.name
 
 
-def test_texts_travel_in_full_batches_two_at_a_time(server: ProviderServer) -> None:
+def test_texts_are_sent_in_full_batches_two_at_a_time(server: ProviderServer) -> None:
     for kind, most in [(OPENAI, 64), (OLLAMA, 16), (GEMINI, 100)]:
         reset(server)
         server.delay_seconds = 0.05
@@ -126,7 +126,7 @@ def test_texts_travel_in_full_batches_two_at_a_time(server: ProviderServer) -> N
         assert server.most_at_once == 2, kind.name
 
 
-def test_a_batch_is_bounded_in_characters_too(server: ProviderServer) -> None:
+def test_batch_is_limited_in_characters_too(server: ProviderServer) -> None:
     texts = [f"{i} {'word ' * 5_000}" for i in range(10)]
 
     embedder(server).embed(texts)
@@ -135,20 +135,22 @@ def test_a_batch_is_bounded_in_characters_too(server: ProviderServer) -> None:
     assert sorted(text for batch in server.texts() for text in batch) == sorted(texts)
 
 
-def test_an_empty_text_has_no_vector_and_is_not_sent(server: ProviderServer) -> None:
+def test_empty_text_has_no_vector_and_is_not_sent(server: ProviderServer) -> None:
     vectors = embedder(server).embed(["", "one", " \n\t", "two"])
 
     assert [len(vector) for vector in vectors] == [0, 32, 0, 32]
     assert server.texts() == [["one", "two"]]
 
 
-def test_nothing_to_embed_sends_nothing(server: ProviderServer) -> None:
+def test_empty_input_sends_nothing(server: ProviderServer) -> None:
     for texts in [[], [""], ["", "  "]]:
         assert embedder(server).embed(texts) == [b""] * len(texts), texts
         assert server.seen == [], texts
 
 
-def test_openai_is_asked_at_embeddings_for_floats(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_embeddings_endpoint_is_asked_for_floats(
+    server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f" {KEY}\n")
 
     embedder(server).embed(["one"])
@@ -159,7 +161,7 @@ def test_openai_is_asked_at_embeddings_for_floats(server: ProviderServer, monkey
     assert seen.headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_a_local_server_receives_no_key(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_server_receives_no_key(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in [OLLAMA, LLAMACPP]:
         reset(server)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -193,7 +195,7 @@ def test_tokens_used_add_up(server: ProviderServer) -> None:
     assert model.tokens_used == 13
 
 
-def test_a_server_need_not_count_tokens(server: ProviderServer) -> None:
+def test_server_need_not_count_tokens(server: ProviderServer) -> None:
     for usage in [None, [], {}, {"total_tokens": None}]:
         server.edit = lambda answer, usage=usage: answer | {"usage": usage}
         model = embedder(server)
@@ -203,7 +205,7 @@ def test_a_server_need_not_count_tokens(server: ProviderServer) -> None:
         assert model.tokens_used == 0, usage
 
 
-def test_vectors_without_an_index_are_taken_in_their_order(server: ProviderServer) -> None:
+def test_vectors_without_an_index_keep_their_order(server: ProviderServer) -> None:
     server.edit = lambda answer: {"data": [{"embedding": entry["embedding"]} for entry in answer["data"][::-1]]}
 
     vectors = embedder(server).embed(["one", "two"])
@@ -211,7 +213,7 @@ def test_vectors_without_an_index_are_taken_in_their_order(server: ProviderServe
     assert components(vectors[1]) == pytest.approx(unit(server.vector("two")), abs=1e-6)
 
 
-def test_a_busy_server_is_asked_again_after_the_time_it_names(server: ProviderServer) -> None:
+def test_busy_server_is_retried_after_its_delay(server: ProviderServer) -> None:
     server.replies.append(Reply(429, headers=(("Retry-After", "7"),)))
     pauses: list[float] = []
 
@@ -221,7 +223,7 @@ def test_a_busy_server_is_asked_again_after_the_time_it_names(server: ProviderSe
     assert pauses == [7.0]
 
 
-def test_a_date_to_retry_after_counts_from_the_servers_own_clock(server: ProviderServer) -> None:
+def test_retry_after_date_counts_from_the_clock_of_the_server(server: ProviderServer) -> None:
     server.date = "Fri, 31 Dec 1999 23:59:30 GMT"
     server.replies.append(Reply(503, headers=(("Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT"),)))
     pauses: list[float] = []
@@ -231,7 +233,7 @@ def test_a_date_to_retry_after_counts_from_the_servers_own_clock(server: Provide
     assert pauses == [29.0]
 
 
-def test_an_unreadable_retry_after_leaves_the_own_backoff(server: ProviderServer) -> None:
+def test_unreadable_retry_after_falls_back_to_backoff(server: ProviderServer) -> None:
     for asked in ["soon", "-1", "", "1e9", "²"]:
         reset(server)
         server.replies.append(Reply(429, headers=(("Retry-After", asked.encode().decode("latin-1")),)))
@@ -242,7 +244,7 @@ def test_an_unreadable_retry_after_leaves_the_own_backoff(server: ProviderServer
         assert pauses == [BACKOFF_SECONDS[0]], asked
 
 
-def test_a_server_that_asks_for_too_much_patience_is_not_waited_for(server: ProviderServer) -> None:
+def test_excessive_retry_after_is_not_waited_for(server: ProviderServer) -> None:
     server.replies.append(Reply(429, headers=(("Retry-After", "3600"),)))
     pauses: list[float] = []
 
@@ -252,7 +254,7 @@ def test_a_server_that_asks_for_too_much_patience_is_not_waited_for(server: Prov
     assert pauses == []
 
 
-def test_a_passing_failure_is_tried_four_times(server: ProviderServer) -> None:
+def test_temporary_failure_is_tried_four_times(server: ProviderServer) -> None:
     for reply, code in [
         (Reply(429), "provider_rate_limited"),
         (Reply(500, b'{"error": {"message": "the model is on fire"}}'), "provider_failed"),
@@ -270,7 +272,7 @@ def test_a_passing_failure_is_tried_four_times(server: ProviderServer) -> None:
         assert error.hint == "recall search --bm25 …", reply
 
 
-def test_a_failure_that_passes_leaves_no_trace(server: ProviderServer) -> None:
+def test_temporary_failure_leaves_no_trace(server: ProviderServer) -> None:
     for reply in [Reply(500), Reply(hangs_up=True), Reply(delay_seconds=0.3)]:
         reset(server)
         server.replies.extend([reply, reply])
@@ -284,7 +286,7 @@ def test_a_failure_that_passes_leaves_no_trace(server: ProviderServer) -> None:
         assert len(pauses) == 2, reply
 
 
-def test_another_refusal_is_reported_in_the_servers_words(server: ProviderServer) -> None:
+def test_other_refusals_quote_the_server(server: ProviderServer) -> None:
     for status in [302, 400, 404, 413, 422]:
         reset(server)
         server.replies.append(Reply(status, b'{"error": {"message": "no such\\u001b[31m model.\\nTry pulling it."}}'))
@@ -299,7 +301,7 @@ def test_another_refusal_is_reported_in_the_servers_words(server: ProviderServer
         assert len(server.seen) == 1, status
 
 
-def test_a_servers_long_words_are_cut_short(server: ProviderServer) -> None:
+def test_long_server_message_is_truncated(server: ProviderServer) -> None:
     server.replies.append(Reply(400, b"<html>" + b"much text " * 10_000))
 
     assert len(failure_of(embedder(server)).message) < 300
@@ -313,7 +315,7 @@ def _with_component(value: Any) -> Any:
     return lambda answer: {"data": [entry | {"embedding": [value] * 8} for entry in answer["data"]]}
 
 
-def test_an_answer_without_valid_vectors_is_refused(server: ProviderServer) -> None:
+def test_answer_without_valid_vectors_is_refused(server: ProviderServer) -> None:
     for edit, reason in [
         (_without_last, "0 vectors for 1 texts"),
         (lambda answer: {"data": answer["data"] * 2}, "index does not count its vectors"),
@@ -343,7 +345,7 @@ def test_an_answer_without_valid_vectors_is_refused(server: ProviderServer) -> N
         assert len(server.seen) == 1, reason
 
 
-def test_an_answer_that_is_not_json_is_refused(server: ProviderServer) -> None:
+def test_answer_that_is_not_json_is_refused(server: ProviderServer) -> None:
     for body in [b'{"data": [{"index": 0, "embed', b"", b"\xff\xfe"]:
         reset(server)
         server.replies.append(Reply(body=body))
@@ -354,7 +356,7 @@ def test_an_answer_that_is_not_json_is_refused(server: ProviderServer) -> None:
         assert "not JSON" in error.message, body
 
 
-def test_an_answer_nested_too_deep_is_refused(server: ProviderServer) -> None:
+def test_deeply_nested_answer_is_refused(server: ProviderServer) -> None:
     server.replies.append(Reply(body=b"[" * 100_000))
     # Down there no finaliser of another test's garbage has room to run.
     gc.disable()
@@ -366,13 +368,13 @@ def test_an_answer_nested_too_deep_is_refused(server: ProviderServer) -> None:
     assert error.code == "provider_invalid_response"
 
 
-def test_an_answer_that_cannot_be_unpacked_is_refused(server: ProviderServer) -> None:
+def test_answer_that_cannot_be_unpacked_is_refused(server: ProviderServer) -> None:
     server.replies.append(Reply(body=b"{}", headers=(("Content-Encoding", "gzip"),)))
 
     assert failure_of(embedder(server)).code == "provider_invalid_response"
 
 
-def test_gemini_answers_are_checked_alike(server: ProviderServer) -> None:
+def test_gemini_answers_are_checked_too(server: ProviderServer) -> None:
     for answer in [[], {"embeddings": None}, {"embeddings": [{}]}, {"embeddings": []}]:
         server.edit = lambda _, answer=answer: answer
 
@@ -388,7 +390,7 @@ def test_components_of_any_size_are_scaled_to_length_one(server: ProviderServer)
         assert components(vector) == pytest.approx([1 / math.sqrt(8)] * 8, abs=1e-6), value
 
 
-def test_one_broken_batch_of_several_fails_the_whole_call(server: ProviderServer) -> None:
+def test_one_broken_batch_fails_the_whole_call(server: ProviderServer) -> None:
     server.replies.extend([Reply(400)] * 3)
 
     with pytest.raises(EmbedError, match="answered 400"):
@@ -397,7 +399,7 @@ def test_one_broken_batch_of_several_fails_the_whole_call(server: ProviderServer
     assert len(server.seen) < 5 + 3
 
 
-def test_a_failure_ends_the_patience_of_the_requests_beside_it(server: ProviderServer) -> None:
+def test_failure_ends_the_retries_of_concurrent_requests(server: ProviderServer) -> None:
     busy, broken = Reply(429, headers=(("Retry-After", "50"),)), Reply(400, delay_seconds=0.1)
     server.reply_to = lambda texts: busy if "text 0" in texts else broken
     model = OPENAI.new(config(server), dimension=8)
@@ -431,7 +433,7 @@ def interrupted_once_asked(model: RemoteEmbedder, server: ProviderServer) -> thr
     return thread
 
 
-def test_an_interrupt_ends_a_call_to_a_silent_server_and_its_connection(silent: ProviderServer) -> None:
+def test_interrupt_ends_a_call_to_a_silent_server(silent: ProviderServer) -> None:
     model = OPENAI.new(config(silent), dimension=8)
     interrupting = interrupted_once_asked(model, silent)
 
@@ -447,7 +449,7 @@ def test_an_interrupt_ends_a_call_to_a_silent_server_and_its_connection(silent: 
     assert silent.texts() == [["a question"], ["a newer question"]]
 
 
-def test_an_interrupt_ends_the_pause_before_another_try(server: ProviderServer) -> None:
+def test_interrupt_ends_the_pause_before_a_retry(server: ProviderServer) -> None:
     server.replies.append(Reply(429, headers=(("Retry-After", "50"),)))
     model = OPENAI.new(config(server), dimension=8)
     interrupting = interrupted_once_asked(model, server)
@@ -462,7 +464,7 @@ def test_an_interrupt_ends_the_pause_before_another_try(server: ProviderServer) 
     assert len(server.seen) == 1
 
 
-def test_an_interrupt_between_two_calls_ends_the_next_one_and_only_that(server: ProviderServer) -> None:
+def test_interrupt_between_calls_ends_only_the_next_call(server: ProviderServer) -> None:
     model = embedder(server)
     model.interrupt()
 
@@ -473,7 +475,7 @@ def test_an_interrupt_between_two_calls_ends_the_next_one_and_only_that(server: 
     assert server.texts() == [["a newer question"]]
 
 
-def test_nobody_waits_at_the_end_of_a_program_for_a_request_beside_one_that_failed(silent: ProviderServer) -> None:
+def test_exit_does_not_wait_for_a_request_after_another_failed(silent: ProviderServer) -> None:
     silent.reply_to = lambda texts: Reply(400, is_gated=False) if "text 0" in texts else None
     model = OPENAI.new(config(silent), dimension=8)
 
@@ -483,7 +485,7 @@ def test_nobody_waits_at_the_end_of_a_program_for_a_request_beside_one_that_fail
     assert all(thread.daemon for thread in asking_threads())
 
 
-def test_a_server_that_is_not_there_is_unavailable_and_told_at_once() -> None:
+def test_missing_server_is_reported_at_once() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -496,7 +498,7 @@ def test_a_server_that_is_not_there_is_unavailable_and_told_at_once() -> None:
     assert error.message.startswith(f"Ollama at 127.0.0.1:{port} cannot be reached")
 
 
-def test_a_refused_key_is_named_by_its_variable(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refused_key_is_named_by_its_variable(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for kind, variable, reply in [
         (OPENAI, "OPENAI_API_KEY", Reply(401)),
         (OPENAI, "OPENAI_API_KEY", Reply(403)),
@@ -514,7 +516,7 @@ def test_a_refused_key_is_named_by_its_variable(server: ProviderServer, monkeypa
         )
 
 
-def test_a_server_that_wants_a_key_where_none_is_sent_is_told_so(server: ProviderServer) -> None:
+def test_server_that_wants_an_unsent_key_is_reported(server: ProviderServer) -> None:
     server.replies.append(Reply(401))
 
     error = failure_of(embedder(server, LLAMACPP))
@@ -523,7 +525,7 @@ def test_a_server_that_wants_a_key_where_none_is_sent_is_told_so(server: Provide
     assert "sends none" in error.message
 
 
-def test_a_key_that_the_server_echoes_is_never_shown(
+def test_echoed_key_is_never_shown(
     server: ProviderServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     for status in [400, 401, 403, 429, 500]:
@@ -548,7 +550,7 @@ def test_no_object_shows_the_key(server: ProviderServer, monkeypatch: pytest.Mon
     assert KEY not in repr(model) + repr(vars(model)) + repr(vars(model.connect())) + repr(OPENAI) + model.identity
 
 
-def test_an_invalid_key_is_refused_without_being_shown() -> None:
+def test_invalid_key_is_refused_without_being_shown() -> None:
     for text in ["sk-tést", "sk test", "sk\x00test"]:
         with pytest.raises(EmbedError) as caught:
             ApiKey("OPENAI_API_KEY", text).reveal()
@@ -557,11 +559,11 @@ def test_an_invalid_key_is_refused_without_being_shown() -> None:
         assert text not in shown(caught.value), text
 
 
-def test_a_short_key_is_hidden_too() -> None:
+def test_short_key_is_hidden_too() -> None:
     assert ApiKey("X", "abc").redact("the key abc is bad") == "the key *** is bad"
 
 
-def test_only_this_machines_own_addresses_are_loopback() -> None:
+def test_only_loopback_addresses_count_as_local() -> None:
     for url, expected in [
         ("http://localhost:1234/v1", True),
         ("http://LOCALHOST", True),
@@ -580,7 +582,7 @@ def test_only_this_machines_own_addresses_are_loopback() -> None:
         assert is_loopback(url) is expected, url
 
 
-def test_an_address_elsewhere_sends_text_and_needs_permission(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remote_address_sends_text_and_needs_permission(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in [OPENAI, OLLAMA, GEMINI]:
         for variable in kind.variables:
             monkeypatch.setenv(variable, KEY)
@@ -593,7 +595,7 @@ def test_an_address_elsewhere_sends_text_and_needs_permission(monkeypatch: pytes
         assert (error.code, error.hint) == ("network_not_allowed", "allow_network = true in recall.toml"), kind.name
 
 
-def test_a_missing_key_is_named_and_nothing_is_sent() -> None:
+def test_missing_key_is_named_and_nothing_is_sent() -> None:
     for kind, reason in [
         (OPENAI, "the environment has no OPENAI_API_KEY"),
         (GEMINI, "the environment has no GEMINI_API_KEY or GOOGLE_API_KEY"),
@@ -604,7 +606,7 @@ def test_a_missing_key_is_named_and_nothing_is_sent() -> None:
         assert failure_of(kind.new(settings, dimension=8)).hint == f"export {kind.variables[0]}=…", kind.name
 
 
-def test_a_server_on_this_machine_needs_no_permission(server: ProviderServer) -> None:
+def test_local_server_needs_no_permission(server: ProviderServer) -> None:
     for kind in [OPENAI, OLLAMA, LLAMACPP, GEMINI]:
         assert not kind.sends_text(config(server)), kind.name
         assert kind.missing(config(server)) is None, kind.name
@@ -615,7 +617,7 @@ def test_local_presets_stay_on_this_machine() -> None:
         assert not kind.sends_text(Config()), kind.name
 
 
-def test_a_missing_package_is_named_with_what_installs_it(
+def test_missing_package_is_named_with_its_install_command(
     server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
@@ -626,7 +628,7 @@ def test_a_missing_package_is_named_with_what_installs_it(
     assert (error.code, error.hint) == ("embedder_unavailable", install_extra("providers"))
 
 
-def test_a_key_does_not_travel_unencrypted_to_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_is_never_sent_unencrypted_to_another_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     plain = Config(embedding_url="http://models.example.com/v1", allow_network=True)
 
@@ -636,7 +638,7 @@ def test_a_key_does_not_travel_unencrypted_to_another_machine(monkeypatch: pytes
     assert KEY not in shown(error)
 
 
-def test_an_unusable_address_is_refused_without_being_shown() -> None:
+def test_unusable_address_is_refused_without_being_shown() -> None:
     for url in [
         "http://user:hush@127.0.0.1/v1",
         "http://127.0.0.1/v1?key=hush",
@@ -655,35 +657,35 @@ def test_an_unusable_address_is_refused_without_being_shown() -> None:
         assert "hush" not in caught.value.message, url
 
 
-def test_text_for_this_machine_goes_through_no_proxy(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_text_bypasses_proxies(server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(variable, "http://127.0.0.1:9")
 
     assert embedder(server).embed(["one"])[0]
 
 
-def test_an_unknown_models_dimension_is_asked_for_once(server: ProviderServer) -> None:
+def test_unknown_model_is_asked_for_its_dimension_once(server: ProviderServer) -> None:
     model = embedder(server, OLLAMA, dimension=None)
 
     assert (model.dimension, model.identity) == (8, "ollama-some-model:8")
     assert [len(texts) for texts in server.texts()] == [1]
 
 
-def test_a_known_model_is_not_asked_before_something_is_embedded(server: ProviderServer) -> None:
+def test_known_model_is_contacted_only_to_embed(server: ProviderServer) -> None:
     model = OPENAI.new(Config(embedding_url=server.url))
 
     assert (model.identity, model.dimension, model.max_input) == ("openai-text-embedding-3-small:1536", 1536, 8191)
     assert server.seen == []
 
 
-def test_what_is_missing_shows_at_once_for_a_new_store_and_at_use_for_an_old_one() -> None:
+def test_missing_key_fails_new_store_early_and_old_late() -> None:
     with pytest.raises(EmbedError, match="the environment has no OPENAI_API_KEY"):
         OPENAI.new(Config(allow_network=True))
 
     assert OPENAI.new(Config(allow_network=True), dimension=1536).dimension == 1536
 
 
-def test_the_dimension_of_known_models_is_known() -> None:
+def test_dimension_of_known_models_is_known() -> None:
     for kind, model, dimension in [
         (OPENAI, "", 1536),
         (OPENAI, "text-embedding-3-large", 3072),
@@ -696,14 +698,14 @@ def test_the_dimension_of_known_models_is_known() -> None:
         assert kind.dimension(Config(embedding_model=model)) == dimension, (kind.name, model)
 
 
-def test_llama_cpp_need_not_be_told_a_model(server: ProviderServer) -> None:
+def test_llama_cpp_needs_no_model_name(server: ProviderServer) -> None:
     model = LLAMACPP.new(Config(embedding_url=server.url))
 
     assert model.identity == "llamacpp-unnamed:8"
     assert "model" not in server.seen[0].body
 
 
-def test_a_kind_recognises_its_own_model_at_any_address() -> None:
+def test_kind_recognises_its_own_model_at_any_address() -> None:
     for kind in KINDS:
         here = Config(embedding_model="folder/m:1", embedding_url="http://127.0.0.1:1/v1")
         there = here._replace(embedding_url="http://localhost:2/v1", allow_network=True)
@@ -717,7 +719,7 @@ def test_a_kind_recognises_its_own_model_at_any_address() -> None:
         assert not kind.recognises(f"x{identity}", here), kind.name
 
 
-def test_the_store_decides_about_the_dimension(server: ProviderServer) -> None:
+def test_store_decides_the_dimension(server: ProviderServer) -> None:
     server.dimension = 4
 
     error = failure_of(embedder(server, dimension=8))
@@ -725,7 +727,7 @@ def test_the_store_decides_about_the_dimension(server: ProviderServer) -> None:
     assert "4 components instead of 8" in error.message
 
 
-def test_a_text_longer_than_the_model_reads_is_the_mean_of_its_windows(server: ProviderServer) -> None:
+def test_overlong_text_is_the_mean_of_its_windows(server: ProviderServer) -> None:
     model = embedder(server, OLLAMA)
     text = " ".join(f"word{i}" for i in range(500))
 
@@ -738,7 +740,7 @@ def test_a_text_longer_than_the_model_reads_is_the_mean_of_its_windows(server: P
     assert components(vector) == pytest.approx(unit(mean), abs=1e-6)
 
 
-def test_windows_whose_mean_has_no_direction_are_refused(server: ProviderServer) -> None:
+def test_windows_with_a_zero_mean_are_refused(server: ProviderServer) -> None:
     opposite = {"data": [{"index": i, "embedding": [1.0 if i else -1.0] * 8} for i in range(2)]}
     server.edit = lambda _: opposite
 
@@ -747,7 +749,7 @@ def test_windows_whose_mean_has_no_direction_are_refused(server: ProviderServer)
     assert error.code == "provider_invalid_response"
 
 
-def test_windows_have_every_word_once_and_fit() -> None:
+def test_windows_contain_every_word_once_and_fit() -> None:
     for text in [
         "plain words " * 400,
         "x" * 5_000,
@@ -773,11 +775,11 @@ def test_windows_are_cut_at_whitespace() -> None:
     assert all(left[-1:].isdigit() for left, _ in pairwise(windows))
 
 
-def test_a_text_that_fits_is_one_window_as_it_is() -> None:
+def test_fitting_text_is_one_unchanged_window() -> None:
     assert cut("  as it is \n", 512) == ["  as it is \n"]
 
 
-def test_characters_that_are_no_text_do_not_stop_a_question(server: ProviderServer) -> None:
+def test_unencodable_characters_do_not_stop_a_query(server: ProviderServer) -> None:
     assert embedder(server).embed(["a \ud800 b", "naïve 漢字 🎉"], is_query=True)[0]
     assert server.texts() == [["a ? b", "naïve 漢字 🎉"]]
 
@@ -792,7 +794,7 @@ def test_every_kind_has_a_purpose() -> None:
 @pytest.mark.skipif(
     importlib.util.find_spec("sentence_transformers") is not None, reason="sentence-transformers is installed"
 )
-def test_sentence_transformers_says_that_it_is_not_installed() -> None:
+def test_missing_sentence_transformers_is_reported() -> None:
     assert SENTENCE.missing(Config()) == f"it is not installed: {Hint(INSTALL, 'sentence-transformers')}"
     with pytest.raises(EmbedError) as caught:
         SENTENCE.new(Config())
@@ -809,7 +811,7 @@ def test_sentence_transformers_refuses_a_folder_without_a_model(tmp_path: Path) 
         SENTENCE.new(Config(embedding_model=str(tmp_path / "nothing")))
 
 
-def test_a_store_is_filled_and_asked_through_a_server(server: ProviderServer, tmp_path: Path) -> None:
+def test_store_is_filled_and_searched_through_a_server(server: ProviderServer, tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("the first text")
     (tmp_path / "two.txt").write_text("the second text")
     settings = (f"embedding_url={server.url}", "embedding_model=some-model")

@@ -74,31 +74,31 @@ def failing(code: str, call: object) -> EmbedError:
     return caught.value
 
 
-def test_every_built_in_name_leads_to_a_kind_of_that_name() -> None:
+def test_every_built_in_name_has_its_kind() -> None:
     assert [registry.kind(name).name for name in registry.KINDS] == list(registry.KINDS)
 
 
-def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+def test_unknown_name_suggests_the_nearest() -> None:
     error = failing("unknown_embedder", lambda: registry.new_embedder(Config(embedding="locla")))
 
     assert (error.message, error.hint) == ("There is no embedder named 'locla'.", "did you mean local?")
 
 
-def test_a_name_without_a_neighbour_is_answered_with_all() -> None:
+def test_name_without_a_near_match_lists_all() -> None:
     error = failing("unknown_embedder", lambda: registry.kind("zzzzzz"))
 
     assert error.hint is not None
     assert error.hint.startswith("one of: hash, local, minilm, onnx, ")
 
 
-def test_an_argument_that_a_kind_does_not_take_is_refused() -> None:
+def test_unexpected_argument_of_a_kind_is_refused() -> None:
     error = failing("unknown_embedder", lambda: registry.kind("local:big"))
 
     assert (error.message, error.hint) == ("The embedder local takes nothing behind a colon.", 'embedding = "local"')
 
 
 @pytest.mark.usefixtures("plug_in")
-def test_a_plug_in_is_found_by_its_name_and_cannot_take_a_built_in_one() -> None:
+def test_plug_in_is_found_by_name_but_never_shadows() -> None:
     embedder = registry.new_embedder(Config(embedding="echo"))
 
     assert embedder.identity == "echo-1:16"
@@ -108,7 +108,7 @@ def test_a_plug_in_is_found_by_its_name_and_cannot_take_a_built_in_one() -> None
 
 
 @pytest.mark.usefixtures("plug_in")
-def test_a_broken_plug_in_is_listed_with_its_reason() -> None:
+def test_broken_plug_in_is_listed_with_its_reason() -> None:
     listed = {kind.name: kind.missing(Config()) for kind in registry.kinds()}
 
     assert list(listed)[: len(registry.KINDS)] == list(registry.KINDS)
@@ -119,12 +119,12 @@ def test_a_broken_plug_in_is_listed_with_its_reason() -> None:
     assert not registry.agrees(Config(embedding="broken"), "broken-1:16")
 
 
-def test_an_offline_embedder_is_known_by_its_identity() -> None:
+def test_offline_embedder_is_known_by_its_identity() -> None:
     for identity in ["hash-1:64", LOCAL_IDENTITY, MINILM_IDENTITY]:
         assert registry.embedder_of(identity, Config(embedding="openai")).identity == identity, identity
 
 
-def test_vectors_of_a_stranger_leave_lexical_search() -> None:
+def test_vectors_of_an_unknown_embedder_leave_lexical_search() -> None:
     for identity in ["hash-2:64", "local-other-1:256", "unheard-of", "onnx-0123456789abcdef:384"]:
         error = failing("embedder_unavailable", lambda identity=identity: registry.embedder_of(identity))
 
@@ -147,7 +147,7 @@ def test_another_model_in_the_folder_is_noticed(tmp_path: Path) -> None:
     assert f"onnx:{tmp_path} makes those of {actual}" in error.message
 
 
-def test_settings_agree_with_the_identity_they_stand_for() -> None:
+def test_settings_agree_with_their_identity() -> None:
     assert registry.agrees(Config(embedding_dim=64), "hash-1:64")
     assert not registry.agrees(Config(embedding_dim=64), "hash-1:512")
     assert registry.agrees(Config(embedding="local"), LOCAL_IDENTITY)
@@ -156,7 +156,7 @@ def test_settings_agree_with_the_identity_they_stand_for() -> None:
     assert not registry.agrees(Config(embedding="nothing of this name"), LOCAL_IDENTITY)
 
 
-def test_text_leaves_the_machine_only_where_that_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sending_text_needs_allow_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
 
     error = failing("network_not_allowed", lambda: registry.new_embedder(Config(embedding="openai")))
@@ -167,13 +167,13 @@ def test_text_leaves_the_machine_only_where_that_is_allowed(monkeypatch: pytest.
     registry.check_network(registry.kind("openai"), loopback)
 
 
-def test_auto_takes_local_first_and_says_so() -> None:
+def test_auto_prefers_local_and_reports_it() -> None:
     config, reasons = registry.resolve_auto(Config(embedding="auto"))
 
     assert (config.embedding, reasons) == ("local", ("local is chosen and written down",))
 
 
-def test_auto_says_why_the_others_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_explains_why_the_others_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "poorer_recall.py").write_text(
         "from recall_core.embed.local import WEIGHTS, LocalKind\n"
         "LOCAL = LocalKind(weights=WEIGHTS._replace(package='no_such_package'))\n",
@@ -192,7 +192,7 @@ def test_auto_says_why_the_others_failed(tmp_path: Path, monkeypatch: pytest.Mon
     assert reasons[3] == "hash is chosen and written down"
 
 
-def test_a_name_is_not_resolved_and_nothing_is_said() -> None:
+def test_explicit_name_is_kept_without_a_message() -> None:
     assert registry.resolve_auto(Config(embedding="minilm")) == (Config(embedding="minilm"), ())
 
 
@@ -201,7 +201,7 @@ def test_auto_cannot_fall_back_to_itself() -> None:
         registry.resolve_auto(Config(embedding="auto", embedding_fallback="auto"))
 
 
-def test_a_relative_model_folder_starts_from_the_settings_file(tmp_path: Path) -> None:
+def test_relative_model_folder_starts_from_the_settings_file(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text('embedding = "onnx:models/e5"\nrerank = "onnx:/abs"\n', encoding="utf-8")
 
     config = load(tmp_path / FILE_NAME)
@@ -209,7 +209,7 @@ def test_a_relative_model_folder_starts_from_the_settings_file(tmp_path: Path) -
     assert (config.embedding, config.rerank) == (f"onnx:{tmp_path}/models/e5", "onnx:/abs")
 
 
-def test_a_relative_model_folder_on_the_command_line_starts_from_where_it_was_typed(
+def test_typed_relative_model_folder_starts_from_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -227,13 +227,13 @@ def test_init_writes_the_weights_that_suit_the_embedder(tmp_path: Path) -> None:
         assert (config.embedding, config.bm25_weight, config.vector_weight) == (embedding, *weights)
 
 
-def test_init_leaves_weights_that_were_set(tmp_path: Path) -> None:
+def test_init_keeps_explicit_weights(tmp_path: Path) -> None:
     Recall.init(str(tmp_path), embedding="local", settings=["vector_weight=0.2"])
 
     assert load(tmp_path / FILE_NAME).vector_weight == 0.2
 
 
-def test_init_writes_down_what_auto_chose_and_says_why(tmp_path: Path) -> None:
+def test_init_saves_and_explains_the_choice_of_auto(tmp_path: Path) -> None:
     response = Recall.init(str(tmp_path), embedding="auto")
 
     assert response["warnings"] == ["W_AUTO: local is chosen and written down"]
@@ -242,7 +242,7 @@ def test_init_writes_down_what_auto_chose_and_says_why(tmp_path: Path) -> None:
         assert recall.stats()["warnings"] == []
 
 
-def test_init_writes_auto_down_in_a_settings_file_that_was_there(tmp_path: Path) -> None:
+def test_init_saves_auto_in_an_existing_settings_file(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text('# mine\nembedding = "auto"\n', encoding="utf-8")
 
     response = Recall.init(str(tmp_path), embedding="minilm")
@@ -252,7 +252,7 @@ def test_init_writes_auto_down_in_a_settings_file_that_was_there(tmp_path: Path)
     assert [warning.partition(":")[0] for warning in response["warnings"]] == ["W_AUTO", "W_CONFIG", "W_CONFIG"]
 
 
-def test_init_gives_a_settings_file_without_weights_those_that_suit_its_embedder_and_says_so(tmp_path: Path) -> None:
+def test_init_adds_suitable_weights_to_existing_settings_and_reports_it(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_text('# mine\nembedding = "local"\n', encoding="utf-8")
 
     response = Recall.init(str(tmp_path))
@@ -263,7 +263,7 @@ def test_init_gives_a_settings_file_without_weights_those_that_suit_its_embedder
     assert response["warnings"] == [f"W_CONFIG: recall.toml names no weight; {suited} and are taken"]
 
 
-def test_init_leaves_a_settings_file_that_needs_no_weight(tmp_path: Path) -> None:
+def test_init_leaves_settings_that_need_no_weight(tmp_path: Path) -> None:
     for number, written in enumerate(
         (
             'embedding = "local"\nbm25_weight = 0.9\n',
@@ -282,9 +282,7 @@ def test_init_leaves_a_settings_file_that_needs_no_weight(tmp_path: Path) -> Non
         assert response["warnings"] == [], written
 
 
-def test_init_makes_a_store_also_where_the_settings_that_are_there_cannot_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_init_succeeds_with_read_only_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / FILE_NAME).write_text('embedding = "local"\n', encoding="utf-8")
     monkeypatch.setattr("recall_core.files.os.urandom", lambda size: b"\0" * size)
     part_of(tmp_path / FILE_NAME).mkdir()
@@ -295,14 +293,14 @@ def test_init_makes_a_store_also_where_the_settings_that_are_there_cannot_be_wri
     assert (tmp_path / "recall.db").is_file()
 
 
-def test_a_dimension_that_is_no_power_of_two_is_only_wrong_for_hash(tmp_path: Path) -> None:
+def test_only_hash_needs_a_power_of_two_dimension(tmp_path: Path) -> None:
     Recall.init(str(tmp_path), embedding="local", settings=["embedding_dim=384"])
 
     with pytest.raises(RecallError, match="power of two"):
         Recall.init(str(tmp_path / "hash"), settings=["embedding_dim=384"])
 
 
-def test_stats_say_what_hash_is_not_and_what_would_be_better(tmp_path: Path) -> None:
+def test_stats_explain_hash_and_suggest_a_better_embedder(tmp_path: Path) -> None:
     note = Recall.init(str(tmp_path))["store"]["note"]
 
     assert note.startswith(registry.HASH_NOTE)
@@ -321,7 +319,7 @@ class Counted(HashEmbedder):
         return super().embed(texts, is_query=is_query)
 
 
-def test_a_reranker_scores_by_cosine_and_never_below_zero() -> None:
+def test_reranker_scores_by_cosine_and_never_below_zero() -> None:
     embedder: Embedder = HashEmbedder(64)
     texts = ["restart the server", "apple cake", "the of", "restart the server"]
 
@@ -334,7 +332,7 @@ def test_a_reranker_scores_by_cosine_and_never_below_zero() -> None:
     assert all(0 <= score <= 1 for score in scores)
 
 
-def test_a_reranker_embeds_a_text_once() -> None:
+def test_reranker_embeds_a_text_once() -> None:
     embedder = Counted()
     reranker = EmbedderReranker(embedder)
 
@@ -345,21 +343,21 @@ def test_a_reranker_embeds_a_text_once() -> None:
     assert (second[0], second[1]) == (first[1], first[0])
 
 
-def test_a_question_without_a_vector_scores_nothing() -> None:
+def test_query_without_a_vector_scores_zero() -> None:
     assert EmbedderReranker(HashEmbedder(64)).score("the of", ["alpha"]) == [0.0]
 
 
-def test_an_embedder_is_a_reranker_by_name() -> None:
+def test_embedder_is_a_reranker_by_name() -> None:
     assert new_reranker("local", Config()).identity == LOCAL_IDENTITY
 
 
 @pytest.mark.usefixtures("plug_in")
-def test_a_plug_in_may_be_a_reranker() -> None:
+def test_plug_in_may_be_a_reranker() -> None:
     assert new_reranker("lengths", Config()).score("x", ["12345"]) == [0.5]
     assert new_reranker("echo", Config()).identity == "echo-1:16"
 
 
-def test_an_unknown_reranker_is_answered_with_the_nearest() -> None:
+def test_unknown_reranker_suggests_the_nearest() -> None:
     error = failing("unknown_reranker", lambda: new_reranker("minlm", Config()))
 
     assert (error.message, error.hint) == ("There is no reranker named 'minlm'.", "did you mean minilm?")

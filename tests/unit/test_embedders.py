@@ -26,7 +26,7 @@ def listed(config: Config = Config(), *, in_use: str | None = None, probe: bool 
     return {view["name"]: view for view in Recall.embedders(config, in_use=in_use, probe=probe)["embedders"]}
 
 
-def test_every_kind_is_listed_with_what_it_is_good_for() -> None:
+def test_every_kind_is_listed_with_its_purpose() -> None:
     found = listed()
 
     assert list(found)[:3] == ["hash", "local", "minilm"]
@@ -47,7 +47,7 @@ def test_every_kind_is_listed_with_what_it_is_good_for() -> None:
     assert found["windowed"]["max_input"] == 8
 
 
-def test_the_embedder_of_the_store_is_in_use_whatever_its_dimension() -> None:
+def test_embedder_of_the_store_is_in_use_at_any_dimension() -> None:
     found = listed(in_use="hash-1:128")
 
     assert [name for name, view in found.items() if view["in_use"]] == ["hash"]
@@ -56,14 +56,14 @@ def test_the_embedder_of_the_store_is_in_use_whatever_its_dimension() -> None:
     assert [name for name, view in listed().items() if view["in_use"]] == []
 
 
-def test_what_sends_text_off_the_machine_says_so() -> None:
+def test_networked_embedder_is_marked() -> None:
     found = listed()
 
     assert (found["openai"]["network"], found["hash"]["network"]) == (True, False)
     assert not found["openai"]["available"]
 
 
-def test_a_server_that_was_not_asked_is_not_probed() -> None:
+def test_unprobed_server_has_no_state() -> None:
     found = listed(in_use="hash-1:512")
     states = {name: embedding.embedder_row(view)[1] for name, view in found.items()}
 
@@ -72,13 +72,13 @@ def test_a_server_that_was_not_asked_is_not_probed() -> None:
     assert [name for name, view in found.items() if view.get("probed") is False] == ["ollama", "llamacpp"]
 
 
-def test_another_providers_model_is_not_taken_for_ones_own() -> None:
+def test_model_of_another_provider_is_not_used() -> None:
     config = Config(embedding="ollama", embedding_model="all-minilm", allow_network=True)
 
     assert listed(config)["openai"]["dimension"] == listed()["openai"]["dimension"]
 
 
-def test_a_probe_measures_what_can_be_used_here_and_nothing_that_sends_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_probe_measures_available_local_embedders_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_PROBE_SECONDS", 0.02)
 
     views = [module._view(kind, Config(), in_use=None, probe=True) for kind in (COUNTING, WINDOWED, KEYED)]
@@ -89,7 +89,7 @@ def test_a_probe_measures_what_can_be_used_here_and_nothing_that_sends_text(monk
     assert tests.embedders.KEY in views[2]["reason"]
 
 
-def test_a_provider_is_never_probed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_provider_is_never_probed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(COUNTING, "sends_text", lambda config: True)
 
     view = module._view(COUNTING, Config(), in_use=None, probe=True)
@@ -98,12 +98,12 @@ def test_a_provider_is_never_probed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert COUNTING.embedder.read.total() == 0
 
 
-def test_probe_texts_are_of_a_hundred_words_and_all_different() -> None:
+def test_probe_texts_have_a_hundred_words_and_differ() -> None:
     assert {len(text.split()) for text in module._PROBE_TEXTS} == {100}
     assert len(set(module._PROBE_TEXTS)) > 100
 
 
-def test_in_a_pipe_the_list_is_aligned_lines() -> None:
+def test_piped_list_is_aligned_lines() -> None:
     lines = list(embedding.embedder_lines(Recall.embedders()))
 
     starts = {line.index("  ") for line in lines if line.startswith("sentence-transformers")}

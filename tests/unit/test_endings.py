@@ -56,7 +56,7 @@ def chosen(target: str) -> tuple[str, str]:
     return view["kind"], view["chosen"]["path"]
 
 
-def test_the_only_path_that_ends_so_is_meant() -> None:
+def test_unique_path_ending_selects_the_document() -> None:
     assert chosen("sched.py") == ("document", "lib/sched.py")
     assert chosen("other/events.py") == ("document", "lib/other/events.py")
     assert chosen("sched.py:3-4") == ("lines", "lib/sched.py")
@@ -66,18 +66,18 @@ def test_the_only_path_that_ends_so_is_meant() -> None:
     assert run("get", "sched.py:2")[1] == LINES.splitlines(keepends=True)[1]
 
 
-def test_it_is_found_from_any_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_path_ending_works_from_any_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "lib" / "other")
 
     assert chosen("sched.py") == ("document", "lib/sched.py")
     assert run("get", "sched.py")[1] == LINES
 
 
-def test_a_part_of_a_name_is_no_ending() -> None:
+def test_part_of_a_name_is_not_an_ending() -> None:
     assert run("get", "hed.py")[0] == 8
 
 
-def test_an_ending_of_several_paths_is_refused_with_both() -> None:
+def test_ending_of_several_paths_is_refused_with_both() -> None:
     for argv in (("get", "events.py"), ("whynot", "retry", "--target", "events.py")):
         code, _, err = run(*argv)
 
@@ -86,40 +86,40 @@ def test_an_ending_of_several_paths_is_refused_with_both() -> None:
         assert "hint: lib/asyncio/events.py or lib/other/events.py" in err
 
 
-def test_a_text_that_several_paths_end_with_is_still_a_text(home: Path) -> None:
+def test_ambiguous_ending_is_still_a_text(home: Path) -> None:
     (home / "lib" / "note.txt").write_text("look into events.py\n")
     run("sync")
 
     assert chosen("events.py") == ("text", "lib/note.txt")
 
 
-def test_a_file_on_disk_of_that_name_is_meant_before(home: Path) -> None:
+def test_file_on_disk_of_that_name_takes_precedence(home: Path) -> None:
     (home / "sched.py").write_text("another\n")
 
     assert asked("sched.py")["whynot"]["verdict"] == "not_ingested"
     assert run("get", "sched.py")[0] == 8
 
 
-def test_what_says_where_it_begins_is_no_ending() -> None:
+def test_anchored_path_is_not_an_ending() -> None:
     assert run("get", "./sched.py")[0] == run("get", "/sched.py")[0] == 8
 
 
-def test_rm_takes_no_endings() -> None:
+def test_rm_accepts_no_endings() -> None:
     assert run("rm", "sched.py")[0] == 8
     assert run("get", "lib/sched.py")[0] == 0
 
 
-def test_a_misspelled_name_is_asked_about() -> None:
+def test_misspelled_name_gets_a_suggestion() -> None:
     for typed in ("lib/shced.py", "schedd.py", "lib/sched.py.bak:12", "src/sched.pyx"):
         for argv in (("get", typed), ("whynot", "retry", "--target", typed)):
             assert "hint: did you mean lib/sched.py?" in run(*argv)[2], argv
 
 
-def test_a_name_that_is_like_none_is_searched_for() -> None:
+def test_unfamiliar_name_suggests_a_search() -> None:
     assert "hint: recall search quokka.md" in run("get", "quokka.md")[2]
 
 
-def test_a_line_is_judged_by_its_line() -> None:
+def test_line_is_judged_by_its_line() -> None:
     """A context that cuts the chunk off holds the lines before the cut, and not those behind."""
     context = json.loads(run("context", "retry", "--budget-tokens", "60", "--json")[1])["context"]
     (block,) = (each for each in context["blocks"] if each["path"] == "lib/sched.py")
@@ -136,7 +136,7 @@ def test_a_line_is_judged_by_its_line() -> None:
     assert asked("lib/sched.py", *budget)["whynot"]["verdict"] == "truncated"
 
 
-def test_of_a_file_that_is_not_in_the_store_one_line_says_why_and_one_what_to_type(home: Path) -> None:
+def test_unknown_file_gets_a_reason_and_a_command(home: Path) -> None:
     (home / "lib" / ".secret.md").write_text("hidden")
     (home / "elsewhere.md").write_text("not added")
     (home / "lib" / "blob.md").write_bytes(b"a\0b")
@@ -155,7 +155,7 @@ def test_of_a_file_that_is_not_in_the_store_one_line_says_why_and_one_what_to_ty
     assert hint == "hint: recall add lib/other/events.py"
 
 
-def test_the_hint_for_a_file_that_cannot_be_read_is_that_of_add(home: Path) -> None:
+def test_unreadable_file_gets_the_hint_of_add(home: Path) -> None:
     for content in (b"a\0b", b"\xff\xfe a text in UTF-16", b"caf\xe9"):
         (home / "lib" / "blob.md").write_bytes(content)
         refused = json.loads(run("add", "lib/blob.md", "--json")[1])["error"]

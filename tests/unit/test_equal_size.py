@@ -56,21 +56,21 @@ def known(folder: IngestFolder) -> Fingerprint:
     return file
 
 
-def test_an_edit_of_equal_size_with_another_time_is_modified(folder: IngestFolder) -> None:
+def test_equal_size_edit_with_another_time_is_modified(folder: IngestFolder) -> None:
     for name, moved in MOVED.items():
         write(folder.base / "docs/a.md", AFTER, moved=moved)
 
         assert file_state(known(folder), folder.base) == "modified", name
 
 
-def test_a_file_with_only_another_time_is_unmodified(folder: IngestFolder) -> None:
+def test_file_with_only_another_time_is_unmodified(folder: IngestFolder) -> None:
     for name, moved in MOVED.items():
         write(folder.base / "docs/a.md", BEFORE, moved=moved)
 
         assert file_state(known(folder), folder.base) is None, name
 
 
-def test_an_edit_of_another_size_makes_a_file_modified_though_its_time_stayed(folder: IngestFolder) -> None:
+def test_edit_of_another_size_with_equal_time_is_modified(folder: IngestFolder) -> None:
     write(folder.base / "docs/a.md", AFTER + "and more\n")
 
     assert file_state(known(folder), folder.base) == "modified"
@@ -104,13 +104,13 @@ def test_mtime_only_finds_an_edit_by_its_time(tmp_path: Path) -> None:
         assert (run(folder, "add --mtime-only").updated, text_of(folder)) == (1, AFTER), name
 
 
-def test_mtime_only_finds_an_edit_of_another_size_though_its_time_stayed(folder: IngestFolder) -> None:
+def test_mtime_only_finds_a_size_change_with_equal_time(folder: IngestFolder) -> None:
     write(folder.base / "docs/a.md", AFTER + "and more\n")
 
     assert run(folder, "add --mtime-only").updated == 1
 
 
-def test_mtime_only_misses_an_edit_of_equal_size_and_time_until_a_sync(folder: IngestFolder) -> None:
+def test_mtime_only_misses_equal_size_and_time_until_a_sync(folder: IngestFolder) -> None:
     write(folder.base / "docs/a.md", AFTER)
     before = folder.state()
 
@@ -121,7 +121,7 @@ def test_mtime_only_misses_an_edit_of_equal_size_and_time_until_a_sync(folder: I
 
 
 @pytest.mark.parametrize("verb", ["add", "add --mtime-only", "sync"])
-def test_a_time_that_moved_alone_is_kept_once_and_cuts_nothing(folder: IngestFolder, verb: str) -> None:
+def test_changed_time_alone_is_stored_once_without_rechunking(folder: IngestFolder, verb: str) -> None:
     rows = [(row.rowid, row.chunk) for row in folder.rows("docs/a.md")]
     write(folder.base / "docs/a.md", BEFORE, moved=10**9)
 
@@ -173,7 +173,7 @@ def typed(*argv: str) -> dict[str, int]:
     return counts
 
 
-def test_the_flag_mtime_only_misses_what_the_plain_command_finds(recall: Recall) -> None:
+def test_mtime_only_misses_what_the_plain_command_finds(recall: Recall) -> None:
     write(recall.engine.base / "a.md", AFTER)
 
     assert typed("add", "a.md", "--mtime-only")["unchanged"] == 1

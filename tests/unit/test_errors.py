@@ -22,7 +22,7 @@ def drawn() -> dict[str, tuple[str, int]]:
     return found
 
 
-def test_the_tree_that_is_drawn_is_the_tree_of_classes() -> None:
+def test_drawn_tree_equals_the_tree_of_classes() -> None:
     classes = [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, RecallError)]
 
     assert drawn() == {kind.__name__: (kind.__base__.__name__, kind.exit_code) for kind in classes if kind.__base__}

@@ -53,7 +53,7 @@ def refused(recall: Recall, options: EvalOptions) -> str:
     return caught.value.code
 
 
-def test_queries_without_a_relevant_document_are_passed_over_and_counted(recall: Recall) -> None:
+def test_queries_without_relevant_documents_are_skipped_and_counted(recall: Recall) -> None:
     view = evaluated(recall)["evaluation"]
 
     assert (view["queries"], view["unjudged"], view["without_relevant"]) == (3, 1, 1)
@@ -61,14 +61,14 @@ def test_queries_without_a_relevant_document_are_passed_over_and_counted(recall:
     assert view["modes"][0]["measures"][0]["values"] == {"a": 1.0, "b": 1.0, "c": 1.0}
 
 
-def test_a_relevant_document_that_the_store_lacks_counts_as_not_found(recall: Recall) -> None:
+def test_relevant_document_missing_from_the_store_counts_as_missed(recall: Recall) -> None:
     response = evaluated(recall, FILES._replace(metrics="recall@10"))
 
     assert response["evaluation"]["modes"][0]["measures"][0]["values"] == {"a": 1.0, "b": 0.5, "c": 1.0}
     assert response["warnings"][0].startswith("W_UNKNOWN_DOCUMENT: 1 of the judgements")
 
 
-def test_judgements_in_the_store_give_the_same_figures_as_the_files(recall: Recall) -> None:
+def test_stored_judgements_give_the_same_figures_as_files(recall: Recall) -> None:
     lines = Path("q.jsonl").read_text().splitlines(keepends=True)
     Path("q.jsonl").write_text("".join(reversed(lines)))
     from_files = evaluated(recall)["evaluation"]
@@ -80,7 +80,7 @@ def test_judgements_in_the_store_give_the_same_figures_as_the_files(recall: Reca
     assert evaluated(recall, FILES._replace(qrels=None))["evaluation"] == from_files
 
 
-def test_the_same_question_gets_the_same_answer_but_for_the_time(recall: Recall) -> None:
+def test_repeated_evaluation_differs_only_in_time(recall: Recall) -> None:
     options = FILES._replace(modes="hybrid,bm25,vector", per_query=True)
 
     first, second = evaluated(recall, options), evaluated(recall, options)
@@ -89,7 +89,7 @@ def test_the_same_question_gets_the_same_answer_but_for_the_time(recall: Recall)
     assert json.dumps(first, allow_nan=False) == json.dumps(second)
 
 
-def test_documents_rank_as_a_search_for_documents_ranks_them(recall: Recall) -> None:
+def test_documents_rank_as_in_a_document_search(recall: Recall) -> None:
     written: dict[str, list[str]] = {}
 
     def write(mode: str, lines: Iterator[str]) -> str:
@@ -115,7 +115,7 @@ def test_modes_are_compared_with_each_other(recall: Recall) -> None:
     assert all(view["wins"] + view["losses"] + view["ties"] == view["queries"] == 3 for view in views)
 
 
-def test_an_answer_serves_as_a_baseline(recall: Recall, tmp_path: Path) -> None:
+def test_answer_serves_as_a_baseline(recall: Recall, tmp_path: Path) -> None:
     before = evaluated(recall)
     before["evaluation"]["modes"][0]["measures"][0]["values"] = {"a": 0.5, "b": 1.0, "c": 1.0, "x": 0.1}
     (tmp_path / "before.json").write_text(json.dumps(before))
@@ -130,7 +130,7 @@ def test_an_answer_serves_as_a_baseline(recall: Recall, tmp_path: Path) -> None:
     ]
 
 
-def test_a_run_serves_as_a_baseline_and_its_documents_are_found(recall: Recall, tmp_path: Path) -> None:
+def test_run_serves_as_a_baseline_with_its_documents(recall: Recall, tmp_path: Path) -> None:
     (tmp_path / "b.run").write_text("a Q0 c.jsonl#2 1 2 x\na Q0 1 2 1 x\nb Q0 3 1 9 x\n")
 
     options = FILES._replace(baseline=Path("b.run"), gate="regressions<1", modes="vector", metrics="mrr")
@@ -141,7 +141,7 @@ def test_a_run_serves_as_a_baseline_and_its_documents_are_found(recall: Recall, 
     assert view["gate"][0]["value"] == len(first["regressions"])
 
 
-def test_a_question_that_cannot_be_answered_is_refused(recall: Recall) -> None:
+def test_invalid_request_is_refused(recall: Recall) -> None:
     for change, code in [
         ({"gate": "map>.5"}, "bad_gate"),
         ({"gate": "vector:mrr>.5"}, "bad_gate"),
@@ -156,14 +156,14 @@ def test_a_question_that_cannot_be_answered_is_refused(recall: Recall) -> None:
         assert refused(recall, FILES._replace(**change)) == code, change  # type: ignore[arg-type]
 
 
-def test_a_baseline_of_other_queries_cannot_be_gated_on(recall: Recall, tmp_path: Path) -> None:
+def test_baseline_of_other_queries_cannot_be_gated_on(recall: Recall, tmp_path: Path) -> None:
     (tmp_path / "b.run").write_text("zzz Q0 1 1 2 x\n")
 
     assert refused(recall, FILES._replace(baseline=Path("b.run"), gate="regressions=0")) == "bad_gate"
     assert evaluated(recall, FILES._replace(baseline=Path("b.run")))["evaluation"]["comparisons"] == []
 
 
-def test_work_that_is_stopped_lets_go_of_the_store(recall: Recall) -> None:
+def test_stopped_evaluation_releases_the_store(recall: Recall) -> None:
     work = recall.evaluate(FILES)
     event = next(work)
     work.close()
@@ -172,7 +172,7 @@ def test_work_that_is_stopped_lets_go_of_the_store(recall: Recall) -> None:
     assert not recall.store.db.in_transaction
 
 
-def test_a_question_asked_again_is_not_embedded_again() -> None:
+def test_repeated_query_is_embedded_once() -> None:
     once = Once(EMBEDDER)
 
     first = once.embed(["red sky"], is_query=True)

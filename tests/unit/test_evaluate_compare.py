@@ -10,7 +10,7 @@ import pytest
 from recall_core.evaluate.figures import compare_columns, intervals, sign_flip
 
 
-def test_an_interval_holds_the_mean_and_is_the_same_every_time() -> None:
+def test_interval_contains_the_mean_and_is_reproducible() -> None:
     draw = np.random.default_rng(1)
     columns = draw.random((3, 60)).tolist()
 
@@ -20,7 +20,7 @@ def test_an_interval_holds_the_mean_and_is_the_same_every_time() -> None:
     assert all(low < np.mean(column) < high for (low, high), column in zip(found, columns, strict=True))
 
 
-def test_an_interval_is_as_wide_as_the_standard_error_says() -> None:
+def test_interval_is_as_wide_as_the_standard_error() -> None:
     column = np.random.default_rng(2).normal(size=400)
 
     low, high = intervals([column.tolist()])[0]
@@ -33,7 +33,7 @@ def test_equal_values_have_no_width() -> None:
     assert intervals([[0.25]]) == [(0.25, 0.25)]
 
 
-def test_p_of_few_queries_is_the_share_of_all_assignments_of_signs() -> None:
+def test_p_of_few_queries_counts_all_sign_assignments() -> None:
     differences = np.array([0.3, -0.1, 0.2, 0.05, 0.0])
     sums = [abs(sum(s * d for s, d in zip(signs, differences, strict=True))) for signs in product((1, -1), repeat=5)]
 
@@ -42,7 +42,7 @@ def test_p_of_few_queries_is_the_share_of_all_assignments_of_signs() -> None:
     assert found == [round(sum(total >= 0.45 - 1e-9 for total in sums) / 32, 6)]
 
 
-def test_p_of_many_queries_is_small_for_a_real_difference_and_large_for_none() -> None:
+def test_p_of_many_queries_separates_real_differences() -> None:
     noise = np.random.default_rng(3).normal(size=200)
 
     real, none = sign_flip(np.stack([noise + 1, noise - noise.mean()], axis=1))
@@ -51,7 +51,7 @@ def test_p_of_many_queries_is_small_for_a_real_difference_and_large_for_none() -
     assert none > 0.9
 
 
-def test_p_is_uniform_where_there_is_no_difference() -> None:
+def test_p_is_uniform_without_a_difference() -> None:
     draw = np.random.default_rng(4)
 
     chances = sign_flip(draw.normal(size=(40, 300)))

@@ -45,7 +45,7 @@ def test_queries_are_read_in_every_format() -> None:
         assert parse_queries(text, name="f") == {"q1": "a b", "2": "c"}, text
 
 
-def test_a_bad_query_is_reported_with_its_line() -> None:
+def test_bad_query_is_reported_with_its_line() -> None:
     for text, reason in [
         (
             '{"_id": "a", "text": "x"}\n{"_id": "b"',
@@ -67,7 +67,7 @@ def test_a_bad_query_is_reported_with_its_line() -> None:
         assert mistake(text).startswith(reason), text
 
 
-def test_a_query_repeated_word_for_word_is_one_query() -> None:
+def test_query_repeated_word_for_word_is_one_query() -> None:
     assert parse_queries("a\tx\na\tx", name="f") == {"a": "x"}
 
 
@@ -79,14 +79,14 @@ def test_judgements_are_read_in_every_format() -> None:
     assert parse_qrels(BEIR.split("\n", 1)[1], name="f") == beir
 
 
-def test_quepid_names_queries_by_their_text_and_skips_what_is_not_rated() -> None:
+def test_quepid_queries_are_named_by_text_and_unrated_rows_skipped() -> None:
     found = parse_qrels('query,docid,rating\n"star, wars",d1,3\nstar trek,d2,\n', name="f")
 
     assert found.rows == (Qrel(query_id("star, wars"), "d1", 3),)
     assert found.texts == {query_id("star, wars"): "star, wars", query_id("star trek"): "star trek"}
 
 
-def test_a_bad_judgement_is_reported_with_its_line() -> None:
+def test_bad_judgement_is_reported_with_its_line() -> None:
     for text, reason in [
         ("q1\td1\tgood\nq1\td1\t1", "f:1: the grade 'good' is not a whole number"),
         ("query-id\tcorpus-id\tscore\nquery-id\tcorpus-id\tscore", "f:2: the grade 'score'"),
@@ -104,7 +104,7 @@ def test_a_bad_judgement_is_reported_with_its_line() -> None:
         assert mistake(text, "qrels").startswith(reason), text
 
 
-def test_a_file_that_cannot_be_read_has_the_same_codes(tmp_path: Path) -> None:
+def test_unreadable_file_has_the_same_codes(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"q1\t\xe4")
 
     for read, code in ((read_queries, "bad_queries"), (read_qrels, "bad_qrels")):
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_read_has_the_same_codes(tmp_path: Path) -> None:
             assert caught.value.code == code
 
 
-def test_what_is_written_is_read_back() -> None:
+def test_written_files_are_read_back() -> None:
     rows = (Qrel("q1", "docs/a.md", 3), Qrel("q2", "b", 0))
     queries = {"q1": 'say "hi"', "q2": "ö"}
 
@@ -123,7 +123,7 @@ def test_what_is_written_is_read_back() -> None:
     assert parse_qrels("".join(qrels_lines(rows, "trec")), name="f").rows == rows
 
 
-def test_quepid_brings_texts_back_with_their_commas_quotes_and_lines() -> None:
+def test_quepid_texts_keep_commas_quotes_and_lines() -> None:
     rows = (Qrel("q1", "docs/a,b.md", 3), Qrel("q2", "b", 0), Qrel("q1", "c", -1))
     texts = {"q1": 'say "hi", twice', "q2": "two\nlines"}
 
@@ -134,7 +134,7 @@ def test_quepid_brings_texts_back_with_their_commas_quotes_and_lines() -> None:
     ]
 
 
-def test_a_file_of_queries_is_not_one_of_judgements(tmp_path: Path) -> None:
+def test_query_file_is_not_a_judgement_file(tmp_path: Path) -> None:
     for text, queries in [
         ('\n{"_id": "q1", "text": "one"}\n', True),
         ("q1\tone\n", True),
@@ -149,13 +149,13 @@ def test_a_file_of_queries_is_not_one_of_judgements(tmp_path: Path) -> None:
         assert holds_queries(tmp_path / "file") is queries, text
 
 
-def test_a_run_is_ordered_by_score_then_rank() -> None:
+def test_run_is_ordered_by_score_then_rank() -> None:
     run = "q1 Q0 b 2 1.5 x\nq1 Q0 a 1 1.5 x\nq1 Q0 c 9 2e1 x\nq2 Q0 a 1 -1 x\n"
 
     assert parse_run(run, name="f") == {"q1": ["c", "a", "b"], "q2": ["a"]}
 
 
-def test_a_run_that_is_written_is_read_back_with_falling_scores() -> None:
+def test_written_run_is_read_back_with_falling_scores() -> None:
     rankings = {"q1": [("z", 0.5), ("a", 0.5), ("m", 0.499999), ("b", 0.7), ("c", 0.1)], "q2": [("a", -1.0)]}
 
     text = "".join(run_lines(rankings, tag="t"))
@@ -171,7 +171,7 @@ def test_a_run_that_is_written_is_read_back_with_falling_scores() -> None:
     assert parse_run(text, name="f") == {"q1": ["z", "a", "m", "b", "c"], "q2": ["a"]}
 
 
-def test_a_bad_run_is_reported_with_its_line() -> None:
+def test_bad_run_is_reported_with_its_line() -> None:
     for text, reason in [
         ("q1 Q0 a 1 1", "f:1: there are 5 columns, not 6"),
         ("q1 Q0 a 1 x t", "f:1: the score 'x' is not a number"),
