@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser import opened
+from tests.e2e.command_line import typed_here
 from tests.served import Served
 from tests.terminal import ROOT, Terminal
 from tests.walk import TUTORIAL, Step, steps
@@ -82,6 +83,16 @@ def test_every_tutorial_step_expects_something() -> None:
 
     assert len(found) >= 3
     assert all(step.done and step.seen for step in found)
+
+
+def test_the_first_commands_search_a_folder_of_notes(tmp_path: Path) -> None:
+    (tmp_path / "plan.md").write_text("Questions are collected in my own words.\n", encoding="utf-8")
+    block = TUTORIAL.read_text(encoding="utf-8").split("```")[1]
+
+    *commands, search = [line for line in block.splitlines() if line.startswith("recall ")]
+    for command in commands:
+        assert typed_here(command, tmp_path).returncode == 0, command
+    assert "plan.md:1" in typed_here(search, tmp_path).stdout
 
 
 def dom_key(key: str) -> str:
