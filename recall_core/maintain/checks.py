@@ -1,7 +1,7 @@
-"""The checks of doctor that look further than the store's own tables.
+"""Doctor's checks beyond the store's own tables.
 
-Files that changed or would now be read differently, chunks that their own text does not find, chunks that say almost
-the same, and a ceiling under which sparse-document recall can never fire.
+They look at changed files, files that a newer parser reads differently, chunks that their own text does not find,
+near duplicates, and a ceiling too low for sparse-document recall.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from recall_core.types import Fingerprint, LiteralQuery, Phrase, Root, Row, Vect
 
 _SYNC = Hint("sync")
 
-_NAMED = 5  # files that are named, and read to see whether they can be: reading all may take as long as a sync
+_NAMED = 5  # files named and test-read; reading all could take as long as a sync
 
 
 _State = State | Literal["earlier"]
-"""What there is to do about a file. earlier: an earlier version of its parser read it."""
+"""State of a file. earlier: read by an earlier version of its parser."""
 
 _HOW: Mapping[_State, str] = {
     "missing": "is missing",
@@ -50,26 +50,25 @@ _HOW: Mapping[_State, str] = {
 
 
 class _Stale(NamedTuple):
-    """A file that is not as it was read, or would be read otherwise by now."""
+    """A file that changed, or that its parser now reads differently."""
 
     file: Fingerprint
     state: _State
 
 
 class _Met(NamedTuple):
-    """A file that a sync reads, and the root that it is read by."""
+    """A file that a sync reads, and its root."""
 
     found: Found
     root: Root
 
 
 def unchanged_files(store: Store, *, base: Path, config: Config) -> Finding:
-    """A warning where documents were read from files that are missing or modified, as a search would mark them, or by
-    an earlier version of their parser, which may have made other texts of them.
+    """Return a warning if files are missing, modified, or read by an earlier version of their parser.
 
-    Each file costs one look at its status; it is read only where that differs. Documents that a program brought have
-    no file. The first few are named, by path. The fix is `recall sync` where that reads or takes out any of them, and
-    for the first few that it leaves as they are `recall add` or `recall rm`.  Never raises for a file.
+    An earlier version may have made different texts. Each file costs one stat call; it is read only if that differs.
+    Documents without a file are skipped. The evidence names the first few files by path. The fix is `recall sync` for
+    files that a sync reads or removes, else `recall add` or `recall rm` for the first few. Never raises for a file.
     """
     files = [file for file in store.files() if file.os_path and file.documents]
     may_read = partial(is_granted, store.roots())
@@ -79,29 +78,31 @@ def unchanged_files(store: Store, *, base: Path, config: Config) -> Finding:
         if state is not None or is_earlier(parser_in_settings(file.settings)):
             stale.append(_Stale(file, state or "earlier"))
     if not stale:
-        return Finding("ok", f"{len(files)} files are as they were read")
+        return Finding("ok", f"{len(files)} files are unchanged since they were read")
     named = ", ".join(f"{file.path} {_HOW[state]}" for file, state in stale[:_NAMED])
     more = f", and {len(stale) - _NAMED} more" if len(stale) > _NAMED else ""
-    evidence = f"of {len(files)} files {_count_stale(stale)}: {named}{more}"
+    evidence = f"{len(files)} files checked, {_count_stale(stale)}: {named}{more}"
     try:
         return Finding("warning", evidence, _remedy(stale, store, base=base, config=config))
-    except IngestError as error:  # a sync would say the same
+    except IngestError as error:  # a sync would report the same
         return Finding("warning", evidence, error.hint or _SYNC)
 
 
 def left_parts(store: Store, *, removed: Sequence[str] = ()) -> Finding:
-    """Return a warning that lists what killed commands left of copies, here and where the store remembers a folder.
+    """Return a warning that lists copies left behind by killed commands, here and in every remembered folder.
 
-    removed: what was removed just now.
+    removed: files removed just now.
     """
     home = files.home_of(store.path)
     left = [each for each in files.find(home) if each.state != "living"] if home is not None else []
     gone = f"removed {_list_names(removed)}" if removed else ""
     if not left:
-        return Finding("ok", gone or "killed commands left no copy", files=tuple(removed))
+        return Finding("ok", gone or "no copies left by killed commands", files=tuple(removed))
     lines = [_list_names([str(each.path) for each in left]) + " left by killed commands"]
     if any(each.state == "unknown" for each in left):
-        lines.append("what another machine or an earlier version made can go a day after its last change")
+        lines.append(
+            "files made by another machine or an earlier version can be removed one day after their last change"
+        )
     away = sorted({str(each.folder) for each in left if each.folder is not None})
     fix = "" if len(away) < len(left) else f"mount the disk of {away[0]}, then: {Hint('doctor', fix=True)}"
     evidence = "; ".join([gone, *lines] if gone else lines)
@@ -110,7 +111,7 @@ def left_parts(store: Store, *, removed: Sequence[str] = ()) -> Finding:
 
 
 def remove_left(store: Store) -> tuple[str, ...]:
-    """Remove what killed commands left of copies. Return the names of the files that are gone."""
+    """Remove copies left behind by killed commands. Return the names of the removed files."""
     home = files.home_of(store.path)
     if home is None:
         return ()
@@ -120,7 +121,7 @@ def remove_left(store: Store) -> tuple[str, ...]:
 
 
 def _list_names(names: Sequence[str]) -> str:
-    """Return how many files there are, and the first few of them."""
+    """Return the number of files and the names of the first few."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"{len(names)} file{'s' * (len(names) > 1)}: {', '.join(names[:_NAMED])}{more}"
 
@@ -128,18 +129,18 @@ def _list_names(names: Sequence[str]) -> str:
 def _count_stale(stale: Sequence[_Stale]) -> str:
     states = Counter(each.state for each in stale)
     missing, modified, earlier = states["missing"], states["modified"], states["earlier"]
-    told = [f"{missing} are missing and {modified} modified"] if missing or modified else []
-    told += [f"{earlier} were read by an earlier version of their parser"] if earlier else []
-    return ", ".join(told)
+    parts = [f"{missing} missing, {modified} modified"] if missing or modified else []
+    parts += [f"{earlier} read by an earlier version of their parser"] if earlier else []
+    return ", ".join(parts)
 
 
 def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config) -> str:
-    """Return what helps, as one line. Raises IngestError `root_missing`."""
+    """Return the commands that help, as one line. Raises IngestError `root_missing`."""
     roots = store.roots()[::-1]
     met = _meet(standing_roots(roots, known={file.path: file for file in store.files()}, base=base), base, config)
     read = [(each, here) for each in stale if (here := met.get(each.file.path))]
     skipped = []
-    for each, here in read[:_NAMED]:  # a sync skips the file for what is in it
+    for each, here in read[:_NAMED]:  # a sync skips the file because of its content
         root = inherit_options(here.root, here.found.path, roots)
         if not _can_be_read(base / here.found.os_path, here.found.path, root, config):
             skipped.append(each)
@@ -151,12 +152,12 @@ def _remedy(stale: Sequence[_Stale], store: Store, *, base: Path, config: Config
     hints: list[str] = [_SYNC] if len(left) < len(stale) else []
     hints += [Hint("add", *readable)] if readable else []
     hints += [Hint("rm", *unread)] if unread else []
-    hints += _read_again([each.file for each in left if each.state == "earlier"][:_NAMED], store, base)
+    hints += _hints_to_read([each.file for each in left if each.state == "earlier"][:_NAMED], store, base)
     return ", then ".join(hints)
 
 
-def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[str]:
-    """Return what has files read again that no sync reads: accept their root, or add them as they were."""
+def _hints_to_read(files: Sequence[Fingerprint], store: Store, base: Path) -> list[str]:
+    """Return commands for files that no sync reads: accept their root, or add the files with their old parser."""
     waiting = {number: each.root for number, each in enumerate(store.known_roots(), 1) if not each.is_active}
     accepted: dict[int, None] = {}
     named: dict[str, list[str]] = {}
@@ -171,10 +172,10 @@ def _read_again(files: Sequence[Fingerprint], store: Store, base: Path) -> list[
 
 
 def _meet(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met | None]:
-    """Return what a sync comes upon, by path; None where it skips it. roots: newest first."""
+    """Return the files that a sync finds, by path; None for a skipped file. roots: newest first."""
     met: dict[str, _Met | None] = {}
     for root in roots:
-        is_folder = os.path.isdir(base / root.folder)  # noqa: PTH112 - Path.is_dir raises where one may not look
+        is_folder = os.path.isdir(base / root.folder)  # noqa: PTH112 - Path.is_dir raises without permission
         steps = discover.walk(root, base, config) if is_folder else [discover.single(root, base)]
         for step in steps:
             here = _Met(step, root) if isinstance(step, Found) else None
@@ -183,7 +184,7 @@ def _meet(roots: Iterable[Root], base: Path, config: Config) -> dict[str, _Met |
 
 
 def _is_synced(stale: _Stale, met: Mapping[str, _Met | None], roots: Iterable[Root], base: Path) -> bool:
-    """Return True if a sync reads the file, or takes out what vanished."""
+    """Return True if a sync reads the file, or removes it because it is gone."""
     path = stale.file.path
     if path in met:
         return met[path] is not None
@@ -191,9 +192,9 @@ def _is_synced(stale: _Stale, met: Mapping[str, _Met | None], roots: Iterable[Ro
 
 
 def _can_be_added(stale: _Stale, roots: Sequence[Root], base: Path, config: Config) -> bool:
-    """Return True if naming the file would read it, whatever rule leaves it out of its folder.
+    """Return True if adding the file by name would read it, despite the rules of its folder.
 
-    A file that only an import names is not tried.
+    A file known only from an import is not tried.
     """
     path, os_path = stale.file.path, stale.file.os_path
     if stale.state != "modified" or not is_granted(roots, path):
@@ -202,7 +203,7 @@ def _can_be_added(stale: _Stale, roots: Sequence[Root], base: Path, config: Conf
 
 
 def _can_be_read(place: Path, path: str, root: Root, config: Config) -> bool:
-    """Return True if the file can be read. A parser that is not installed is no fault of the file: a sync says so."""
+    """Return True if the file can be read. A missing parser counts as readable, because a sync reports it."""
     try:
         raw = read_raw(place, path=path, config=config)
         with FileReader(config) as reader:
@@ -218,13 +219,13 @@ def _can_be_read(place: Path, path: str, root: Root, config: Config) -> bool:
 
 _SAMPLE = 20
 
-_WORDS = 50  # of a chunk, from which the rarest are taken
+_WORDS = 50  # of a chunk; the rarest of them are searched for
 
 _RAREST = 3
 
-_TIE = 0.01  # as good as first: what a model makes of one text differs that little between machines
+_TIE = 0.01  # cosines closer than this are equal: one model differs that little between machines
 
-_ANEW = (
+_NEW_STORE = (
     f"{Hint('export', embeddings=False, out='FILE')}, then {Hint('init')} a new store and {Hint('import', 'FILE')}"
 )
 
@@ -232,40 +233,40 @@ _ANEW = (
 def self_retrieval(
     store: Store, embedder: Embedder | None, *, instead: str = "", stop_words: str = "english"
 ) -> Finding:
-    """A warning when a chunk of the sample is not found by its rarest words, or is not the nearest to its own vector.
+    """Return a warning if a sampled chunk is not found by its rarest words, or is not nearest to its own vector.
 
-    Up to 20 chunks are tried, evenly spaced by path and offset. Their vectors are made anew, so that those stored for
-    other texts, or by a model that has changed since, are found out; without an embedder the stored ones stand in,
-    `instead` says why. A chunk as near as the nearest is no stray, and one without a vector is asked by words alone.
-    Time grows with the number of vectors, which are gone through once.  Raises EmbedError.
+    The sample is up to 20 chunks, evenly spaced by path and offset. Their vectors are made again, to detect vectors
+    stored for another text or by a model that has changed. A chunk within a small tolerance of the nearest passes. A
+    chunk without a vector is searched by words alone. The check compares with every vector once. Raises EmbedError.
 
-    stop_words: as the setting has it, which words of a text a question would not look for.
+    embedder: None to use the stored vectors; `instead` is the reason to report.
+    stop_words: value of the setting; a search ignores these words.
     """
     with store.reading():
         rows = store.fetch(_spread(store.in_order(), _SAMPLE))
         if not rows:
-            return Finding("ok", "there is no chunk to try")
-        unheard = [row for row in rows if not _is_found_by_words(store, row, stop_words)]
+            return Finding("ok", "no chunks to check")
+        missed = [row for row in rows if not _is_found_by_words(store, row, stop_words)]
         near = store.bests(_vectors(store, rows, embedder))
     strays = [row for row in rows if row.rowid in near and near[row.rowid][0] < near[row.rowid][1] - _TIE]
-    by = f"their rarest words and {'stored vectors' if embedder is None else 'vectors made anew'}"
+    by = f"their rarest words and {'stored vectors' if embedder is None else 'fresh vectors'}"
     by += f" ({instead})" if instead else ""
-    lost = [row for row in rows if row in unheard or row in strays]
+    lost = [row for row in rows if row in missed or row in strays]
     if not lost:
         return Finding("ok", f"{len(rows)} chunks are found by {by}")
-    first = f"{lost[0].where} by its {'words' if lost[0] in unheard else 'vector'}"
-    evidence = f"of {len(rows)} chunks {len(lost)} are not found by {by}, the first {first}"
-    return Finding("warning", evidence, "" if unheard else _ANEW)
+    first = f"{lost[0].where} by its {'words' if lost[0] in missed else 'vector'}"
+    evidence = f"{len(lost)} of {len(rows)} chunks are not found by {by}; first: {first}"
+    return Finding("warning", evidence, "" if missed else _NEW_STORE)
 
 
 def _spread(rowids: Sequence[int], most: int) -> list[int]:
-    """Return so many of the rowids at most, evenly spread."""
+    """Return at most `most` of the rowids, evenly spread."""
     count = min(len(rowids), most)
     return [rowids[place * len(rowids) // count] for place in range(count)]
 
 
 def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
-    """Return True if its rarest words find the chunk; one without a word has none to miss."""
+    """Return True if its rarest words find the chunk, or if it has no words."""
     words = list(dict.fromkeys(store.tokens(space_cjk(row.chunk.text))))[:_WORDS]
     words = telling(words, stop_words) or words
     phrases = tuple(Phrase(word, (word,)) for word in words)
@@ -276,37 +277,39 @@ def _is_found_by_words(store: Store, row: Row, stop_words: str) -> bool:
 
 
 def _vectors(store: Store, rows: Sequence[Row], embedder: Embedder | None) -> dict[int, Vector]:
-    """Return the vector of each chunk, by its rowid, whose text has a feature."""
+    """Return chunk rowid to vector, for chunks whose text has a feature."""
     if embedder is None:
         return store.vectors([row.rowid for row in rows])
     made = embed([embedded_of(row.doc, row.chunk) for row in rows], embedder)
     return {row.rowid: vector for row, (vector, _) in zip(rows, made, strict=True) if vector}
 
 
-NEAR = 0.95  # with the embedders here: an edited copy, a text on another page's template; well above two on one topic
+NEAR = 0.95  # an edited copy or a shared page template; well above two texts on one topic
 
 _SHOWN = 3
 
 
 def near_duplicates(store: Store) -> Finding:
-    """Return how many pairs of chunks have a cosine of NEAR or more, and the first few by path and offset.
+    """Return the number of chunk pairs with a cosine of at least NEAR, and the first few by path and offset.
 
-    Both chunks have vectors and stand in documents of different content; `duplicates` tells of those of the same.
-    Never a warning: what is alike may be meant. Every two chunks are compared, exactly.
+    Compares every two chunks with vectors exactly, if their documents have different content; the check `duplicates`
+    reports equal content. Never a warning, because similar chunks may be intended.
     """
     with store.reading():
         near = store.near_pairs(least=NEAR, shown=_SHOWN)
         rows = {row.rowid: row for row in store.fetch([rowid for pair in near.first for rowid in pair[:2]])}
     shown = [f"{rows[one].where} and {rows[other].where} ({cosine:.3f})" for one, other, cosine in near.first]
-    first = f"; the first {', '.join(shown)}" if shown else ""
-    return Finding("ok", f"{near.pairs} pairs of chunks in different documents have a cosine from {NEAR:g} on{first}")
+    first = f"; first: {', '.join(shown)}" if shown else ""
+    return Finding(
+        "ok", f"{near.pairs} pairs of chunks in different documents have a cosine of at least {NEAR:g}{first}"
+    )
 
 
 CALIBRATE = f"{Hint('eval', calibrate_sparse=True)}, then set sparse_distance_ceiling"
 
 _SHORT_SAMPLE = 50
 
-_LEAST_CHARS = 24  # half a shorter sentence is no question
+_LEAST_CHARS = 24  # half a shorter sentence is not a useful question
 
 _SENTENCE_END = re.compile(r"[.!?]\s|[\n。！？]")
 
@@ -314,10 +317,10 @@ _SENTENCE_END = re.compile(r"[.!?]\s|[\n。！？]")
 def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Finding:
     """Return a warning if no short document is within the ceiling of half its own first sentence.
 
-    Without judgements there is nothing to calibrate a ceiling by, and it is a note.
-
-    Up to 50 short documents, evenly spaced by path, are asked for with the first half of their first sentence: few
-    questions come nearer to the document that answers them. What calibrates a ceiling is judged questions.
+    Searches for up to 50 short documents, evenly spaced by path, with the first half of their first sentence. Few
+    questions come nearer to the document that answers them. Without judgements, which a ceiling is calibrated with,
+    the
+    result is a note.
     """
     if not config.sparse_recall or config.sparse_max_injections == 0:
         return Finding("ok", "sparse-document recall is off")
@@ -329,41 +332,44 @@ def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Findi
         if vector:
             distances += [1 - cosine for cosine in store.cosines(vector, where=None, rowids=[rowid]).values()]
     if not distances:
-        return Finding("ok", "there is no short document to try")
+        return Finding("ok", "no short documents to check")
     near = sum(distance <= config.sparse_distance_ceiling for distance in distances)
     evidence = (
-        f"{near} of {len(distances)} short documents are within {config.sparse_distance_ceiling:g} of half "
-        f"their first sentence; the nearest is at {min(distances):.3f}, the median {median(distances):.3f}"
+        f"{near} of {len(distances)} short documents are within distance {config.sparse_distance_ceiling:g} of half "
+        f"their first sentence; nearest {min(distances):.3f}, median {median(distances):.3f}"
     )
     return Finding("ok" if near or not store.judgement_count() else "warning", evidence)
 
 
 def _half_sentence(text: str) -> str:
-    """Return the first half of the first sentence, in whole words if it has any; "" if it is too short."""
+    """Return the first half of the first sentence, in whole words if possible; "" if it is too short."""
     sentence = next((part.strip() for part in _SENTENCE_END.split(text) if len(part.strip()) >= _LEAST_CHARS), "")
     half = sentence[: len(sentence) // 2]
     return half.rpartition(" ")[0] or half
 
 
-_FILES_READ_AGAIN = 40  # reading all of them may take as long as a sync
+_FILES_READ_AGAIN = 40  # reading all of them could take as long as a sync
 _FILES_NAMED = 3
 
 
 def plug_ins_installed(store: Store) -> Finding:
-    """Return a warning if files of the store were read by a plug-in of Recall's own that is not installed."""
+    """Return a warning if a plug-in of Recall that read files of the store is not installed."""
     missing = missing_plug_ins(store.parsers())
     if not missing:
         return Finding("ok", "the parser of every file is installed")
     evidence = "; ".join(
-        f"{PLUG_INS[name].distribution} is not installed; files left as it read them: {files:,}"
+        f"{PLUG_INS[name].distribution} is not installed; files it parsed, kept unchanged: {files:,}"
         for name, files in missing.items()
     )
     return Finding("warning", evidence, ", then ".join(PLUG_INS[name].install() for name in missing))
 
 
 def read_again(store: Store, *, base: Path, config: Config) -> Finding:
-    """Return a warning where a file that did not change gives other texts or marks by now: its parser, or the package
-    behind it, has changed. Up to 40 files are read, spread evenly over their paths. Never raises for a file.
+    """Return a warning if an unchanged file now gives different texts or marks.
+
+    Then its parser, or a package behind it, has changed. Reads up to 40 files, evenly spaced by path. Never raises
+    for
+    a file.
     """
     may_read = partial(is_granted, store.roots())
     files = [
@@ -374,27 +380,27 @@ def read_again(store: Store, *, base: Path, config: Config) -> Finding:
     sample = files[:: max(1, len(files) // _FILES_READ_AGAIN)][:_FILES_READ_AGAIN]
     sample = [file for file in sample if may_read(file.path) and file_state(file, base, may_read=may_read) is None]
     with FileReader(config) as reader:
-        other = [file.path for file in sample if not _is_as_stored(file, reader, store, base, config)]
-    if not other:
-        return Finding("ok", f"{len(sample)} files are read as they were")
-    more = f", and {len(other) - _FILES_NAMED} more" if len(other) > _FILES_NAMED else ""
+        changed = [file.path for file in sample if not _is_as_stored(file, reader, store, base, config)]
+    if not changed:
+        return Finding("ok", f"{len(sample)} files still give the stored text")
+    more = f", and {len(changed) - _FILES_NAMED} more" if len(changed) > _FILES_NAMED else ""
     evidence = (
-        f"{len(other)} of {len(sample)} files give another text by now: {', '.join(other[:_FILES_NAMED])}{more}"
+        f"{len(changed)} of {len(sample)} files now give a different text: {', '.join(changed[:_FILES_NAMED])}{more}"
     )
     return Finding("warning", evidence, Hint("sync", reparse=True))
 
 
 def _is_as_stored(file: Fingerprint, reader: FileReader, store: Store, base: Path, config: Config) -> bool:
-    """Return True if each document of the file that is stored has this text and these marks.
+    """Return True if each stored document of the file still has the same text and marks.
 
-    A file that cannot be read, or not any more, and a text that is damaged, are other checks'.
+    Other checks report unreadable files and damaged texts.
     """
     try:
         raw = read_raw(base / file.os_path, path=file.path, config=config)
         if raw.digest != file.hash:
             return True
-        asked = parser_in_settings(file.settings)
-        root = Root(file.path, parser=name_of(asked), encoding=asked.partition(";")[2])
+        parser = parser_in_settings(file.settings)
+        root = Root(file.path, parser=name_of(parser), encoding=parser.partition(";")[2])
         documents = reader.read(raw.content, path=file.path, root=root, digest=raw.digest).documents
     except (OSError, IngestError, UsageError):
         return True

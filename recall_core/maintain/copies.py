@@ -1,4 +1,4 @@
-"""Copies of a store: a backup that is checked before it gets its name, what a file holds, and what is left of one."""
+"""Copies of a store: checked backups, verification of a file, and recovery of a damaged store."""
 
 from __future__ import annotations
 
@@ -24,19 +24,22 @@ from recall_core.types import Progress, StoreInfo
 
 _AGAIN = Hint("backup", "FILE")
 _DAMAGE = frozenset(("integrity", "foreign_keys", "texts", "vector_values", "digest", "counts"))
-"""Checks that tell whether every byte that answers are made of is the one that was stored."""
+"""Checks that together prove that every byte that answers use is as it was stored."""
 
 
 def backup(
     store: Store, target: Path, *, kind: StoreKind, force: bool = False, mode: int | None = None
 ) -> Generator[Progress, None, BackupView]:
-    """Copy the store of one moment into a file, beside readers and writers.
+    """Copy the store at one point in time into a file, while others read and write.
 
-    The copy gets its name once everything in it has been checked; until then, and where this is stopped, the target
-    is as it was. kind: of the store. force: take the place of a file that is there, which keeps its mode.
-    mode: of the copy, which else is for its owner alone.
-    Raises StoreError `backup_exists`, `purge_incomplete`, `disk_full`, StoreCorrupt where the store is damaged,
-    RecallError `out_unwritable`, UsageError `bad_value` for the store's own file.
+    The copy gets its name after all of it passed the checks. Until then, or if stopped, the target is unchanged.
+
+    kind: kind of the store.
+    force: replace an existing file and keep its mode.
+    mode: mode of the copy; by default only the owner can access it.
+
+    Raises StoreError `backup_exists`, `purge_incomplete`, `disk_full`; StoreCorrupt if the store is damaged;
+    RecallError `out_unwritable`; UsageError `bad_value` for the store's own file.
     """
     try:
         place = Path(os.path.realpath(target))
@@ -65,9 +68,10 @@ def backup(
 
 @contextmanager
 def _room(kind: StoreKind, place: Path, *, store: str) -> Iterator[Path]:
-    """Yield the name of a part for a copy that is to have this place; nothing of that name outlasts the block.
+    """Yield the name of a temporary file for a copy, and delete that file when the block ends.
 
-    store: the one that is copied, which remembers the place's folder as long as there may be a part.
+    place: final place of the copy.
+    store: path of the copied store, which remembers the folder while the temporary file may exist.
     """
     part = files.part_of(place)
     files.remove(place.parent)
@@ -79,37 +83,37 @@ def _room(kind: StoreKind, place: Path, *, store: str) -> Iterator[Path]:
 
 
 def _expect_room(store: Store, target: Path, place: Path, *, force: bool) -> None:
-    """Raise where the copy would take away what is not to go; OSError for a folder, a pipe, a link to itself."""
+    """Raise if the copy would replace something it must not; OSError for a folder, a pipe or a link to itself."""
     paths.expect_file(target)
     if place.is_dir() or place.is_symlink():
         number = errno.EISDIR if place.is_dir() else errno.ELOOP
         raise OSError(number, os.strerror(number))
     if place.exists():
-        if os.path.exists(store.path) and place.samefile(store.path):  # noqa: PTH110 - it may be no path at all
+        if os.path.exists(store.path) and place.samefile(store.path):  # noqa: PTH110 - the store may not be a path
             raise UsageError("bad_value", f"{target} is the store itself.", hint=_AGAIN)
         if not force:
             hint = Hint("backup", str(target), force=True)
-            raise StoreError("backup_exists", f"{target} exists already.", hint=hint)
-    if Path(f"{place}-wal").exists():  # it would be taken for the log of the copy
-        raise StoreError("backup_exists", f"{target} is a store that is in use, or was not closed.", hint=_AGAIN)
+            raise StoreError("backup_exists", f"{target} already exists.", hint=hint)
+    if Path(f"{place}-wal").exists():  # SQLite would use it as the log of the copy
+        raise StoreError("backup_exists", f"{target} is a store that is in use or was not closed.", hint=_AGAIN)
 
 
 def _end_purge(store: Store) -> None:
-    """No copy keeps what is to leave without a trace."""
+    """Finish a pending purge, because a copy must not contain purged text."""
     if store.pending_purge() is not None and not store.purge():
         raise StoreError(
             "purge_incomplete",
-            "A purge has not ended, because another process reads the store, and a copy would keep the texts.",
+            "A purge is unfinished, because another process is reading the store. A copy would contain its text.",
             hint=f"close the other program, then: {_AGAIN}",
         )
 
 
 def _check_copy(kind: StoreKind, part: Path, path: str) -> StoreInfo:
-    """Return what the copy holds, once all of it has been found to be what was stored."""
+    """Check the whole copy and return its info."""
     with closing(kind.open(str(part))) as copy:
         wrong = [check for check in examine(copy) if check["severity"] == "error" and check["code"] in _DAMAGE]
         if wrong:
-            message = f"{path} is damaged, and no copy was kept: {wrong[0]['evidence']} ({wrong[0]['code']})."
+            message = f"{path} is damaged, so no copy was kept: {wrong[0]['evidence']} ({wrong[0]['code']})."
             raise StoreCorrupt("store_corrupt", message, hint=Hint("doctor", store=path))
         return copy.info()
 
@@ -120,16 +124,17 @@ def _unwritable(target: Path, error: OSError | ValueError) -> RecallError:
 
 
 def verify(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[CheckView]]:
-    """Say what a file contains, with every check of it: a store, a backup, or an export. The file does not change.
+    """Return the content of a file and all of its checks: a store, a backup or an export. The file does not change.
 
-    kind: of a store in a file. Raises StoreError `no_store`, `store_unreadable`, `schema_newer`; what is wrong inside
-    is a check.
+    kind: kind of a store in a file.
+
+    Raises StoreError `no_store`, `store_unreadable`, `schema_newer`. A fault inside the file is a failed check.
     """
     try:
         with source.open("rb") as raw:
             is_export = raw.read(1) in (b"{", b"[")
     except FileNotFoundError as error:
-        raise StoreError("no_store", f"There is nothing at {source}.", hint=Hint("verify", "FILE")) from error
+        raise StoreError("no_store", f"There is no file at {source}.", hint=Hint("verify", "FILE")) from error
     except (OSError, ValueError) as error:
         message = f"{source} cannot be read: {why_unread(error)}."
         raise StoreError("store_unreadable", message, hint=f"ls -l {quote(str(source))}") from error
@@ -137,19 +142,20 @@ def verify(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[CheckView]
 
 
 def recover(old: Path, new: Path, *, kind: StoreKind, config: Config | None) -> tuple[RecoveredView, list[CheckView]]:
-    """Make a new store of what can be read of a damaged one, which is only read, and check it.
+    """Build a new store from the readable data of a damaged one, and check it. The old store is only read.
 
-    config: the settings that stand beside the old one, or None; they tell what it was made with where it cannot.
-    Vectors that are lost are made anew where that sends no text off this machine. Nothing stands at the new name
-    until all of it is there.
-    Raises StoreError `no_store`, `store_exists`, `no_room`, `disk_full`, StoreCorrupt where nothing can be read,
+    config: settings next to the old store, or None; used if the store cannot say what it was made with.
+
+    Lost vectors are made again unless that sends text off this machine. The new name appears only once the store is
+    complete. Raises StoreError `no_store`, `store_exists`, `no_room`, `disk_full`; StoreCorrupt if nothing can be
+    read;
     RecallError `out_unwritable`.
     """
     if not old.is_file():
         raise StoreError("no_store", f"There is no store at {old}.", hint=Hint("recover", "OLD", "NEW"))
     place = Path(os.path.realpath(new))
     if os.path.lexists(new) or Path(f"{place}-wal").exists():
-        raise StoreError("store_exists", f"{new} exists already.", hint=Hint("recover", "OLD", "NEW"))
+        raise StoreError("store_exists", f"{new} already exists.", hint=Hint("recover", "OLD", "NEW"))
     with _room(kind, place, store=str(old)) as part:
         try:
             store, lost = kind.recover(str(old), str(part), made_with=partial(made_with, config))
@@ -183,7 +189,7 @@ def _export_verified(source: Path) -> tuple[VerifiedView, list[CheckView]]:
         evidence = error.message.removesuffix(" Nothing was imported.")
         return view, [CheckView(code="export", severity="error", evidence=evidence, fix=error.hint or "")]
     view |= {"documents": held["documents"], "chunks": held["chunks"], "sha256": held["sha256"]}
-    return view, [CheckView(code="export", severity="ok", evidence="every line is as it was written")]
+    return view, [CheckView(code="export", severity="ok", evidence="every line is intact")]
 
 
 def _store_verified(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[CheckView]]:
@@ -195,7 +201,7 @@ def _store_verified(source: Path, kind: StoreKind) -> tuple[VerifiedView, list[C
                 info = copy.info()
                 view |= {"documents": info.documents, "chunks": info.chunks, "digest": info.digest}
     except StoreError as error:
-        if not isinstance(error, StoreCorrupt) and error.code != "no_store":  # there is a file, with nothing in it
+        if not isinstance(error, StoreCorrupt) and error.code != "no_store":  # the file exists but is empty
             raise
         checks = [CheckView(code="integrity", severity="error", evidence=error.message, fix=RESTORE)]
     return view, checks

@@ -1,4 +1,4 @@
-"""Doctor: is the store what it says it is, and what puts it right."""
+"""Doctor: check a store and repair it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _REPAIR = Hint("doctor", fix=True)
 RESTORE = f"restore a backup, or {Hint('init')} a new store and {Hint('import')} an export"
 _FROM_DISK = f"{_REPAIR}, then {Hint('sync')}"
 _OF_DAMAGE = (_REPAIR, _FROM_DISK, READ_AGAIN)
-"""What helps where a check has found damage."""
+"""Commands that repair damage."""
 _COMPACT = Hint("compact")
 
 
@@ -49,61 +49,66 @@ def doctor(
     fix: bool = False,
     dups: bool = False,
 ) -> list[CheckView]:
-    """Return every check in a fixed order; an error is exit 6. Only StoreLocked and Interrupted end it early.
+    """Return every check in a fixed order; an error means exit 6. Only StoreLocked and Interrupted end it early.
 
-    base: the store's directory.  own: the store's own embedder, when it is wanted; else that of `config`.
-    is_known: `config` names who makes the vectors.  dups: hold every two chunks against each other too.
-    fix: if an error can be mended, copy the store's file to `….bak-<generation>`, mend it, and check again. A check
-    of its own names the copy, and another what is lost. Indexes, full text and counts are rebuilt in place; where
-    that is not enough, the store is rebuilt from what can be read. Then missing vectors are made. If there is nothing
-    to mend, nothing is written, so that a second run changes nothing. Raises StoreError `no_room`.
+    base: the store's directory.
+    own: returns the store's own embedder, called when first needed; by default the embedder of `config`.
+    is_known: `config` names the embedder of the vectors.
+    dups: also compare every two chunks.
+    fix: if an error can be repaired, copy the store to `….bak-<generation>`, repair it and check again.
+
+    A repair rebuilds indexes, full text and counts in place. If that is not enough, it rebuilds the store from the
+    readable data. Then it makes the missing vectors. The checks `backup` and `rebuilt` name the copy and the losses.
+    If nothing needs repair, nothing is written, so a second run changes nothing. Raises StoreError `no_room`.
     """
     own = cache(own or (lambda: embedder_of(store.embedder(), config)))
     if fix:
-        # Before any backup, which would keep what is to go, and as far as a damaged file lets it.
+        # Finish a purge before any backup, which would keep the text to purge. A damaged file may not allow it.
         with suppress(StoreCorrupt):
             if store.pending_purge() is not None:
                 store.purge()
     removed = remove_left(store) if fix else ()
     questions = _questions(base, config, dups=dups, removed=removed)
-    found = [_ask(store, own, *question) for question in questions]
+    checks = [_ask(store, own, *question) for question in questions]
     errors = {
         each["code"]: each.get("fix")
-        for each in found
-        if each["severity"] == "error" and each.get("fix") in _OF_DAMAGE  # not what a failing disk leaves unread
+        for each in checks
+        if each["severity"] == "error" and each.get("fix") in _OF_DAMAGE  # a failing disk is not damage
     }
     if not fix or not (errors.keys() & _DAMAGE or _REPAIR in errors.values()):
-        return found
+        return checks
     backup = store.back_up()
     lost = None
     if not errors.keys() <= _VECTORS and not (errors.keys() <= _VECTORS | _INDEXES and store.reindex()):
         lost = store.rebuild(copy=backup, made_with=partial(made_with, config if is_known else None))
     make_vectors(store, own)
     embedders.make_anew(store, config)
-    found = [_ask(store, own, *question) for question in questions]
+    checks = [_ask(store, own, *question) for question in questions]
     if backup:
-        found.append(CheckView(code="backup", severity="ok", evidence=f"the store as it was: {backup}"))
+        checks.append(
+            CheckView(code="backup", severity="ok", evidence=f"copy of the store before the repair: {backup}")
+        )
     if lost is None:
-        return found
+        return checks
     unread = sum(1 for file in store.files() if file.os_path and not file.settings)
-    return [*found, _rebuilt(lost, unread)]
+    return [*checks, _rebuilt(lost, unread)]
 
 
 def make_vectors(store: Store, own: Own) -> None:
-    """Embed the texts that lack a vector, where the store's embedder is at hand, and may be asked."""
+    """Embed the chunks that have no vector, if the store's embedder is available."""
     made: dict[int, TextVector] = {}
     try:
         for rows in store.without_vector():
             answers = embed([text for _, text in rows], own())
             made |= {rowid: answer for (rowid, _), answer in zip(rows, answers, strict=True) if answer.vector}
-    except (EmbedError, ConfigError):  # doctor says how many, and what is missing
+    except (EmbedError, ConfigError):  # a check reports what is missing
         return
     if made:
         store.put_vectors(embedder=store.embedder(), made=made)
 
 
 def made_with(config: Config | None) -> MadeWith | None:
-    """Return what a store of these settings is made with; None where nobody can tell here."""
+    """Return what a store with these settings is made with, or None if that is unknown here."""
     if config is None:
         return None
     try:
@@ -114,7 +119,7 @@ def made_with(config: Config | None) -> MadeWith | None:
 
 
 def lost_view(lost: Lost) -> LostView:
-    """As the contract spells it."""
+    """Return a lost part as the contract spells it."""
     view = LostView(kind=lost.kind, path=lost.path)
     if lost.place:
         view["place"] = lost.place
@@ -122,49 +127,49 @@ def lost_view(lost: Lost) -> LostView:
 
 
 def _rebuilt(lost: Sequence[Lost], unread: int) -> CheckView:
-    """Say that the store was rebuilt, and what that could not bring back.
+    """Return the check `rebuilt` with what the rebuild could not recover.
 
-    unread: files whose time, hash or reading is gone. The next sync reads them.
+    unread: number of files whose time, hash or parser settings are lost. The next sync reads them.
     """
-    made = "rebuilt from what could be read"
+    evidence = "rebuilt from the readable data"
     if not lost and not unread:
-        return CheckView(code="rebuilt", severity="ok", evidence=f"{made}; nothing is lost")
+        return CheckView(code="rebuilt", severity="ok", evidence=f"{evidence}; nothing was lost")
     if not lost:
-        evidence = f"{made}; {unread} file{'s' * (unread > 1)} must be read again"
+        evidence = f"{evidence}; {unread} file{'s' * (unread > 1)} must be read again"
         return CheckView(code="rebuilt", severity="warning", evidence=evidence, fix=Hint("sync"))
-    told = Counter(each.kind for each in lost)
+    kinds = Counter(each.kind for each in lost)
     counted = ", ".join(
-        f"{count} {kind}{'s' * (count > 1 and kind != 'labels')}" for kind, count in sorted(told.items())
+        f"{count} {kind}{'s' * (count > 1 and kind != 'labels')}" for kind, count in sorted(kinds.items())
     )
     return CheckView(
         code="rebuilt",
         severity="warning",
-        evidence=f"{made}; lost: {counted}",
+        evidence=f"{evidence}; lost: {counted}",
         fix=Hint("sync"),
         lost=[lost_view(each) for each in lost],
     )
 
 
 def check_one(store: Store, code: str, own: Own, *, base: Path, config: Config = Config()) -> CheckView:
-    """Return the check of this code, one of `codes`. own: the store's own embedder, when it is wanted."""
+    """Return the check with this code, one of `codes`. own: returns the store's own embedder."""
     return next(_ask(store, own, *question) for question in _questions(base, config) if question[0] == code)
 
 
 def codes() -> tuple[str, ...]:
-    """Return the codes of all checks that need not be asked for, in their order."""
+    """Return the codes of all checks that run by default, in order."""
     return tuple(code for code, _, _ in _questions(Path(), Config()))
 
 
 def examine(store: Store) -> list[CheckView]:
-    """Return every check of what a store holds: neither the files around it nor an embedder is looked at.
+    """Return every check of the store's content. Look at neither the source files nor an embedder.
 
-    Raises StoreError `io_error` where the disk fails, and nothing is known.
+    Raises StoreError `io_error` if the disk fails, because then nothing is known.
     """
-    return [_ask(store, _nobody, *question, is_sure=True) for question in _QUESTIONS if question[0] in _HELD]
+    return [_ask(store, _no_embedder, *question, is_sure=True) for question in _QUESTIONS if question[0] in _HELD]
 
 
-def _nobody() -> Embedder:
-    raise EmbedError("embedder_unavailable", "No embedder is asked here.")
+def _no_embedder() -> Embedder:
+    raise EmbedError("embedder_unavailable", "This check uses no embedder.")
 
 
 def _questions(
@@ -196,7 +201,7 @@ def _ask(
     *,
     is_sure: bool = False,
 ) -> CheckView:
-    """Answer a question; if the file is too damaged for it, with that. is_sure: raise where the disk fails."""
+    """Run one check. If the file is too damaged for it, return that as an error. is_sure: raise if the disk fails."""
     try:
         finding = question(store, own)
     except StoreLocked:
@@ -205,11 +210,11 @@ def _ask(
         if is_sure and error.code == "io_error":
             raise
         finding = Finding("error", error.message)
-        remedy = error.hint or "" if error.code == "io_error" else remedy  # nothing to mend on a disk that fails
+        remedy = error.hint or "" if error.code == "io_error" else remedy  # a repair does not help a failing disk
     except (Interrupted, EmbedError):
         raise
-    except Exception as error:  # noqa: BLE001 - whatever damage does to one check, the others are to be asked
-        finding = Finding("error", f"it cannot be told: {type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001 - damage to one check must not stop the others
+        finding = Finding("error", f"the check failed: {type(error).__name__}: {error}")
     view = CheckView(code=code, severity=finding.severity, evidence=finding.evidence)
     if finding.severity != "ok":
         view["fix"] = finding.fix or remedy
@@ -230,12 +235,12 @@ def _tokens(store: Store, own: Own) -> Finding:
     try:
         return store.check("tokens")
     except UsageError as error:
-        fix = f"put the file back, or {Hint('rechunk', counter='approx-2')}"
+        fix = f"restore the file, or {Hint('rechunk', counter='approx-2')}"
         return Finding("warning", f"not counted: {error.message}", fix)
 
 
 def _vectors(store: Store, own: Own) -> Finding:
-    """Return chunks without a vector, of which the embedder says whether their text has a feature."""
+    """Count the chunks without a vector. It is an error if the embedder makes a vector for one of them."""
     without = missing = 0
     try:
         for rows in store.without_vector():
@@ -245,14 +250,14 @@ def _vectors(store: Store, own: Own) -> Finding:
         without = sum(map(len, store.without_vector()))
         return Finding("warning", f"{without} chunks have no vector; {error.message}", error.hint or "")
     if missing:
-        return Finding("error", f"{missing} chunks have no vector and should")
+        return Finding("error", f"{missing} chunks have no vector but need one")
     return Finding("ok", f"{store.info().vectors} vectors, {without} texts without a feature")
 
 
 def _reembed(store: Store, own: Own) -> Finding:
     target = store.reembed_target()
     if target is None:
-        return Finding("ok", "none is unfinished")
+        return Finding("ok", "no unfinished reembed")
     state = f"{store.reembedded()} of {store.texts()} texts"
     return Finding("warning", f"a reembed to {target.embedder} is unfinished: {state}", target.command)
 
@@ -263,7 +268,7 @@ def _embedder(store: Store, own: Own) -> Finding:
 
 
 def _selves(store: Store, own: Own, *, config: Config) -> Finding:
-    """Check self-retrieval. A provider is not asked, as in `_ceiling`: stored vectors replace new ones."""
+    """Check self-retrieval. A provider gets no request, as in `_ceiling`: stored vectors replace new ones."""
     words = config.stop_words
     try:
         if kind(config.embedding).sends_text(config):
@@ -274,17 +279,17 @@ def _selves(store: Store, own: Own, *, config: Config) -> Finding:
 
 
 def _ceiling(store: Store, own: Own, *, config: Config) -> Finding:
-    """Check the ceiling. A provider is not asked: doctor sends no text off the machine without need."""
+    """Check the ceiling. A provider gets no request: doctor sends no text off this machine without need."""
     try:
         if kind(config.embedding).sends_text(config):
-            return Finding("ok", "not tried, because the embedder sends text off this machine")
+            return Finding("ok", "skipped: the embedder sends text off this machine")
         return ceiling_reachable(store, own(), config)
     except (EmbedError, ConfigError) as error:
-        return Finding("ok", f"not tried: {error.message}")
+        return Finding("ok", f"skipped: {error.message}")
 
 
 Own = Callable[[], Embedder]
-"""The store's own embedder, made when it is first wanted. Raises EmbedError."""
+"""Returns the store's own embedder, made when first needed. Raises EmbedError."""
 
 Question = tuple[str, Callable[[Store, Own], Finding], str]
 
@@ -310,15 +315,15 @@ _QUESTIONS: tuple[Question, ...] = (
     ("reembed", _reembed, ""),
     ("embedder", _embedder, ""),
 )
-"""Code, question, and the command that helps where the answer is not ok."""
+"""Code, question, and the command that helps if the answer is not ok."""
 
 _DAMAGE = frozenset(("integrity", "texts", "ids"))
-"""Checks by which what is stored is known to be damaged, and not what follows from it."""
+"""Checks that find damage in the stored data itself, not in data derived from it."""
 
 _INDEXES = frozenset(("integrity", "fulltext", "fulltext_rows", "counts"))
-"""Checks of what may be rebuilt in place."""
+"""Checks of data that can be rebuilt in place."""
 
 _VECTORS = frozenset(("vectors", "vector_index"))
-"""Checks of what is made of sound texts and vectors."""
+"""Checks of data made from sound texts and vectors."""
 
 _HELD = frozenset(code for code, _, _ in _QUESTIONS) - {"vectors", "space", "duplicates", "reembed", "embedder"}

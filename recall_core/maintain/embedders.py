@@ -1,4 +1,4 @@
-"""Embedders of a store: what there is, every text embedded again, an index of vectors; settings in recall.toml."""
+"""Embedders of a store: list, reembed, index the vectors, and write settings to recall.toml."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _COMPACT = Hint("compact")
 _REPAIR = Hint("doctor", fix=True)
 _QUESTIONS = 20
 _LEAST_QUESTIONS = 4
-_COMPARED = 2_000_000  # vectors that all questions together are held against, above the least of questions
+_COMPARED = 2_000_000  # vectors compared for all questions together, above the minimum number of questions
 _WORDS = 5
 _DEPTH = 10
 
 
 class IndexRecall(NamedTuple):
-    """What share of the nearest rows the index finds, on average over some questions of words."""
+    """Mean share of the nearest rows that the index finds, over some word questions."""
 
     questions: int
     at_10: float | None
@@ -56,14 +56,14 @@ class IndexRecall(NamedTuple):
 
     def __str__(self) -> str:
         if self.at_10 is None or self.at_pool is None:
-            return "there is no question to measure its recall by"
+            return "no questions to measure recall with"
         return (
             f"recall@10 {self.at_10:.3f} and recall@{self.pool} {self.at_pool:.3f} on {self.questions} word questions"
         )
 
 
 def index_vectors(store: Store, config: Config) -> int | None:
-    """Keep the signatures that the settings want, or none; how many by now, None where none are wanted."""
+    """Make or drop signatures as the settings say. Return their number, or None if the settings want none."""
     if "signatures" not in store.capabilities:
         return None
     wanted = signing_of(config)
@@ -72,7 +72,7 @@ def index_vectors(store: Store, config: Config) -> int | None:
 
 
 def make_anew(store: Store, config: Config) -> None:
-    """Make the signatures that the settings want, where some are not those of their vectors."""
+    """Make the signatures that the settings want again if some do not match their vectors."""
     if "signatures" not in store.capabilities or (wanted := signing_of(config)) is None:
         return
     if store.signing() == wanted and store.wrong_signatures():
@@ -81,10 +81,10 @@ def make_anew(store: Store, config: Config) -> None:
 
 
 def measure_recall(store: Store, embedder: Embedder, config: Config) -> IndexRecall:
-    """Return how much of what is nearest is found by the signatures that the settings want, each of which is there.
+    """Return the share of the nearest rows that the signatures find. Every vector must have a signature.
 
-    A question is made of each of up to 20 chunks, evenly spaced by path and offset: five of the words of its text
-    that tell something, evenly spaced too. Time is bounded: above 100,000 vectors there are fewer, but at least 4.
+    Questions come from up to 20 chunks, evenly spaced by path and offset. Each is five significant words of the text,
+    evenly spaced. To bound the time, above 100,000 vectors there are fewer questions, but at least 4.
     """
     depth = max(config.pool, _DEPTH)
     shares: dict[int, list[float]] = {_DEPTH: [], depth: []}
@@ -119,7 +119,7 @@ def _mean(shares: list[float]) -> float | None:
 
 
 def view_of(store: Store, own: Callable[[], Embedder], config: Config) -> VectorIndexView:
-    """Return what stats says of the index of signatures that the settings want."""
+    """Return the index of signatures that the settings want, as stats reports it."""
     is_ready = _is_ready(store, Signing(config.ann_bits, config.ann_seed))
     is_used = is_ready and store.info().vectors > EXACT_VECTORS
     view = VectorIndexView(name="lsh", bits=config.ann_bits, seed=config.ann_seed, ready=is_ready, used=is_used)
@@ -134,15 +134,15 @@ def view_of(store: Store, own: Callable[[], Embedder], config: Config) -> Vector
 
 
 def check(store: Store, own: Callable[[], Embedder], config: Config) -> Finding:
-    """Warn if signatures that the settings want are missing; report an error if some are of other vectors."""
+    """Return a warning if signatures that the settings want are missing, or an error if some do not match."""
     signing = signing_of(config)
     if signing is None or "signatures" not in store.capabilities:
         return Finding("ok", "this kind of store keeps no signatures")
     made = f"signatures of {signing.bits} bits with seed {signing.seed}"
     if not _is_ready(store, signing):
-        return Finding("warning", f"not every vector has {made}: every one is compared", _COMPACT)
+        return Finding("warning", f"some vectors have no {made}; searches compare every vector", _COMPACT)
     if wrong := store.wrong_signatures():
-        return Finding("error", f"{wrong} signatures are not those of their vectors", _REPAIR)
+        return Finding("error", f"{wrong} signatures do not match their vectors", _REPAIR)
     return Finding("ok", f"{store.info().vectors} {made}; {_recall_or_reason(store, own, config)}")
 
 
@@ -151,24 +151,24 @@ def _is_ready(store: Store, signing: Signing) -> bool:
 
 
 def _recall_or_reason(store: Store, own: Callable[[], Embedder], config: Config) -> IndexRecall | str:
-    """Return how much it finds, or why nobody knows: no text is sent off this machine for it."""
+    """Return the measured recall, or why it is not measured. Sends no text off this machine."""
     try:
         if kind(config.embedding).sends_text(config):
-            return "its recall is not measured, because the embedder sends text off this machine"
+            return "recall not measured: the embedder sends text off this machine"
         return measure_recall(store, own(), config)
     except (EmbedError, ConfigError) as error:
-        return f"its recall is not measured: {error.message}"
+        return f"recall not measured: {error.message}"
 
 
 _BOM = "\ufeff"
 
 
 def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None:
-    """Put these values into the file, which is either whole and new or as it was; a missing one is made.
+    """Write these values to the settings file atomically; create a missing file.
 
-    values: by key. A setting that the file has keeps the name that it has there.
+    values: by key. A setting keeps the name it already has in the file.
 
-    Raises ConfigError `settings_unwritable`, with what to write by hand.
+    Raises ConfigError `settings_unwritable`, which names the lines to write by hand.
     """
     try:
         text = toml.read_bytes().decode() if toml.exists() else ""
@@ -182,12 +182,13 @@ def write_settings(toml: Path, values: Mapping[str, str | float | bool]) -> None
         )
         why = str(error) if isinstance(error, tomlkit.exceptions.TOMLKitError) else why_unread(error)
         raise ConfigError(
-            "settings_unwritable", f"{toml} cannot be written ({why}); put into it: {by_hand}"
+            "settings_unwritable", f"{toml} cannot be written ({why}); add by hand: {by_hand}"
         ) from error
 
 
 def record_settings(toml: Path, values: Mapping[str, str | float | bool]) -> tuple[str, ...]:
-    """Put these values into the file, or give the warning that says which: what they go with is done already."""
+    """Write these values to the settings file, or return the warning if that fails. The action itself is already
+    done."""
     try:
         write_settings(toml, values)
     except ConfigError as error:
@@ -207,10 +208,11 @@ _PROBE_TEXTS = tuple(
 
 
 def embedders(config: Config, *, in_use: str | None, probe: bool, waits: bool = False) -> list[EmbedderView]:
-    """Return every kind in its standing order. in_use: the identity behind a store's vectors.
+    """Return every kind of embedder in a fixed order.
 
-    probe: embed for about a second with each that is available and sends nothing off this machine.
-    waits: the one that the settings name is left alone, because nobody has accepted what they say.
+    in_use: identity of the embedder behind the store's vectors.
+    probe: embed for about a second with each available embedder that sends nothing off this machine.
+    waits: do not load the embedder that the settings name, because the settings are not accepted yet.
     """
     return [_view(kind, config, in_use=in_use, probe=probe, waits=waits) for kind in kinds()]
 
@@ -218,7 +220,7 @@ def embedders(config: Config, *, in_use: str | None, probe: bool, waits: bool = 
 def _view(
     kind: EmbedderKind, config: Config, *, in_use: str | None, probe: bool, waits: bool = False
 ) -> EmbedderView:
-    # Another kind's model and address are not its own.
+    # The model and address in the settings belong to another kind.
     bare = config._replace(embedding=kind.name, embedding_model="", embedding_url="")
     own = config if _is_named(kind, config) else bare
     size = (in_use or "").rpartition(":")[2]
@@ -240,7 +242,7 @@ def _view(
     if dimension is not None:
         view["dimension"] = dimension
     if waits and _is_named(kind, config):
-        view["reason"] = reason or f"it waits for {Hint('trust')}"
+        view["reason"] = reason or f"waiting for {Hint('trust')}"
     elif reason is None:
         _look_closer(view, kind, own, probe=probe)
     needs_server = view["network"] or isinstance(kind, RemoteKind)
@@ -256,7 +258,7 @@ def _is_named(kind: EmbedderKind, config: Config) -> bool:
 
 
 def _look_closer(view: EmbedderView, kind: EmbedderKind, config: Config, *, probe: bool) -> None:
-    """What only the embedder itself knows; it is loaded to be probed, and not asked when that would be a request."""
+    """Add what only the embedder itself knows. Load it only for a probe, and never if that would be a request."""
     measured = probe and not view["network"]
     if not measured and "dimension" not in view:
         return
@@ -272,7 +274,7 @@ def _look_closer(view: EmbedderView, kind: EmbedderKind, config: Config, *, prob
 
 
 def _texts_per_second(embedder: Embedder) -> float:
-    """Measure it with texts of 100 words, after a first one that may load a model."""
+    """Measure texts of 100 words. The first text only loads the model."""
     embedder.embed(_PROBE_TEXTS[:1])
     pace, done, started = Pace(), 0, perf_counter()
     seconds = 0.0
@@ -289,7 +291,7 @@ _FIXED = ("store_path", "embedding", *CUTTING)
 
 
 class Reembedded(NamedTuple):
-    """What was done, and the settings as they are by now."""
+    """Result of a reembed, and the settings after it."""
 
     view: ReembedView
     found: FoundSettings
@@ -299,13 +301,15 @@ class Reembedded(NamedTuple):
 def reembed(
     store: Store, name: str, settings: GivenSettings, *, found: FoundSettings, toml: Path
 ) -> Generator[Progress, None, Reembedded]:
-    """Make every vector with the embedder of that name, then change recall.toml (at `toml`) accordingly.
+    """Embed every text with the named embedder, then update recall.toml (at `toml`).
 
-    settings: those that go with the embedder; they are written down too. Whoever gives name and settings accepts what
-    they do; what else `found` says decides nothing that was not accepted. Stopping at any event, or a failure,
-    leaves the store answering as before, and the same call goes on where it was; each distinct text is embedded
-    once. For the embedder that the store has already, nothing is embedded.
-    Raises ConfigError, UsageError `setting_fixed`; EmbedError; StoreError `reembed_replaced`, StoreLocked.
+    settings: settings of the new embedder; they are saved too. The caller accepts these and the name. Other settings
+    in
+    `found` have effect only if they were accepted.
+
+    Each distinct text is embedded once; none is if the store already uses this embedder. Stopping at any event, or a
+    failure, leaves the store answering as before, and the same call resumes. Raises ConfigError, UsageError
+    `setting_fixed`; EmbedError; StoreError `reembed_replaced`, StoreLocked.
     """
     wanted, reasons, asked = _resolve(name, settings, found)
     embedder = new_embedder(wanted)
@@ -330,7 +334,7 @@ def reembed(
 def _resolve(
     name: str, settings: GivenSettings, found: FoundSettings
 ) -> tuple[Config, tuple[str, ...], tuple[Act, ...]]:
-    """Return settings with the new embedder, a sentence on each that `auto` tried, and what is accepted with it."""
+    """Return settings with the new embedder, one sentence per embedder that `auto` tried, and the accepted acts."""
     named, is_auto = settings_of(settings, where=flag("set")), name == AUTO
     before = _with_embedder(name, settings, found.config)
     if is_auto:
@@ -347,19 +351,19 @@ def _with_embedder(name: str, settings: GivenSettings, config: Config) -> Config
             hint = Hint("reembed", text or "NAME") if key == "embedding" else Hint("init")
             if key in CUTTING:
                 hint = Hint("rechunk", **{key: text or "VALUE"})
-            raise UsageError("setting_fixed", f"{key} cannot be set along with a new embedder.", hint=hint)
+            raise UsageError("setting_fixed", f"{key} cannot be changed together with the embedder.", hint=hint)
     return assign(replace(config, {"embedding": name}, where=Hint("reembed")), settings, where=flag("set"))
 
 
 def _is_new(wanted: Config, embedder: Embedder, found: FoundSettings) -> bool:
-    """Return True if recall.toml names another embedder; one that waits is not asked."""
+    """Return True if recall.toml names another embedder. One that is not accepted yet is not loaded."""
     if wanted.embedding != found.config.embedding and found.refusal(EMBEDDER) is not None:
         return True
     return not agrees(found.config, embedder.identity)
 
 
 def _changed_settings(wanted: Config, settings: GivenSettings, *, is_new: bool) -> dict[str, Any]:
-    """Return what recall.toml gets: a new embedder, with weights that suit it unless set, and what was set."""
+    """Return the values for recall.toml: a new embedder, matching weights unless set, and the given settings."""
     named = settings_of(settings, where=flag("set"))
     changed: dict[str, Any] = {"embedding": wanted.embedding} if is_new else {}
     if is_new and not {"bm25_weight", "vector_weight"} & named.keys():
@@ -369,7 +373,7 @@ def _changed_settings(wanted: Config, settings: GivenSettings, *, is_new: bool) 
 
 
 class _ReembedRun:
-    """One run: what is done and what waits, counted in distinct texts."""
+    """One reembed run; counters count distinct texts."""
 
     def __init__(self, store: Store, embedder: Embedder, target: ReembedTarget) -> None:
         self.store = store
@@ -381,28 +385,28 @@ class _ReembedRun:
         self.texts = self.embedded = self.reused = 0
 
     def warn_of_dropped(self) -> list[str]:
-        """Return a warning where an unfinished reembed to another embedder ends here."""
+        """Return a warning if this run drops an unfinished reembed to another embedder."""
         old = self.store.reembed_target()
         if old is None or self._is_next():
             return []
-        return [f"W_REEMBED: the unfinished reembed to {old.embedder} is dropped"]
+        return [f"W_REEMBED: dropped the unfinished reembed to {old.embedder}"]
 
     def _is_next(self) -> bool:
-        """Return True if the vectors that come in are the target's."""
+        """Return True if the unfinished reembed has the same target."""
         found = self.store.reembed_target()
         return found is not None and found[:2] == self.target[:2]
 
     def all_vectors(self) -> Iterator[Progress]:
-        """Embed what is left and switch; what others add in between is embedded first."""
+        """Embed the remaining texts and switch. Texts that others add meanwhile are embedded before the switch."""
         yield self.event("embed")
         if not self._is_next():
-            embed(["Recall"], self.embedder)  # one that cannot be reached must not cost what another one has made
+            embed(["Recall"], self.embedder)  # an unreachable embedder must not delete another run's vectors
         self.store.begin_reembed(self.target)
         self.reused = self.store.reembedded()
         while not self.store.finish_reembed(self.target):
             if not self._is_next():
                 if self.store.embedder() == self.target.embedder:
-                    break  # another process has done the same and was faster
+                    break  # another process finished the same reembed first
                 raise self._replaced_error()
             self.texts = self.store.texts()
             yield from self._embed_left()
@@ -411,7 +415,7 @@ class _ReembedRun:
         yield self.event("done")
 
     def _embed_left(self) -> Iterator[Progress]:
-        """Yield every text that waits, saved at least every COMMIT_SECONDS, and when this is stopped or fails."""
+        """Embed every remaining text. Save at least every COMMIT_SECONDS, and when stopped or failing."""
         unsaved: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
@@ -430,7 +434,7 @@ class _ReembedRun:
             self._save(unsaved)
 
     def _save(self, made: Mapping[bytes, TextVector]) -> bool:
-        """False when another process has made the switch to the same target meanwhile."""
+        """Save vectors. Return False if another process already switched to the same target."""
         if not made or self.store.save_reembedded(self.target, made):
             return True
         if self.store.embedder() == self.target.embedder:
@@ -440,12 +444,12 @@ class _ReembedRun:
     def _replaced_error(self) -> StoreError:
         return StoreError(
             "reembed_replaced",
-            f"Another reembed has taken the place of this one, to {self.target.embedder}.",
+            f"Another reembed replaced the one to {self.target.embedder}.",
             hint=self.target.command,
         )
 
     def event(self, stage: Stage) -> Progress:
-        """Return the progress: documents count as files, which all are there; chunks are distinct texts."""
+        """Return the progress: each document counts as a finished file, each distinct text as a chunk."""
         documents = self.info.documents
         waiting = max(0, self.texts - self.embedded - self.reused)
         counters = (documents, documents, documents, self.texts, self.embedded, self.reused)
@@ -456,7 +460,7 @@ class _ReembedRun:
         return None if tokens is None else tokens - (self.tokens_before or 0)
 
     def view(self, previous: str) -> ReembedView:
-        """Return what the run did."""
+        """Return the result of the run."""
         view = ReembedView(
             embedder=self.target.embedder,
             previous=previous,

@@ -1,7 +1,7 @@
-"""Receipts: what an answer was, in a file of which every byte counts, and how it differs from the answer of today.
+"""Receipts: a record of an answer in a sealed file, and a comparison with the answer of today.
 
-A receipt is what somebody gives: it may ask a question and be compared with the answer, and nothing else. It names no
-file to be read and no place to send a text to; see `expect_harmless`.
+A receipt may come from a stranger. It can only ask a question and be compared with the answer. It cannot name a file
+to read or an address to send text to; see `expect_harmless`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from recall_core.types import Document
 FORMAT = 1
 MOST_BYTES = 64 * 2**20
 _OWN_MODELS = ("", "hash", "local", "minilm")
-"""Rerankers that read no file of the person's and ask nobody."""
+"""Rerankers that read no file of the user and send nothing."""
 _OWN_COUNTERS = (None, "", *ESTIMATES)
 _PACKING = (
     *(
@@ -44,15 +44,15 @@ _PACKING = (
 )
 _OF_QUERIES = ("max_limit", "strict")
 _ASIDE = ("version", "store")
-"""What may differ while an answer is the same."""
+"""Kinds of change that leave the answer the same."""
 
 
 class _ReceiptStruct(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of a receipt. What it does not know, it does not take."""
+    """A part of a receipt; unknown fields are an error."""
 
 
 class ReceiptPacking(_ReceiptStruct, frozen=True):
-    """How a context was asked to be packed; None leaves what is set."""
+    """Options of a packed context; None means the default."""
 
     budget_tokens: int | None
     diversity: int | None
@@ -64,7 +64,11 @@ class ReceiptPacking(_ReceiptStruct, frozen=True):
 
 
 class ReceiptQuestion(_ReceiptStruct, frozen=True):
-    """What was asked, as a person said it. settings: those of this question alone. packing: None where rows were."""
+    """The question as the user asked it.
+
+    settings: settings of this question only.
+    packing: None if the answer was rows.
+    """
 
     text: str
     is_rql: bool
@@ -77,7 +81,7 @@ class ReceiptQuestion(_ReceiptStruct, frozen=True):
 
 
 class EffectivePlan(_ReceiptStruct, frozen=True):
-    """What the question came down to."""
+    """The plan of the question."""
 
     mode: str
     table: str
@@ -88,7 +92,7 @@ class EffectivePlan(_ReceiptStruct, frozen=True):
 
 
 class ReceiptState(_ReceiptStruct, frozen=True):
-    """What the store was."""
+    """The state of the store."""
 
     digest: str
     embedder: str
@@ -96,7 +100,7 @@ class ReceiptState(_ReceiptStruct, frozen=True):
 
 
 class Labels(_ReceiptStruct, frozen=True):
-    """What a document had beside its text."""
+    """Labels of a document."""
 
     mtime: str
     title: str
@@ -120,7 +124,7 @@ class ReceiptRow(_ReceiptStruct, frozen=True):
 
 
 class ReceiptContext(_ReceiptStruct, frozen=True):
-    """The packed text, by its hash."""
+    """The packed text by its hash."""
 
     sha256: str
     used_tokens: int
@@ -128,7 +132,7 @@ class ReceiptContext(_ReceiptStruct, frozen=True):
 
 
 class Receipt(_ReceiptStruct, frozen=True):
-    """An answer with all that decided it. settings: every one that was in force."""
+    """An answer with everything that decided it. settings: every setting in force."""
 
     recall_receipt: int
     version: str
@@ -142,7 +146,7 @@ class Receipt(_ReceiptStruct, frozen=True):
 
 
 def in_force(config: Config, *, is_packed: bool, is_rql: bool) -> dict[str, SettingValue]:
-    """Return the settings that can decide such an answer."""
+    """Return the settings that can affect such an answer."""
     left_out = (() if is_packed else _PACKING) + (() if is_rql else _OF_QUERIES)
     return {key: getattr(config, key) for key, setting in SETTINGS.items() if setting.live and key not in left_out}
 
@@ -153,7 +157,7 @@ def labels_of(document: Document) -> Labels:
 
 
 def seal(receipt: Receipt) -> str:
-    """Return the receipt as a file: equal receipts are equal bytes, ASCII only, and the last key seals the others."""
+    """Return the receipt as file text. Equal receipts give equal ASCII bytes; the last key seals the others."""
     body = msgspec.to_builtins(receipt)
     return _canonical({**body, "sha256": seal_of(body)})
 
@@ -179,26 +183,26 @@ def read(source: Path) -> Receipt:
 
 
 def read_receipt(raw: bytes, *, name: str = "The text") -> Receipt:
-    """Return the receipt of these bytes, of which none may be another. Raises UsageError `bad_receipt`."""
+    """Parse a receipt and check that no byte was changed. Raises UsageError `bad_receipt`."""
     if len(raw) > MOST_BYTES:
         raise _bad(name, f"is larger than any receipt ({MOST_BYTES:,} bytes)")
     try:
         body = json.loads(raw.decode("ascii"))
     except (ValueError, RecursionError) as error:
-        raise _bad(name, "is no receipt") from error
+        raise _bad(name, "is not a receipt") from error
     if not isinstance(body, dict) or "recall_receipt" not in body:
-        raise _bad(name, "is no receipt")
+        raise _bad(name, "is not a receipt")
     number = body["recall_receipt"]
     if isinstance(number, int) and number > FORMAT:
         raise _bad(name, f"was made by a newer Recall (format {number}, this one reads {FORMAT})")
     try:
-        json.dumps(body, ensure_ascii=False).encode()  # half a character is none
+        json.dumps(body, ensure_ascii=False).encode()  # fails for a lone surrogate
         is_as_made = _canonical(body).encode() == raw and body.get("sha256") == seal_of(body)
         receipt = msgspec.convert({key: body[key] for key in body if key != "sha256"}, Receipt)
     except (msgspec.ValidationError, ValueError, RecursionError) as error:
-        raise _bad(name, "is damaged, or no receipt") from error
+        raise _bad(name, "is damaged or not a receipt") from error
     if not is_as_made or number != FORMAT:
-        raise _bad(name, "is not as it was made: a byte of it was changed")
+        raise _bad(name, "was changed after it was made")
     return receipt
 
 
@@ -207,10 +211,10 @@ def _bad(name: str, why: str) -> UsageError:
 
 
 def expect_harmless(question: ReceiptQuestion, config: Config, *, set_rerank: str, counters: Sequence[str]) -> None:
-    """Raise UsageError `untrusted_receipt` where asking again would read a file, load code or send a text because
-    the receipt says so.
+    """Raise UsageError `untrusted_receipt` if the receipt would make Recall read a file, load code or send text.
 
-    config: under which it would be asked. set_rerank, counters: those that the person's own settings name.
+    config: settings for asking again.
+    set_rerank, counters: values from the user's own settings.
     """
     if config.rerank not in (*_OWN_MODELS, set_rerank):
         raise _untrusted_error(f"rerank = {config.rerank!r}", 'rerank = "…" in recall.toml')
@@ -221,28 +225,28 @@ def expect_harmless(question: ReceiptQuestion, config: Config, *, set_rerank: st
 
 
 def _untrusted_error(what: str, hint: str) -> UsageError:
-    message = f"The receipt asks for {what}, which a file from elsewhere may not decide."
+    message = f"The receipt asks for {what}, which only you can choose."
     return UsageError("untrusted_receipt", message, hint=hint)
 
 
 def is_identical(changes: Iterable[ReplayChangeView]) -> bool:
-    """Return True if the answer is the same: only the version of Recall or other documents differ."""
+    """Return True if the answer is the same and only the version of Recall or other documents differ."""
     return all(change["kind"] in _ASIDE for change in changes)
 
 
 def changes(before: Receipt, after: Receipt, store: Store) -> Iterator[ReplayChangeView]:
-    """Yield what is another: what answers, the settings, the documents of the answer, its rows, the context.
+    """Yield each difference: embedder and counter, settings, documents of the answer, rows, context.
 
-    store: whose answer `after` is, read at one state.
+    store: the store of the answer `after`, read at one state.
     """
     yield from _values("version", {"": before.version}, {"": after.version})
     yield from _values("store", {"": before.store.digest}, {"": after.store.digest})
     yield from _values("embedder", {"": before.store.embedder}, {"": after.store.embedder})
     yield from _values("counter", {"": before.store.counter}, {"": after.store.counter})
-    unsaid = {key: Config._field_defaults[key] for key in after.settings if key not in before.settings}
-    if "collapse" in unsaid:  # who does not know it shows every copy, which is the same where there is none
-        unsaid["collapse"] = before.rows == after.rows and after.settings["collapse"]
-    yield from _values("setting", {**before.settings, **unsaid}, after.settings)
+    missing = {key: Config._field_defaults[key] for key in after.settings if key not in before.settings}
+    if "collapse" in missing:  # an older version shows every copy; the answer is the same if there are no copies
+        missing["collapse"] = before.rows == after.rows and after.settings["collapse"]
+    yield from _values("setting", {**before.settings, **missing}, after.settings)
     yield from _values("plan", msgspec.structs.asdict(before.plan), msgspec.structs.asdict(after.plan))
     yield from _documents(before, store)
     yield from _rows(before.rows, after.rows)
@@ -260,7 +264,7 @@ def _values(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> I
 
 
 def _documents(before: Receipt, store: Store) -> Iterator[ReplayChangeView]:
-    """Yield what became of the documents of the answer."""
+    """Yield the documents of the answer that were deleted, edited or relabelled."""
     for row in {row.path: row for row in before.rows}.values():
         current = store.document_at(row.path)
         if current is None:

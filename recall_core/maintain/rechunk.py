@@ -1,7 +1,7 @@
-"""Rechunk: every document cut anew from its stored text, while questions use the old chunks until all are there.
+"""Rechunk: cut every document again from its stored text, while searches use the old chunks until all are ready.
 
-What takes long is made ahead: the vectors of texts that the store does not know, kept by text as those of an add that
-was interrupted are. The rows of the new chunks come in with the change itself, in one transaction.
+Vectors of new texts are made first and kept by text, like those of an interrupted add. One transaction then replaces
+the rows of all chunks.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from recall_core.text import counter
 from recall_core.types import NewChunk, NewDocument, NewFile, Progress, Stage
 
 _EVENT_SECONDS = 0.05  # between two events about files
-_BLOCK_TEXTS = 1_024  # that wait in memory to be embedded
-_NAMED = 3  # files that a warning names
+_BLOCK_TEXTS = 1_024  # texts that wait in memory to be embedded
+_NAMED = 3  # files named in a warning
 
 
 class Rechunked(NamedTuple):
-    """What was done, or would be, and the settings as they are by now."""
+    """Result of a rechunk or its dry run, and the settings after it."""
 
     view: RechunkView
     found: FoundSettings
@@ -62,13 +62,15 @@ def rechunk(
     own: Callable[[], Embedder],
     dry_run: bool = False,
 ) -> Generator[Progress, None, Rechunked]:
-    """Cut every document as wanted, then change recall.toml (at `toml`) accordingly. No file is read.
+    """Cut every document again, then update recall.toml (at `toml`). Reads no file.
 
-    settings: some of CUTTING; what they do not name is as recall.toml says, or else as the store has it. own: the
-    store's embedder, asked for once a text has no vector yet. dry_run: only count; nothing is embedded or written.
-    Stopping at any event, or a failure, leaves the store answering as before, and the same call goes on where it was.
-    Raises ConfigError, UsageError `setting_fixed`, `bad_value`; EmbedError; StoreError `embedder_changed`,
-    StoreCorrupt, StoreLocked.
+    settings: some of CUTTING; the others come from recall.toml, or else from the store.
+    own: returns the store's embedder; called when a text has no vector yet.
+    dry_run: only count; embed and write nothing.
+
+    Stopping at any event, or a failure, leaves the store answering as before, and the same call resumes. Raises
+    ConfigError; UsageError `setting_fixed`, `bad_value`; EmbedError; StoreError `embedder_changed`; StoreCorrupt;
+    StoreLocked.
     """
     before = _cut_of(store, found.config)
     wanted = _resolve_settings(store, settings, found=found, toml=toml)
@@ -87,16 +89,16 @@ def rechunk(
 
 
 def _resolve_settings(store: Store, settings: GivenSettings, *, found: FoundSettings, toml: Path) -> Config:
-    """Return the settings with those that texts are to be cut by."""
+    """Return the settings to cut texts with."""
     where, info = Hint("rechunk"), store.info()
     named = settings_of(settings, where=where)
     for key in named:
         if key not in CUTTING:
-            raise UsageError("setting_fixed", f"{key} is nothing that texts are cut by.", hint=where)
-    said = read_toml(toml).keys()
+            raise UsageError("setting_fixed", f"{key} does not affect how text is cut into chunks.", hint=where)
+    in_toml = read_toml(toml).keys()
     stored = cut_as(found.config, chunker=info.chunker, counter=info.counter)
-    unsaid = {key: value for key, value in _cutting(stored).items() if key not in said}
-    config = found.config._replace(**unsaid)  # type: ignore[arg-type]  # values of its own fields
+    from_store = {key: value for key, value in _cutting(stored).items() if key not in in_toml}
+    config = found.config._replace(**from_store)  # values of its own fields
     tokens = named.get("chunk_tokens", config.chunk_tokens)
     overlap = named.get("overlap_tokens", config.overlap_tokens)
     if isinstance(tokens, int) and isinstance(overlap, int) and 0 < tokens <= overlap:
@@ -113,7 +115,7 @@ def _cutting(config: Config) -> dict[str, SettingValue]:
 
 
 def _cut_of(store: Store, config: Config) -> CutView:
-    """Return how the store has its texts cut, and what that has come to."""
+    """Return the store's cutting settings and their chunk counts."""
     info = store.info()
     stored = cut_as(config, chunker=info.chunker, counter=info.counter)
     return _cut_view(stored, chunks=info.chunks, tokens=store.totals().tokens)
@@ -131,19 +133,19 @@ def _cut_view(config: Config, *, chunks: int, tokens: int) -> CutView:
 
 
 class _Cutter:
-    """Cuts files of the store by other settings, from the texts of their chunks."""
+    """Cuts files of the store with other settings, from the texts of their chunks."""
 
     def __init__(self, store: Store, config: Config) -> None:
         self.store = store
         self.config = config
         self.counter = counter(config.counter)
         self.left: set[str] = set()
-        """Files that their parser alone can cut."""
+        """Files that only their parser can cut."""
 
     def cut(self, file: NewFile, *, is_checked: bool = False) -> NewFile | None:
-        """Return the file as it is to be put into the store; None where it stays as it is.
+        """Return the file to put into the store, or None if it stays as it is.
 
-        is_checked: first hold each document against its digest; StoreCorrupt where a part of it is missing.
+        is_checked: first compare each document with its digest; raises StoreCorrupt if a part is missing.
         """
         parser = parser_in_settings(file.settings)
         settings = settings_by(parser, self.config) + _mark(file)
@@ -162,9 +164,10 @@ class _Cutter:
         return None if is_counted_so else self._recount(file, parser)
 
     def _cut(self, document: NewDocument, path: str, parser: str) -> NewDocument | None:
-        """Return the document with new chunks; None where these depend on what its parser alone can tell.
+        """Return the document with new chunks, or None if only its parser knows where to cut.
 
-        What was stored before marks were kept has none: then they are those that its parser gave at the time.
+        A document stored before marks were kept has no marks. Its marks are derived as its parser made them at the
+        time.
         """
         text = _join(document.chunks)
         if document.marks or document.read_by:
@@ -184,7 +187,7 @@ class _Cutter:
         return chunks_of(parsed, path=document.path, counter=self.counter, config=self.config)
 
     def _recount(self, file: NewFile, parser: str) -> NewFile:
-        """Return the file cut as before with its tokens counted again; a sync reads one with a parser again."""
+        """Return the file with the same chunks and new token counts. A sync reads a file with a parser again."""
 
         def recount(chunk: NewChunk) -> NewChunk:
             return chunk._replace(span=chunk.span._replace(tokens=self.counter.count(chunk.text)))
@@ -198,7 +201,7 @@ class _Cutter:
         return self._put_again(file, settings, documents)
 
     def _put_again(self, file: NewFile, settings: str, documents: Sequence[NewDocument]) -> NewFile:
-        """Return the file with what is known of it on this machine; its root stays as it is."""
+        """Return the file with its ctime and inode on this machine; its root does not change."""
         known = self.store.known(file.path)
         stamp = (None, None) if known is None else (known.ctime_ns, known.inode)
         return file._replace(
@@ -207,12 +210,12 @@ class _Cutter:
 
 
 def _mark(file: NewFile) -> str:
-    """Return what says that a sync is to read the file as its edited root asks: a new cut leaves this to do."""
+    """Return the suffix that tells a sync to read the file for its edited root; a new cut must keep it."""
     return EDITED if file.settings.endswith(EDITED) else ""
 
 
 def _join(chunks: Sequence[NewChunk]) -> str:
-    """Return the text that they cover, overlapping and without a gap."""
+    """Return the text that overlapping chunks without gaps cover."""
     pieces: list[str] = []
     end = 0
     for chunk in chunks:
@@ -222,7 +225,7 @@ def _join(chunks: Sequence[NewChunk]) -> str:
 
 
 class _RechunkRun:
-    """One run: what is cut, and what waits, counted in distinct texts."""
+    """One rechunk run; waiting texts are distinct."""
 
     def __init__(self, store: Store, config: Config, own: Callable[[], Embedder]) -> None:
         self.store = store
@@ -232,36 +235,37 @@ class _RechunkRun:
         self._own = own
         self._embedder: Embedder | None = None
         self._tokens_before = 0
-        self._told = monotonic()
-        self._without: set[bytes] = set()
-        """Texts that were embedded and have no feature: nothing is kept of them."""
+        self._last_event = monotonic()
+        self._featureless: set[bytes] = set()
+        """Hashes of embedded texts that have no feature; no vector is kept for them."""
         self.files = self.files_done = self.documents = self.chunks = self.chunk_tokens = 0
         self.cut_documents = self.cut_chunks = self.embedded = self.waiting = 0
         self._furthest = (0, 0, 0, 0, 0, 0)
 
     def count(self) -> Iterator[Progress]:
-        """Cut everything, to see what comes of it."""
+        """Cut everything and count the result."""
         waiting: set[bytes] = set()
         for _, cut in self._files():
             if cut is not None:
                 waiting |= self._missing(cut).keys()
-            yield from self._tell("chunk")
+            yield from self._progress("chunk")
         self.embedded = len(waiting)
         yield self.event("done")
 
     def all_chunks(self) -> Iterator[Progress]:
-        """Embed what has no vector, and change the chunks; what others add in between is embedded first."""
+        """Embed the texts without a vector, then change the chunks. Texts that others add meanwhile are embedded
+        first."""
         yield self.event("chunk")
         yield from self._embed_missing()
         yield self.event("index")
-        while not self._is_changed():
+        while not self._replace_chunks():
             yield from self._embed_missing()
             yield self.event("index")
         yield self.event("commit")
         yield self.event("done")
 
     def _files(self) -> Iterator[tuple[NewFile, NewFile | None]]:
-        """Yield every file as it is and as it is to be, counted on the way."""
+        """Yield every file with its new cut, or None, and count both."""
         self.files = sum(1 for _ in self.store.files())
         self.files_done = self.documents = self.chunks = self.chunk_tokens = self.cut_documents = self.cut_chunks = 0
         self.cutter.left.clear()
@@ -281,14 +285,14 @@ class _RechunkRun:
             self.cut_chunks += len(chunks)
 
     def _missing(self, cut: NewFile) -> dict[bytes, str]:
-        """Return the texts of new chunks that have no vector yet, by text_hash."""
+        """Return text_hash to text of the new chunks that have no vector yet."""
         if all(chunk.vector is not None for document in cut.documents for chunk in document.chunks):
             return {}
         texts = missing_texts([cut], self.store)
-        return {text_hash: text for text_hash, text in texts.items() if text_hash not in self._without}
+        return {text_hash: text for text_hash, text in texts.items() if text_hash not in self._featureless}
 
     def _embed_missing(self) -> Iterator[Progress]:
-        """Yield every text that waits, a block after the other."""
+        """Embed every waiting text, block by block."""
         block: dict[bytes, str] = {}
         for _, cut in self._files():
             if cut is not None:
@@ -297,43 +301,43 @@ class _RechunkRun:
             if len(block) >= _BLOCK_TEXTS:
                 yield from self._embed(block)
                 block = {}
-            yield from self._tell("chunk")
+            yield from self._progress("chunk")
         yield from self._embed(block)
 
     def _embed(self, texts: Mapping[bytes, str]) -> Iterator[Progress]:
-        """Yield all of these, kept at least every COMMIT_SECONDS, and when this is stopped or fails."""
-        unkept: dict[bytes, TextVector] = {}
+        """Embed these texts. Keep the vectors at least every COMMIT_SECONDS, and when stopped or failing."""
+        unsaved: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
             for answers in embed_in_calls(texts, self.embedder, self.pace) if texts else ():
-                unkept |= answers
+                unsaved |= answers
                 self.embedded += len(answers)
                 self.waiting -= len(answers)
                 if monotonic() - since >= COMMIT_SECONDS:
-                    self._keep(unkept)
-                    unkept, since = {}, monotonic()
+                    self._save(unsaved)
+                    unsaved, since = {}, monotonic()
                 yield self.event("embed")
         finally:
-            self._keep(unkept)
+            self._save(unsaved)
 
     @property
     def embedder(self) -> Embedder:
-        """Return the store's own; a store that lacks no vector needs none."""
+        """The store's own embedder, loaded when the first text needs a vector."""
         if self._embedder is None:
             self._embedder = self._own()
             self._tokens_before = tokens_of(self._embedder) or 0
         return self._embedder
 
-    def _keep(self, made: Mapping[bytes, TextVector]) -> None:
+    def _save(self, made: Mapping[bytes, TextVector]) -> None:
         if not made:
             return
-        self._without |= {text_hash for text_hash, each in made.items() if not each.vector}
+        self._featureless |= {text_hash for text_hash, each in made.items() if not each.vector}
         with self.store.writer() as writer:
             check_embedder(self.store, self.embedder)
             writer.keep_vectors(made)
 
-    def _is_changed(self) -> bool:
-        """Put the new chunks in place of the old ones. Return False, and change nothing, while a text waits."""
+    def _replace_chunks(self) -> bool:
+        """Replace the old chunks with the new ones. Return False and change nothing if a text has no vector yet."""
         with self.store.writer() as writer:
             if self._embedder is not None:
                 check_embedder(self.store, self._embedder)
@@ -348,13 +352,13 @@ class _RechunkRun:
         return True
 
     def _with_vectors(self, cut: NewFile) -> NewFile:
-        """Return the file whose texts without a feature say so; of all others the store has the vector."""
-        if not self._without:
+        """Return the file with an empty vector for texts without a feature. The store has all other vectors."""
+        if not self._featureless:
             return cut
         documents = tuple(
             document._replace(
                 chunks=tuple(
-                    chunk._replace(vector=b"") if chunk.text_hash in self._without else chunk
+                    chunk._replace(vector=b"") if chunk.text_hash in self._featureless else chunk
                     for chunk in document.chunks
                 )
             )
@@ -362,16 +366,16 @@ class _RechunkRun:
         )
         return cut._replace(documents=documents)
 
-    def _tell(self, stage: Stage) -> Iterator[Progress]:
-        if monotonic() - self._told >= _EVENT_SECONDS:
+    def _progress(self, stage: Stage) -> Iterator[Progress]:
+        if monotonic() - self._last_event >= _EVENT_SECONDS:
             yield self.event(stage)
 
     def event(self, stage: Stage) -> Progress:
-        """Return how far it is. chunks: those of the documents that are cut so far, as they will be.
+        """Return the progress. Counters never go back, even if the files are read a second time.
 
-        Where everything is looked through once more, nothing goes back.
+        chunks: new chunks of the documents cut so far.
         """
-        self._told = monotonic()
+        self._last_event = monotonic()
         reused = self.cut_chunks - self.embedded - self.waiting
         files, documents, chunks, embedded = self.files, self.documents, self.chunks, self.embedded
         before, now = self._furthest, (self.files_done, files, documents, chunks, embedded, reused)
@@ -383,17 +387,15 @@ class _RechunkRun:
         return None if tokens is None else tokens - self._tokens_before
 
     def warnings(self) -> tuple[str, ...]:
-        """Return what is to be told of files that stay as they were cut."""
+        """Return a warning for the files that keep their chunks."""
         if not self.cutter.left:
             return ()
         first = ", ".join(sorted(self.cutter.left)[:_NAMED])
         more = f" and {len(self.cutter.left) - _NAMED} more" if len(self.cutter.left) > _NAMED else ""
-        return (
-            f"W_RECHUNK: {first}{more}: only their parser can tell where to cut, so they stay until {Hint('sync')}",
-        )
+        return (f"W_RECHUNK: only the parser can cut {first}{more}, so they keep their chunks until {Hint('sync')}",)
 
     def view(self, before: CutView, after: CutView, *, dry_run: bool) -> RechunkView:
-        """Return what the run did, or would do."""
+        """Return the result of the run or the dry run."""
         view = RechunkView(
             dry_run=dry_run,
             before=before,

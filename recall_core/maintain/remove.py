@@ -1,4 +1,4 @@
-"""What leaves a store: documents that are named, and what is left of those that went before."""
+"""Remove documents from a store, purge their text, and compact what earlier removals left."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ from recall_core.types import Root
 
 
 class Removal(NamedTuple):
-    """What goes. paths: of live documents, sorted.  sources: folders and files that will not be synced any more.
-    gone: paths of documents that have left before, and whose text a purge takes too."""
+    """The documents to remove.
+
+    paths: paths of live documents, sorted.
+    sources: folders and files that are no longer synced.
+    gone: paths of documents removed earlier; a purge deletes their text too.
+    """
 
     paths: tuple[str, ...]
     sources: tuple[str, ...]
@@ -40,14 +44,18 @@ def remove(
     purge: Callable[[JudgementWriter, Sequence[str]], None] | None,
     dry_run: bool = False,
 ) -> RemovedView:
-    """Tombstone the documents that live paths, folders, globs or document ids name, all or nothing.
+    """Tombstone the documents named by live paths, folders, globs or document ids, all or none.
 
-    A folder that was added is no longer synced; a file below one is not read again until it is added by its name.
-    purge: takes away, in the same transaction, what else the store keeps of these paths, and then nothing of any
-    version that ever stood there is left, see `Store.purge`; a purge that did not end is ended by the same call, and
-    the last one that did may be asked for again. None leaves all of it. dry_run: name them, and write nothing.
-    Raises what `find_removal` raises, before anything is written;
-    StoreError `purge_incomplete` while another process reads.
+    A folder that was added is no longer synced. A file below a folder is not read again until it is added by name.
+
+    purge: called in the same transaction to remove what else the store keeps of these paths. Afterwards no version of
+    them is left, see `Store.purge`. The same call finishes an interrupted purge, and may repeat the last finished
+    one.
+    None keeps all of it.
+    dry_run: name the documents and write nothing.
+
+    Raises the errors of `find_removal` before anything is written, and StoreError `purge_incomplete` while another
+    process reads.
     """
     going = find_removal(store, targets, base=base, purge=purge is not None)
     every = tuple(sorted({*going.paths, *going.gone}))
@@ -68,7 +76,7 @@ def remove(
     if not store.purge():
         raise StoreError(
             "purge_incomplete",
-            "The documents are removed, but another process reads the store, so old pages remain in its log.",
+            "The documents were removed, but another process is reading the store, so old pages remain in its log.",
             hint=f"close the other program, then: {Hint('compact')}",
         )
     return RemovedView(
@@ -77,18 +85,18 @@ def remove(
 
 
 def _backups(path: Path) -> list[str]:
-    """Return files next to the store that may have what it had before: copies, also unfinished ones."""
-    beside = [str(each) for each in path.parent.glob("*") if each.name.startswith(f"{path.name}.bak-")]
+    """Return files next to the store that may contain the purged text: finished and unfinished copies."""
+    nearby = [str(each) for each in path.parent.glob("*") if each.name.startswith(f"{path.name}.bak-")]
     home = files.home_of(str(path))
     left = files.find(home) if home is not None else []
-    return sorted({*beside, *(str(part.path) for part in left if part.folder is None or part.state != "living")})
+    return sorted({*nearby, *(str(part.path) for part in left if part.folder is None or part.state != "living")})
 
 
 def find_removal(store: Store, targets: Sequence[str], *, base: Path, purge: bool = False) -> Removal:
-    """Return what all targets name together. purge: among what has left, too.
+    """Return everything that the targets name together. purge: search removed documents too.
 
-    Raises UnknownTarget for one that names nothing; UsageError `ambiguous_path` for one that names this here and that
-    in the store, `ambiguous_id`, `empty_target`.
+    Raises UnknownTarget for a target that names nothing; UsageError `ambiguous_path` for one with different meanings
+    here and in the store, `ambiguous_id`, `empty_target`.
     """
     found = [_find_target(store, target, base, purge=purge) for target in targets]
     return Removal(
@@ -99,14 +107,14 @@ def find_removal(store: Store, targets: Sequence[str], *, base: Path, purge: boo
 
 
 class _NotSynced(NamedTuple):
-    """What no sync is to read again. left_out: by the folder that was added. sources: files that were added."""
+    """What no sync may read again. left_out: files and records by root. sources: files that were added."""
 
     left_out: dict[Root, list[str]]
     sources: list[str]
 
 
 def _unread(store: Store, paths: Sequence[str]) -> _NotSynced:
-    """Return each file of these documents of which nothing stays, else its records that go."""
+    """Return the files that lose all of their documents, and for other files the records to remove."""
     roots = store.roots()
     going, held = frozenset(paths), defaultdict[str, list[str]](list)
     for path, file in store.document_files() if roots else ():
@@ -125,35 +133,35 @@ def _unread(store: Store, paths: Sequence[str]) -> _NotSynced:
 
 
 def _find_target(store: Store, target: str, base: Path, *, purge: bool) -> Removal:
-    """Find what one target names: in the current folder, else as Recall prints paths, else as an id."""
+    """Find what one target names: in the current folder, else as a path that Recall prints, else as an id."""
     meanings = readings(target, base=base)
     found = [_find_reading(store, meaning, purge=purge) for meaning in meanings]
-    told = [each for each in found if each.paths or each.gone]
-    # A file that lies here may have left the store: what is destroyed is not to be another one of its name.
+    matches = [each for each in found if each.paths or each.gone]
+    # The file here may have left the store already. Do not remove another file of the same name in its place.
     is_here = bool(found[0].paths) or os.path.lexists(meanings[0].place)
     if is_here and len(found) > 1 and found[1].paths not in ((), found[0].paths):
         raise ambiguous(target, base=base)
-    if told:
-        return told[0]
+    if matches:
+        return matches[0]
     kind, doc_id = by_id(store, target) or ("", "")
     if kind == "doc":
         path = store.documents([store.rowid("doc", doc_id)]).popitem()[1].path
         return Removal((path,), ())
     if purge and (gone := store.removed_path(target)) is not None:
         return Removal((), (), (gone,))
-    if purge and _key_of(target, base) in store.last_purge():  # killed after its end, and run again
+    if purge and _key_of(target, base) in store.last_purge():  # this purge already finished
         return Removal((), ())
     raise unknown(target, store)
 
 
 def _key_of(target: str, base: Path) -> str:
-    """Return a hash of what a target may mean: the store keeps it, and no byte of a path that was purged."""
+    """Return a hash of the target's meanings. The store keeps the hash, so no byte of a purged path stays."""
     names = (name for meaning in readings(target, base=base) for name in (*meaning.names, *meaning.globs))
     return sha256("\n".join(names).encode()).hexdigest()[:16]
 
 
 def _find_reading(store: Store, meaning: Reading, *, purge: bool) -> Removal:
-    """Return what one reading names: a document, a folder, or a glob, whichever comes first."""
+    """Return what one reading names: a document, a folder, or a glob, whichever matches first."""
     for name in meaning.names:
         paths = [name] if store.document_at(name) is not None else store.paths_below(name)
         gone = _gone_below(store, name) if purge else []
@@ -170,7 +178,7 @@ def _find_reading(store: Store, meaning: Reading, *, purge: bool) -> Removal:
 
 
 def _gone_below(store: Store, name: str) -> list[str]:
-    """Return documents that left this place before, those of a purge that did not end among them."""
+    """Return the documents removed from this place earlier, including those of an unfinished purge."""
     is_all, folder = name == ".", name.rstrip("/") + "/"
     pending = [
         path
@@ -181,9 +189,9 @@ def _gone_below(store: Store, name: str) -> list[str]:
 
 
 def compact(store: Store, config: Config = Config()) -> CompactView:
-    """Drop what removed documents left behind, and give its room back; keep the signatures that the settings want.
+    """Delete the remains of removed documents and free their space; keep the signatures that the settings want.
 
-    Raises StoreError `disk_full` before anything is touched where the disk has no room for it, and StoreLocked.
+    Raises StoreError `disk_full` before any change if the disk has too little space, and StoreLocked.
     """
     before = store.size_bytes()
     tombstones = store.compact()
@@ -192,6 +200,6 @@ def compact(store: Store, config: Config = Config()) -> CompactView:
     if signatures is not None:
         view["signatures"] = signatures
     if view["bytes_after"] > before:
-        made = "statistics of its indexes" if signatures is None else "signatures of its vectors and statistics"
-        view["reason"] = f"it now has {made}, which searches use"
+        added = "statistics of its indexes" if signatures is None else "signatures of its vectors and statistics"
+        view["reason"] = f"it now contains {added}, which searches use"
     return view

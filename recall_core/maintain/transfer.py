@@ -1,4 +1,4 @@
-"""Export and import: a store as lines of JSON, byte for byte the same after every round trip."""
+"""Export and import: a store as lines of JSON, identical to the byte after every round trip."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ExportLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_fi
 
 
 class Header(ExportLine, frozen=True, tag="header"):
-    """What the store is. embeddings: False when the chunks come without vectors."""
+    """The store's identity and counts. embeddings: False if chunks come without vectors."""
 
     recall_export: int
     embedder: str
@@ -63,11 +63,11 @@ class RootLine(ExportLine, frozen=True, tag="root"):
     encoding: str | msgspec.UnsetType = msgspec.UNSET
     """Absent for UTF-8."""
     left_out: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
-    """Paths that were removed and are not read again; absent where there are none."""
+    """Removed paths that no sync reads again; absent if there are none."""
 
 
 class FileLine(ExportLine, frozen=True, tag="file"):
-    """A file. root: the number of its root line, from 0, or null."""
+    """A file. root: number of its root line, from 0, or null."""
 
     path: str
     os_path: str
@@ -79,8 +79,11 @@ class FileLine(ExportLine, frozen=True, tag="file"):
 
 
 class DocumentLine(ExportLine, frozen=True, tag="document"):
-    """A document of the file above. read_by: see `text.document_id`. marks: as `marks.dump` writes them. Each is
-    absent where there is none."""
+    """A document of the file above.
+
+    read_by: see `text.document_id`; absent if there is none.
+    marks: as written by `marks.dump`; absent if there are none.
+    """
 
     id: str
     path: str
@@ -95,10 +98,12 @@ class DocumentLine(ExportLine, frozen=True, tag="document"):
 
 
 class ChunkLine(ExportLine, frozen=True, tag="chunk"):
-    """A chunk of the document above. vector: float32 in base64, null without a feature; absent by request.
+    """A chunk of the document above.
 
-    windows: of how many the vector is the mean; absent for one.  is_title: see types.Chunk; absent where it is false.
-    place: the same; absent for none.
+    vector: float32 in base64; null without a feature; absent on request.
+    windows: number of windows that the vector is the mean of; absent for one.
+    is_title: see types.Chunk; absent if false.
+    place: see types.Chunk; absent if none.
     """
 
     id: str
@@ -163,24 +168,24 @@ def encode_line(line: ExportLine) -> str:
 
 
 def decode_lines(raw_lines: Iterable[bytes]) -> Iterator[AnyLine]:
-    """Yield every line of an export, checked; End comes only after the checksum has agreed and nothing follows.
+    """Yield every line of an export, checked. End comes only if the checksum matches and nothing follows.
 
-    Raises StoreError `import_invalid` with the number of the line.
+    Raises StoreError `import_invalid` with the line number.
     """
     checksum = sha256()
     last: AnyLine | None = None
     for number, raw in enumerate(raw_lines, 1):
         if isinstance(last, End):
-            raise invalid(f"line {number} follows the end")
+            raise invalid(f"line {number} comes after the end line")
         last = _decode_line(raw, number)
         if (number == 1) != isinstance(last, Header):
             raise invalid("the first line, and only the first, must be a header")
         if isinstance(last, End) and last.sha256 != checksum.hexdigest():
-            raise invalid("its bytes are not those that were written")
+            raise invalid("its bytes changed after it was written")
         checksum.update(raw)
         yield last
     if not isinstance(last, End):
-        raise invalid("it ends before its end line")
+        raise invalid("its end line is missing")
 
 
 def _decode_line(raw: bytes, number: int) -> AnyLine:
@@ -191,26 +196,26 @@ def _decode_line(raw: bytes, number: int) -> AnyLine:
     except (ValueError, RecursionError, msgspec.ValidationError) as error:  # JSON errors are ValueErrors
         raise invalid(f"line {number}: {error}") from error
     if isinstance(line, FileLine) and line.os_path and not _is_own_place(line):
-        raise invalid(f"line {number}: {line.path} is said to lie at {line.os_path!a}")
+        raise invalid(f"line {number}: os_path {line.os_path!a} does not match path {line.path}")
     if isinstance(line, DocumentLine) and (reason := why_unfit(line.meta)):
         raise invalid(f"line {number}: {reason}")
     return line
 
 
 def _is_own_place(line: FileLine) -> bool:
-    """Return True if the file lies where its path says, without a detour through other folders."""
+    """Return True if os_path matches the path and does not pass through other folders."""
     names = line.os_path.removeprefix("/").split("/")
     return nfc(line.os_path) == line.path and not {"", ".", ".."} & {*names}
 
 
 def root_line(known: KnownRoot) -> RootLine:
-    """Return a root as it is remembered. Whether it is active is this store's affair alone."""
+    """Return the line of a root. An export does not say whether the root is active."""
     fields = {**known.root._asdict(), "encoding": known.root.encoding or msgspec.UNSET}
     return RootLine(**fields, left_out=known.left_out or msgspec.UNSET)
 
 
 def root_of(line: RootLine) -> KnownRoot:
-    """Return the root of a line, which nobody has accepted yet."""
+    """Return the root of a line, inactive until it is accepted."""
     fields = {name: value for name, value in msgspec.structs.asdict(line).items() if value is not msgspec.UNSET}
     left_out = fields.pop("left_out", ())
     return KnownRoot(Root(**fields), False, left_out)
@@ -232,15 +237,15 @@ def marks_of(line: DocumentLine) -> tuple[Mark, ...]:
 
 
 def chunk_of(line: ChunkLine, document: DocumentLine) -> NewChunk:
-    """Return the chunk of a line that follows its document's.
+    """Return the chunk of a line that follows its document's line.
 
-    vector: None where the line has none to offer, b"" for a text without a feature.
+    vector: None if the line has none, b"" for a text without a feature.
     """
     if line.end - line.offset != len(line.text):
-        raise invalid(f"chunk {line.id} is not as long as it says")
+        raise invalid(f"chunk {line.id} has a text whose length does not match its span")
     is_title = line.is_title is True
     if is_title and not document.title.startswith(line.text, line.offset):
-        raise invalid(f"chunk {line.id} is said to be the title, and is not")
+        raise invalid(f"chunk {line.id} is marked as the title but is not")
     search_text = space_cjk(line.text)
     return NewChunk(
         Span(line.offset, line.end, line.tokens, line.heading),
@@ -269,16 +274,16 @@ def _windows(line: ChunkLine) -> int:
     if isinstance(line.windows, msgspec.UnsetType):
         return 1
     if line.windows < 2 or not line.vector:
-        raise invalid(f"chunk {line.id} has a vector of {line.windows} windows, or none of so many")
+        raise invalid(f"chunk {line.id} has windows {line.windows}, which needs a vector and a value of at least 2")
     return line.windows
 
 
 def invalid(reason: str) -> StoreError:
-    """Return what is wrong with an export, as an error that says nothing was imported."""
+    """Return the error for an invalid export, which says that nothing was imported."""
     return StoreError(
         "import_invalid",
-        f"This is no complete export: {reason}. Nothing was imported.",
-        hint=f"{Hint('export', out='FILE')}, once more, from the store it came from",
+        f"This is not a complete export: {reason}. Nothing was imported.",
+        hint=f"export the original store again: {Hint('export', out='FILE')}",
     )
 
 
@@ -286,9 +291,9 @@ ON_CONFLICT = ("error", "skip", "replace")
 
 
 def export(store: Store, out: TextIO, *, embeddings: bool = True) -> TransferView:
-    """Write the live content of one moment, one file is in memory at a time.
+    """Write the live content at one point in time. Only one file is in memory at a time.
 
-    out: in UTF-8, with newlines as they are, because the checksum is over bytes.
+    out: UTF-8 with unchanged newlines, because the checksum is over bytes.
     """
     checksum = sha256()
 
@@ -321,14 +326,16 @@ def import_(
     reembed: bool = False,
     accept_roots: bool = False,
 ) -> TransferView:
-    """Import an export, all of it in one transaction or nothing; one file is in memory at a time.
+    """Import an export in one transaction. Only one file is in memory at a time.
 
-    A root that the store does not have with equal settings waits, unless accept_roots: what was written elsewhere
-    does not decide what is read here.
-    embedder: the store's own; it makes the vectors where the export has none, or with reembed. on_conflict: for a
-    file that the store knows, or a document on a live path: `error`, `skip` (the store's stays) or `replace`.
-    Returns what was put into the store. Raises StoreError `import_unreadable`, `import_invalid`,
-    `import_version`, `import_conflict`, `counter_mismatch`, `embedder_mismatch`; EmbedError.
+    A root that the store does not have with equal settings stays inactive unless accept_roots is set, because a file
+    from elsewhere must not decide what is read here. Returns what was put into the store.
+
+    embedder: the store's own; it makes vectors if the export has none, or with reembed.
+    on_conflict: for a file that the store knows, or a document on a live path: `error`, `skip` or `replace`.
+
+    Raises StoreError `import_unreadable`, `import_invalid`, `import_version`, `import_conflict`, `counter_mismatch`,
+    `embedder_mismatch`; EmbedError.
     """
     expect_choice(flag("on_conflict"), on_conflict, ON_CONFLICT)
     try:
@@ -338,14 +345,15 @@ def import_(
             "import_unreadable", f"{source} cannot be read: {why_unread(error)}.", hint=f"ls -l {source}"
         ) from error
     with raw_lines:
-        # Before the lock: a pipe may be silent for long.
+        # Read the header before taking the lock: a pipe may be silent for long.
         incoming = _Incoming(decode_lines(raw_lines), accept_roots=accept_roots)
         keep = incoming.header.embeddings and not reembed
         put, same, is_other = (0, 0), "", on_conflict != "error"
         with store.writer() as writer:
             _check_fits(incoming.header, store, embedder, source, reembed=reembed)
             for file in incoming.files(writer):
-                # The store may have the whole export already, as after an import that could not report its end.
+                # The store may already have the whole export, for example after an import that was killed before its
+                # report.
                 if not is_other and _is_here(store, file):
                     same = same or file.path
                     continue
@@ -368,9 +376,9 @@ def import_(
 
 
 def checked_export(source: Path) -> TransferView:
-    """Return what an export holds, every line of it read and held against what the others say; nothing is written.
+    """Read and check a whole export, and return its counts. Writes nothing.
 
-    Raises OSError where it cannot be read, StoreError `import_invalid`, `import_version`.
+    Raises OSError if it cannot be read, StoreError `import_invalid`, `import_version`.
     """
     with source.open("rb") as raw_lines:
         incoming = _Incoming(decode_lines(raw_lines))
@@ -381,12 +389,12 @@ def checked_export(source: Path) -> TransferView:
                 _check_vectors(file, header.dimension)
             digests += [_digest_of(document, file) for document in file.documents]
     if store_digest(header.embedder, digest_sum(digests)) != header.digest:
-        raise invalid("its documents are not those of which it says the digest")
+        raise invalid("its documents do not match its digest")
     return TransferView(documents=header.documents, chunks=header.chunks, sha256=incoming.sha256)
 
 
 def _digest_of(document: NewDocument, file: NewFile) -> str:
-    """Return the hash of a document, as the store makes it that it goes into."""
+    """Return the hash of a document, as the importing store computes it."""
     spans = [(chunk.span.offset, chunk.span.end, chunk.span.tokens) for chunk in document.chunks]
     own_id, meta = document.id, canonical(document.meta)
     tags = sorted(set(document.tags))
@@ -399,7 +407,7 @@ def _sum(count: tuple[int, int], file: NewFile) -> tuple[int, int]:
 
 
 def _is_here(store: Store, file: NewFile) -> bool:
-    """Return True if the store has the file as it was read, and each of its documents with these labels."""
+    """Return True if the store has the file as read, and each of its documents with the same labels."""
     known = store.known(file.path)
     if known is None:
         return False
@@ -421,7 +429,7 @@ def _is_live(store: Store, new: NewDocument, mtime: str) -> bool:
 def _conflicting(path: str, source: Path) -> StoreError:
     return StoreError(
         "import_conflict",
-        f"The store has {path} already. Nothing was imported.",
+        f"The store already has {path}. Nothing was imported.",
         hint=Hint("import", str(source), on_conflict="skip"),
     )
 
@@ -439,11 +447,13 @@ def _check_fits(header: Header, store: Store, embedder: Embedder, source: Path, 
     if header.embeddings and not reembed and not same:
         raise StoreError(
             "embedder_mismatch",
-            f"The export's vectors are of {header.embedder}, the store's of {info.embedder}.",
+            f"The export has vectors from {header.embedder}, the store from {info.embedder}.",
             hint=Hint("import", str(source), reembed=True),
         )
     if embedder.identity != info.embedder:
-        raise StoreError("embedder_mismatch", f"The store's vectors are of {info.embedder}, not {embedder.identity}.")
+        raise StoreError(
+            "embedder_mismatch", f"The store has vectors from {info.embedder}, not from {embedder.identity}."
+        )
 
 
 def _check_version(header: Header) -> None:
@@ -456,7 +466,7 @@ def _check_version(header: Header) -> None:
 
 
 class _Incoming:
-    """Lines put together to files; roots are remembered on the way. sha256: known after the last file."""
+    """Joins the lines of an export into files and remembers roots. sha256: known after the last file."""
 
     def __init__(self, decoded: Iterator[AnyLine], *, accept_roots: bool = False) -> None:
         first = next(decoded)
@@ -472,9 +482,9 @@ class _Incoming:
         self._documents: list[tuple[DocumentLine, list[NewChunk]]] = []
 
     def files(self, writer: Writer | None) -> Iterator[NewFile]:
-        """Yield every file, as soon as its last line has been read; only then is the checksum known to agree.
+        """Yield each file after its last line. The checksum is verified only at the end.
 
-        writer: takes the roots on the way; None where they are only to be read.
+        writer: receives the roots; None to only read them.
         """
         for line in self._decoded:
             if isinstance(line, FileLine | End) and self._file is not None:
@@ -483,7 +493,7 @@ class _Incoming:
                 yield file
             self._take(line, writer)
         if self._count != (self.header.documents, self.header.chunks):
-            raise invalid("it holds another number of documents or chunks than its header says")
+            raise invalid("its number of documents or chunks differs from its header")
 
     def _take(self, line: AnyLine, writer: Writer | None) -> None:
         match line:
@@ -504,7 +514,7 @@ class _Incoming:
             case End():
                 self.sha256 = line.sha256
             case _:
-                raise invalid(f"a {line.__struct_config__.tag} line stands where it cannot, or its id is not its own")
+                raise invalid(f"a {line.__struct_config__.tag} line is out of place or has a wrong id")
 
     def _belongs(self, line: ChunkLine) -> bool:
         document, before = self._documents[-1]
@@ -514,7 +524,7 @@ class _Incoming:
     def _finish(self, file: FileLine) -> NewFile:
         root = file.root
         if root is not None and not 0 <= root < len(self.roots):
-            raise invalid(f"{file.path} has a root that is not there")
+            raise invalid(f"{file.path} has an unknown root number")
         for doc, chunks in self._documents:
             if chunks and (reason := marks.why_unfit(marks_of(doc), chunks[-1].span.end)):
                 raise invalid(f"{doc.path}: {reason}")
@@ -546,7 +556,7 @@ class _Incoming:
 
 
 def _conflict(store: Store, file: NewFile) -> str:
-    """Return the path that the store has already, or ""."""
+    """Return the path that the store already has, or ""."""
     if store.known(file.path) is not None:
         return file.path
     for document in file.documents:
@@ -570,4 +580,4 @@ def _check_vectors(file: NewFile, dimension: int) -> None:
     for document in file.documents:
         vectors = [chunk.vector for chunk in document.chunks if chunk.vector is not None]
         if len(vectors) < len(document.chunks) or find_flaws(vectors, dimension=dimension):
-            raise invalid(f"{document.path} has a chunk whose vector is missing or cannot be one")
+            raise invalid(f"{document.path} has a chunk with a missing or invalid vector")

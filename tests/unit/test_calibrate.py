@@ -110,8 +110,8 @@ def test_unreachable_ceiling_is_a_warning(recall: Recall) -> None:
     calibrated(recall, {"office": ["docs/rules-0.md"]})
     recall.judge_import(queries=recall.engine.base / "queries.jsonl", qrels=recall.engine.base / "qrels.tsv")
     for changes, severity, evidence in [
-        ({}, "warning", "0 of 1 short documents are within 0.2"),
-        ({"sparse_distance_ceiling": 0.9}, "ok", "1 of 1 short documents are within 0.9"),
+        ({}, "warning", "0 of 1 short documents are within distance 0.2"),
+        ({"sparse_distance_ceiling": 0.9}, "ok", "1 of 1 short documents are within distance 0.9"),
         ({"sparse_recall": False}, "ok", "sparse-document recall is off"),
         ({"sparse_max_injections": 0}, "ok", "sparse-document recall is off"),
     ]:
@@ -124,4 +124,4 @@ def test_unreachable_ceiling_is_a_warning(recall: Recall) -> None:
 def test_store_without_short_documents_needs_no_ceiling(recall: Recall) -> None:
     recall.remove(["docs/vault.md"])
     found = ceiling_reachable(recall.store, recall.engine.embedder, recall.config)
-    assert (found.severity, found.evidence) == ("ok", "there is no short document to try")
+    assert (found.severity, found.evidence) == ("ok", "no short documents to check")

@@ -100,7 +100,7 @@ def test_growing_file_is_explained(tmp_path: Path) -> None:
     store.close()
 
     assert first["bytes_after"] > first["bytes_before"]
-    assert first["reason"] == "it now has statistics of its indexes, which searches use"
+    assert first["reason"] == "it now contains statistics of its indexes, which searches use"
     assert "reason" not in second
     grown = first["bytes_after"] - first["bytes_before"]
     assert list(compacted_lines({"ok": True, "compacted": first})) == [

@@ -334,7 +334,7 @@ def test_missing_counter_or_embedder_is_only_a_warning(store: SqliteStore) -> No
     found = {each["code"]: each for each in doctor(store, HERE) if each["severity"] != "ok"}
 
     assert {code: each["severity"] for code, each in found.items()} == {"vectors": "warning", "tokens": "warning"}
-    assert found["tokens"]["fix"] == "put the file back, or recall rechunk --counter approx-2"
+    assert found["tokens"]["fix"] == "restore the file, or recall rechunk --counter approx-2"
 
 
 def test_fix_without_embedder_repairs_everything_else(store: SqliteStore) -> None:
@@ -478,7 +478,7 @@ def test_near_duplicates_are_searched_only_on_request(store: SqliteStore) -> Non
         "code": "near_duplicates",
         "severity": "ok",
         "evidence": (
-            "3 pairs of chunks in different documents have a cosine from 0.95 on; the first "
+            "3 pairs of chunks in different documents have a cosine of at least 0.95; first: "
             "a.md:1-1 and same.md:1-1 (1.000), a.md:1-1 and same.md:1-1 (1.000), a.md:2-2 and same.md:2-2 (1.000)"
         ),
     }

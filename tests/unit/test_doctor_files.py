@@ -184,7 +184,7 @@ def test_check_counts_the_files_that_search_marks(home: Path) -> None:
 
     marked = {each["doc"]["path"]: each["doc"].get("state") for each in results}
     assert marked == {"docs/a.md": "modified", "docs/b.md": None, "docs/c.md": "missing", "-x y.md": None}
-    assert files_check(home)["evidence"].startswith("of 4 files 1 are missing and 1 modified: ")
+    assert files_check(home)["evidence"].startswith("4 files checked, 1 missing, 1 modified: ")
 
 
 def test_first_files_are_named_and_the_rest_counted(home: Path) -> None:
@@ -196,7 +196,7 @@ def test_first_files_are_named_and_the_rest_counted(home: Path) -> None:
 
     evidence = files_check(home)["evidence"]
 
-    assert evidence.startswith("of 13 files 9 are missing and 0 modified: docs/more0.md is missing, ")
+    assert evidence.startswith("13 files checked, 9 missing, 0 modified: docs/more0.md is missing, ")
     assert evidence.endswith("docs/more4.md is missing, and 4 more")
 
 
@@ -222,7 +222,7 @@ def test_program_documents_have_no_file_to_miss() -> None:
 
     found = unchanged_files(store, base=Path("/nowhere"), config=Config())
 
-    assert (found.severity, found.evidence) == ("ok", "0 files are as they were read")
+    assert (found.severity, found.evidence) == ("ok", "0 files are unchanged since they were read")
 
 
 def test_impossible_file_name_counts_as_missing(tmp_path: Path) -> None:

@@ -289,7 +289,7 @@ def test_init_succeeds_with_read_only_settings(tmp_path: Path, monkeypatch: pyte
 
     response = Recall.init(str(tmp_path))
 
-    assert "put into it: lexical_weight = 0.7, semantic_weight = 0.3" in response["warnings"][1]
+    assert "add by hand: lexical_weight = 0.7, semantic_weight = 0.3" in response["warnings"][1]
     assert (tmp_path / "recall.db").is_file()
 
 

@@ -227,7 +227,7 @@ def test_a_file_that_is_said_to_lie_elsewhere_is_refused(home: Path, fresh: Path
         for os_path in (*elsewhere, *detours):
             path = {"path": os_path} if os_path in detours else {}
             file = exported(home, of="file", os_path=os_path, **path)
-            with pytest.raises(RecallError, match="is said to lie at") as caught:
+            with pytest.raises(RecallError, match="does not match path") as caught:
                 recall.import_(file)
             assert caught.value.code == "import_invalid", os_path
             assert recall.stats()["store"]["documents"] == 0, os_path

@@ -571,7 +571,8 @@ def test_doctor_reads_files_again_and_names_those_that_give_another_text(recall:
     put(home, "session.py", MODULE)
     recall.index(".")
     checks = {check["code"]: check for check in recall.doctor()["checks"]}
-    assert (checks["readings"]["severity"], checks["readings"]["evidence"]) == ("ok", "2 files are read as they were")
+    found = checks["readings"]
+    assert (found["severity"], found["evidence"]) == ("ok", "2 files still give the stored text")
     (file,) = [each for each in recall.store.live_files() if each.path == "widget.1"]
     (document,) = file.documents
     with recall.store.writer() as writer:
@@ -580,7 +581,7 @@ def test_doctor_reads_files_again_and_names_those_that_give_another_text(recall:
     found = {check["code"]: check for check in recall.doctor()["checks"]}["readings"]
 
     assert (found["severity"], found["fix"]) == ("warning", "recall sync --reparse")
-    assert found["evidence"] == "1 of 2 files give another text by now: widget.1"
+    assert found["evidence"] == "1 of 2 files now give a different text: widget.1"
     for _ in recall.sync(reparse=True):
         pass
     assert {check["code"]: check for check in recall.doctor()["checks"]}["readings"]["severity"] == "ok"

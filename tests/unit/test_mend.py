@@ -173,7 +173,7 @@ def test_a_fix_says_to_sync_where_times_or_readings_are_gone(
     whole = damage.copied(made, tmp_path / "store")
     damage.spoil(whole / "recall.db", damage.trees(whole / "recall.db")["meta"])
     check = mended(whole)["rebuilt"]
-    assert (check["severity"], check["evidence"]) == ("ok", "rebuilt from what could be read; nothing is lost")
+    assert (check["severity"], check["evidence"]) == ("ok", "rebuilt from the readable data; nothing was lost")
 
 
 SEVERAL = TREES[4::4]

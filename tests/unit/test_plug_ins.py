@@ -134,7 +134,7 @@ def test_without_the_plug_in_its_documents_stay(home: Path, tmp_path: Path, monk
         missing = checks["parser_missing"]
         assert (missing["severity"], missing["evidence"]) == (
             "warning",
-            "recall-man is not installed; files left as it read them: 2",
+            "recall-man is not installed; files it parsed, kept unchanged: 2",
         )
         assert missing["fix"] in warning
         assert (checks["files"]["severity"], checks["files"]["fix"]) == ("warning", "recall sync")

@@ -262,7 +262,7 @@ def test_a_receipt_cannot_choose_a_file_to_count_with(recall: Recall) -> None:
     error = refusal(recall, forged)
     assert (error.code, error.message) == (
         "untrusted_receipt",
-        "The receipt asks for the counter 'hf:/etc/passwd', which a file from elsewhere may not decide.",
+        "The receipt asks for the counter 'hf:/etc/passwd', which only you can choose.",
     )
 
 
@@ -393,4 +393,4 @@ def test_a_receipt_that_cannot_be_read_is_refused(here: Path) -> None:
     assert run("replay", ".")[0] == 2
     os.mkfifo(here / "pipe")
     assert run("replay", "pipe")[0] == 2  # and nobody waits for what may never come
-    assert run("replay", "a.txt")[2].splitlines()[0] == "error: a.txt is no receipt."
+    assert run("replay", "a.txt")[2].splitlines()[0] == "error: a.txt is not a receipt."

@@ -213,7 +213,7 @@ def test_another_target_starts_over_and_says_so(recall: Recall) -> None:
 
     response = run(recall.reembed("windowed"))
 
-    assert any("unfinished reembed to counting-1:64 is dropped" in each for each in response["warnings"])
+    assert any("dropped the unfinished reembed to counting-1:64" in each for each in response["warnings"])
     assert (response["reembedded"]["embedded"], response["reembedded"]["reused"]) == (FILES, 0)
 
 
@@ -244,7 +244,7 @@ def test_the_embedder_in_use_embeds_nothing_and_ends_an_unfinished_reembed(recal
     assert response["reembedded"]["embedded"] == 0
     assert recall.store.info().generation == generation
     assert recall.store.reembed_target() is None
-    assert any("is dropped" in each for each in response["warnings"])
+    assert any("dropped the unfinished" in each for each in response["warnings"])
 
 
 def test_chunks_that_come_in_meanwhile_are_embedded_before_the_switch(recall: Recall, home: Path) -> None:

@@ -55,7 +55,7 @@ def asked(store: SqliteStore, *, config: Config = Config(), own: Embedder = EMBE
 
 
 def test_every_chunk_of_a_sound_store_comes_back() -> None:
-    evidence = "4 chunks are found by their rarest words and vectors made anew"
+    evidence = "4 chunks are found by their rarest words and fresh vectors"
 
     assert asked(fish_store()) == {"code": "self_retrieval", "severity": "ok", "evidence": evidence}
 
@@ -67,8 +67,8 @@ def test_a_vector_of_another_text_is_found_out() -> None:
     check = asked(store)
 
     assert (check["severity"], check["fix"]) == ("warning", ANEW)
-    assert check["evidence"].startswith("of 4 chunks 2 are not found by ")
-    assert check["evidence"].endswith("the first a.txt:1-1 by its vector")
+    assert check["evidence"].startswith("2 of 4 chunks are not found by ")
+    assert check["evidence"].endswith("first: a.txt:1-1 by its vector")
 
 
 def test_the_fix_makes_every_vector_anew(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_the_fix_makes_every_vector_anew(tmp_path: Path) -> None:
         recall.import_(tmp_path / "all.jsonl")
         check = asked(recall.store, own=recall.engine.embedder)
 
-    assert check["evidence"] == "4 chunks are found by their rarest words and vectors made anew"
+    assert check["evidence"] == "4 chunks are found by their rarest words and fresh vectors"
 
 
 def test_texts_that_stand_twice_both_come_back() -> None:
@@ -105,7 +105,7 @@ def test_a_chunk_that_the_word_index_lacks_is_found_out() -> None:
     check = asked(store)
 
     assert (check["severity"], check["fix"]) == ("warning", "recall doctor --fix")
-    assert check["evidence"].endswith("the first c.txt:1-1 by its words")
+    assert check["evidence"].endswith("first: c.txt:1-1 by its words")
 
 
 def test_no_text_is_given_to_an_embedder_that_sends_it_off_this_machine() -> None:
@@ -149,7 +149,7 @@ def test_vectors_that_cannot_be_one_and_texts_without_a_feature_are_passed_over(
 
 
 def test_a_store_without_a_chunk_has_nothing_to_try() -> None:
-    assert self_retrieval(memory_store(), EMBEDDER).evidence == "there is no chunk to try"
+    assert self_retrieval(memory_store(), EMBEDDER).evidence == "no chunks to check"
 
 
 def test_a_text_of_any_spelling_finds_itself() -> None:

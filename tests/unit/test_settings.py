@@ -85,4 +85,4 @@ def test_why_a_file_cannot_be_written_is_told_in_words(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         write_settings(tmp_path / "gone" / "recall.toml", {"pool": 3})
 
-    assert caught.value.message.endswith("cannot be written (no such file or directory); put into it: pool = 3")
+    assert caught.value.message.endswith("cannot be written (no such file or directory); add by hand: pool = 3")

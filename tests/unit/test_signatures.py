@@ -458,7 +458,7 @@ def test_doctor_finds_a_signature_of_another_vector_and_makes_all_anew(home: Pat
             )
         (check,) = (each for each in recall.doctor()["checks"] if each["code"] == "vector_index")
         assert (check["severity"], check["fix"]) == ("error", "recall doctor --fix")
-        assert check["evidence"] == "1 signatures are not those of their vectors"
+        assert check["evidence"] == "1 signatures do not match their vectors"
         checks = {each["code"]: each for each in recall.doctor(fix=True)["checks"]}
         assert (checks["vector_index"]["severity"], "backup" in checks) == ("ok", True)
         assert recall.store.wrong_signatures() == 0

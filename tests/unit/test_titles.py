@@ -173,7 +173,7 @@ def test_doctor_names_files_that_an_earlier_version_read_and_the_command_that_me
     check = checked(recall)
     assert (check["severity"], check["fix"]) == ("warning", "recall sync")
     assert check["evidence"] == (
-        "of 2 files 1 were read by an earlier version of their parser: a.jsonl was read by an earlier version"
+        "2 files checked, 1 read by an earlier version of their parser: a.jsonl was read by an earlier version"
     )
     (stage,) = (each for each in recall.why_not("burrow", "a.jsonl#short")["whynot"]["stages"] if "code" in each)
     assert (stage["code"], stage["hint"]) == ("not_indexed", "recall sync")
@@ -194,7 +194,7 @@ def test_doctor_tells_of_a_changed_file_beside_one_that_an_earlier_version_read(
 
     assert check["fix"] == "recall sync"
     assert check["evidence"] == (
-        "of 3 files 0 are missing and 1 modified, 1 were read by an earlier version of their parser: "
+        "3 files checked, 0 missing, 1 modified, 1 read by an earlier version of their parser: "
         "a.jsonl is modified, b.jsonl was read by an earlier version"
     )
 
@@ -276,7 +276,7 @@ def test_a_chunk_that_is_no_slice_of_its_title_is_not_imported_as_one(recall: Re
     assert forged != body
     end = json.dumps({"type": "end", "sha256": sha256(forged.encode()).hexdigest()}, separators=(",", ":"))
 
-    with pytest.raises(StoreError, match="is said to be the title") as caught:
+    with pytest.raises(StoreError, match="is marked as the title") as caught:
         imported(tmp_path / "new", f"{forged}{end}\n")
 
     assert caught.value.code == "import_invalid"

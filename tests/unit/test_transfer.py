@@ -186,7 +186,7 @@ def test_another_embedder_is_refused_unless_vectors_are_made_again(saved: Callab
     copy = empty(wide)
     path = saved(sample_text())
 
-    with pytest.raises(StoreError, match="vectors are of") as refused:
+    with pytest.raises(StoreError, match="has vectors from") as refused:
         import_(copy, path, embedder=wide)
     import_(copy, path, embedder=wide, reembed=True)
 
