@@ -18,9 +18,7 @@ from benchmarks.forked import PYTEST, Job, in_children, say
 
 MAP_SECONDS = 1800.0
 _MAP_PIECES = 24
-_INTERRUPTING = (
-    "tests/unit/test_one_thread.py::test_an_exception_that_comes_with_a_signal_leaves_the_way_free_wherever_it_comes"
-)
+_INTERRUPTING = "tests/unit/test_one_thread.py::test_exception_from_a_signal_always_releases_the_guard"
 """It raises wherever it can, also where the measurement has its lock, which is never released then."""
 
 

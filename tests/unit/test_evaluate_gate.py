@@ -12,7 +12,7 @@ from recall_core.evaluate.figures import Baseline, find_fallen, read_baseline
 from recall_core.evaluate.measures import Condition, EvalOptions, parse_gate, parse_modes
 
 
-def test_conditions_are_read_with_mode_sign_and_number() -> None:
+def test_conditions_have_mode_sign_and_number() -> None:
     assert parse_gate("ndcg@10>=.38, BM25:mrr < 0.5,regressions=0") == (
         Condition("ndcg@10>=.38", None, "ndcg@10", ">=", 0.38),
         Condition("BM25:mrr < 0.5", "bm25", "mrr", "<", 0.5),
@@ -20,7 +20,7 @@ def test_conditions_are_read_with_mode_sign_and_number() -> None:
     )
 
 
-def test_a_malformed_condition_is_refused() -> None:
+def test_malformed_condition_is_refused() -> None:
     for text in ["", "ndcg@10", "ndcg@10>", ">=.3", "a:b:c>1", "mrr>=1e3", "mrr=>.3", "mrr>.5,", "mrr>."]:
         with pytest.raises(UsageError) as caught:
             parse_gate(text)
@@ -28,7 +28,7 @@ def test_a_malformed_condition_is_refused() -> None:
         assert (caught.value.code, caught.value.exit_code) == ("bad_gate", 2), text
 
 
-def test_a_condition_holds_as_its_sign_says() -> None:
+def test_condition_holds_as_its_sign_requires() -> None:
     for sign, holds in [
         (">=", [False, True, True]),
         (">", [False, False, True]),
@@ -41,7 +41,7 @@ def test_a_condition_holds_as_its_sign_says() -> None:
         assert not condition.holds(None), sign
 
 
-def test_modes_are_a_list_with_each_once() -> None:
+def test_modes_are_a_list_without_duplicates() -> None:
     assert parse_modes("bm25, Hybrid,bm25") == ("bm25", "hybrid")
     assert parse_modes("semantic,vector,lexical") == ("vector", "bm25")
     assert [EvalOptions(modes=modes).is_semantic for modes in ("bm25", "bm25,vector", "hybrid")] == [
@@ -54,7 +54,7 @@ def test_modes_are_a_list_with_each_once() -> None:
     assert caught.value.hint == "did you mean hybrid?"
 
 
-def test_a_baseline_is_an_answer_or_a_run(tmp_path: Path) -> None:
+def test_baseline_is_an_answer_or_a_run(tmp_path: Path) -> None:
     modes = [{"mode": "bm25", "measures": [{"measure": "mrr", "values": {"q1": 0.5, "q2": 1}}]}]
     (tmp_path / "answer").write_text(json.dumps({"ok": True, "evaluation": {"modes": modes}}))
     (tmp_path / "run").write_text("q1 Q0 a 1 1 x\n")
@@ -69,7 +69,7 @@ def test_a_baseline_is_an_answer_or_a_run(tmp_path: Path) -> None:
     assert run.values_for("hybrid", "mrr", ["q1"]) == {"q1": 1.0}
 
 
-def test_another_file_is_refused_as_a_baseline(tmp_path: Path) -> None:
+def test_other_files_are_refused_as_baselines(tmp_path: Path) -> None:
     for text in [
         "{",
         "{}",
@@ -87,13 +87,13 @@ def test_another_file_is_refused_as_a_baseline(tmp_path: Path) -> None:
         assert caught.value.code == "bad_baseline", text
 
 
-def test_a_mode_is_compared_with_its_own_or_the_only_one() -> None:
+def test_mode_is_compared_with_its_own_or_the_only_baseline() -> None:
     one, two = Baseline({"bm25": {}}), Baseline({"bm25": {}, "vector": {}})
 
     assert [one.against("hybrid"), two.against("vector"), two.against("hybrid")] == ["bm25", "vector", None]
 
 
-def test_the_queries_that_fell_stand_worst_first() -> None:
+def test_worst_regressions_come_first() -> None:
     before = {"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.5, "e": 0.5}
     after = {"a": 0.4, "b": 0.1, "c": 0.5, "d": 0.4, "e": 0.9, "f": 0.0}
 

@@ -45,7 +45,7 @@ def store() -> SqliteStore:
     return store
 
 
-def test_a_judgement_counts_for_the_chunk_around_its_middle() -> None:
+def test_judgement_counts_for_the_chunk_around_its_middle() -> None:
     for offset, end, counts in [
         (0, -1, True),  # the whole document
         (100, 200, True),
@@ -62,23 +62,23 @@ def test_a_judgement_counts_for_the_chunk_around_its_middle() -> None:
         assert stands_for(Spot("a.md", offset, end), CHUNK) is counts, (offset, end)
 
 
-def test_a_document_row_has_the_judgements_of_all_spans() -> None:
+def test_document_row_has_the_judgements_of_all_spans() -> None:
     found = [judgement(1, 0, 50), judgement(2, 500, 600), judgement(3, 0, 50, path="b.md")]
 
     assert grade_of_chunk(found, Spot("a.md")) == 2
 
 
-def test_the_highest_grade_counts() -> None:
+def test_highest_grade_counts() -> None:
     assert grade_of_chunk([judgement(1), judgement(3, 100, 200), judgement(0, 120, 130)], CHUNK) == 3
     assert grade_of_chunk([judgement(0)], CHUNK) == 0
 
 
-def test_a_chunk_that_nobody_judged_has_no_grade() -> None:
+def test_unjudged_chunk_has_no_grade() -> None:
     assert grade_of_chunk([judgement(3, 300, 400), judgement(3, path="b.md")], CHUNK) is None
     assert grade_of_chunk([], CHUNK) is None
 
 
-def test_a_grade_can_be_given_and_taken_back() -> None:
+def test_grade_can_be_given_and_taken_back() -> None:
     for grade in [0, 1, 2, 3]:
         for known in [
             (),
@@ -94,23 +94,23 @@ def test_a_grade_can_be_given_and_taken_back() -> None:
             assert apply_change(after, undo_of(step)) == tuple(sorted(known)), (grade, known)
 
 
-def test_a_grade_leaves_other_chunks_and_lower_spans_as_they_are() -> None:
+def test_grade_leaves_other_chunks_and_lower_spans_unchanged() -> None:
     known = (judgement(3, 300, 400), judgement(1, 110, 120))
 
     assert set(known) < set(apply_change(known, regrade_chunk("q1", "one", known, CHUNK, 2)))
 
 
-def test_a_document_that_is_judged_as_a_whole_is_graded_as_a_whole() -> None:
+def test_document_judged_as_a_whole_is_graded_as_a_whole() -> None:
     assert regrade_chunk("q1", "one", (judgement(1),), CHUNK, 2).added == (judgement(2),)
 
 
-def test_clearing_takes_all_that_stands_for_the_chunk() -> None:
+def test_clearing_removes_every_judgement_of_the_chunk() -> None:
     known = (judgement(1), judgement(2, 110, 120), judgement(3, 300, 400))
 
     assert apply_change(known, regrade_chunk("q1", "one", known, CHUNK, None)) == (judgement(3, 300, 400),)
 
 
-def test_the_next_id_is_the_first_that_is_free() -> None:
+def test_next_id_is_the_first_free_id() -> None:
     assert free_id([]) == "q1"
     assert free_id(["q1", "q3", "other"]) == "q2"
     assert free_id(["q2", "q1"]) == "q3"
@@ -120,7 +120,7 @@ def test_texts_are_compared_by_their_words() -> None:
     assert words("  token\n budget ") == "token budget"
 
 
-def test_a_change_is_stored_and_taken_back(store: SqliteStore) -> None:
+def test_change_is_stored_and_taken_back(store: SqliteStore) -> None:
     step = Regrade("q1", "one", added=(judgement(3, 0, 6),), begins=True)
 
     change(store, step)
@@ -131,7 +131,7 @@ def test_a_change_is_stored_and_taken_back(store: SqliteStore) -> None:
     assert store.judged_queries() == {}
 
 
-def test_a_query_with_other_judgements_stays_when_its_first_is_taken_back(store: SqliteStore) -> None:
+def test_query_with_later_judgements_survives_taking_back_the_first(store: SqliteStore) -> None:
     step = Regrade("q1", "one", added=(judgement(3, 0, 6),), begins=True)
     change(store, step)
     put(store, {}, [judgement(1, path="b.md")])
@@ -142,7 +142,7 @@ def test_a_query_with_other_judgements_stays_when_its_first_is_taken_back(store:
     assert judgements_of(store) == (judgement(1, path="b.md"),)
 
 
-def test_a_judgement_stored_under_another_name_is_found_and_replaced(store: SqliteStore) -> None:
+def test_judgement_under_another_name_is_found_and_replaced(store: SqliteStore) -> None:
     put(store, {"q1": "one"}, [judgement(1, path="a")])
 
     change(store, regrade_chunk("q1", "one", judgements_of(store), Spot("a.md", 0, 6), 2))
@@ -151,7 +151,7 @@ def test_a_judgement_stored_under_another_name_is_found_and_replaced(store: Sqli
     assert store.execute("SELECT count(*) FROM judgement") == [(1,)]
 
 
-def test_a_query_that_has_another_text_by_now_changes_nothing(store: SqliteStore) -> None:
+def test_query_with_a_changed_text_is_refused(store: SqliteStore) -> None:
     put(store, {"q1": "two"}, [judgement(1)])
 
     with pytest.raises(UsageError) as caught:
@@ -162,7 +162,7 @@ def test_a_query_that_has_another_text_by_now_changes_nothing(store: SqliteStore
 
 
 @pytest.mark.parametrize("grade", [1, None])
-def test_a_grade_that_somebody_gave_since_is_not_taken_back(store: SqliteStore, grade: int | None) -> None:
+def test_newer_grade_is_not_taken_back(store: SqliteStore, grade: int | None) -> None:
     step = Regrade("q1", "one", added=(judgement(0, 0, 6),), begins=True)
     change(store, step)
     change(store, regrade_chunk("q1", "one", judgements_of(store), Spot("a.md", 0, 6), grade))
@@ -174,7 +174,7 @@ def test_a_grade_that_somebody_gave_since_is_not_taken_back(store: SqliteStore, 
     assert store.judged_queries() == {"q1": "one"}
 
 
-def test_a_grade_that_was_taken_away_does_not_come_back_over_a_newer_one(store: SqliteStore) -> None:
+def test_removed_grade_does_not_return_over_a_newer_grade(store: SqliteStore) -> None:
     put(store, {"q1": "one"}, [judgement(3, 0, 6)])
     step = regrade_chunk("q1", "one", judgements_of(store), Spot("a.md", 0, 6), None)
     change(store, step)
@@ -185,7 +185,7 @@ def test_a_grade_that_was_taken_away_does_not_come_back_over_a_newer_one(store: 
     assert judgements_of(store) == (judgement(1, 0, 6),)
 
 
-def test_a_query_that_begins_where_another_has_taken_its_id_gets_the_next_one(store: SqliteStore) -> None:
+def test_new_query_with_a_taken_id_gets_the_next_id(store: SqliteStore) -> None:
     put(store, {"q1": "two"}, [judgement(2, 0, 6)])
     first = Regrade("q1", "one", added=(judgement(3, 0, 6),), begins=True)
     second = Regrade("q1", "one", added=(judgement(1, path="b.md"),))
@@ -201,7 +201,7 @@ def test_a_query_that_begins_where_another_has_taken_its_id_gets_the_next_one(st
     assert judgements_of(store) == (judgement(2, 0, 6),)
 
 
-def test_a_query_that_begins_joins_the_one_that_has_its_words_by_now(store: SqliteStore) -> None:
+def test_new_query_joins_an_existing_query_with_equal_words(store: SqliteStore) -> None:
     put(store, {"q1": "two", "q7": " one\n query"}, [judgement(2), Judgement("q7", Spot("b.md"), 1)])
 
     change(store, Regrade("q1", "one query", added=(judgement(3, 0, 6),), begins=True))

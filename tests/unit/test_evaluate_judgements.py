@@ -61,7 +61,7 @@ def store_rows(store: SqliteStore) -> list[tuple[str, str, int, int, int]]:
     return store.execute("SELECT query, path, offset, end_offset, grade FROM judgement ORDER BY 1, 2, 3, 4")
 
 
-def test_a_document_is_found_by_path_record_and_file_name() -> None:
+def test_document_is_found_by_path_record_and_file_name() -> None:
     for name, spot in [
         ("docs/a.md", Spot("docs/a.md")),
         ("a.md", Spot("docs/a.md")),
@@ -79,7 +79,7 @@ def test_a_document_is_found_by_path_record_and_file_name() -> None:
         assert NAMES.find(name) == spot, name
 
 
-def test_a_document_is_called_by_one_word_that_finds_it() -> None:
+def test_document_name_is_one_word_that_finds_it() -> None:
     for spot, name in [
         (Spot("corpus.jsonl#184"), "184"),
         (Spot("docs/a.md", 3, 9), "docs/a.md[3:9]"),
@@ -90,7 +90,7 @@ def test_a_document_is_called_by_one_word_that_finds_it() -> None:
         assert NAMES.find(name) in (spot, None), spot
 
 
-def test_a_record_id_in_two_files_names_neither() -> None:
+def test_record_id_in_two_files_names_neither() -> None:
     names = Names([("a.jsonl#1", "a.jsonl"), ("b.jsonl#1", "b.jsonl"), ("c.jsonl#1", "c.jsonl")])
 
     assert names.find("1") is None
@@ -104,9 +104,7 @@ def test_unknown_documents_are_counted_and_kept(store: SqliteStore) -> None:
     assert found.unknown == 1
 
 
-def test_a_judgement_of_an_unknown_document_counts_once_however_often_a_file_has_it(
-    store: SqliteStore, tmp_path: Path
-) -> None:
+def test_repeated_judgement_of_an_unknown_document_counts_once(store: SqliteStore, tmp_path: Path) -> None:
     (tmp_path / "q").write_text(QUERIES)
     (tmp_path / "r").write_text("q1 0 gone 1\nq1 0 gone 2\nq9 0 docs/a.md 1\nq9 0 docs/a.md 1\n")
 
@@ -119,7 +117,7 @@ def test_a_judgement_of_an_unknown_document_counts_once_however_often_a_file_has
     ]
 
 
-def test_importing_twice_changes_nothing_and_the_last_grade_wins(store: SqliteStore, tmp_path: Path) -> None:
+def test_repeated_import_changes_nothing_and_last_grade_wins(store: SqliteStore, tmp_path: Path) -> None:
     (tmp_path / "q").write_text(QUERIES)
     (tmp_path / "r").write_text(QRELS)
 
@@ -138,7 +136,7 @@ def test_importing_twice_changes_nothing_and_the_last_grade_wins(store: SqliteSt
     }
 
 
-def test_a_query_with_another_text_is_refused_and_nothing_is_written(store: SqliteStore) -> None:
+def test_query_with_another_text_is_refused_without_writing(store: SqliteStore) -> None:
     put(store, {"q": "one"}, [])
 
     with pytest.raises(UsageError) as caught:
@@ -149,7 +147,7 @@ def test_a_query_with_another_text_is_refused_and_nothing_is_written(store: Sqli
     assert store.judgement_count() == 0
 
 
-def test_a_judgement_of_a_document_that_comes_later_finds_it(store: SqliteStore) -> None:
+def test_judgement_finds_a_document_added_later(store: SqliteStore) -> None:
     put(store, {"q": "one"}, [Judgement("q", Spot("late[0:3]"), 1)])
     assert read_stored(store, names_of(store)).unknown == 1
 
@@ -158,7 +156,7 @@ def test_a_judgement_of_a_document_that_comes_later_finds_it(store: SqliteStore)
     assert read_stored(store, names_of(store)).judgements == (Judgement("q", Spot("docs/late.md", 0, 3), 1),)
 
 
-def test_a_judgement_takes_the_place_of_one_made_before_its_document_came(store: SqliteStore, tmp_path: Path) -> None:
+def test_judgement_replaces_one_made_before_its_document_was_added(store: SqliteStore, tmp_path: Path) -> None:
     (tmp_path / "q").write_text(QUERIES)
     (tmp_path / "r").write_text("q1 0 late 1\nq2 0 late 1\nq1 0 late.md[0:3] 2\nq1 0 gone 1\n")
     import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
@@ -173,7 +171,7 @@ def test_a_judgement_takes_the_place_of_one_made_before_its_document_came(store:
     assert store.judgement_count() == count(store) == 4
 
 
-def test_importing_before_and_after_the_documents_is_like_importing_once(tmp_path: Path) -> None:
+def test_importing_before_and_after_documents_equals_importing_once(tmp_path: Path) -> None:
     (tmp_path / "q").write_text(QUERIES)
     (tmp_path / "r").write_text("q1 0 a 1\nq2 0 b 2\nq2 0 a.md 1\n")
     files = (new_file("docs/a.md", ["alpha"]), new_file("docs/b.md", ["beta"]))
@@ -187,7 +185,7 @@ def test_importing_before_and_after_the_documents_is_like_importing_once(tmp_pat
     assert store_rows(early) == store_rows(late)
 
 
-def test_names_that_several_documents_share_take_no_judgement_away(store: SqliteStore, tmp_path: Path) -> None:
+def test_names_shared_by_several_documents_remove_no_judgement(store: SqliteStore, tmp_path: Path) -> None:
     (tmp_path / "q").write_text(QUERIES)
     (tmp_path / "r").write_text("q1 0 c 1\n")
     import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
@@ -200,7 +198,7 @@ def test_names_that_several_documents_share_take_no_judgement_away(store: Sqlite
     assert count(store) == 3
 
 
-def test_a_document_judged_under_two_names_keeps_one_grade() -> None:
+def test_document_judged_under_two_names_keeps_one_grade() -> None:
     for name in ["a", "z"]:
         store = memory_store()
         put(store, {"q": "one"}, [Judgement("q", Spot(name), 1), Judgement("q", Spot(f"m/{name}.md"), 3)])
@@ -214,7 +212,7 @@ def test_a_document_judged_under_two_names_keeps_one_grade() -> None:
         assert count(store) == 1, name
 
 
-def test_a_changed_grade_does_not_return_from_another_name() -> None:
+def test_changed_grade_does_not_return_from_another_name() -> None:
     for grade in [None, 0]:
         store = memory_store()
         put(store, {"q": "one"}, [Judgement("q", Spot(name), 2) for name in ("late", "late.md", "docs/late.md")])
@@ -226,7 +224,7 @@ def test_a_changed_grade_does_not_return_from_another_name() -> None:
         assert [row[-1] for row in store_rows(store)] == ([] if grade is None else [grade]), grade
 
 
-def test_a_grade_that_is_added_takes_the_place_of_one_under_another_name(store: SqliteStore) -> None:
+def test_added_grade_replaces_one_under_another_name(store: SqliteStore) -> None:
     put(store, {"q": "one"}, [Judgement("q", Spot("a"), 1), Judgement("q", Spot("gone"), 1)])
 
     change(store, Regrade("q", "one", added=(Judgement("q", Spot("docs/a.md"), 3),)))
@@ -234,7 +232,7 @@ def test_a_grade_that_is_added_takes_the_place_of_one_under_another_name(store: 
     assert store_rows(store) == [("q", "docs/a.md", 0, -1, 3), ("q", "gone", 0, -1, 1)]
 
 
-def test_an_export_is_repeatable_and_can_be_imported(store: SqliteStore, tmp_path: Path) -> None:
+def test_export_is_reproducible_and_can_be_imported(store: SqliteStore, tmp_path: Path) -> None:
     for form in ["beir", "trec"]:
         grades = [Judgement("q2", Spot("docs/b.md", 2, 8), 2), Judgement("q1", Spot("my notes.md", 3, 9), 0)]
         put(store, {"q2": "two", "q1": "one"}, [*grades, Judgement("q2", Spot("docs/a.md"), -1)])
@@ -255,7 +253,7 @@ def test_an_export_is_repeatable_and_can_be_imported(store: SqliteStore, tmp_pat
         assert again.getvalue() == rows.getvalue(), form
 
 
-def test_a_document_has_the_highest_grade_of_its_spans() -> None:
+def test_document_has_the_highest_grade_of_its_spans() -> None:
     grades = [Judgement("q", Spot("a", 0, 5), 1), Judgement("q", Spot("a", 5, 9), 3), Judgement("q", Spot("a"), 2)]
 
     assert by_document(grades) == {"q": {"a": 3}}

@@ -31,7 +31,7 @@ def value(name: str, judged: dict[str, int], hits: list[str]) -> float:
     return values([measure], {"q": judged}, {"q": hits})[measure]["q"]
 
 
-def test_measures_have_one_name_each_however_they_are_written() -> None:
+def test_each_measure_has_one_canonical_name() -> None:
     assert [measure.name for measure in parse_measures(DEFAULT)] == DEFAULT.split(",")
     assert [measure.name for measure in parse_measures("NDCG@10, ap,RR@5,precision@3,R@7,map")] == [
         "ndcg@10",
@@ -42,17 +42,17 @@ def test_measures_have_one_name_each_however_they_are_written() -> None:
     ]
 
 
-def test_an_unknown_measure_is_refused_with_the_nearest() -> None:
+def test_unknown_measure_suggests_the_nearest() -> None:
     assert (refused("ndgc@10").code, refused("ndgc@10").hint) == ("unknown_metric", "did you mean ndcg@10?")
     assert refused("").code == refused("ndcg@").code == refused("@5").code == "unknown_metric"
 
 
-def test_a_cutoff_that_is_missing_or_too_large_is_refused() -> None:
+def test_missing_or_too_large_cutoff_is_refused() -> None:
     for name in ["p", "recall", "ndcg@0", "p@10001"]:
         assert refused(name).code == "bad_value", name
 
 
-def test_values_are_those_computed_by_hand() -> None:
+def test_values_match_hand_computation() -> None:
     judged, hits = {"a": 2, "b": 1, "c": 0}, ["x", "a", "c", "b"]
 
     assert value("p@2", judged, hits) == 0.5
@@ -70,7 +70,7 @@ def test_ties_are_broken_by_rank_not_by_name() -> None:
     assert value("mrr", {"a": 1}, ["z", "y", "a"]) == round(1 / 3, 6)
 
 
-def test_a_query_without_hits_has_0_and_names_may_hold_anything() -> None:
+def test_query_without_hits_scores_0_with_any_name() -> None:
     measure = parse_measure("p@1")
 
     found = values([measure], {"é\0": {"a\0": 1}, "é\0x": {"a\0b": 1}}, {"é\0": ["a\0b"]})
@@ -78,7 +78,7 @@ def test_a_query_without_hits_has_0_and_names_may_hold_anything() -> None:
     assert found[measure] == {"é\0": 0.0, "é\0x": 0.0}
 
 
-def test_the_five_measures_need_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_five_measures_need_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_measures", None)
 
     found = values(parse_measures(DEFAULT), {"q": {"a": 1, "b": 2}}, {"q": ["b", "x", "a"]})
@@ -92,7 +92,7 @@ def test_the_five_measures_need_no_package(monkeypatch: pytest.MonkeyPatch) -> N
     }
 
 
-def test_a_measure_that_needs_the_package_says_so_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_measure_package_is_reported_before_any_query(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_measures", None)
 
     with pytest.raises(UsageError) as caught:
@@ -102,7 +102,7 @@ def test_a_measure_that_needs_the_package_says_so_before_anything_is_asked(monke
     assert "success@5 needs the package ir-measures" in caught.value.message
 
 
-def test_ir_measures_gives_the_rest() -> None:
+def test_ir_measures_computes_other_measures() -> None:
     judged, hits = {"a": 2, "b": 1, "c": 0}, ["x", "a", "c", "b"]
 
     assert value("success@1", judged, hits) == 0.0
@@ -112,13 +112,13 @@ def test_ir_measures_gives_the_rest() -> None:
     assert refused("rprec@5").code == refused("success").code == "bad_value"
 
 
-def test_judged_is_a_share_of_the_hits_there_are() -> None:
+def test_judged_is_a_share_of_the_returned_hits() -> None:
     assert judged_share({"a": 0, "b": 1}, ["a", "x", "b"], 2) == 0.5
     assert judged_share({"a": 0}, ["a"], 10) == 1.0
     assert judged_share({"a": 0}, [], 10) is None
 
 
-def test_bounds_are_those_of_every_way_to_fill_the_holes() -> None:
+def test_bounds_cover_every_way_to_fill_missing_judgements() -> None:
     judged = {"a": 2, "b": 1, "c": 0, "d": 3}
     hits = ["x", "a", "y", "c", "z", "b"]
     for measure in (Measure("nDCG", 5), Measure("P", 5), Measure("nDCG", 10)):
@@ -132,7 +132,7 @@ def test_bounds_are_those_of_every_way_to_fill_the_holes() -> None:
         assert found == pytest.approx((min(filled), max(filled)), abs=1e-6)
 
 
-def test_a_grade_in_between_gives_no_ndcg_below_the_bounds_and_can_give_one_above() -> None:
+def test_intermediate_grade_can_exceed_only_the_upper_ndcg_bound() -> None:
     judged, hits, measure = {"b": 2, "d": 2, "x": 3}, ["a", "b", "c", "d", "e"], Measure("nDCG", 5)
     grades = [{**judged, **dict(zip("ace", filled, strict=True))} for filled in product(range(4), repeat=3)]
 
@@ -143,7 +143,7 @@ def test_a_grade_in_between_gives_no_ndcg_below_the_bounds_and_can_give_one_abov
     assert high + 1e-3 < max(found) < high + 1e-2
 
 
-def test_without_holes_both_bounds_are_the_value() -> None:
+def test_complete_judgements_make_both_bounds_the_value() -> None:
     judged = {"a": 1, "b": 0}
 
     low, high = bounds(Measure("nDCG", 10), judged, ["b", "a"], best=1) or (0, 0)

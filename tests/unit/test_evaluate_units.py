@@ -67,7 +67,7 @@ def tuned(recall: Recall, options: TuneOptions) -> TuneResponse:
             return response
 
 
-def test_grades_of_chunks_are_measured_by_chunk(recall: Recall) -> None:
+def test_chunk_grades_are_measured_by_chunk(recall: Recall) -> None:
     plum, fig = chunks(recall, "a.md")[2:4]
     judge(recall, (plum, 3), (fig, 0))
 
@@ -78,7 +78,7 @@ def test_grades_of_chunks_are_measured_by_chunk(recall: Recall) -> None:
     assert judged == 0.25  # two of eight chunks; of documents it would be one of two
 
 
-def test_a_graded_chunk_far_down_counts_though_its_document_is_first(recall: Recall) -> None:
+def test_low_ranked_graded_chunk_counts_by_chunk(recall: Recall) -> None:
     apple = chunks(recall, "a.md")[0]
     judge(recall, (apple, 1))
 
@@ -90,7 +90,7 @@ def test_a_graded_chunk_far_down_counts_though_its_document_is_first(recall: Rec
     assert (by_chunk < 0.5, by_doc) == (True, 1.0)
 
 
-def test_one_judgement_of_a_whole_document_makes_documents_the_unit(recall: Recall) -> None:
+def test_one_document_judgement_makes_documents_the_unit(recall: Recall) -> None:
     judge(recall, (chunks(recall, "a.md")[2], 3), (Spot("b.md"), 1))
 
     view = evaluated(recall)["evaluation"]
@@ -98,7 +98,7 @@ def test_one_judgement_of_a_whole_document_makes_documents_the_unit(recall: Reca
     assert (view["unit"], view["judgements"]) == ("doc", 2)
 
 
-def test_measured_by_chunk_a_whole_document_stands_for_each_of_its_chunks(recall: Recall) -> None:
+def test_document_judgement_counts_for_each_chunk_when_measuring_chunks(recall: Recall) -> None:
     spots = chunks(recall, "a.md")
     judge(recall, (Spot("a.md"), 1), (spots[2], 3))
 
@@ -111,7 +111,7 @@ def test_measured_by_chunk_a_whole_document_stands_for_each_of_its_chunks(recall
     assert "1 judgement is of a whole document and counts for every chunk" in response["warnings"][0]
 
 
-def test_files_are_measured_by_document_even_where_they_name_spans(recall: Recall, tmp_path: Path) -> None:
+def test_files_with_spans_are_still_measured_by_document(recall: Recall, tmp_path: Path) -> None:
     spot = chunks(recall, "a.md")[2]
     (tmp_path / "q.jsonl").write_text(json.dumps({"_id": "q", "text": "fruit plum"}) + "\n")
     (tmp_path / "r.tsv").write_text(f"q\ta.md[{spot.offset}:{spot.end}]\t1\n")
@@ -121,7 +121,7 @@ def test_files_are_measured_by_document_even_where_they_name_spans(recall: Recal
     assert evaluated(recall, files._replace(unit="chunk"))["evaluation"]["unit"] == "chunk"
 
 
-def test_a_judged_span_that_no_chunk_holds_counts_as_not_found(recall: Recall) -> None:
+def test_judged_span_without_a_chunk_counts_as_missed(recall: Recall) -> None:
     judge(recall, (chunks(recall, "a.md")[2], 1), (Spot("gone.md", 0, 9), 1), (Spot("a.md", 900, 950), 1))
 
     view = evaluated(recall)["evaluation"]
@@ -130,7 +130,7 @@ def test_a_judged_span_that_no_chunk_holds_counts_as_not_found(recall: Recall) -
     assert view["modes"][0]["measures"][1]["mean"] == pytest.approx(1 / 3, abs=1e-6)
 
 
-def test_a_run_by_chunk_is_a_baseline_by_chunk(recall: Recall, tmp_path: Path) -> None:
+def test_run_by_chunk_is_a_baseline_by_chunk(recall: Recall, tmp_path: Path) -> None:
     judge(recall, (chunks(recall, "a.md")[1], 2))
     run = tmp_path / "x.run"
 
@@ -145,7 +145,7 @@ def test_a_run_by_chunk_is_a_baseline_by_chunk(recall: Recall, tmp_path: Path) -
     assert (view["comparisons"][0]["ties"], view["comparisons"][0]["difference"]) == (1, 0.0)
 
 
-def test_a_baseline_of_the_other_unit_is_refused(recall: Recall, tmp_path: Path) -> None:
+def test_baseline_of_the_other_unit_is_refused(recall: Recall, tmp_path: Path) -> None:
     judge(recall, (chunks(recall, "a.md")[1], 2))
     before = tmp_path / "before.json"
     before.write_text(json.dumps(evaluated(recall, EvalOptions(unit="doc"))))
@@ -156,7 +156,7 @@ def test_a_baseline_of_the_other_unit_is_refused(recall: Recall, tmp_path: Path)
     assert (caught.value.code, "--unit doc" in str(caught.value.hint)) == ("bad_baseline", True)
 
 
-def test_tune_has_at_the_present_weight_what_eval_measures(recall: Recall) -> None:
+def test_tune_and_eval_agree_at_the_current_weight(recall: Recall) -> None:
     for unit in UNITS:
         judge(recall, (chunks(recall, "a.md")[0], 1), (chunks(recall, "b.md")[2], 2))
         options = TuneOptions(unit=unit)
@@ -168,7 +168,7 @@ def test_tune_has_at_the_present_weight_what_eval_measures(recall: Recall) -> No
         assert view["current"] == pytest.approx(measured["mean"], abs=1e-6), unit
 
 
-def test_the_default_installation_measures_grades_by_itself(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_installation_measures_grades(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     judge(recall, (chunks(recall, "a.md")[0], 1))
 

@@ -12,7 +12,7 @@ from recall_core.errors import UsageError
 from recall_tui.files import MOST_BYTES, edit, edit_at, editor, holds, load, place, save
 
 
-def test_a_saved_query_is_loaded_as_it_was_with_one_line_break_at_its_end(tmp_path: Path) -> None:
+def test_saved_query_loads_unchanged_with_one_final_line_break(tmp_path: Path) -> None:
     file = tmp_path / "q.rql"
 
     save(file, "SELECT *\nFROM chunk -- café\n\n")
@@ -23,7 +23,7 @@ def test_a_saved_query_is_loaded_as_it_was_with_one_line_break_at_its_end(tmp_pa
     assert not holds(file, "SELECT *")
 
 
-def test_saving_over_a_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
+def test_saving_keeps_the_mode_and_link_of_a_file(tmp_path: Path) -> None:
     file, link = tmp_path / "q.rql", tmp_path / "link.rql"
     file.write_text("old\n", encoding="utf-8")
     file.chmod(0o640)
@@ -46,14 +46,14 @@ def test_saving_replaces_no_pipe(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-def test_a_name_without_a_suffix_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_without_a_suffix_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/you")
 
     assert place("~/q") == Path("/home/you/q.rql")
     assert place("q.txt") == Path("q.txt")
 
 
-def test_a_name_of_a_folder_gets_no_suffix() -> None:
+def test_folder_name_gets_no_suffix() -> None:
     for typed in ["/", ".", "..", ""]:
         assert place(typed).is_dir(), typed
 
@@ -63,14 +63,14 @@ def test_a_name_of_a_folder_gets_no_suffix() -> None:
             load(place(typed))
 
 
-def test_line_breaks_and_marks_of_other_systems_are_read(tmp_path: Path) -> None:
+def test_foreign_line_breaks_and_boms_are_read(tmp_path: Path) -> None:
     file = tmp_path / "q.rql"
     file.write_bytes(b"\xef\xbb\xbfSELECT *\r\nFROM chunk\r\n")
 
     assert load(file) == "SELECT *\nFROM chunk"
 
 
-def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_non_text_file_is_refused(tmp_path: Path) -> None:
     binary, large = tmp_path / "a.rql", tmp_path / "b.rql"
     binary.write_bytes(b"caf\xe9")
     large.write_bytes(b"x" * (MOST_BYTES + 1))
@@ -88,20 +88,20 @@ def script(folder: Path, body: str) -> str:
     return str(file)
 
 
-def test_the_text_comes_back_as_the_editor_leaves_it(tmp_path: Path) -> None:
+def test_text_is_returned_as_the_editor_leaves_it(tmp_path: Path) -> None:
     command = [script(tmp_path, 'case "$1" in *.rql) echo " -- more" >> "$1";; esac')]
 
     assert edit("SELECT *", command) == "SELECT *\n -- more"
 
 
-def test_an_editor_that_gives_up_changes_nothing(tmp_path: Path) -> None:
+def test_failing_editor_changes_nothing(tmp_path: Path) -> None:
     command = [script(tmp_path, 'echo lost > "$1"; exit 3')]
 
     with pytest.raises(UsageError, match="ended with code 3"):
         edit("SELECT *", command)
 
 
-def test_visual_is_asked_before_editor_and_both_may_have_arguments(tmp_path: Path) -> None:
+def test_visual_precedes_editor_and_both_accept_arguments(tmp_path: Path) -> None:
     program = script(tmp_path, "")
     path = os.environ["PATH"]
 
@@ -109,7 +109,7 @@ def test_visual_is_asked_before_editor_and_both_may_have_arguments(tmp_path: Pat
     assert editor({"EDITOR": f"'{program}'", "PATH": path}) == [program]
 
 
-def test_a_known_editor_receives_the_line(tmp_path: Path) -> None:
+def test_known_editor_receives_the_line(tmp_path: Path) -> None:
     for name, words in [
         ("nvim", "+12 {}"),
         ("nano", "+12 {}"),
@@ -127,7 +127,7 @@ def test_a_known_editor_receives_the_line(tmp_path: Path) -> None:
         assert (tmp_path / "words").read_text() == words.format(tmp_path / "a.md") + "\n", name
 
 
-def test_a_missing_editor_is_named() -> None:
+def test_missing_editor_is_named() -> None:
     for written in ["no-such-editor -w", "'unclosed", " "]:
         with pytest.raises(UsageError, match="ditor") as raised:
             editor({"EDITOR": written, "PATH": "/nowhere"})
@@ -136,7 +136,7 @@ def test_a_missing_editor_is_named() -> None:
 
 
 @pytest.mark.parametrize("made", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
-def test_what_is_no_file_is_neither_loaded_nor_compared(tmp_path: Path, made: Callable[[Path], None]) -> None:
+def test_special_file_is_neither_loaded_nor_compared(tmp_path: Path, made: Callable[[Path], None]) -> None:
     made(tmp_path / "q.rql")
 
     for read in (load, lambda path: holds(path, "SELECT *")):

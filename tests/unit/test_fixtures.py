@@ -56,13 +56,13 @@ def only(recall: Recall, ask: Ask = Ask(), **changes: Any) -> Any:
     return check(recall, line(**changes), ask=ask)["fixtures"]["results"][0]
 
 
-def test_a_fixture_reads_one_gold_name_or_several() -> None:
+def test_fixture_accepts_one_or_several_gold_names() -> None:
     first, second = parse_fixtures(line() + "\n\n" + line(id="f2", gold=["a.md", "b.md:3"], sparse=True), name="f")
     assert first == Fixture("f1", "vault code", ("docs/vault.md",), ("7741",), None, "f:1")
     assert (second.gold, second.sparse, second.place) == (("a.md", "b.md:3"), True, "f:3")
 
 
-def test_a_bad_fixture_is_refused_with_its_place() -> None:
+def test_bad_fixture_is_refused_with_its_position() -> None:
     for text, reason in [
         ("", "fx: there is no fixture"),
         (line() + "\n{", "fx:2: Input data was truncated"),
@@ -78,12 +78,12 @@ def test_a_bad_fixture_is_refused_with_its_place() -> None:
         assert (error.value.code, error.value.message) == ("bad_fixtures", f"{reason}."), text
 
 
-def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path: Path) -> None:
+def test_unreadable_file_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none\.jsonl: cannot be read"):
         read_fixtures(tmp_path / "none.jsonl")
 
 
-def test_the_verdict_says_whose_fault_it_is() -> None:
+def test_verdict_names_the_failing_part() -> None:
     for forced, on, by_injection, baseline, expected in [
         (True, True, False, True, "ok"),
         (True, True, False, False, "ok"),
@@ -102,12 +102,12 @@ def test_the_verdict_says_whose_fault_it_is() -> None:
         )
 
 
-def test_white_space_does_not_hide_a_fact_and_case_does() -> None:
+def test_white_space_is_ignored_but_case_counts() -> None:
     assert holds("retry\n  after", "retry after")
     assert not holds("Retry after", "retry after")
 
 
-def test_wilson_agrees_with_newcombes_table_of_1998() -> None:
+def test_wilson_agrees_with_newcombe_1998() -> None:
     for passed, of, bounds in [
         (81, 263, (0.2553, 0.3662)),
         (15, 148, (0.0624, 0.1605)),
@@ -119,16 +119,16 @@ def test_wilson_agrees_with_newcombes_table_of_1998() -> None:
         assert (round(found[0], 4), round(found[1], 4)) == bounds, (passed, of)
 
 
-def test_wilson_ends_at_certainty_and_knows_nothing_of_nothing() -> None:
+def test_wilson_of_all_is_one_and_of_none_is_undefined() -> None:
     assert (wilson(20, 20) or (0, 0))[1] == 1.0
     assert wilson(0, 0) is None
 
 
-def test_a_rate_of_nothing_is_null() -> None:
+def test_rate_of_nothing_is_null() -> None:
     assert rate(0, 0) == {"passed": 0, "of": 0, "rate": None, "interval": None}
 
 
-def test_a_fact_that_is_found_is_ok(recall: Recall) -> None:
+def test_found_fact_is_ok(recall: Recall) -> None:
     view = only(recall)
     assert (view["verdict"], view["forced"], view["on"], view["gold_hit"], view["sparse"]) == (
         "ok",
@@ -140,11 +140,11 @@ def test_a_fact_that_is_found_is_ok(recall: Recall) -> None:
     assert "cause" not in view
 
 
-def test_a_sparse_mark_of_the_fixture_wins_over_the_chunk_count(recall: Recall) -> None:
+def test_sparse_mark_of_a_fixture_overrides_the_chunk_count(recall: Recall) -> None:
     assert only(recall, sparse=False)["sparse"] is False
 
 
-def test_gold_may_be_a_document_or_lines_of_it(recall: Recall) -> None:
+def test_gold_may_be_a_document_or_lines(recall: Recall) -> None:
     for gold in ["docs/plan.md", "docs/plan.md:3", "docs/plan.md:3-3"]:
         view = only(recall, query="ceiling of the budget", gold=gold, must_contain=["is ninety"])
         assert (view["verdict"], view["gold_hit"]) == ("ok", True), gold
@@ -158,7 +158,7 @@ def test_gold_may_be_a_chunk_id(recall: Recall) -> None:
 _MISSED = ({"query": "call retried rule"}, {"query": "vault", "gold": "docs/retry.md:1", "must_contain": ["rule 0"]})
 
 
-def test_a_failure_names_the_stage_that_lost_the_fact(recall: Recall) -> None:
+def test_failure_names_the_stage_that_lost_the_fact(recall: Recall) -> None:
     for changes, settings, expected in [
         ({"gold": "docs/none.md", "query": "waits"}, (), ("ingestion_failure", "not_ingested")),
         ({"must_contain": ["8852"]}, (), ("ingestion_failure", "absent")),
@@ -173,38 +173,38 @@ def test_a_failure_names_the_stage_that_lost_the_fact(recall: Recall) -> None:
         assert (view["verdict"], view["cause"]["code"]) == expected, changes
 
 
-def test_a_listed_chunk_that_the_budget_cuts_is_a_miss_by_budget(recall: Recall) -> None:
+def test_listed_chunk_cut_by_the_budget_is_a_budget_miss(recall: Recall) -> None:
     ask = Ask(k=20, settings=("budget_tokens=60", "sparse_recall=off"))
     view = only(recall, ask, query="call waits retried", gold="docs/retry.md:23", must_contain=["Retry rule 11"])
     assert (view["verdict"], view["cause"]["code"]) == ("retrieval_miss", "budget")
     assert view["cause"]["rank"] > 1
 
 
-def test_a_removed_document_is_an_ingestion_failure_by_tombstone(recall: Recall) -> None:
+def test_removed_document_is_an_ingestion_failure_by_tombstone(recall: Recall) -> None:
     recall.remove(["docs/vault.md"])
     view = only(recall)
     assert (view["verdict"], view["cause"]["code"]) == ("ingestion_failure", "tombstoned")
     assert "sparse" not in view
 
 
-def test_a_fact_that_is_only_in_the_changed_file_is_stale(recall: Recall) -> None:
+def test_fact_only_in_the_changed_file_is_stale(recall: Recall) -> None:
     (recall.engine.base / "docs/vault.md").write_text("The vault code of the Oslo office is 9003.\n")
     view = only(recall, must_contain=["9003"])
     assert (view["verdict"], view["cause"]["code"]) == ("ingestion_failure", "stale")
 
 
-def test_an_answer_that_stands_elsewhere_makes_the_gold_incomplete(recall: Recall) -> None:
+def test_answer_found_elsewhere_makes_the_gold_incomplete(recall: Recall) -> None:
     assert only(recall, gold="docs/plan.md")["verdict"] == "gold_incomplete"
 
 
-def test_a_recorded_pass_makes_a_miss_a_regression(recall: Recall) -> None:
+def test_recorded_pass_makes_a_miss_a_regression(recall: Recall) -> None:
     before = check(recall, line())
     away = check(recall, line(query="call retried rule"), ask=Ask(k=1), baseline=before)["fixtures"]
     assert (away["baseline"], away["verdicts"]) == ("recorded", {"retrieval_regression": 1})
     assert gate_values(away)["regressions"] == 1
 
 
-def test_a_baseline_without_fixtures_is_refused(tmp_path: Path) -> None:
+def test_baseline_without_fixtures_is_refused(tmp_path: Path) -> None:
     for text in ["{}", "[]", "{", '{"fixtures": {"results": [{}]}}']:
         (tmp_path / "before.json").write_text(text)
         with pytest.raises(UsageError) as error:
@@ -212,28 +212,28 @@ def test_a_baseline_without_fixtures_is_refused(tmp_path: Path) -> None:
         assert error.value.code == "bad_baseline", text
 
 
-def test_a_gate_holds_the_figures_of_fixtures(recall: Recall) -> None:
+def test_gate_checks_fixture_rates(recall: Recall) -> None:
     gate = check(recall, line(), line(id="f2", must_contain=["8852"]), gate="forced=1,on>=.5,dense_on>=0")[
         "fixtures"
     ]["gate"]
     assert [(each["value"], each["holds"]) for each in gate] == [(0.5, False), (0.5, True), (None, False)]
 
 
-def test_a_gate_on_fixtures_asks_only_for_their_figures(recall: Recall) -> None:
+def test_gate_on_fixtures_accepts_only_fixture_figures(recall: Recall) -> None:
     for gate in ["ndcg@10>=.3", "hybrid:forced=1", "forced"]:
         with pytest.raises(UsageError) as error:
             check(recall, line(), gate=gate)
         assert error.value.code == "bad_gate", gate
 
 
-def test_the_rates_count_what_the_outcomes_say(recall: Recall) -> None:
+def test_rates_count_the_outcomes(recall: Recall) -> None:
     view = check(recall, line(), line(id="f2", must_contain=["8852"]), line(id="f3", gold="docs/plan.md"))["fixtures"]
     assert view["verdicts"] == {"ok": 1, "gold_incomplete": 1, "ingestion_failure": 1}
     assert (view["forced"]["passed"], view["on"]["passed"], view["fixtures"]) == (1, 2, 3)
     assert view["sparse_recall"]["sparse_recall_hit_rate"]["rate"] is None
 
 
-def test_the_same_fixtures_give_the_same_bytes(recall: Recall) -> None:
+def test_same_fixtures_give_the_same_bytes(recall: Recall) -> None:
     lines = (line(), line(id="f2", query="call retried rule"))
     assert json.dumps(check(recall, *lines)) == json.dumps(check(recall, *lines))
 
@@ -244,7 +244,7 @@ def command(recall: Recall, *argv: str) -> tuple[int, str]:
     return code, streams.stdout.getvalue()  # type: ignore[attr-defined]
 
 
-def test_eval_shows_verdicts_and_a_failed_gate_is_exit_7(recall: Recall) -> None:
+def test_eval_shows_verdicts_and_a_failed_gate_exits_7(recall: Recall) -> None:
     check(recall, line(), line(id="f2", must_contain=["8852"]))
     code, out = command(
         recall, "eval", "--fixtures", str(recall.engine.base / "fixtures.jsonl"), "--gate", "forced=1"
@@ -255,7 +255,7 @@ def test_eval_shows_verdicts_and_a_failed_gate_is_exit_7(recall: Recall) -> None
     assert "forced=1  0.500  FAILS" in out
 
 
-def test_flags_that_do_not_go_together_are_refused(recall: Recall) -> None:
+def test_conflicting_flags_are_refused(recall: Recall) -> None:
     for flags in [
         ("--fixtures", "f", "--qrels", "q"),
         ("--calibrate-sparse", "--gate", "on=1"),

@@ -65,7 +65,7 @@ def got(target: str) -> str:
     return str(answer["found"]["doc"]["path"])
 
 
-def test_this_folder_is_the_one_that_one_stands_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dot_means_the_current_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "old")
 
     assert gone(".") == gone("./") == gone(str(home / "old")) == gone("../old") == ["old/a.md", "old/old/c.md"]
@@ -75,7 +75,7 @@ def test_this_folder_is_the_one_that_one_stands_in(home: Path, monkeypatch: pyte
     assert run("stats")["store"]["roots"] == [".", str(home.parent / "far")]
 
 
-def test_the_stores_own_folder_does_not_stand_for_what_lies_outside(home: Path) -> None:
+def test_store_folder_does_not_include_outside_files(home: Path) -> None:
     assert gone(".") == gone(str(home)) == gone("../home") == sorted(FILES)
     assert gone("**/*.md") == sorted(FILES)
     assert (
@@ -90,7 +90,7 @@ def test_the_stores_own_folder_does_not_stand_for_what_lies_outside(home: Path) 
 
 
 @pytest.mark.usefixtures("home")
-def test_an_empty_name_is_refused() -> None:
+def test_empty_name_is_refused() -> None:
     for words in [["rm", ""], ["rm", "--purge", "top.md", ""], ["get", ""], ["whynot", "text", "--target", ""]]:
         assert refused(*words) == ("empty_target", "recall stats"), words
 
@@ -112,7 +112,7 @@ def test_rm_of_an_ambiguous_name_removes_nothing(home: Path, monkeypatch: pytest
         assert run("--store", str(home / "recall.db"), "stats")["store"]["documents"] == len(FILES) + 2, folder
 
 
-def test_what_the_hint_spells_names_one_thing_each(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spellings_in_the_hint_are_unambiguous(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "new")
 
     assert (gone("./top.md"), gone("../top.md")) == (["new/top.md"], ["top.md"])
@@ -120,9 +120,7 @@ def test_what_the_hint_spells_names_one_thing_each(home: Path, monkeypatch: pyte
     assert (got("./top.md"), got("../top.md"), got(str(home / "top.md"))) == ("new/top.md", "top.md", "top.md")
 
 
-def test_a_file_here_that_the_store_does_not_hold_is_not_taken_for_another(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unindexed_local_file_makes_the_name_ambiguous(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "new")
     run("rm", "./top.md")
 
@@ -130,7 +128,7 @@ def test_a_file_here_that_the_store_does_not_hold_is_not_taken_for_another(
     assert got("top.md") == "top.md"
 
 
-def test_a_path_as_it_is_printed_is_found_from_every_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_printed_path_is_found_from_every_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in ("old", "../far", ".."):
         monkeypatch.chdir(home / folder)
         monkeypatch.setenv("RECALL_STORE", str(home / "recall.db"))
@@ -140,7 +138,7 @@ def test_a_path_as_it_is_printed_is_found_from_every_folder(home: Path, monkeypa
         assert run("whynot", "text", "--target", "new/b.md:1")["whynot"]["target"]["chosen"]["path"] == "new/b.md"
 
 
-def test_what_lies_here_comes_before_what_is_printed_so(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_local_path_precedes_printed_path(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "old")
 
     assert got("a.md") == "old/a.md"
@@ -162,14 +160,14 @@ def test_no_command_guesses_between_two_documents(home: Path, monkeypatch: pytes
         assert refused(*command, f"top.md{part}") == ("ambiguous_path", " or ".join(both)), (command, part)
 
 
-def test_of_several_paths_with_one_ending_each_is_named_with_the_part(home: Path) -> None:
+def test_ambiguous_path_ending_lists_each_path_with_its_lines(home: Path) -> None:
     (home / "old" / "b.md").write_text("Another of that name.\n")
     run("add", "old/b.md")
 
     assert refused("get", "b.md:1") == ("ambiguous_path", "new/b.md:1 or old/b.md:1")
 
 
-def test_the_end_of_a_path_begins_with_a_whole_name(home: Path) -> None:
+def test_path_ending_begins_with_a_whole_name(home: Path) -> None:
     (home / "old" / "ab.md").write_text("A name that ends like another.\n")
     run("add", "old/ab.md")
 
@@ -182,7 +180,7 @@ def test_the_end_of_a_path_begins_with_a_whole_name(home: Path) -> None:
         assert refused("whynot", "another", "--target", target)[0] == "unknown_target", target
 
 
-def test_a_file_beside_a_folder_is_none_of_its_records(home: Path) -> None:
+def test_file_with_a_record_like_name_is_not_a_record(home: Path) -> None:
     (home / "r.jsonl").write_text('{"id": 1, "text": "one"}\n{"id": "a/b", "text": "two"}\n')
     (home / "r.jsonl#note.md").write_text("No record.\n")
     run("add", "r.jsonl", "--parser", "jsonl")
@@ -194,7 +192,7 @@ def test_a_file_beside_a_folder_is_none_of_its_records(home: Path) -> None:
     assert run("whynot", "text", "--target", "r.jsonl")["whynot"]["target"]["chunks"] == 2
 
 
-def test_a_folder_whose_name_looks_like_a_pattern_is_no_pattern(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folder_named_like_a_pattern_is_not_a_pattern(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("v[1]/p.md", "v1/p.md", r"w\x.md", "w/x.md"):
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_text("A text.\n")
@@ -206,7 +204,7 @@ def test_a_folder_whose_name_looks_like_a_pattern_is_no_pattern(home: Path, monk
     assert gone("p*") == gone("./p*") == ["v[1]/p.md"]
 
 
-def test_ids_come_after_paths(home: Path) -> None:
+def test_paths_precede_ids(home: Path) -> None:
     doc_id = run("get", "top.md")["found"]["doc"]["id"]
     assert gone(doc_id[:8]) == ["top.md"]
     (home / doc_id[:8]).mkdir()
@@ -216,7 +214,7 @@ def test_ids_come_after_paths(home: Path) -> None:
     assert gone(doc_id[:8]) == [f"{doc_id[:8]}/n.md"]
 
 
-def test_a_composed_name_forgets_the_source_that_the_disk_spells_otherwise(home: Path) -> None:
+def test_composed_name_removes_a_root_with_decomposed_name(home: Path) -> None:
     folder = home / unicodedata.normalize("NFD", "café")
     folder.mkdir()
     (folder / "n.md").write_text("A text.\n")
@@ -227,7 +225,7 @@ def test_a_composed_name_forgets_the_source_that_the_disk_spells_otherwise(home:
     assert [root for root in run("stats")["store"]["roots"] if root.startswith("caf")] == []
 
 
-def test_what_goes_is_told_with_the_sources_that_go_with_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removal_lists_documents_and_their_roots(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("add", "old")
     monkeypatch.chdir(home / "old")
     with Recall.open() as recall:
@@ -241,7 +239,7 @@ def test_what_goes_is_told_with_the_sources_that_go_with_it(home: Path, monkeypa
             find_removal(recall.store, ["old"], base=recall.engine.base)
 
 
-def test_an_impossible_file_name_names_nothing(home: Path) -> None:
+def test_impossible_file_name_matches_nothing(home: Path) -> None:
     for target in ["a\0b", "/a\0b", "a\0b/c", "./" + "a" * 5000, "~nobody", "/", ".."]:
         with Recall.open(start=home) as recall, pytest.raises(RecallError) as caught:
             recall.get(target)
@@ -249,7 +247,7 @@ def test_an_impossible_file_name_names_nothing(home: Path) -> None:
         assert caught.value.code == "unknown_target", target
 
 
-def test_readings_are_one_where_a_name_says_where_it_begins(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_anchored_name_has_one_reading(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "new")
 
     assert [reading.names for reading in targets.readings("x.md", base=home)] == [("new/x.md",), ("x.md",)]
@@ -258,7 +256,7 @@ def test_readings_are_one_where_a_name_says_where_it_begins(home: Path, monkeypa
     assert [reading.names for reading in targets.readings("x.md", base=home, start=home)] == [("x.md",)]
 
 
-def test_a_file_of_fixtures_means_the_same_from_every_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fixture_file_means_the_same_from_every_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fixture = home / "fixtures.jsonl"
     fixture.write_text('{"id": "t", "query": "text", "gold": "top.md", "must_contain": ["home/top"]}\n')
     monkeypatch.chdir(home / "new")
@@ -270,7 +268,7 @@ def test_a_file_of_fixtures_means_the_same_from_every_folder(home: Path, monkeyp
     assert (checked["forced"], checked["gold_hit"]) == (True, True), checked
 
 
-def test_digits_that_begin_two_ids_name_neither(tmp_path: Path) -> None:
+def test_ambiguous_id_prefix_names_neither(tmp_path: Path) -> None:
     store = memory_store()
     put(store, new_file("1671.md", ["x"]), new_file("2729.md", ["x"]))
     both, shared = sorted(str(store.document_at(path)) for path in ("1671.md", "2729.md")), "8f3016"
@@ -284,7 +282,7 @@ def test_digits_that_begin_two_ids_name_neither(tmp_path: Path) -> None:
     assert [targets.by_id(store, full[:12]) for full in both] == [("doc", full) for full in both]
 
 
-def test_a_link_keeps_its_own_name_in_a_folder_whose_links_are_resolved(tmp_path: Path) -> None:
+def test_symlink_keeps_its_name_in_a_resolved_folder(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "link.md").symlink_to("top.md")
     (tmp_path / "way").symlink_to("old")
@@ -296,7 +294,7 @@ def test_a_link_keeps_its_own_name_in_a_folder_whose_links_are_resolved(tmp_path
     assert known == {"link.md": ("link.md",), "way/a.md": ("way/a.md", "old/a.md"), "way/..": (".",)}
 
 
-def test_a_quoted_target_is_reported_as_a_text() -> None:
+def test_quoted_target_is_reported_as_a_text() -> None:
     for target, how, words in [('"a"', "with the text", "a"), ('""', "named", '""'), ("a", "named", "a")]:
         error = targets.unknown(target)
 

@@ -98,9 +98,7 @@ def change_rights(base: Path) -> None:
 
 
 @pytest.mark.parametrize(("age", "is_kept"), [(-5, False), (0, False), (1.9, False), (2, True)])
-def test_the_ctime_of_a_file_younger_than_two_seconds_is_not_kept(
-    base: Path, at: At, age: float, is_kept: bool
-) -> None:
+def test_ctime_of_a_recently_changed_file_is_not_stored(base: Path, at: At, age: float, is_kept: bool) -> None:
     at(age)
     with Recall.open(str(base)) as recall:
         recall.index(str(base / "docs" / "a.txt"))
@@ -120,7 +118,7 @@ class SlowlyRead:
         return self._place.open(mode)
 
 
-def test_a_file_is_as_old_as_it_was_when_reading_it_began(base: Path, at: At) -> None:
+def test_file_age_counts_from_the_start_of_reading(base: Path, at: At) -> None:
     at(1)
 
     raw = reader.read_raw(cast("Path", SlowlyRead(base / "docs" / "a.txt", at)), path="a.txt", config=Config())
@@ -128,9 +126,7 @@ def test_a_file_is_as_old_as_it_was_when_reading_it_began(base: Path, at: At) ->
     assert raw.ctime_ns == 0
 
 
-def test_a_file_is_read_by_every_answer_as_long_as_it_could_change_unseen(
-    base: Path, recall: Recall, at: At, reads: list[str]
-) -> None:
+def test_recently_changed_file_is_read_by_every_answer(base: Path, recall: Recall, at: At, reads: list[str]) -> None:
     change_rights(base)
     at(0.01)
     for _ in range(3):
@@ -144,9 +140,7 @@ def test_a_file_is_read_by_every_answer_as_long_as_it_could_change_unseen(
     assert settled_ctime(recall) == ctime_of(base)
 
 
-def test_a_clock_that_was_put_back_lets_files_be_read_by_every_answer(
-    base: Path, recall: Recall, at: At, reads: list[str]
-) -> None:
+def test_clock_set_back_makes_every_answer_read_files(base: Path, recall: Recall, at: At, reads: list[str]) -> None:
     change_rights(base)
     at(-3600)
 
@@ -156,12 +150,12 @@ def test_a_clock_that_was_put_back_lets_files_be_read_by_every_answer(
     assert reads.count("a.txt") == 3
 
 
-def test_a_disk_that_keeps_no_fine_times_gives_the_same_time_for_two_seconds() -> None:
+def test_disk_with_coarse_times_has_ticks_of_two_seconds() -> None:
     assert tick_ns(LONG_AGO) == tick_ns(LONG_AGO + 10_000_000) == 2 * SECOND_NS
     assert tick_ns(LONG_AGO + 1) == tick_ns(LONG_AGO + 123_456_789) < SECOND_NS
 
 
-def test_an_edit_right_behind_the_answer_that_looked_at_a_young_file_is_marked(base: Path) -> None:
+def test_edit_right_after_an_answer_is_marked(base: Path) -> None:
     """By the real clock: some kernels give both changes the same time."""
     with Recall.open(str(base)) as recall:
         for _ in range(20):
@@ -172,9 +166,7 @@ def test_an_edit_right_behind_the_answer_that_looked_at_a_young_file_is_marked(b
             assert states(recall) == {"docs/a.txt": "modified"}
 
 
-def test_what_was_settled_is_written_down_by_the_next_writer_and_changes_no_digest(
-    base: Path, recall: Recall, at: At
-) -> None:
+def test_next_writer_stores_verified_times_without_changing_the_digest(base: Path, recall: Recall, at: At) -> None:
     before = recall.store.info()
     change_rights(base)
     at(1)
@@ -189,9 +181,7 @@ def test_what_was_settled_is_written_down_by_the_next_writer_and_changes_no_dige
         assert other.store.info() == before
 
 
-def test_after_a_change_of_rights_an_open_store_reads_each_file_once(
-    base: Path, recall: Recall, at: At, reads: list[str]
-) -> None:
+def test_open_store_reads_each_file_once_after_chmod(base: Path, recall: Recall, at: At, reads: list[str]) -> None:
     change_rights(base)
     at(1)
 
@@ -203,9 +193,7 @@ def test_after_a_change_of_rights_an_open_store_reads_each_file_once(
     assert sorted(reads) == ["a.txt", "b.txt"]
 
 
-def test_after_a_change_of_rights_and_a_sync_no_answer_reads_a_file(
-    base: Path, recall: Recall, at: At, reads: list[str]
-) -> None:
+def test_no_answer_reads_a_file_after_chmod_and_sync(base: Path, recall: Recall, at: At, reads: list[str]) -> None:
     before = recall.store.info()
     change_rights(base)
     at(5)
@@ -221,7 +209,7 @@ def test_after_a_change_of_rights_and_a_sync_no_answer_reads_a_file(
     assert reads == []
 
 
-def test_a_sync_finds_out_what_an_import_does_not_bring(base: Path, recall: Recall) -> None:
+def test_sync_fills_in_times_that_an_import_lacks(base: Path, recall: Recall) -> None:
     (file,) = (each for each in recall.store.files() if each.path == "docs/a.txt")
     with recall.store.writer() as writer:
         writer.settle(file.path, file.hash, Stamp(file.size, file.mtime_ns))
@@ -234,7 +222,7 @@ def test_a_sync_finds_out_what_an_import_does_not_bring(base: Path, recall: Reca
     assert recall.store.info() == before
 
 
-def test_mtime_only_asks_for_size_and_time_alone_and_answers_do_not(base: Path, recall: Recall) -> None:
+def test_mtime_only_compares_size_and_time_but_answers_do_not(base: Path, recall: Recall) -> None:
     (base / "other.txt").rename(base / "docs" / "a.txt")
 
     last = list(recall.add([str(base / "docs")], mtime_only=True))[-1]
@@ -243,7 +231,7 @@ def test_mtime_only_asks_for_size_and_time_alone_and_answers_do_not(base: Path, 
     assert states(recall) == {"docs/a.txt": "modified", "docs/b.txt": ""}
 
 
-def test_what_is_not_known_of_a_file_is_not_compared(base: Path) -> None:
+def test_unknown_file_attributes_are_not_compared(base: Path) -> None:
     status = (base / "docs" / "a.txt").stat()
     known = Fingerprint("", status.st_size, LONG_AGO, sha256(OLD.encode()).hexdigest(), "", 1, "docs/a.txt")
     put(base / "docs" / "a.txt", NEW)
@@ -253,7 +241,7 @@ def test_what_is_not_known_of_a_file_is_not_compared(base: Path) -> None:
     assert file_state(known._replace(ctime_ns=0), base) == "modified"
 
 
-def test_a_folder_is_no_file_though_its_size_and_time_are_those_that_were_read(base: Path) -> None:
+def test_folder_with_matching_size_and_time_is_not_a_file(base: Path) -> None:
     status = (base / "docs").stat()
     known = Fingerprint("docs", status.st_size, status.st_mtime_ns, "", "", 1, "docs")
 

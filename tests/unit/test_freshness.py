@@ -37,14 +37,14 @@ def in_ascii(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, check=False)
 
 
-def test_a_search_takes_it_for_missing(folder: Path) -> None:
+def test_search_reports_it_as_missing(folder: Path) -> None:
     ran = in_ascii(folder, "search", "quokka", "--bm25")
 
     assert ran.returncode == 0, ran.stderr
     assert b"(missing)" in ran.stdout
 
 
-def test_a_chunk_of_it_is_shown(folder: Path) -> None:
+def test_chunk_of_it_is_shown(folder: Path) -> None:
     with Recall.open(str(folder)) as recall:
         chunk = recall.search("quokka")["results"][0]["chunk"]["id"]
     ran = in_ascii(folder, "get", chunk)
@@ -53,14 +53,14 @@ def test_a_chunk_of_it_is_shown(folder: Path) -> None:
     assert b"a quokka" in ran.stdout
 
 
-def test_a_check_takes_it_for_missing(folder: Path) -> None:
+def test_doctor_reports_it_as_missing(folder: Path) -> None:
     ran = in_ascii(folder, "doctor")
 
     assert ran.returncode == 0, ran.stderr
     assert b"of 2 files 2 are missing" in ran.stdout
 
 
-def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+def test_pipe_replacing_a_file_does_not_block(tmp_path: Path) -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["one"]))
     os.mkfifo(tmp_path / "a.txt")
@@ -69,7 +69,7 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None
     assert stale_documents([doc_id], store=store, base=tmp_path) == {doc_id: "missing"}
 
 
-def test_a_sync_leaves_it_in_the_store(folder: Path) -> None:
+def test_sync_keeps_it_in_the_store(folder: Path) -> None:
     ran = in_ascii(folder, "sync")
 
     assert b"0 removed, 2 skipped" in ran.stdout, ran.stderr
@@ -77,7 +77,7 @@ def test_a_sync_leaves_it_in_the_store(folder: Path) -> None:
         assert recall.store.info().documents == 2
 
 
-def test_a_name_with_a_nul_is_missing_and_stops_nothing(tmp_path: Path) -> None:
+def test_name_with_nul_is_missing_and_stops_nothing(tmp_path: Path) -> None:
     store = memory_store()
     put(store, new_file("a\0b.txt", ["one"]))
     doc_id = store.execute("SELECT id FROM doc")[0][0]

@@ -25,14 +25,14 @@ def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recall:
     return opened
 
 
-def test_all_is_what_is_public() -> None:
+def test_all_lists_the_public_names() -> None:
     for name in recall_core.__all__:
         assert getattr(recall_core, name) is not None
     with pytest.raises(AttributeError):
         _ = recall_core.Recal
 
 
-def test_the_front_door_imports_no_numpy_and_nothing_before_it_is_asked_for() -> None:
+def test_importing_recall_core_loads_no_numpy_or_unused_module() -> None:
     script = (
         "import sys, recall_core;"
         "print([name for name in sys.modules if name.startswith('recall_core.') and '._' not in name]);"
@@ -47,7 +47,7 @@ def test_keywords_are_the_fields_of_ask_and_pack() -> None:
     assert set(get_type_hints(QuestionFields)) == {*Ask._fields, *Pack._fields} - {"pack"}
 
 
-def test_keywords_ask_what_an_ask_asks(recall: Recall) -> None:
+def test_keywords_and_ask_give_the_same_answer(recall: Recall) -> None:
     def rows(response: recall_core.contract.responses.SearchResponse) -> list[object]:
         return [response["results"], response["query"]]
 
@@ -58,7 +58,7 @@ def test_keywords_ask_what_an_ask_asks(recall: Recall) -> None:
     assert packed == recall.context("red", Ask(k=1), Pack(budget_tokens=3))["context"]
 
 
-def test_a_field_beside_what_has_it_is_refused(recall: Recall) -> None:
+def test_keyword_next_to_its_object_is_refused(recall: Recall) -> None:
     for both in (
         lambda: recall.search("red", Ask(), k=1),
         lambda: recall.context("red", Ask(), mode="lexical"),
@@ -71,7 +71,7 @@ def test_a_field_beside_what_has_it_is_refused(recall: Recall) -> None:
         recall.search("red", colour=1)  # type: ignore[call-arg]
 
 
-def test_open_makes_a_store_where_there_is_none_and_opens_it_the_next_time(tmp_path: Path) -> None:
+def test_open_creates_a_missing_store_and_later_reopens_it(tmp_path: Path) -> None:
     with pytest.raises(RecallError, match="There is no store"):
         Recall.open(str(tmp_path / "new"))
     for place in (f"{tmp_path}/new", f"sqlite:{tmp_path}/other/mine.db", f"{tmp_path}/other/mine.db"):
@@ -93,9 +93,7 @@ def test_index_runs_to_its_end_and_again_reads_nothing(recall: Recall) -> None:
     assert (again["added"], again["unchanged"], again["documents"]) == (0, 3, 3)
 
 
-def test_a_new_store_has_the_name_that_was_given_whatever_its_letters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_store_keeps_its_given_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     with Recall.open(r"my\notes\queue.db", create=True) as opened:

@@ -60,7 +60,7 @@ def simulated(seed: int, *, queries: int, gain: float = 0.0, deviation: float = 
     return 0.5 + gain * slope + luck
 
 
-def test_what_can_be_seen_is_what_the_formula_gives() -> None:
+def test_detectable_gain_follows_the_formula() -> None:
     found = power(np.array([0.1, -0.1, 0.3, 0.1]), 0.05)
 
     deviation = sqrt((0.0 + 0.04 + 0.04 + 0.0) / 3)
@@ -69,7 +69,7 @@ def test_what_can_be_seen_is_what_the_formula_gives() -> None:
     assert found.more_queries == 21 - 4  # (2.801585 * .163299 / .1) ** 2 = 20.93
 
 
-def test_how_many_more_queries_settle_a_gain() -> None:
+def test_required_queries_follow_the_formula() -> None:
     for gain, deviation, queries, more in [
         (0.02, 0.1, 50, 147),  # (2.801585 * .1 / .02) ** 2 = 196.22
         (0.02, 0.1, 196, 1),
@@ -83,12 +83,12 @@ def test_how_many_more_queries_settle_a_gain() -> None:
         assert more_queries(gain, deviation, queries) == more, (gain, deviation, queries, more)
 
 
-def test_one_query_and_queries_that_do_not_differ_tell_nothing() -> None:
+def test_single_or_equal_queries_give_no_power() -> None:
     assert power(np.array([0.3]), 0.3) == (None, None, None, None)
     assert power(np.zeros(12), 0.0) == (0.0, None, None, None)
 
 
-def test_so_many_more_queries_find_the_gain_in_80_percent_of_cases() -> None:
+def test_required_queries_find_the_gain_in_80_percent() -> None:
     gain, deviation, queries = 0.03, 0.15, 40
     more = more_queries(gain, deviation, queries)
     assert more is not None
@@ -104,7 +104,7 @@ def likelihood(mean: float, statistic: float, critical: float) -> float:
     return NORMAL.pdf(statistic - mean) / passes
 
 
-def test_a_passed_statistic_shrinks_to_the_middle_of_two_figures() -> None:
+def test_statistic_at_the_threshold_shrinks_between_two_figures() -> None:
     for statistic, critical in ((2.0, 1.96), (2.5, 2.4), (3.0, 2.4), (3.2, 1.2), (4.5, 2.7)):
         means = np.arange(-6, 12, 0.002)
         values = np.array([likelihood(each, statistic, critical) for each in means.tolist()])
@@ -116,7 +116,7 @@ def test_a_passed_statistic_shrinks_to_the_middle_of_two_figures() -> None:
         assert 0 < shrunken < statistic, (statistic, critical)
 
 
-def test_far_above_the_threshold_nothing_is_taken_off() -> None:
+def test_statistic_far_above_the_threshold_stays() -> None:
     assert shrunk(9.0, 2.4) == pytest.approx(9.0, abs=1e-5)
     assert shrunk(2.5, 2.4) < 2.5 / 1.5
 
@@ -128,7 +128,7 @@ def passed(truth: float, critical: float) -> list[float]:
     return found
 
 
-def test_small_effects_that_passed_are_reported_much_nearer() -> None:
+def test_small_passed_effects_are_reported_less_exaggerated() -> None:
     for truth in (0.0, 0.5, 1.0, 2.0):
         looks = passed(truth, 2.4)
 
@@ -144,7 +144,7 @@ def test_large_effects_lose_less_than_half_a_standard_error() -> None:
         assert -0.5 < reported - truth < 0.1, truth
 
 
-def test_the_lower_of_two_corrections_holds() -> None:
+def test_lower_of_two_corrections_applies() -> None:
     lucky = expected_gain(0.06, 0.05, statistic=2.5, critical=2.4)
 
     assert lucky == pytest.approx(0.06 * shrunk(2.5, 2.4) / 2.5)
@@ -154,7 +154,7 @@ def test_the_lower_of_two_corrections_holds() -> None:
     assert expected_gain(0.06, -0.01, statistic=9.0, critical=2.4) == -0.01
 
 
-def test_of_pure_noise_nothing_is_expected() -> None:
+def test_pure_noise_has_no_expected_gain() -> None:
     advice = [advised(simulated(seed, queries=16)) for seed in range(20 * TIMES)]
 
     seen, expected = ([getattr(each, name) for each in advice] for name in ("gain", "expected_gain"))
@@ -163,7 +163,7 @@ def test_of_pure_noise_nothing_is_expected() -> None:
     assert fmean(seen) > 2.5 * sqrt(TIMES) * error
 
 
-def test_recommended_gains_are_expected_to_be_what_they_are() -> None:
+def test_expected_gains_match_true_gains() -> None:
     gain, seeds = 0.05, range(20, 40) if TIMES == 1 else range(120)
     advice = [advised(simulated(seed, queries=30, gain=gain)) for seed in seeds]
     recommended = [each for each in advice if each.refusal is None]
@@ -182,7 +182,7 @@ def changed(
     return sure_change(curves, current, weight, changed=settings, largest=largest.tolist()), largest
 
 
-def test_the_smallest_sure_change_is_the_nearest_weight_whose_gain_is_sure() -> None:
+def test_smallest_sure_change_is_the_nearest_sure_weight() -> None:
     curve = curve_of(simulated(11, queries=60, gain=0.2))
 
     found, largest = changed([curve], [0])
@@ -205,7 +205,7 @@ def test_the_smallest_sure_change_is_the_nearest_weight_whose_gain_is_sure() -> 
     assert found.weight < best
 
 
-def test_fewer_settings_come_before_a_nearer_weight() -> None:
+def test_fewer_settings_precede_a_nearer_weight() -> None:
     rng = np.random.default_rng(2)
     now = rng.normal(0.5, 0.1, (30, 1)) + np.zeros((30, CELLS))
     far = now.copy()
@@ -230,7 +230,7 @@ def test_noise_shows_no_more_sure_changes_than_chance() -> None:
     assert sum(each is not None for each in changes) <= (4 if TIMES == 1 else 11)
 
 
-def test_the_same_judgements_give_the_same_figures() -> None:
+def test_same_judgements_give_the_same_figures() -> None:
     values = simulated(4, queries=30, gain=0.1)
 
     assert advised(values) == advised(values)

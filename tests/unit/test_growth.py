@@ -22,7 +22,7 @@ def steps(order: Growth) -> list[str]:
     return [order.text[start:end] for start, end in spans]
 
 
-def test_the_passage_grows_by_whole_words_from_its_match_then_by_letters_of_its_lines() -> None:
+def test_passage_grows_from_match_by_words_then_by_letters() -> None:
     order = growth("ab\nx one two three y\ncd", "one two three", "two", offset=100)
 
     assert steps(order) == [
@@ -37,19 +37,19 @@ def test_the_passage_grows_by_whole_words_from_its_match_then_by_letters_of_its_
     ]
 
 
-def test_a_match_across_words_takes_all_of_them_at_once() -> None:
+def test_match_across_words_takes_all_of_them_at_once() -> None:
     assert steps(growth("one two three", "one two three", "ne tw"))[1] == "one two"
 
 
-def test_a_passage_without_a_match_grows_from_its_first_word() -> None:
+def test_passage_without_a_match_grows_from_its_first_word() -> None:
     assert steps(growth("zero one two", "one two"))[:3] == ["", "one", "one two"]
 
 
-def test_where_a_script_has_no_white_space_each_character_is_a_word() -> None:
+def test_characters_are_words_in_scripts_without_white_space() -> None:
     assert steps(growth("日本語の文", "日本語の文", "語"))[1:4] == ["語", "語の", "本語の"]
 
 
-def test_no_grapheme_is_divided_on_either_side() -> None:
+def test_no_grapheme_is_split_on_either_side() -> None:
     order = growth("e\u0301a\none\nae\u0301", "one", "one")
 
     shown = steps(order)
@@ -58,11 +58,11 @@ def test_no_grapheme_is_divided_on_either_side() -> None:
     assert all(each.count("\u0301") == each.count("e\u0301") == each.count("e") - each.count("one") for each in shown)
 
 
-def test_without_a_passage_the_text_is_taken_from_its_beginning() -> None:
+def test_text_without_a_passage_grows_from_its_beginning() -> None:
     assert steps(growth("abc")) == ["", "a", "ab", "abc"]
 
 
-def test_the_longest_span_that_fits_is_taken_and_never_the_whole() -> None:
+def test_longest_fitting_span_is_taken_but_never_the_whole() -> None:
     order = growth("a b c d e", "c", "c")
 
     def taken(most: int) -> str | None:

@@ -78,7 +78,7 @@ def test_no_control_character_reaches_a_terminal(base: Path) -> None:
         assert not [line for line in err.splitlines() if line.startswith(("error: forged", "hint: forged"))], argv
 
 
-def test_a_traceback_steers_no_terminal_either(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_traceback_steers_no_terminal_either(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(store: str | None) -> Recall:
         raise ValueError(f"{EVIL}\nerror: forged")
 
@@ -90,7 +90,7 @@ def test_a_traceback_steers_no_terminal_either(base: Path, monkeypatch: pytest.M
     assert obeyed(err.getvalue()) == []
 
 
-def test_in_a_pipe_texts_are_verbatim_and_headers_one_line(base: Path) -> None:
+def test_piped_texts_are_verbatim_and_headers_one_line(base: Path) -> None:
     out, _ = told(base, "context", "quokka", terminal=False)
 
     assert EVIL.replace("\x00", "") in out
@@ -98,7 +98,7 @@ def test_in_a_pipe_texts_are_verbatim_and_headers_one_line(base: Path) -> None:
 
 
 @pytest.mark.parametrize("command", [("context", "quokka"), ("get", f"docs/{NAME}")])
-def test_raw_is_every_byte_on_a_terminal_too(base: Path, command: tuple[str, ...]) -> None:
+def test_raw_prints_every_byte_on_a_terminal_too(base: Path, command: tuple[str, ...]) -> None:
     assert EVIL.replace("\x00", "") in told(base, *command, "--raw", terminal=True)[0]
 
 
@@ -115,12 +115,12 @@ def test_harmless_keeps_lines_and_letters_and_escapes_the_rest() -> None:
         assert harmless(text) == shown, (text, shown)
 
 
-def test_a_name_stays_on_one_line() -> None:
+def test_name_stays_on_one_line() -> None:
     assert one_line("a\nb\tc\r") == "a\\nb\\tc\\r"
     assert one_line("naïve 語.txt") == "naïve 語.txt"
 
 
-def test_carets_stand_below_what_is_shown() -> None:
+def test_carets_line_up_with_the_escaped_text() -> None:
     error = RqlError("rql_syntax", "no", text="SELECT \x1b[2J\tx", start=13, end=14)
 
     line, carets = error.caret().split("\n")

@@ -57,7 +57,7 @@ def told(*words: str) -> dict[str, Any]:
     return dict(json.loads(streams.stdout.getvalue().splitlines()[-1]))  # type: ignore[attr-defined]
 
 
-def test_the_current_folder_is_told_while_it_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_current_folder_is_returned_while_it_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     assert paths.folder() == paths.known() == tmp_path
@@ -65,7 +65,7 @@ def test_the_current_folder_is_told_while_it_is_there(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.usefixtures("gone")
-def test_without_the_current_folder_only_what_begins_at_the_root_is_found() -> None:
+def test_only_absolute_paths_work_without_a_current_folder() -> None:
     assert paths.known() is None
     assert paths.absolute(Path("/a")) == Path("/a")
     with pytest.raises(RecallError) as caught:
@@ -90,16 +90,14 @@ def test_without_the_current_folder_only_what_begins_at_the_root_is_found() -> N
     ],
 )
 @pytest.mark.usefixtures("gone")
-def test_a_store_that_is_named_from_the_root_goes_on_without_the_current_folder(
-    store: Path, words: Sequence[str]
-) -> None:
+def test_absolute_store_path_works_without_a_current_folder(store: Path, words: Sequence[str]) -> None:
     answer = told("--store", str(store), *words)
 
     assert answer["ok"], answer
 
 
 @pytest.mark.usefixtures("gone")
-def test_a_file_is_found_in_the_store_by_its_whole_path_without_the_current_folder(store: Path) -> None:
+def test_absolute_file_path_works_without_a_current_folder(store: Path) -> None:
     assert told("--store", str(store), "get", str(store.parent / "a.txt"))["ok"]
     assert [reading.names for reading in readings("b.txt", base=store.parent)] == [("b.txt",)]
     assert told("--store", str(store), "rm", ".")["error"]["code"] == "no_folder"
@@ -118,20 +116,20 @@ def test_a_file_is_found_in_the_store_by_its_whole_path_without_the_current_fold
     ],
 )
 @pytest.mark.usefixtures("gone")
-def test_what_begins_in_the_current_folder_says_that_it_is_gone(store: Path, words: Sequence[str]) -> None:
+def test_relative_path_reports_the_missing_current_folder(store: Path, words: Sequence[str]) -> None:
     answer = told(*(word.format(store=store) for word in words))
 
     assert (answer["ok"], answer.get("error", {}).get("code")) == (False, "no_folder"), answer
 
 
 @pytest.mark.usefixtures("gone")
-def test_an_embedder_needs_the_current_folder_only_for_a_relative_path() -> None:
+def test_embedder_needs_current_folder_only_for_a_relative_path() -> None:
     assert resolve_auto(Config(embedding="hash"))[0].embedding == "hash"
     assert resolve_auto(Config(embedding="onnx:/model"))[0].embedding == "onnx:/model"
 
 
 @pytest.mark.usefixtures("gone")
-def test_a_first_store_is_offered_other_folders_than_the_current_one(tmp_path: Path) -> None:
+def test_first_store_offers_other_folders_than_the_missing_one(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
 
     assert candidates(".", paths.known(), tmp_path) == ("~/notes",)
@@ -139,7 +137,7 @@ def test_a_first_store_is_offered_other_folders_than_the_current_one(tmp_path: P
 
 
 @pytest.mark.usefixtures("gone")
-def test_what_stands_in_the_place_of_a_store_is_told_without_the_current_folder(tmp_path: Path) -> None:
+def test_invalid_store_is_reported_without_a_current_folder(tmp_path: Path) -> None:
     (tmp_path / "other.db").write_bytes(b"no database " * 500)
 
     with pytest.raises(RecallError) as caught:
@@ -152,9 +150,7 @@ def test_what_stands_in_the_place_of_a_store_is_told_without_the_current_folder(
 
 
 @pytest.mark.parametrize("named", [None, "recall.db", "."], ids=["by recall.toml", "by --store", "by its folder"])
-def test_a_folder_that_may_not_be_looked_into_is_told(
-    store: Path, monkeypatch: pytest.MonkeyPatch, named: str | None
-) -> None:
+def test_inaccessible_folder_is_reported(store: Path, monkeypatch: pytest.MonkeyPatch, named: str | None) -> None:
     monkeypatch.chdir(store.parent)
     store.parent.chmod(0)
     try:
@@ -170,7 +166,7 @@ def test_a_folder_that_may_not_be_looked_into_is_told(
         assert caught.value.message == f"{store.parent}/recall.toml: permission denied."
 
 
-def test_a_new_store_in_a_folder_that_may_not_be_looked_into_is_refused(tmp_path: Path) -> None:
+def test_new_store_in_an_inaccessible_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "shut"
     folder.mkdir(mode=0)
     with without_privileges(tmp_path), pytest.raises(RecallError) as caught:
@@ -179,7 +175,7 @@ def test_a_new_store_in_a_folder_that_may_not_be_looked_into_is_refused(tmp_path
     assert caught.value.code == "store_unreadable"
 
 
-def test_a_file_in_a_folder_that_may_not_be_looked_into_is_not_offered(tmp_path: Path) -> None:
+def test_file_in_an_inaccessible_folder_is_not_offered(tmp_path: Path) -> None:
     shut = tmp_path / "shut"
     shut.mkdir()
     (shut / "qrels.tsv").write_text("", encoding="utf-8")
@@ -194,7 +190,7 @@ def test_a_file_in_a_folder_that_may_not_be_looked_into_is_not_offered(tmp_path:
         assert crash.kept_queries({"XDG_STATE_HOME": str(shut)}) == []
 
 
-def test_the_home_of_nobody_is_no_folder_of_texts() -> None:
+def test_unknown_home_folder_is_not_a_folder_of_texts() -> None:
     assert missing("~nobody-of-this-name/texts") == "There is no file or folder '~nobody-of-this-name/texts'."
     assert completions("~nobody-of-this-name/", 3) == ()
     assert count_files("~nobody-of-this-name", lambda: 0.0) == Count(0, is_all=True, is_there=False)

@@ -111,7 +111,7 @@ def whole_hints() -> list[Hint]:
     ]
 
 
-def test_an_action_and_its_options_exist_on_the_command_line() -> None:
+def test_actions_and_options_of_hints_exist_on_command_line() -> None:
     for call, action in [(each, action) for each in calls()["Hint"] for action in each.actions]:
         if action == INSTALL:
             assert call.options.keys() <= PIP, call
@@ -125,17 +125,17 @@ def test_an_action_and_its_options_exist_on_the_command_line() -> None:
             assert operand in (*commands[0].operand.choices, *commands[0].operand.actions), call
 
 
-def test_a_flag_that_a_message_names_exists() -> None:
+def test_flag_named_in_a_message_exists() -> None:
     for call in calls()["flag"]:
         assert {flag(each) for each in call.actions} <= flags_of(BY_NAME.values()), call
 
 
-def test_a_hint_that_is_written_out_is_understood() -> None:
+def test_literal_hint_parses() -> None:
     for hint in [each for each in whole_hints() if each.action not in (AGAIN, INSTALL)]:
         assert not misunderstood(shlex.split(hint)[1:]), hint
 
 
-def test_an_option_to_add_has_an_accepted_value() -> None:
+def test_option_to_add_has_an_accepted_value() -> None:
     for hint in [each for each in whole_hints() if each.action == AGAIN]:
         name, *value = shlex.split(hint)
         command = next(each for each in BY_NAME.values() if name in flags_of((each,)))
@@ -161,7 +161,7 @@ def test_no_flag_is_spelled_below_the_adapters() -> None:
     assert found == []
 
 
-def test_the_command_of_a_question_asks_that_question() -> None:
+def test_command_of_a_query_runs_that_query() -> None:
     question = Question(
         "-undo a deploy",
         mode="semantic",
@@ -183,7 +183,7 @@ def test_the_command_of_a_question_asks_that_question() -> None:
     assert (told.budget_tokens, told.diversity, told.counter) == (900, 2, "approx")
 
 
-def test_a_hint_reads_as_it_is_typed() -> None:
+def test_hint_reads_as_typed() -> None:
     for hint, line in [
         (Hint("sync"), "recall sync"),
         (Hint("search", REST, mode="lexical"), "recall search --bm25 …"),
@@ -206,14 +206,14 @@ def test_a_hint_reads_as_it_is_typed() -> None:
         assert hint == line, (hint, line)
 
 
-def test_a_hint_can_be_spelled_otherwise_from_its_action_and_arguments() -> None:
+def test_hint_can_be_rebuilt_from_action_and_arguments() -> None:
     hint = Hint("search", "two words", mode="lexical", k=3)
 
     assert (hint.action, hint.words, hint.options) == ("search", ("two words",), (("mode", "lexical"), ("k", 3)))
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda hint: pickle.loads(pickle.dumps(hint))])
-def test_a_copy_of_a_hint_is_that_hint(copied: object) -> None:
+def test_copy_of_a_hint_equals_it(copied: object) -> None:
     hint = Hint("search", REST, mode="lexical", store="notes")
 
     same = copied(hint)  # type: ignore[operator]

@@ -53,7 +53,7 @@ def test_no_banned_word_may_reach_a_user(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ADDED)
-def test_check_says_where_a_package_got_worse(tree: Path, what: str) -> None:
+def test_check_reports_where_a_package_got_worse(tree: Path, what: str) -> None:
     assert house.check(tree) == []
     name, added, expected = ADDED[what]
     path = tree / "recall_core" / name
@@ -63,7 +63,7 @@ def test_check_says_where_a_package_got_worse(tree: Path, what: str) -> None:
     assert any("Not recorded" in line for line in house.record(tree))
 
 
-def test_only_a_function_that_could_be_left_out_counts_as_a_forwarder(tree: Path) -> None:
+def test_only_a_removable_function_counts_as_a_forwarder(tree: Path) -> None:
     path = tree / "recall_core/two.py"
     path.write_text(path.read_text() + "def __len__(self):\n    return len(self.rows)\n")
     path.write_text(path.read_text() + "def digest(text):\n    return sha256(text.encode()).hexdigest()\n")
@@ -71,7 +71,7 @@ def test_only_a_function_that_could_be_left_out_counts_as_a_forwarder(tree: Path
     assert not any(house.FORWARDER in line for line in house.check(tree))
 
 
-def test_an_improvement_must_be_recorded(tree: Path) -> None:
+def test_improvement_must_be_recorded(tree: Path) -> None:
     path = tree / "recall_core/two.py"
     before = path.read_text()
     path.write_text(before + "def late():\n    import json\n    return json + 1\n")
@@ -84,7 +84,7 @@ def test_an_improvement_must_be_recorded(tree: Path) -> None:
     assert house.check(tree) == []
 
 
-def test_a_new_package_starts_with_its_own_row(tree: Path) -> None:
+def test_new_package_starts_with_its_own_row(tree: Path) -> None:
     (tree / "recall_core/words").mkdir()
     (tree / "recall_core/words/fold.py").write_text("C = 1\n")
 
@@ -93,7 +93,7 @@ def test_a_new_package_starts_with_its_own_row(tree: Path) -> None:
     assert house.recorded(tree)["recall_core.words"][house.FUNCTIONS] == 0
 
 
-def test_a_circle_through_a_lazy_package_is_seen(tmp_path: Path) -> None:
+def test_circle_through_a_lazy_package_is_seen(tmp_path: Path) -> None:
     folder = tmp_path / "recall_core/words"
     folder.mkdir(parents=True)
     lazy = f"if TYPE_CHECKING:\n    from recall_core.words import fold, stem\nelse:\n    {house.LAZY}__name__)\n"

@@ -103,7 +103,7 @@ HEADERS = {
 }
 
 
-def test_the_headers_of_a_context_are_those_of_its_blocks(home: Path) -> None:
+def test_context_headers_belong_to_its_blocks(home: Path) -> None:
     for form, header in HEADERS.items():
         flags = ("context", "quokka", "--budget-tokens", "9000", "--k", "99", "--format", form)
         blocks = answer(home, *flags)["context"]["blocks"]
@@ -118,14 +118,14 @@ def test_the_headers_of_a_context_are_those_of_its_blocks(home: Path) -> None:
         assert numbers == [block["n"] for block in blocks], form
 
 
-def test_a_context_without_imitations_says_no_more_than_before(home: Path, tmp_path: Path) -> None:
+def test_context_without_imitations_is_unchanged(home: Path, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("The quokka.\n\n[1] Smith, J.: Quokkas. doi:10.1000/182\n[2] A note\n")
     run(tmp_path, "init", str(tmp_path), "--embedding", "hash")
     run(tmp_path, "add", str(tmp_path / "a.md"))
     assert "of text below" not in run(tmp_path, "context", "quokka", "--budget-tokens", "900")
 
 
-def test_the_hits_of_a_list_are_those_of_its_answer(home: Path) -> None:
+def test_listed_hits_match_the_json_answer(home: Path) -> None:
     for flags in (("search", "quokka", "--k", "99"), ("search", "quokka", "--k", "99", "--bm25")):
         results = answer(home, *flags)["results"]
         cited = [line for line in run(home, *flags).split("\n") if re.match(r" ?\d\.\d{3}  \S", line)]
@@ -134,7 +134,7 @@ def test_the_hits_of_a_list_are_those_of_its_answer(home: Path) -> None:
     assert len(run(home, "ls").splitlines()) == len(LINES) + len(NAMES)
 
 
-def test_texts_that_are_quoted_are_indented_below_what_recall_says(home: Path) -> None:
+def test_quoted_texts_are_indented_below_output_lines(home: Path) -> None:
     chunks = [result["chunk"]["id"] for result in answer(home, "search", "quokka", "--k", "99")["results"]]
     asked: list[tuple[str, ...]] = [("search", "quokka", "--k", "99", "--explain")]
     for chunk in chunks[::3]:
@@ -169,7 +169,7 @@ class Report(HTMLParser):
             self.headings.append(data)
 
 
-def test_the_page_of_a_report_quotes_them_as_text(home: Path, tmp_path: Path) -> None:
+def test_report_page_quotes_imitations_as_text(home: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     run(home, "report", "quokka", "--k", "99", "--budget-tokens", "2000", "--html", str(page))
     report = Report()
@@ -187,7 +187,7 @@ def test_the_page_of_a_report_quotes_them_as_text(home: Path, tmp_path: Path) ->
     assert not [token for token in tokens if token.type == "html_block"]
 
 
-def test_the_workbench_indents_the_texts_below_the_heads_of_blocks(home: Path) -> None:
+def test_workbench_indents_texts_below_block_headers(home: Path) -> None:
     with Recall.open(str(home)) as recall:
         answer = recall.engine.answer(recall.engine.plan("quokka", Ask(k=99)))
         packed = recall.engine.pack(answer, Pack(budget_tokens=9_000))

@@ -85,7 +85,7 @@ def forged_roots(home: Path) -> list[dict[str, object]]:
     return forged
 
 
-def test_no_forged_import_has_anything_read_that_was_not_granted(home: Path, fresh: Path) -> None:
+def test_forged_import_reads_nothing_without_acceptance(home: Path, fresh: Path) -> None:
     """The canary is behind each forged root, and nothing opens it before somebody accepts the root."""
     (fresh / "docs").mkdir()
     (fresh / "docs" / "a.txt").write_text("a quokka smiles\n")
@@ -113,7 +113,7 @@ def test_no_forged_import_has_anything_read_that_was_not_granted(home: Path, fre
     is_watching.clear()
 
 
-def test_a_file_that_an_import_names_is_not_read_to_be_compared(home: Path, fresh: Path) -> None:
+def test_imported_file_is_not_read_for_comparison(home: Path, fresh: Path) -> None:
     """Neither a search, nor doctor, nor a sync below a folder that somebody added opens it."""
     (fresh / "docs").mkdir()
     (fresh / "docs" / "b.txt").write_text("a wombat digs\n")
@@ -147,7 +147,7 @@ def watch(event: str, arguments: tuple[object, ...], opened: list[str], is_watch
         opened.append(str(arguments[0]))
 
 
-def test_a_waiting_root_is_listed_until_somebody_accepts_it(home: Path, fresh: Path) -> None:
+def test_pending_root_is_listed_until_accepted(home: Path, fresh: Path) -> None:
     private = str(home.parent / "private")
     with Recall.open(str(fresh)) as recall:
         answer = recall.import_(exported(home, folder=private))
@@ -167,7 +167,7 @@ def synced(recall: Recall) -> IngestResponse:
     return result_of(recall.sync())
 
 
-def test_an_import_keeps_a_root_active_that_is_there_with_equal_settings(home: Path, fresh: Path) -> None:
+def test_import_keeps_an_equal_existing_root_active(home: Path, fresh: Path) -> None:
     (fresh / "docs").mkdir()
     (fresh / "docs" / "b.txt").write_text("a wombat digs\n")
     with Recall.open(str(fresh)) as recall:
@@ -177,7 +177,7 @@ def test_an_import_keeps_a_root_active_that_is_there_with_equal_settings(home: P
         assert [root["active"] for root in recall.roots()["roots"]] == [True]
 
 
-def test_a_root_that_waits_is_not_activated_by_a_second_import(home: Path, fresh: Path) -> None:
+def test_second_import_does_not_activate_a_pending_root(home: Path, fresh: Path) -> None:
     with Recall.open(str(fresh)) as recall:
         for _ in range(2):
             recall.import_(exported(home), on_conflict="skip")
@@ -190,7 +190,7 @@ def held(recall: Recall) -> bool:
     )
 
 
-def test_accept_roots_takes_them_as_they_are_and_says_so(home: Path, fresh: Path) -> None:
+def test_accept_roots_accepts_and_reports_imported_roots(home: Path, fresh: Path) -> None:
     file = exported(home, folder="../private")
     code, out, _ = run("import", str(file), "--store", str(fresh), "--accept-roots")
     assert (code, out.splitlines()[1:]) == (0, ["  1  ../private  1 document  accepted: synced from now on"])
@@ -199,7 +199,7 @@ def test_accept_roots_takes_them_as_they_are_and_says_so(home: Path, fresh: Path
         assert held(recall)
 
 
-def test_an_import_lists_the_roots_that_wait(home: Path, fresh: Path) -> None:
+def test_import_lists_the_pending_roots(home: Path, fresh: Path) -> None:
     file = exported(home, folder="../private", hidden=True)
     code, out, told = run("import", str(file), "--store", str(fresh))
     listed = ["  1  ../private  1 document  waits: not synced until accepted", "     --hidden"]
@@ -213,14 +213,14 @@ def run(*argv: str) -> tuple[int, str, str]:
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def test_a_root_that_is_added_by_hand_is_accepted_by_that(home: Path, fresh: Path) -> None:
+def test_adding_a_root_by_hand_accepts_it(home: Path, fresh: Path) -> None:
     with Recall.open(str(fresh)) as recall:
         recall.import_(exported(home, folder=str(home.parent / "private")))
         recall.index(str(home.parent / "private"))
         assert [root["active"] for root in recall.roots()["roots"]] == [True]
 
 
-def test_a_file_that_is_said_to_lie_elsewhere_is_refused(home: Path, fresh: Path) -> None:
+def test_file_with_a_forged_location_is_refused(home: Path, fresh: Path) -> None:
     with Recall.open(str(fresh)) as recall:
         elsewhere = ("/etc/passwd", "/etc/a.txt", "../private/a.txt", "../private/key.txt", "docs/b.txt")
         detours = ("docs/../.ssh/id_rsa", "./docs/a.txt", "docs//a.txt", "docs/./a.txt", "../home/docs/a.txt")
@@ -233,14 +233,14 @@ def test_a_file_that_is_said_to_lie_elsewhere_is_refused(home: Path, fresh: Path
             assert recall.stats()["store"]["documents"] == 0, os_path
 
 
-def test_only_a_number_of_a_root_can_be_accepted(home: Path) -> None:
+def test_only_a_root_number_can_be_accepted(home: Path) -> None:
     with Recall.open(str(home)) as recall:
         for number in (0, 1, 99, -1):
             with pytest.raises(UnknownTarget):
                 recall.roots(accept=[number])
 
 
-def test_what_is_left_out_comes_along_with_an_export(home: Path, fresh: Path) -> None:
+def test_removed_documents_are_exported(home: Path, fresh: Path) -> None:
     with Recall.open(str(home)) as recall:
         recall.index(str(home / "docs"))
         recall.remove([str(home / "docs" / "a.txt")])
@@ -255,7 +255,7 @@ def test_what_is_left_out_comes_along_with_an_export(home: Path, fresh: Path) ->
     assert (fresh / "again.jsonl").read_bytes() == (home.parent / "left.jsonl").read_bytes()
 
 
-def test_a_root_that_asks_for_an_unknown_encoding_is_told_and_the_others_are_synced(home: Path, fresh: Path) -> None:
+def test_root_with_unknown_encoding_is_reported_and_others_are_synced(home: Path, fresh: Path) -> None:
     for name in ("docs", "others"):
         (fresh / name).mkdir()
         (fresh / name / "b.txt").write_text("a wombat digs\n")

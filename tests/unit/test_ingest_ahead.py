@@ -152,7 +152,7 @@ class TestPool:
         for key in [*shared._begun]:
             shared.forget(key)
 
-    def test_each_file_has_what_was_made_of_it_whatever_the_order(self, pool: WorkerPool) -> None:
+    def test_each_file_gets_its_result_in_any_order(self, pool: WorkerPool) -> None:
         for n in range(MOST_WAITING):
             begin(pool, str(n), f"say {n}")
 
@@ -167,14 +167,14 @@ class TestPool:
 
         assert (parsed(pool, "one", one), parsed(pool, "other", other)) == ("met", "met")
 
-    def test_there_are_no_more_processes_than_workers(self, pool: WorkerPool) -> None:
+    def test_processes_never_outnumber_workers(self, pool: WorkerPool) -> None:
         for n in range(MOST_WAITING):
             begin(pool, str(n), "pid")
 
         assert 1 <= len({parsed(pool, str(n), "pid") for n in range(MOST_WAITING)}) <= 2
         assert len(readers()) == 2
 
-    def test_files_wait_up_to_a_number_and_leave_room_when_their_turn_is_over(self, pool: WorkerPool) -> None:
+    def test_limited_number_of_files_wait_for_their_turn(self, pool: WorkerPool) -> None:
         for n in range(MOST_WAITING):
             assert pool.has_room(10)
             begin(pool, str(n), "say x")
@@ -185,7 +185,7 @@ class TestPool:
         pool.forget("3")
         assert pool.has_room(10)
 
-    def test_files_wait_up_to_a_number_of_bytes_until_they_are_parsed(self, pool: WorkerPool, fifo: Path) -> None:
+    def test_limited_number_of_bytes_wait_until_parsed(self, pool: WorkerPool, fifo: Path) -> None:
         large = f"meet {fifo} rb".ljust(AHEAD_BYTES - 100)
         begin(pool, "large", large)
 
@@ -196,18 +196,18 @@ class TestPool:
         assert pool.has_room(AHEAD_BYTES)
         assert not pool.has_room(AHEAD_BYTES + 1)
 
-    def test_a_text_that_is_too_long_to_wait_is_left_to_its_turn(self, pool: WorkerPool) -> None:
+    def test_overlong_text_is_left_to_its_turn(self, pool: WorkerPool) -> None:
         begin(pool, "long", what := f"repeat {AHEAD_REPLY_BYTES}")
 
         assert parsed(pool, "long", what) is None
 
-    def test_other_bytes_and_another_parser_are_not_what_was_begun(self, pool: WorkerPool) -> None:
+    def test_other_bytes_or_parser_do_not_match_begun_work(self, pool: WorkerPool) -> None:
         begin(pool, "a", "say a")
 
         assert parsed(pool, "a", "say b") is None
         assert pool.wait_for("text", key="a", digest=sha256(b"say a").hexdigest()) is None
 
-    def test_a_crash_is_left_to_the_files_turn_and_harms_no_other(self, pool: WorkerPool) -> None:
+    def test_crash_is_left_to_its_turn_and_harms_no_others(self, pool: WorkerPool) -> None:
         for n in range(2):
             begin(pool, f"bad{n}", "leave")
             begin(pool, f"good{n}", "say on")
@@ -215,7 +215,7 @@ class TestPool:
         assert [parsed(pool, f"bad{n}", "leave") for n in range(2)] == [None] * 2
         assert [parsed(pool, f"good{n}", "say on") for n in range(2)] == ["on"] * 2
 
-    def test_an_error_that_the_parser_means_comes_at_the_files_turn(self, pool: WorkerPool) -> None:
+    def test_parser_error_is_raised_at_its_turn(self, pool: WorkerPool) -> None:
         begin(pool, "bad", "refuse")
         begin(pool, "good", "say on")
 
@@ -224,13 +224,13 @@ class TestPool:
             parsed(pool, "bad", "refuse")
 
 
-def test_a_single_file_has_a_single_worker(pool: WorkerPool) -> None:
+def test_single_file_has_a_single_worker(pool: WorkerPool) -> None:
     begin(pool, "a", "say a")
 
     assert len(readers()) == 1
 
 
-def test_a_file_that_takes_too_long_is_named_and_not_given_its_time_twice(fifo: Path) -> None:
+def test_slow_file_is_named_and_not_parsed_twice(fifo: Path) -> None:
     pool = WorkerPool(1, seconds=0.5)
     begin(pool, "slow", what := f"meet {fifo} rb")
 
@@ -241,7 +241,7 @@ def test_a_file_that_takes_too_long_is_named_and_not_given_its_time_twice(fifo: 
     assert (caught.value.code, caught.value.message) == ("parser_timeout", "slow took more than 0.5 s to read.")
 
 
-def test_closing_ends_the_processes_in_the_midst_of_their_files(pool: WorkerPool, fifo: Path) -> None:
+def test_closing_ends_processes_mid_file(pool: WorkerPool, fifo: Path) -> None:
     for n in range(4):
         begin(pool, str(n), f"hang {fifo}")
     with fifo.open("rb", buffering=0) as pipe:
@@ -264,7 +264,7 @@ Event().wait()
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
 @pytest.mark.parametrize("what", mostly_nightly(["hang", "spin"], "spin"))
-def test_a_process_ends_with_a_parent_that_is_killed(fifo: Path, what: str) -> None:
+def test_process_ends_with_its_killed_parent(fifo: Path, what: str) -> None:
     words = [sys.executable, "-c", PARENT, f"{what} {fifo}"]
     parent = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
 
@@ -276,7 +276,7 @@ def test_a_process_ends_with_a_parent_that_is_killed(fifo: Path, what: str) -> N
         assert pipe.read() == b""
 
 
-def test_each_processor_has_a_worker_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_core_has_a_worker_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     for usable, used in ((1, 1), (3, 3), (64, MOST_WORKERS)):
         set_cores(monkeypatch, usable)
 
@@ -297,7 +297,7 @@ def events(folder: IngestFolder) -> Iterator[Progress]:
     )
 
 
-def test_several_cores_make_of_a_folder_what_one_makes(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_cores_give_the_same_result_as_one(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     rounds, counts = (4, (1, 2, 4)) if NIGHTLY else (1, (1, 3))
     for n in range(5 * rounds):
         folder.write(
@@ -319,7 +319,7 @@ def test_several_cores_make_of_a_folder_what_one_makes(folder: IngestFolder, mon
     assert crash.reason == "cannot be read: its process ended with exit code 3."
 
 
-def test_two_processes_parse_a_folder_and_progress_never_runs_backwards(
+def test_two_processes_parse_a_folder_and_progress_only_grows(
     folder: IngestFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0)
@@ -333,9 +333,7 @@ def test_two_processes_parse_a_folder_and_progress_never_runs_backwards(
     assert len({folder.store.text_of(each.id) for each in folder.documents().values()}) <= 2
 
 
-def test_a_file_that_changes_after_it_was_begun_is_read_as_it_is_at_its_turn(
-    folder: IngestFolder, fifo: Path
-) -> None:
+def test_file_changed_after_it_was_begun_is_read_again(folder: IngestFolder, fifo: Path) -> None:
     later = folder.write("docs/b.x", f"meet {fifo} wb")
     folder.write("docs/a.x", f"rewrite {fifo} {later}")
 
@@ -346,7 +344,7 @@ def test_a_file_that_changes_after_it_was_begun_is_read_as_it_is_at_its_turn(
     assert (folder.store.text_of(document.id), document.size) == ("new", len("say new"))
 
 
-def test_a_file_that_stays_as_it_is_is_not_parsed_ahead(folder: IngestFolder) -> None:
+def test_unchanged_file_is_not_parsed_ahead(folder: IngestFolder) -> None:
     count = folder.base / "count"
     places = [folder.write(f"docs/{n}.x", f"count {count}") for n in range(4)]
     folder.ingest("docs", template=FOREIGN)
@@ -360,9 +358,7 @@ def test_a_file_that_stays_as_it_is_is_not_parsed_ahead(folder: IngestFolder) ->
     assert count.read_text() == "!!!!"
 
 
-def test_with_one_core_files_are_parsed_one_after_the_other(
-    folder: IngestFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_core_parses_files_one_after_another(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     set_cores(monkeypatch, 1)
     monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0)
     for n in range(4):
@@ -374,14 +370,14 @@ def test_with_one_core_files_are_parsed_one_after_the_other(
     assert len({folder.store.text_of(each.id) for each in folder.documents().values()}) == 1
 
 
-def test_a_single_file_starts_no_thread(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_single_file_starts_no_thread(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0)
     folder.write("docs/a.x", "say a")
 
     assert {len(readers()) for _ in events(folder)} == {0}
 
 
-def test_text_starts_neither_a_process_nor_a_thread(tmp_path: Path) -> None:
+def test_text_starts_neither_process_nor_thread(tmp_path: Path) -> None:
     for n in range(3):
         (tmp_path / f"{n}.md").write_text(f"# {n}\n")
     script = """
@@ -400,9 +396,7 @@ with Recall.open(start=Path(sys.argv[1])) as recall:
     assert answer.stdout == "3\n"
 
 
-def test_a_run_that_is_closed_leaves_no_process(
-    folder: IngestFolder, fifo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closed_run_leaves_no_process(folder: IngestFolder, fifo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0)
     folder.write("docs/a.x", "say a")
     folder.write("docs/b.x", f"hang {fifo}")

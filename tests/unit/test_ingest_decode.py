@@ -15,27 +15,27 @@ from recall_core.errors import IngestError
 from recall_core.ingest.parse.text import decode
 
 
-def test_a_byte_order_mark_is_stripped() -> None:
+def test_byte_order_mark_is_stripped() -> None:
     assert decode(b"\xef\xbb\xbfwords", path="a.txt") == "words"
 
 
-def test_line_ends_stay_as_they_are() -> None:
+def test_line_ends_are_unchanged() -> None:
     assert decode(b"one\r\ntwo\rthree\n", path="a.txt") == "one\r\ntwo\rthree\n"
 
 
-def test_a_nul_in_the_first_8_kib_means_binary() -> None:
+def test_nul_in_the_first_8_kib_means_binary() -> None:
     with pytest.raises(IngestError) as caught:
         decode(b"a" * 8191 + b"\0", path="a.bin")
 
     assert caught.value.code == "binary_file"
 
 
-def test_a_nul_later_on_is_text() -> None:
+def test_nul_later_on_is_text() -> None:
     assert decode(b"a" * 8192 + b"\0", path="a.txt")[-1] == "\0"
 
 
 @pytest.mark.parametrize(("raw", "offset"), [(b"caf\xe9", 3), (b"\xef\xbb\xbfcaf\xe9", 6), (b"\xffa", 0)])
-def test_a_file_that_is_not_utf8_names_the_byte_offset_and_the_way_out(raw: bytes, offset: int) -> None:
+def test_non_utf8_file_reports_its_byte_offset_and_a_fix(raw: bytes, offset: int) -> None:
     with pytest.raises(IngestError) as caught:
         decode(raw, path="latin.txt")
 
@@ -58,7 +58,7 @@ def archived() -> bytes:
     return out.getvalue()
 
 
-def test_a_binary_file_is_called_what_it_is() -> None:
+def test_binary_file_is_named_by_its_kind() -> None:
     for name, raw, said, kind in [
         ("a.pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF", "PDF"),
         ("a.gz", gzip.compress(b"words", mtime=0), "compressed by gzip", "compressed (.gz)"),
@@ -97,7 +97,7 @@ def test_a_binary_file_is_called_what_it_is() -> None:
         assert caught.value.details["kind"] == kind, (name, raw, said, kind)  # type: ignore[index]
 
 
-def test_text_in_another_form_of_unicode_is_called_so() -> None:
+def test_other_unicode_encodings_are_named() -> None:
     for encoding in ["utf-16", "utf-32"]:
         for text in ["words", "文字"]:
             with pytest.raises(IngestError) as caught:
@@ -108,14 +108,14 @@ def test_text_in_another_form_of_unicode_is_called_so() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_text_of_two_bytes_a_letter_is_known_without_a_mark(encoding: str) -> None:
+def test_two_byte_text_is_recognised_without_a_bom(encoding: str) -> None:
     with pytest.raises(IngestError) as caught:
         decode("name;price\r\ncafé;3\r\n".encode(encoding), path="a.csv")
 
     assert caught.value.message == "a.csv is text in UTF-16 without a byte order mark, not in UTF-8."
 
 
-def test_a_database_is_called_so(tmp_path: Path) -> None:
+def test_database_is_named(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "a.db") as db:
         db.execute("CREATE TABLE a(b)")
     db.close()
@@ -130,13 +130,13 @@ def test_old_text_that_begins_like_a_binary_kind_is_text() -> None:
             decode(f"{begin} is the name of the café\n".encode("latin-1"), path="a.txt")
 
 
-def test_a_text_is_none_of_them_for_its_first_letters() -> None:
+def test_first_letters_alone_do_not_make_a_text_binary() -> None:
     for begin in ["BM", "P4", "8BPS", "PAR1", "FORM", "CDF", "MATLAB 5"]:
         with pytest.raises(IngestError, match="is not UTF-8: byte 0xe9"):
             decode(f"{begin} is the name of the café\n".encode("latin-1"), path="a.txt")
 
 
-def test_bytes_of_which_many_are_control_characters_are_no_text_without_a_nul_too() -> None:
+def test_many_control_characters_make_a_file_binary() -> None:
     raw = bytes(range(1, 256)) * 4
 
     with pytest.raises(IngestError) as caught:
@@ -146,7 +146,7 @@ def test_bytes_of_which_many_are_control_characters_are_no_text_without_a_nul_to
     assert caught.value.message == "a.bin is a binary file: many of its bytes are control characters."
 
 
-def test_text_in_an_old_encoding_is_not_taken_for_binary() -> None:
+def test_text_in_an_old_encoding_is_not_binary() -> None:
     for encoding in ["cp1252", "koi8_r", "shift_jis", "gb18030", "cp437"]:
         text = {"koi8_r": "Привет, мир\n", "shift_jis": "こんにちは\n", "gb18030": "你好\n"}.get(
             encoding, "Grüße, café\n"
@@ -159,5 +159,5 @@ def test_text_in_an_old_encoding_is_not_taken_for_binary() -> None:
 
 
 @pytest.mark.parametrize("raw", [b"%PDF-1.4 plain", b"GIF89a and more", b"BZh91AY&SY"])
-def test_what_is_text_is_read_however_it_begins(raw: bytes) -> None:
+def test_valid_text_is_read_whatever_its_beginning(raw: bytes) -> None:
     assert decode(raw, path="a.txt") == raw.decode()

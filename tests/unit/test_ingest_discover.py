@@ -40,7 +40,7 @@ def test_files_come_in_code_point_order_of_their_paths(tmp_path: Path) -> None:
     assert skipped == {}
 
 
-def test_a_found_file_carries_its_size_and_time(tmp_path: Path) -> None:
+def test_found_file_has_its_size_and_time(tmp_path: Path) -> None:
     make(tmp_path, "docs/a.md")
     status = (tmp_path / "docs/a.md").stat()
 
@@ -49,7 +49,7 @@ def test_a_found_file_carries_its_size_and_time(tmp_path: Path) -> None:
     assert found == Found("docs/a.md", "docs/a.md", status.st_size, status.st_mtime_ns)
 
 
-def test_a_folder_outside_the_store_is_named_absolutely(tmp_path: Path) -> None:
+def test_folder_outside_the_store_is_named_absolutely(tmp_path: Path) -> None:
     make(tmp_path, "elsewhere/a.md")
     store = tmp_path / "store"
     store.mkdir()
@@ -59,7 +59,7 @@ def test_a_folder_outside_the_store_is_named_absolutely(tmp_path: Path) -> None:
     assert found == [str(tmp_path / "elsewhere/a.md")]
 
 
-def test_hidden_and_built_in_folders_and_the_stores_own_files_are_not_mentioned(tmp_path: Path) -> None:
+def test_hidden_and_built_in_folders_are_not_mentioned(tmp_path: Path) -> None:
     make(tmp_path, ".env", ".config/a", ".git/config", "node_modules/a.js", "src/__pycache__/a.pyc", "recall.db")
     make(tmp_path, "venv/pyvenv.cfg", "venv/a.py", "recall.db-wal", "recall.db-shm", "recall.toml", "recall.db.bak-1")
     make(tmp_path, "a.md")
@@ -67,25 +67,25 @@ def test_hidden_and_built_in_folders_and_the_stores_own_files_are_not_mentioned(
     assert listed(tmp_path) == (["a.md"], {})
 
 
-def test_hidden_names_are_read_when_asked_for_but_never_a_repository(tmp_path: Path) -> None:
+def test_hidden_option_reads_dotfiles_but_never_a_repository(tmp_path: Path) -> None:
     make(tmp_path, ".env", ".git/config", "a.md", ".recall-mine", ".recall-0123456789abcdef")
 
     assert listed(tmp_path, Root(".", hidden=True))[0] == [".env", ".recall-mine", "a.md"]
 
 
-def test_a_named_folder_is_walked_whatever_its_name(tmp_path: Path) -> None:
+def test_named_folder_is_walked_whatever_its_name(tmp_path: Path) -> None:
     make(tmp_path, ".hidden/a.md")
 
     assert listed(tmp_path, Root(".hidden"))[0] == [".hidden/a.md"]
 
 
-def test_globs_are_relative_to_the_folder_and_any_of_them_is_enough(tmp_path: Path) -> None:
+def test_globs_are_relative_and_any_match_is_enough(tmp_path: Path) -> None:
     make(tmp_path, "docs/a.md", "docs/deep/b.md", "docs/deep/c.txt", "docs/d.py")
 
     assert listed(tmp_path, Root("docs", globs=("**/*.txt", "*.py")))[0] == ["docs/d.py", "docs/deep/c.txt"]
 
 
-def test_a_glob_and_a_name_may_be_of_two_forms_of_unicode(tmp_path: Path) -> None:
+def test_glob_matches_a_name_in_another_unicode_form(tmp_path: Path) -> None:
     make(tmp_path, "caf\u00e9/a.md", "b.md")
 
     assert listed(tmp_path, Root(".", globs=("cafe\u0301/*.md",)))[0] == ["caf\u00e9/a.md"]
@@ -98,7 +98,7 @@ def test_ignore_excludes_files_and_whole_folders(tmp_path: Path) -> None:
     assert listed(tmp_path, Root(".", ignores=("drafts", "*.log")))[0] == ["a.md", "deep/drafts/c.md"]
 
 
-def test_gitignore_files_count_where_they_lie(tmp_path: Path) -> None:
+def test_gitignore_files_apply_where_they_are(tmp_path: Path) -> None:
     make(tmp_path, "a.log", "b.md", "build/c.md", "deep/keep.log", "deep/d.log", "deep/top.md", "top.md")
     (tmp_path / ".gitignore").write_text("*.log\nbuild/\n/top.md\n!\n[z-a]\n")
     (tmp_path / "deep/.gitignore").write_text("!keep.log\n")
@@ -107,7 +107,7 @@ def test_gitignore_files_count_where_they_lie(tmp_path: Path) -> None:
     assert len(listed(tmp_path, Root(".", gitignore=False))[0]) == 7
 
 
-def test_the_enclosing_repositorys_gitignore_counts_too(tmp_path: Path) -> None:
+def test_gitignore_of_the_enclosing_repository_applies(tmp_path: Path) -> None:
     make(tmp_path, ".git/config", "docs/a.md", "docs/a.log", "docs/out/b.md")
     (tmp_path / ".gitignore").write_text("*.log\nout/\n")
 
@@ -115,20 +115,20 @@ def test_the_enclosing_repositorys_gitignore_counts_too(tmp_path: Path) -> None:
     assert listed(tmp_path, Root("docs/out"))[0] == ["docs/out/b.md"]
 
 
-def test_a_gitignore_above_that_belongs_to_no_repository_does_not_count(tmp_path: Path) -> None:
+def test_gitignore_above_outside_any_repository_does_not_apply(tmp_path: Path) -> None:
     make(tmp_path, "docs/a.md")
     (tmp_path / ".gitignore").write_text("*.md\n")
 
     assert listed(tmp_path, Root("docs"))[0] == ["docs/a.md"]
 
 
-def test_a_file_above_the_size_limit_is_skipped(tmp_path: Path) -> None:
+def test_file_above_the_size_limit_is_skipped(tmp_path: Path) -> None:
     make(tmp_path, "a.md")
 
     assert listed(tmp_path, max_file_bytes=3) == ([], {"a.md": "file_too_large"})
 
 
-def test_a_link_that_goes_while_it_is_looked_at_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_link_that_vanishes_during_the_walk_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path, "a.md")
     (tmp_path / "b.md").symlink_to("a.md")
     readlink = os.readlink
@@ -144,7 +144,7 @@ def test_a_link_that_goes_while_it_is_looked_at_is_skipped(tmp_path: Path, monke
     assert listed(tmp_path) == (["a.md"], {"b.md": "unreadable"})
 
 
-def test_a_link_out_of_the_folder_is_skipped_unless_followed(tmp_path: Path) -> None:
+def test_link_out_of_the_folder_is_skipped_unless_followed(tmp_path: Path) -> None:
     make(tmp_path, "in/a.md", "out/b.md", "c.md")
     (tmp_path / "in/folder").symlink_to(tmp_path / "out")
     (tmp_path / "in/file.md").symlink_to(tmp_path / "c.md")
@@ -159,7 +159,7 @@ def test_a_link_out_of_the_folder_is_skipped_unless_followed(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("follow", [False, True])
-def test_links_that_lead_in_a_circle_end(tmp_path: Path, follow: bool) -> None:
+def test_link_cycles_end(tmp_path: Path, follow: bool) -> None:
     make(tmp_path, "in/a.md", "out/b.md")
     (tmp_path / "in/up").symlink_to("..")
     (tmp_path / "in/self").symlink_to("self")
@@ -173,7 +173,7 @@ def test_links_that_lead_in_a_circle_end(tmp_path: Path, follow: bool) -> None:
     assert skipped["in/up"] == skipped["in/self"] == "symlink_loop"
 
 
-def test_a_link_to_a_folder_that_is_walked_anyway_is_not_walked_twice(tmp_path: Path) -> None:
+def test_link_to_a_walked_folder_is_not_walked_twice(tmp_path: Path) -> None:
     make(tmp_path, "a/x.md")
     (tmp_path / "b").symlink_to("a")
 
@@ -188,7 +188,7 @@ def test_two_links_to_one_folder_are_followed_once(tmp_path: Path) -> None:
     assert listed(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/one/b.md"], {"in/two": "symlink_inside"})
 
 
-def test_a_bare_repository_is_passed_over_and_a_folder_with_some_of_its_names_is_not(tmp_path: Path) -> None:
+def test_bare_repository_is_skipped_but_similar_folder_is_not(tmp_path: Path) -> None:
     make(tmp_path, "p.git/HEAD", "p.git/config", "p.git/objects/ab/cd", "p.git/refs/heads/main")
     make(tmp_path, "q/HEAD", "q/refs/a.md", "a.md")
 
@@ -196,7 +196,7 @@ def test_a_bare_repository_is_passed_over_and_a_folder_with_some_of_its_names_is
     assert listed(tmp_path, Root("p.git"))[0][:2] == ["p.git/HEAD", "p.git/config"]
 
 
-def test_a_broken_link_is_skipped(tmp_path: Path) -> None:
+def test_broken_link_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.md").symlink_to("nowhere.md")
 
     assert listed(tmp_path) == ([], {"a.md": "broken_link"})
@@ -205,14 +205,14 @@ def test_a_broken_link_is_skipped(tmp_path: Path) -> None:
     assert skip.reason == "the link leads to nowhere.md, where nothing is"
 
 
-def test_what_is_skipped_in_a_folder_comes_in_code_point_order(tmp_path: Path) -> None:
+def test_skipped_entries_of_a_folder_come_in_code_point_order(tmp_path: Path) -> None:
     for name in ("c", "B", "é", "a"):
         (tmp_path / name).symlink_to(name)
 
     assert [step.path for step in walk(EVERYTHING, tmp_path, Config())] == ["B", "a", "c", "é"]
 
 
-def test_one_file_is_told_as_the_walk_tells_it_beside_others_that_are_skipped(tmp_path: Path) -> None:
+def test_find_one_and_walk_agree_on_a_file(tmp_path: Path) -> None:
     make(tmp_path, "in/b.md")
     (tmp_path / "in/a.md").symlink_to("a.md")
 
@@ -221,20 +221,20 @@ def test_one_file_is_told_as_the_walk_tells_it_beside_others_that_are_skipped(tm
     assert find_one(EVERYTHING, tmp_path, Config(), "in/c.md") is None
 
 
-def test_a_file_that_was_added_by_its_name_and_is_gone_is_skipped(tmp_path: Path) -> None:
+def test_missing_file_added_by_name_is_skipped(tmp_path: Path) -> None:
     assert single(Root("a.md"), tmp_path) == Skip(
         "a.md", "unreadable", "it cannot be read: No such file or directory"
     )
 
 
-def test_a_link_to_itself_is_skipped_where_a_file_of_its_name_would_be_read(tmp_path: Path) -> None:
+def test_self_link_is_skipped_only_where_its_name_matches(tmp_path: Path) -> None:
     for name in ("a.md", "b.txt"):
         (tmp_path / name).symlink_to(name)
 
     assert listed(tmp_path, Root(".", globs=("*.md",))) == ([], {"a.md": "symlink_loop"})
 
 
-def test_what_is_neither_file_nor_folder_is_skipped(tmp_path: Path) -> None:
+def test_special_file_is_skipped(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
@@ -242,7 +242,7 @@ def test_what_is_neither_file_nor_folder_is_skipped(tmp_path: Path) -> None:
         assert listed(tmp_path) == ([], {"pipe": "not_a_file", "socket": "not_a_file"})
 
 
-def test_a_name_that_is_not_utf8_is_skipped_and_shown_escaped(tmp_path: Path) -> None:
+def test_name_that_is_not_utf8_is_skipped_and_shown_escaped(tmp_path: Path) -> None:
     try:
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.md")).write_text("x")
     except OSError:
@@ -251,7 +251,7 @@ def test_a_name_that_is_not_utf8_is_skipped_and_shown_escaped(tmp_path: Path) ->
     assert listed(tmp_path) == ([], {"caf\\xe9.md": "bad_name"})
 
 
-def test_a_decomposed_name_is_looked_up_composed_and_opened_as_the_disk_spells_it(tmp_path: Path) -> None:
+def test_decomposed_name_is_found_composed_and_opened_as_on_disk(tmp_path: Path) -> None:
     name = unicodedata.normalize("NFD", "café.md")
     make(tmp_path, name)
 
@@ -262,7 +262,7 @@ def test_a_decomposed_name_is_looked_up_composed_and_opened_as_the_disk_spells_i
     assert (tmp_path / found.os_path).read_text()
 
 
-def test_a_folder_that_vanishes_during_the_walk_is_skipped(tmp_path: Path) -> None:
+def test_folder_that_vanishes_during_the_walk_is_skipped(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "later/b.md")
     steps = walk(Root("."), tmp_path, Config())
     next(steps)
@@ -272,7 +272,7 @@ def test_a_folder_that_vanishes_during_the_walk_is_skipped(tmp_path: Path) -> No
     assert [step.code for step in steps if isinstance(step, Skip)] == ["unreadable"]
 
 
-def test_an_unreadable_folder_is_skipped(tmp_path: Path) -> None:
+def test_unreadable_folder_is_skipped(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "closed/b.md")
     (tmp_path / "closed").chmod(0)
 
@@ -280,7 +280,7 @@ def test_an_unreadable_folder_is_skipped(tmp_path: Path) -> None:
         assert listed(tmp_path) == (["a.md"], {"closed": "unreadable"})
 
 
-def test_a_root_covers_what_its_folder_and_globs_say() -> None:
+def test_root_covers_its_folder_and_globs() -> None:
     for root, path, expected in [
         (Root("."), "a.md", True),
         (Root("."), "/abs/a.md", False),
@@ -293,7 +293,7 @@ def test_a_root_covers_what_its_folder_and_globs_say() -> None:
         assert covers(root, path) is expected, (root, path, expected)
 
 
-def test_a_path_keeps_its_users_spelling_below_the_store_and_is_absolute_elsewhere(tmp_path: Path) -> None:
+def test_path_below_the_store_is_relative_and_others_absolute(tmp_path: Path) -> None:
     make(tmp_path, "store/docs/a.md", "other/b.md")
     (tmp_path / "alias").symlink_to("store")
     (tmp_path / "store/link").symlink_to("../other")

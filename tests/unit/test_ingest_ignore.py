@@ -36,7 +36,7 @@ def read(folder: Path, top: bytes, below: bytes | None = None) -> str:
     return " ".join(step.path for step in walk(Root("."), folder, Config()) if isinstance(step, Found))
 
 
-def test_a_list_of_what_to_keep_keeps_it(tmp_path: Path) -> None:
+def test_allow_list_keeps_its_files(tmp_path: Path) -> None:
     for rules, expected in (
         (b"*\n!*/\n!*.md\n", "keep.md sub/deep/keep.md sub/foo/a.md sub/keep.md"),
         (b"*\n!sub/\n!sub/keep.md\n", "sub/keep.md"),
@@ -47,17 +47,17 @@ def test_a_list_of_what_to_keep_keeps_it(tmp_path: Path) -> None:
         assert read(tmp_path, rules) == expected, rules
 
 
-def test_what_lies_below_an_excluded_folder_cannot_be_let_in_again(tmp_path: Path) -> None:
+def test_excluded_folder_hides_files_from_later_rules(tmp_path: Path) -> None:
     assert read(tmp_path, b"sub/\n!sub/keep.md\n", b"!keep.md\n") == "foo keep.md x.log"
     assert read(tmp_path, b"sub\n!*.md\n") == "foo keep.md x.log"
 
 
-def test_a_rule_of_folders_lets_in_no_file_below_them(tmp_path: Path) -> None:
+def test_folder_rule_includes_no_file_below_it(tmp_path: Path) -> None:
     for folders in (b"!*/\n", b"!foo/\n", b"!**/\n"):
         assert read(tmp_path, b"*.log\nkeep.md\n", folders) == "foo sub/deep/foo sub/foo/a.md", folders
 
 
-def test_a_line_is_read_as_git_reads_it(tmp_path: Path) -> None:
+def test_lines_are_read_as_git_reads_them(tmp_path: Path) -> None:
     for rules, is_read in (
         (b"\xef\xbb\xbf*.log\n", False),
         (b"*.log  ", False),
@@ -75,7 +75,7 @@ def test_a_line_is_read_as_git_reads_it(tmp_path: Path) -> None:
         assert ("sub/x.log" in read(tmp_path, rules)) is is_read, rules
 
 
-def test_a_place_is_decided_by_the_last_line_that_matches_it(tmp_path: Path) -> None:
+def test_last_matching_line_decides(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("# all but texts\n*\n!*/\n!*.md\n")
     rules = of_folder(tmp_path)
 
@@ -87,7 +87,7 @@ def test_a_place_is_decided_by_the_last_line_that_matches_it(tmp_path: Path) -> 
     assert said == [3, 4, 2]
 
 
-def test_a_line_that_matches_nothing_is_passed_over(tmp_path: Path) -> None:
+def test_line_that_matches_nothing_is_skipped(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("/\n!\n\n[a\na\\\n[[:nope:]]\n" + "x" * 2_000 + "\n")
 
     assert of_folder(tmp_path)[0].rules == ()
@@ -106,14 +106,14 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def test_what_a_person_ignores_everywhere_is_left_out_of_every_folder(tmp_path: Path, person: Path) -> None:
+def test_personal_excludes_apply_to_every_folder(tmp_path: Path, person: Path) -> None:
     assert "x.log" not in read(tmp_path / "plain", b"")
     (tmp_path / "repository/.git").mkdir(parents=True)
     assert "x.log" not in read(tmp_path / "repository", b"")
     assert "sub/x.log" in read(tmp_path / "other", b"!*.log\n")
 
 
-def test_a_repository_does_not_name_the_file_that_its_person_ignores_by(tmp_path: Path, person: Path) -> None:
+def test_repository_cannot_set_the_personal_excludes_file(tmp_path: Path, person: Path) -> None:
     (tmp_path / "repository/.git").mkdir(parents=True)
     (tmp_path / "elsewhere").write_text("keep.md\n")
     (tmp_path / "repository/.git/config").write_text(f"[core]\n\texcludesFile = {tmp_path}/elsewhere\n")
@@ -121,7 +121,7 @@ def test_a_repository_does_not_name_the_file_that_its_person_ignores_by(tmp_path
     assert read(tmp_path / "repository", b"").startswith("foo keep.md sub/deep/foo")
 
 
-def test_the_settings_in_the_home_folder_come_after_those_below_xdg_config_home(tmp_path: Path, person: Path) -> None:
+def test_home_settings_come_after_xdg_settings(tmp_path: Path, person: Path) -> None:
     (person / "own/git/config").write_text("[core]\n\texcludesFile = ~/first\n")
     (person / "first").write_text("foo\n")
     assert "foo" not in read(tmp_path / "one", b"").split()
@@ -132,7 +132,7 @@ def test_the_settings_in_the_home_folder_come_after_those_below_xdg_config_home(
     assert "foo" in read(tmp_path / "two", b"").split()
 
 
-def test_a_repository_keeps_rules_to_itself_and_so_does_one_below_it(tmp_path: Path) -> None:
+def test_nested_repositories_keep_their_own_rules(tmp_path: Path) -> None:
     for top in ("", "sub"):
         (tmp_path / top / ".git/info").mkdir(parents=True)
     (tmp_path / ".git/info/exclude").write_text("*.log\n")
@@ -141,7 +141,7 @@ def test_a_repository_keeps_rules_to_itself_and_so_does_one_below_it(tmp_path: P
     assert read(tmp_path, b"") == "foo keep.md sub/deep/foo sub/deep/keep.md sub/foo/a.md"
 
 
-def test_rules_that_a_link_brings_from_outside_the_repository_are_not_read(tmp_path: Path) -> None:
+def test_rules_linked_from_outside_the_repository_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "elsewhere/info").mkdir(parents=True)
     (tmp_path / "elsewhere/info/exclude").write_text("keep.md\n")
     whole = "foo keep.md sub/deep/foo sub/deep/keep.md sub/foo/a.md sub/foo/b.log sub/keep.md sub/x.log x.log"
@@ -158,7 +158,7 @@ def test_rules_that_a_link_brings_from_outside_the_repository_are_not_read(tmp_p
         assert read(tmp_path / name, b"") == whole
 
 
-def test_a_pipe_in_the_place_of_rules_holds_nobody_up(tmp_path: Path) -> None:
+def test_pipe_in_place_of_rules_does_not_block(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     os.mkfifo(tmp_path / "sub/.gitignore")
 

@@ -36,20 +36,20 @@ def test_headings_are_atx_or_one_line_setext() -> None:
         assert titles(text) == expected, (text, expected)
 
 
-def test_nothing_inside_a_fence_is_a_heading() -> None:
+def test_fenced_text_is_never_a_heading() -> None:
     text = "# A\n```sh\n# a comment\n~~~\n```\n# B\n"
 
     assert titles(text) == ("A", "B")
     assert blocks(text) == ["```sh\n# a comment\n~~~\n```\n"]
 
 
-def test_a_fence_that_is_never_closed_reaches_the_end() -> None:
+def test_unclosed_fence_reaches_the_end() -> None:
     text = "words\n```\n# code\n"
 
     assert blocks(text) == [text[6:]]
 
 
-def test_a_definition_begins_with_the_comments_and_decorators_above_it() -> None:
+def test_definition_begins_with_its_comments_and_decorators() -> None:
     text = (
         "import x\n\n\n# why\n@wrap\ndef one():\n    pass\n\n\nasync def two():\n    pass\n\nexport class Three {}\n"
     )
@@ -61,10 +61,10 @@ def test_a_definition_begins_with_the_comments_and_decorators_above_it() -> None
     ]
 
 
-def test_a_definition_without_an_empty_line_above_it_is_no_joint() -> None:
+def test_definition_needs_an_empty_line_above() -> None:
     assert outline.source_marks("x = 1\ndef one():\n    pass\n") == ()
 
 
-def test_the_first_heading_passes_over_empty_ones() -> None:
+def test_first_heading_skips_empty_headings() -> None:
     assert outline.first_heading("##\n\n# Found #\n") == "Found"
     assert outline.first_heading("no heading\n") == ""

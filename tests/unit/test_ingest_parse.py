@@ -22,7 +22,7 @@ def records(*lines: object) -> list[ParsedDocument]:
     return parsed(raw, name="jsonl", path="a.jsonl")
 
 
-def test_a_markdown_file_is_titled_by_its_first_heading() -> None:
+def test_markdown_file_is_titled_by_its_first_heading() -> None:
     (document,) = parsed(b"intro\n\n# The *Title*\n", path="docs/a.MD")
 
     assert (document.title, document.record) == ("The *Title*", None)
@@ -30,15 +30,15 @@ def test_a_markdown_file_is_titled_by_its_first_heading() -> None:
 
 
 @pytest.mark.parametrize("path", ["docs/a.txt", "docs/a.py", "docs/a.md"])
-def test_a_text_without_a_heading_is_titled_by_its_file_name(path: str) -> None:
+def test_text_without_a_heading_is_titled_by_its_file_name(path: str) -> None:
     assert parsed(b"words", path=path)[0].title == path.removeprefix("docs/")
 
 
-def test_a_hash_sign_in_a_source_file_is_no_title() -> None:
+def test_hash_sign_in_source_code_is_not_a_title() -> None:
     assert parsed(b"# comment\n", path="a.py")[0].title == "a.py"
 
 
-def test_every_line_of_jsonl_is_a_document_of_its_own() -> None:
+def test_every_jsonl_line_is_a_document() -> None:
     line = '{"_id": "x", "title": "T", "text": "words", "year": 1999, "deep": {"a": [1]}}'
 
     (document,) = records(line)
@@ -54,14 +54,14 @@ def test_every_line_of_jsonl_is_a_document_of_its_own() -> None:
     )
 
 
-def test_a_record_is_named_by_its_id_or_its_line() -> None:
+def test_record_is_named_by_its_id_or_line() -> None:
     found = records({"_id": "a", "id": 5, "text": ""}, "", {"id": 7, "content": "c"}, {"text": "t"})
 
     assert [(document.record, document.text) for document in found] == [("a", ""), ("7", "c"), ("4", "t")]
     assert found[0].meta == {"id": 5}
 
 
-def test_a_blank_record_with_a_title_has_it_as_text() -> None:
+def test_blank_record_uses_its_title_as_text() -> None:
     for key in ["text", "content"]:
         for blank in ["", " ", "\n\t \r\n", "\u3000\u00a0"]:
             (document,) = records({"_id": "x", key: blank, "title": " The 題 Title\n"})
@@ -74,24 +74,24 @@ def test_a_blank_record_with_a_title_has_it_as_text() -> None:
 
 
 @pytest.mark.parametrize("record", [{"text": " \n"}, {"text": "", "title": None}, {"text": "", "title": " \t"}])
-def test_a_record_with_neither_has_the_text_that_it_came_with(record: dict[str, str | None]) -> None:
+def test_record_without_text_and_title_keeps_its_text(record: dict[str, str | None]) -> None:
     (document,) = records(record)
 
     assert (document.text, document.title, document.is_title) == (record["text"], record.get("title") or "", False)
 
 
 @pytest.mark.parametrize("text", ["words", "T", " T "])
-def test_a_text_that_is_there_is_the_text(text: str) -> None:
+def test_record_with_text_keeps_it(text: str) -> None:
     (document,) = records({"text": text, "title": "T"})
 
     assert (document.text, document.title, document.is_title) == (text, "T", False)
 
 
-def test_a_parser_of_one_version_goes_by_its_name_alone() -> None:
+def test_parser_of_one_version_is_identified_by_its_name() -> None:
     assert [identity(name) for name in ("text", "jsonl", "shout")] == ["text", "jsonl@2", "shout"]
 
 
-def test_an_identity_names_earlier_versions_of_a_parser() -> None:
+def test_identity_names_earlier_versions_of_a_parser() -> None:
     for read_by, earlier in [
         ("jsonl", True),
         ("jsonl@1", True),
@@ -103,14 +103,14 @@ def test_an_identity_names_earlier_versions_of_a_parser() -> None:
         assert is_earlier(read_by) == earlier, (read_by, earlier)
 
 
-def test_line_ends_do_not_count_towards_a_record() -> None:
+def test_line_ends_do_not_belong_to_a_record() -> None:
     unix = parsed(b'{"text": "a"}\n', name="jsonl")
     windows = parsed(b'\xef\xbb\xbf{"text": "a"}\r\n\r\n', name="jsonl")
 
     assert unix == windows
 
 
-def test_a_bad_record_is_named_by_its_line() -> None:
+def test_bad_record_is_named_by_its_line() -> None:
     for line in [
         "{",
         "[1]",
@@ -131,7 +131,7 @@ def test_a_bad_record_is_named_by_its_line() -> None:
         assert caught.value.code == "bad_record", line
 
 
-def test_a_bad_record_is_named_by_line_and_column() -> None:
+def test_bad_record_is_named_by_line_and_column() -> None:
     comma = (
         " in column 13: a comma stands behind the last value"
         if sys.version_info >= (3, 13)
@@ -165,7 +165,7 @@ def test_a_bad_record_is_named_by_line_and_column() -> None:
         )
 
 
-def test_what_is_wrong_within_an_array_is_said_with_the_line_of_the_file() -> None:
+def test_error_in_an_array_gives_the_line_of_the_file() -> None:
     raw = '[{"text": "fine"}, {"text": "b",\n\n  "n": "\\ud800"}]'
 
     with pytest.raises(IngestError) as caught:
@@ -176,21 +176,21 @@ def test_what_is_wrong_within_an_array_is_said_with_the_line_of_the_file() -> No
     )
 
 
-def test_an_id_given_twice_is_an_error_that_names_both_lines() -> None:
+def test_duplicate_id_error_names_both_lines() -> None:
     with pytest.raises(IngestError, match=r"a\.jsonl:3: .* line 1 ") as caught:
         records({"id": 1, "text": "a"}, {"id": 2, "text": "b"}, {"id": "1", "text": "c"})
 
     assert caught.value.code == "duplicate_record"
 
 
-def test_ids_that_are_one_name_are_given_twice() -> None:
+def test_ids_equal_after_normalization_are_duplicates() -> None:
     with pytest.raises(IngestError, match=r"a\.jsonl:2: .* line 1 ") as caught:
         records({"id": "\u00e9", "text": "a"}, {"id": "e\u0301", "text": "b"})
 
     assert caught.value.code == "duplicate_record"
 
 
-def test_a_key_given_twice_is_named_with_its_line() -> None:
+def test_duplicate_key_is_named_with_its_line() -> None:
     for line, key in [
         (b'{"text": "a", "year": 1, "text": "b"}', "text"),
         (b'{"text" : "a", "year" : 1, "year": 2}', "year"),
@@ -203,14 +203,14 @@ def test_a_key_given_twice_is_named_with_its_line() -> None:
         assert caught.value.code == "bad_record", (line, key)
 
 
-def test_a_binary_file_is_no_jsonl() -> None:
+def test_binary_file_is_not_jsonl() -> None:
     with pytest.raises(IngestError) as caught:
         parsed(b"\0", name="jsonl")
 
     assert caught.value.code == "binary_file"
 
 
-def test_an_unknown_parser_is_named_with_the_nearest() -> None:
+def test_unknown_parser_suggests_the_nearest() -> None:
     with pytest.raises(UsageError, match="jsnl") as caught:
         parser("jsnl")
 
@@ -226,7 +226,7 @@ class Shout:
 """
 
 
-def test_an_installed_parser_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_parser_is_found_by_its_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = "shout = recall_shout:Shout\nbroken = recall_shout:Missing\ntext = recall_shout:Shout\n"
     write_plug_in(tmp_path, "recall_shout", f"[recall.parser]\n{names}", source=PLUG_IN)
     monkeypatch.syspath_prepend(tmp_path)

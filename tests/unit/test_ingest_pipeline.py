@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> IngestFolder:
     return IngestFolder(tmp_path)
 
 
-def test_every_document_can_be_put_together_again_from_its_chunks(folder: IngestFolder) -> None:
+def test_every_document_can_be_rebuilt_from_its_chunks(folder: IngestFolder) -> None:
     text = "# Title\r\n\r\n" + " ".join(f"Words and 漢字 in row {n}." for n in range(60))
     folder.write("a.md", text)
 
@@ -53,7 +53,7 @@ def test_lines_count_from_one_and_name_the_last_character(folder: IngestFolder) 
         assert row.chunk.text.endswith(f"line {row.chunk.line_end} of the file\n")
 
 
-def test_a_chunk_that_ends_in_empty_lines_ends_on_the_last_of_them(folder: IngestFolder) -> None:
+def test_chunk_with_trailing_empty_lines_ends_on_the_last(folder: IngestFolder) -> None:
     text = "\n\n\n".join(f"Paragraph {n}. " + "word " * 40 for n in range(40))
     folder.write("a.txt", text)
 
@@ -79,7 +79,7 @@ def test_adding_an_unchanged_folder_again_writes_nothing(folder: IngestFolder) -
     assert folder.state() == before
 
 
-def test_an_edit_embeds_only_what_changed(folder: IngestFolder) -> None:
+def test_edit_embeds_only_changed_chunks(folder: IngestFolder) -> None:
     first, second = "# One\n\n" + "apple pie " * 15, "\n\n# Two\n\n" + "plum cake " * 15
     folder.write("a.md", first + second)
     folder.ingest("a.md")
@@ -90,7 +90,7 @@ def test_an_edit_embeds_only_what_changed(folder: IngestFolder) -> None:
     assert (done.updated, done.embedded, done.reused) == (1, 1, 1)
 
 
-def test_going_back_to_old_bytes_brings_back_the_old_id(folder: IngestFolder) -> None:
+def test_restoring_old_bytes_restores_the_old_id(folder: IngestFolder) -> None:
     folder.write("a.md", "old\n")
     folder.ingest("a.md")
     before = folder.documents()["a.md"].id
@@ -105,7 +105,7 @@ def test_going_back_to_old_bytes_brings_back_the_old_id(folder: IngestFolder) ->
     assert done.embedded == 0
 
 
-def test_a_touched_file_is_refreshed_and_not_embedded(folder: IngestFolder) -> None:
+def test_touched_file_is_refreshed_without_embedding(folder: IngestFolder) -> None:
     place = folder.write("a.md")
     folder.ingest("a.md")
 
@@ -116,7 +116,7 @@ def test_a_touched_file_is_refreshed_and_not_embedded(folder: IngestFolder) -> N
     assert folder.documents()["a.md"].mtime == "1970-01-01T00:00:01.000000Z"
 
 
-def test_a_sync_reads_what_was_changed_behind_an_equal_size_and_time(folder: IngestFolder) -> None:
+def test_sync_reads_a_change_of_equal_size_and_time(folder: IngestFolder) -> None:
     place = folder.write("a.md", "before")
     folder.ingest("a.md")
     status = place.stat()
@@ -126,9 +126,7 @@ def test_a_sync_reads_what_was_changed_behind_an_equal_size_and_time(folder: Ing
     assert folder.sync().updated == 1
 
 
-def test_files_that_are_read_within_one_moment_are_not_told_one_by_one(
-    folder: IngestFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rapidly_read_files_share_progress_events(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(9):
         folder.write(f"docs/{n}.md")
     monkeypatch.setattr(pipeline, "monotonic", lambda: 1_000.0)
@@ -145,7 +143,7 @@ def test_files_that_are_read_within_one_moment_are_not_told_one_by_one(
     assert [event.path for event in events if event.stage in ("discover", "read")] == []
 
 
-def test_mtime_only_trusts_size_and_time_and_the_default_does_not(folder: IngestFolder) -> None:
+def test_mtime_only_trusts_size_and_time_but_default_does_not(folder: IngestFolder) -> None:
     place = folder.write("a.md", "one")
     folder.ingest("a.md")
     status = place.stat()
@@ -156,7 +154,7 @@ def test_mtime_only_trusts_size_and_time_and_the_default_does_not(folder: Ingest
     assert folder.ingest("a.md").updated == 1
 
 
-def test_another_chunk_size_reads_an_unchanged_file_again(folder: IngestFolder) -> None:
+def test_new_chunk_size_rereads_an_unchanged_file(folder: IngestFolder) -> None:
     folder.write("a.md", "words " * 100)
     folder.ingest("a.md")
 
@@ -165,7 +163,7 @@ def test_another_chunk_size_reads_an_unchanged_file_again(folder: IngestFolder) 
     assert folder.ingest("a.md", mtime_only=True).updated == 1
 
 
-def test_labels_given_replace_and_labels_not_given_stay(folder: IngestFolder) -> None:
+def test_given_labels_replace_and_missing_labels_stay(folder: IngestFolder) -> None:
     folder.write("a.md")
     folder.ingest("a.md", template=Root("", tags=("b", "a"), source="s", meta=(("k", "1"),)))
 
@@ -179,7 +177,7 @@ def test_labels_given_replace_and_labels_not_given_stay(folder: IngestFolder) ->
         assert (document.tags, document.source, document.meta) == (("c",), "s", {"k": "1"})
 
 
-def test_a_folder_added_again_loses_what_vanished_from_disk(folder: IngestFolder) -> None:
+def test_folder_added_again_loses_vanished_files(folder: IngestFolder) -> None:
     gone = folder.write("docs/a.md")
     folder.write("docs/b.md", "kept\n")
     folder.write("docs/c.txt", "another glob\n").touch()
@@ -194,7 +192,7 @@ def test_a_folder_added_again_loses_what_vanished_from_disk(folder: IngestFolder
     assert sorted(folder.documents()) == ["docs/b.md", "docs/c.txt"]
 
 
-def test_a_file_that_is_ignored_from_now_on_has_not_vanished(folder: IngestFolder) -> None:
+def test_newly_ignored_file_has_not_vanished(folder: IngestFolder) -> None:
     folder.write("docs/a.md")
     folder.ingest("docs")
     folder.write("docs/.gitignore", "a.md\n")
@@ -203,7 +201,7 @@ def test_a_file_that_is_ignored_from_now_on_has_not_vanished(folder: IngestFolde
     assert list(folder.documents()) == ["docs/a.md"]
 
 
-def test_sync_names_a_changed_file_that_a_rule_leaves_out_and_keeps_what_was_read(folder: IngestFolder) -> None:
+def test_sync_names_a_changed_excluded_file_and_keeps_its_text(folder: IngestFolder) -> None:
     folder.write("docs/a.md")
     folder.write("docs/b.md", "other words\n")
     folder.ingest("docs")
@@ -218,7 +216,7 @@ def test_sync_names_a_changed_file_that_a_rule_leaves_out_and_keeps_what_was_rea
     assert (done.removed, folder.documents()) == (0, before)
 
 
-def test_only_a_sync_names_a_file_that_a_rule_leaves_out_by_now(folder: IngestFolder) -> None:
+def test_only_sync_names_a_newly_excluded_file(folder: IngestFolder) -> None:
     folder.write("docs/a.md")
     folder.write("docs/b.md", "other words\n")
     folder.ingest("docs")
@@ -232,7 +230,7 @@ def test_only_a_sync_names_a_file_that_a_rule_leaves_out_by_now(folder: IngestFo
     assert folder.documents() == before
 
 
-def test_an_excluded_file_is_named_by_every_sync_until_it_is_as_it_was_read_or_taken_out(
+def test_excluded_file_is_named_until_restored_or_removed(
     folder: IngestFolder,
 ) -> None:
     place = folder.write("docs/a.md", "one")
@@ -262,7 +260,7 @@ def test_an_excluded_file_is_named_by_every_sync_until_it_is_as_it_was_read_or_t
     assert folder.sync().skipped == ()
 
 
-def test_a_file_that_cannot_be_read_any_more_is_named_with_that_reason_and_not_as_excluded(
+def test_unreadable_file_is_named_as_unreadable_not_as_excluded(
     folder: IngestFolder,
 ) -> None:
     folder.write("docs/a.md")
@@ -283,7 +281,7 @@ def test_a_file_that_cannot_be_read_any_more_is_named_with_that_reason_and_not_a
     assert (done.removed, folder.documents()) == (0, before)
 
 
-def test_a_file_of_just_the_greatest_size_is_read_in_a_walk_and_by_its_name(folder: IngestFolder) -> None:
+def test_file_of_exactly_maximum_size_is_read(folder: IngestFolder) -> None:
     folder.write("docs/a.md", "x" * 50)
     folder.write("docs/b.md", "x" * 51)
     folder.write("c.md", "x" * 50)
@@ -296,7 +294,7 @@ def test_a_file_of_just_the_greatest_size_is_read_in_a_walk_and_by_its_name(fold
     assert "51 bytes are more than max_file_bytes (50)" in done.skipped[0].reason
 
 
-def test_what_one_root_skips_and_another_reads_is_not_skipped(folder: IngestFolder) -> None:
+def test_file_read_by_another_root_is_not_skipped(folder: IngestFolder) -> None:
     folder.write("aside.md")
     folder.write("docs/a.md", "other words\n")
     (folder.base / "docs/link.md").symlink_to(folder.base / "aside.md")
@@ -306,7 +304,7 @@ def test_what_one_root_skips_and_another_reads_is_not_skipped(folder: IngestFold
     assert folder.sync().skipped == ()
 
 
-def test_skips_of_all_roots_are_told_in_the_order_of_their_paths(folder: IngestFolder) -> None:
+def test_skips_of_all_roots_are_sorted_by_path(folder: IngestFolder) -> None:
     for path in ("b/2.bin", "a/3.bin", "c/1.bin"):
         folder.write(path, "\0")
 
@@ -316,7 +314,7 @@ def test_skips_of_all_roots_are_told_in_the_order_of_their_paths(folder: IngestF
     assert folder.sync().skipped == skipped
 
 
-def test_what_a_rule_excludes_from_a_folder_can_be_added_by_its_name(folder: IngestFolder) -> None:
+def test_excluded_file_can_be_added_by_name(folder: IngestFolder) -> None:
     for path in (".hidden.md", ".git/a.md", "node_modules/a.md", "__pycache__/a.md", "env/pyvenv.cfg", "env/a.md"):
         folder.write(f"docs/{path}")
     folder.write("docs/.gitignore", "left.md\n")
@@ -330,7 +328,7 @@ def test_what_a_rule_excludes_from_a_folder_can_be_added_by_its_name(folder: Ing
     assert folder.ingest("docs/env", "docs/left.md", "docs/out.txt", "docs/.hidden.md").added == 5
 
 
-def test_a_file_that_another_root_reads_is_not_excluded(folder: IngestFolder) -> None:
+def test_file_read_by_another_root_is_not_excluded(folder: IngestFolder) -> None:
     folder.write("docs/.gitignore", "a.md\n")
     folder.write("docs/a.md")
     folder.ingest("docs/a.md")
@@ -344,9 +342,7 @@ def test_a_file_that_another_root_reads_is_not_excluded(folder: IngestFolder) ->
 
 @pytest.mark.parametrize("kind", ["folder", "pipe"])
 @pytest.mark.parametrize("target", ["docs", "docs/a.md"])
-def test_a_file_in_whose_place_something_else_stands_has_vanished(
-    folder: IngestFolder, target: str, kind: str
-) -> None:
+def test_file_replaced_by_something_else_has_vanished(folder: IngestFolder, target: str, kind: str) -> None:
     place = folder.write("docs/a.md")
     folder.ingest(target)
     place.unlink()
@@ -358,7 +354,7 @@ def test_a_file_in_whose_place_something_else_stands_has_vanished(
     assert folder.sync().removed == 0
 
 
-def test_a_file_that_is_no_text_any_more_is_skipped_and_what_was_read_of_it_stays(folder: IngestFolder) -> None:
+def test_file_that_became_binary_is_skipped_and_keeps_its_text(folder: IngestFolder) -> None:
     place = folder.write("docs/a.md")
     folder.ingest("docs")
     place.write_bytes(b"\0 no text")
@@ -369,7 +365,7 @@ def test_a_file_that_is_no_text_any_more_is_skipped_and_what_was_read_of_it_stay
     assert (done.removed, list(folder.documents())) == (0, ["docs/a.md"])
 
 
-def test_another_glob_on_the_same_folder_takes_nothing_out(folder: IngestFolder) -> None:
+def test_another_glob_on_the_same_folder_removes_nothing(folder: IngestFolder) -> None:
     folder.write("docs/a.md").touch()
     folder.ingest("docs")
     (folder.base / "docs/a.md").unlink()
@@ -379,7 +375,7 @@ def test_another_glob_on_the_same_folder_takes_nothing_out(folder: IngestFolder)
     assert list(folder.documents()) == ["docs/a.md"]
 
 
-def test_sync_adds_updates_and_takes_out(folder: IngestFolder) -> None:
+def test_sync_adds_updates_and_removes(folder: IngestFolder) -> None:
     folder.write("docs/a.md")
     folder.write("docs/b.md", "second\n")
     folder.write("single.md", "on its own\n")
@@ -399,7 +395,7 @@ def test_sync_adds_updates_and_takes_out(folder: IngestFolder) -> None:
     assert folder.sync().removed == 0
 
 
-def test_a_missing_root_is_an_error_and_takes_nothing_out(folder: IngestFolder) -> None:
+def test_missing_root_is_an_error_and_removes_nothing(folder: IngestFolder) -> None:
     folder.write("disk/a.md")
     folder.write("docs/b.md")
     folder.ingest("docs", "disk")
@@ -414,7 +410,7 @@ def test_a_missing_root_is_an_error_and_takes_nothing_out(folder: IngestFolder) 
     assert folder.state() == before
 
 
-def test_a_single_file_whose_folder_is_missing_is_a_missing_root(folder: IngestFolder) -> None:
+def test_single_file_in_a_missing_folder_is_a_missing_root(folder: IngestFolder) -> None:
     folder.write("disk/a.md")
     folder.ingest("disk/a.md")
     (folder.base / "disk").rename(folder.base / "unmounted")
@@ -425,7 +421,7 @@ def test_a_single_file_whose_folder_is_missing_is_a_missing_root(folder: IngestF
     assert caught.value.code == "root_missing"
 
 
-def test_a_missing_root_that_holds_nothing_any_more_does_not_hinder(folder: IngestFolder) -> None:
+def test_missing_empty_root_does_not_block(folder: IngestFolder) -> None:
     folder.write("a.md").touch()
     (folder.base / "empty").mkdir()
     folder.ingest("a.md", "empty")
@@ -434,7 +430,7 @@ def test_a_missing_root_that_holds_nothing_any_more_does_not_hinder(folder: Inge
     assert folder.sync().unchanged == 1
 
 
-def test_a_file_found_by_two_roots_belongs_to_the_newer(folder: IngestFolder) -> None:
+def test_file_found_by_two_roots_belongs_to_the_newer(folder: IngestFolder) -> None:
     folder.write("docs/a.md")
     folder.ingest("docs", template=Root("", tags=("old",)))
     folder.ingest("docs/a.md", template=Root("", tags=("new",)))
@@ -448,7 +444,7 @@ def test_a_file_found_by_two_roots_belongs_to_the_newer(folder: IngestFolder) ->
     assert folder.state() == before
 
 
-def test_records_are_documents_and_stay_so_when_the_folder_is_added(folder: IngestFolder) -> None:
+def test_records_stay_documents_when_the_folder_is_added(folder: IngestFolder) -> None:
     lines = [{"id": n, "text": f"record {n}", "year": n} for n in range(3)]
     folder.write("a.jsonl", "\n".join(map(json.dumps, lines)))
     done = folder.ingest("a.jsonl", template=Root("", parser="jsonl", meta=(("set", "x"),)))
@@ -462,7 +458,7 @@ def test_records_are_documents_and_stay_so_when_the_folder_is_added(folder: Inge
     assert found["a.jsonl#1"].meta == {"set": "x", "year": 1}
 
 
-def test_a_walk_skips_what_it_cannot_read_and_says_why(folder: IngestFolder) -> None:
+def test_walk_skips_unreadable_files_with_reasons(folder: IngestFolder) -> None:
     folder.write("docs/a.md")
     (folder.base / "docs/b.bin").write_bytes(b"\0")
     (folder.base / "docs/c.txt").write_bytes(b"caf\xe9")
@@ -491,7 +487,7 @@ def twins(folder: IngestFolder) -> IngestFolder:
     return folder
 
 
-def test_of_two_files_with_one_name_the_second_is_skipped_and_told(twins: IngestFolder) -> None:
+def test_second_file_with_the_same_name_is_skipped_and_reported(twins: IngestFolder) -> None:
     twins.write(f"docs/{DECOMPOSED}", "the second\n")
 
     done = twins.ingest("docs")
@@ -503,7 +499,7 @@ def test_of_two_files_with_one_name_the_second_is_skipped_and_told(twins: Ingest
 
 
 @pytest.mark.parametrize("named", ["docs", f"docs/{DECOMPOSED}"])
-def test_the_file_that_the_store_holds_keeps_the_name_while_it_is_there(twins: IngestFolder, named: str) -> None:
+def test_stored_file_keeps_its_name_while_it_exists(twins: IngestFolder, named: str) -> None:
     twins.ingest("docs")
     kept = twins.documents()
     twins.write(f"docs/{DECOMPOSED}", "the second\n")
@@ -518,7 +514,7 @@ def test_the_file_that_the_store_holds_keeps_the_name_while_it_is_there(twins: I
     assert twins.documents() != kept
 
 
-def test_one_file_under_two_spellings_is_no_second_file(twins: IngestFolder) -> None:
+def test_one_file_with_two_spellings_is_not_a_second_file(twins: IngestFolder) -> None:
     (twins.base / "docs" / DECOMPOSED).hardlink_to(twins.base / "docs" / COMPOSED)
 
     done = twins.ingest("docs")
@@ -526,7 +522,7 @@ def test_one_file_under_two_spellings_is_no_second_file(twins: IngestFolder) -> 
     assert (done.added, done.skipped) == (1, ())
 
 
-def test_a_named_file_that_cannot_be_read_stops_everything_before_it_is_written(folder: IngestFolder) -> None:
+def test_unreadable_named_file_stops_before_any_write(folder: IngestFolder) -> None:
     folder.write("good.md")
     (folder.base / "binary").write_bytes(b"\0")
     (folder.base / "latin").write_bytes(b"caf\xe9")
@@ -557,7 +553,7 @@ def test_a_named_file_that_cannot_be_read_stops_everything_before_it_is_written(
     assert folder.state() == before
 
 
-def test_a_named_folder_without_permission_is_unreadable_and_not_remembered(folder: IngestFolder) -> None:
+def test_inaccessible_named_folder_is_unreadable_and_not_saved(folder: IngestFolder) -> None:
     closed = folder.write("closed/a.md").parent
     closed.chmod(0o300)
 
@@ -568,7 +564,7 @@ def test_a_named_folder_without_permission_is_unreadable_and_not_remembered(fold
     assert (caught.value.code, folder.store.roots()) == ("unreadable", ())
 
 
-def test_a_named_file_without_permission_is_unreadable(folder: IngestFolder) -> None:
+def test_inaccessible_named_file_is_unreadable(folder: IngestFolder) -> None:
     folder.write("a.md").chmod(0)
 
     with without_privileges(folder.base), pytest.raises(IngestError) as caught:
@@ -578,7 +574,7 @@ def test_a_named_file_without_permission_is_unreadable(folder: IngestFolder) -> 
 
 
 @pytest.mark.parametrize("name", ["docs/a.md", "docs/.hidden"])
-def test_an_option_without_a_meaning_is_a_usage_error(folder: IngestFolder, name: str) -> None:
+def test_meaningless_option_is_a_usage_error(folder: IngestFolder, name: str) -> None:
     folder.write(name)
 
     for template, code in (
@@ -595,7 +591,7 @@ def test_an_option_without_a_meaning_is_a_usage_error(folder: IngestFolder, name
 @pytest.mark.parametrize(
     ("asked", "code"), [({"encoding": "klingon"}, "unknown_encoding"), ({"parser": "txet"}, "unknown_parser")]
 )
-def test_files_of_a_root_whose_settings_mean_nothing_are_skipped_and_the_others_read(
+def test_files_of_a_root_with_invalid_settings_are_skipped(
     folder: IngestFolder, asked: dict[str, str], code: str
 ) -> None:
     folder.write("bad/a.md")
@@ -610,7 +606,7 @@ def test_files_of_a_root_whose_settings_mean_nothing_are_skipped_and_the_others_
     assert list(folder.documents()) == ["good/b.md"]
 
 
-def test_a_parser_that_the_settings_misname_ends_a_sync(folder: IngestFolder) -> None:
+def test_unknown_parser_in_settings_ends_a_sync(folder: IngestFolder) -> None:
     folder.write("docs/a.md")
     folder.ingest("docs")
     folder.write("docs/a.md", "other words\n")
@@ -622,7 +618,7 @@ def test_a_parser_that_the_settings_misname_ends_a_sync(folder: IngestFolder) ->
     assert caught.value.code == "unknown_parser"
 
 
-def test_a_text_without_a_feature_is_stored_without_a_vector(folder: IngestFolder) -> None:
+def test_text_without_a_feature_is_stored_without_a_vector(folder: IngestFolder) -> None:
     folder.write("a.md", "the and of\n")
     folder.write("b.md", "")
 
@@ -645,7 +641,7 @@ class Overtaken(HashEmbedder):
         return super().embed(texts)
 
 
-def test_vectors_of_an_embedder_that_was_replaced_meanwhile_are_not_written(folder: IngestFolder) -> None:
+def test_vectors_of_a_replaced_embedder_are_not_written(folder: IngestFolder) -> None:
     folder.write("a.md")
     folder.embedder = Overtaken(folder.store)
 
@@ -691,7 +687,7 @@ UNFIT: dict[str, list[Vector]] = {
 }
 
 
-def test_a_vector_that_is_not_fit_is_never_written(folder: IngestFolder) -> None:
+def test_invalid_vector_is_never_written(folder: IngestFolder) -> None:
     folder.write("a.md")
     before = folder.state()
 
@@ -704,7 +700,7 @@ def test_a_vector_that_is_not_fit_is_never_written(folder: IngestFolder) -> None
         assert folder.state() == before, kind
 
 
-def test_a_vector_that_is_fit_is_written(folder: IngestFolder) -> None:
+def test_valid_vector_is_written(folder: IngestFolder) -> None:
     folder.write("a.md")
     folder.embedder = Wrong([UNIT])
 
@@ -713,7 +709,7 @@ def test_a_vector_that_is_fit_is_written(folder: IngestFolder) -> None:
     assert folder.store.info().vectors == 1
 
 
-def test_a_run_that_is_stopped_keeps_its_commits_and_can_be_taken_up(folder: IngestFolder) -> None:
+def test_stopped_run_keeps_its_commits_and_can_resume(folder: IngestFolder) -> None:
     files = 60 if NIGHTLY else 45
     for number in range(files):
         folder.write(f"docs/{number:02}.txt", f"file {number}. " + f"word{number} " * 1300)
@@ -748,7 +744,7 @@ class Interrupted(HashEmbedder):
         return super().embed(texts)
 
 
-def test_control_c_writes_nothing_of_the_batch_it_falls_into(folder: IngestFolder) -> None:
+def test_ctrl_c_writes_nothing_of_the_current_batch(folder: IngestFolder) -> None:
     folder.write("docs/a.md")
     folder.write("docs/b.md", "stop here")
     folder.embedder = Interrupted(DIMENSION)
@@ -762,7 +758,7 @@ def test_control_c_writes_nothing_of_the_batch_it_falls_into(folder: IngestFolde
     assert folder.ingest("docs").added == 2
 
 
-def test_counters_only_grow_and_the_total_is_known_after_discovery(folder: IngestFolder) -> None:
+def test_counters_only_grow_and_the_total_follows_discovery(folder: IngestFolder) -> None:
     for number in range(30):
         folder.write(f"docs/{number:02}.txt", f"word{number} " * 2000)
 
@@ -786,7 +782,7 @@ def test_counters_only_grow_and_the_total_is_known_after_discovery(folder: Inges
     assert events[-1].embedded + events[-1].reused == events[-1].chunks
 
 
-def test_a_renamed_spelling_of_the_same_name_stays_one_document(folder: IngestFolder) -> None:
+def test_renamed_spelling_of_the_same_name_stays_one_document(folder: IngestFolder) -> None:
     composed, decomposed = "café.md", unicodedata.normalize("NFD", "café.md")
     place = folder.write(composed)
     folder.ingest(".")
@@ -798,7 +794,7 @@ def test_a_renamed_spelling_of_the_same_name_stays_one_document(folder: IngestFo
     assert [file.os_path for file in folder.store.files()] == [decomposed]
 
 
-def test_the_store_can_be_moved_with_its_folder(folder: IngestFolder, tmp_path: Path) -> None:
+def test_store_can_be_moved_with_its_folder(folder: IngestFolder, tmp_path: Path) -> None:
     folder.write("box/docs/a.md")
     folder.base = tmp_path / "box"
     folder.ingest("docs")
@@ -819,7 +815,7 @@ def counting(folder: IngestFolder) -> CountingEmbedder:
 
 
 @pytest.mark.parametrize("chunks", [400, pytest.param(20_000, marks=pytest.mark.slow)])
-def test_embedding_twice_embeds_each_distinct_text_once(folder: IngestFolder, chunks: int) -> None:
+def test_repeated_ingest_embeds_each_distinct_text_once(folder: IngestFolder, chunks: int) -> None:
     embedder = counting(folder)
     folder.config = folder.config._replace(chunk_tokens=8, overlap_tokens=0)
     half = chunks // 2
@@ -840,7 +836,7 @@ def test_embedding_twice_embeds_each_distinct_text_once(folder: IngestFolder, ch
     assert (len(embedder.read), folder.store.info().vectors) == (half, chunks)
 
 
-def test_an_edit_of_one_line_embeds_only_its_chunks(folder: IngestFolder) -> None:
+def test_one_line_edit_embeds_only_its_chunks(folder: IngestFolder) -> None:
     embedder = counting(folder)
     lines = [f"Paragraph {n} has a few words that are all its own, such as w{n}.\n\n" for n in range(200)]
     folder.write("a.md", "".join(lines))
@@ -867,9 +863,7 @@ class Slow(CountingEmbedder):
         return super().embed(texts, is_query=is_query)
 
 
-def test_a_slow_embedder_commits_and_is_seen_to_move_while_it_reads(
-    folder: IngestFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_embedder_commits_and_reports_progress(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.embedder = slow = Slow()
     for module in (pipeline, vectors):
         monkeypatch.setattr(module, "monotonic", lambda: slow.now)
@@ -896,7 +890,7 @@ def test_a_slow_embedder_commits_and_is_seen_to_move_while_it_reads(
     assert commits >= 2
 
 
-def test_what_a_long_document_had_embedded_is_not_lost_when_it_is_stopped(folder: IngestFolder) -> None:
+def test_stopped_long_document_keeps_its_vectors(folder: IngestFolder) -> None:
     embedder = counting(folder)
     folder.config = folder.config._replace(chunk_tokens=8, overlap_tokens=0)
     folder.write("long.txt", "\n\n".join(f"row {n} of a long list without end." for n in range(500)))
@@ -916,7 +910,7 @@ def test_what_a_long_document_had_embedded_is_not_lost_when_it_is_stopped(folder
     assert folder.store.execute("SELECT count(*) FROM vec_cache")[0][0] == 0
 
 
-def test_a_long_document_is_saved_on_the_way(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_document_is_saved_along_the_way(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     counting(folder)
     monkeypatch.setattr(pipeline, "COMMIT_SECONDS", 0.0)
     folder.config = folder.config._replace(chunk_tokens=8, overlap_tokens=0)
@@ -943,7 +937,7 @@ def test_a_long_document_is_saved_on_the_way(folder: IngestFolder, monkeypatch: 
     assert folder.store.info().vectors == 500
 
 
-def test_two_runs_at_once_count_what_each_did(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_concurrent_runs_count_their_own_work(folder: IngestFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pipeline, "EVENT_SECONDS", 0.0)
     for name in ("docs/both.md", "docs/gone.md", "docs/edited.md"):
         folder.write(name, f"old words of {name}\n")
@@ -965,7 +959,7 @@ def test_two_runs_at_once_count_what_each_did(folder: IngestFolder, monkeypatch:
     assert set(folder.documents()) == {"docs/both.md", "docs/edited.md", "docs/new.md"}
 
 
-def test_tokens_that_the_embedder_counted_are_told_and_only_those_of_this_run(folder: IngestFolder) -> None:
+def test_embedder_tokens_are_reported_for_this_run_only(folder: IngestFolder) -> None:
     assert folder.ingest(folder.write("a.md").name).tokens is None
     counting(folder).tokens_used = 1_000
 

@@ -39,7 +39,7 @@ class Busy:
 
 
 @pytest.mark.parametrize(("busy", "content"), [(0, b"text"), (1, b"text+"), (2, b"text+")])
-def test_a_file_that_changes_while_it_is_read_is_read_once_more(tmp_path: Path, busy: int, content: bytes) -> None:
+def test_file_changed_during_reading_is_read_again(tmp_path: Path, busy: int, content: bytes) -> None:
     place = tmp_path / "a.txt"
     place.write_bytes(b"text")
 
@@ -61,7 +61,7 @@ class Rewritten(FileIO):
         return content
 
 
-def test_a_file_that_is_rewritten_to_equal_size_while_it_is_read_is_read_once_more(tmp_path: Path) -> None:
+def test_file_rewritten_to_equal_size_is_read_again(tmp_path: Path) -> None:
     place = tmp_path / "a.txt"
     place.write_bytes(b"text")
 
@@ -70,7 +70,7 @@ def test_a_file_that_is_rewritten_to_equal_size_while_it_is_read_is_read_once_mo
     assert (raw.content, raw.mtime_ns) == (b"next", place.stat().st_mtime_ns)
 
 
-def test_a_file_that_goes_on_changing_keeps_the_status_from_before(tmp_path: Path) -> None:
+def test_continually_changing_file_keeps_its_earlier_status(tmp_path: Path) -> None:
     place = tmp_path / "a.txt"
     place.write_bytes(b"text")
 
@@ -79,7 +79,7 @@ def test_a_file_that_goes_on_changing_keeps_the_status_from_before(tmp_path: Pat
     assert raw.size < place.stat().st_size
 
 
-def test_a_file_that_grew_past_the_limit_is_not_read(tmp_path: Path) -> None:
+def test_file_that_grew_past_the_limit_is_not_read(tmp_path: Path) -> None:
     place = tmp_path / "a.txt"
     place.write_bytes(b"text")
 
@@ -89,9 +89,9 @@ def test_a_file_that_grew_past_the_limit_is_not_read(tmp_path: Path) -> None:
     assert caught.value.code == "file_too_large"
 
 
-def test_settings_name_parser_chunker_counter_and_what_is_embedded() -> None:
+def test_settings_name_parser_chunker_counter_and_embedded_text() -> None:
     assert settings_by(asked_of("text", Root("docs")), Config()) == "text boundary-1:400:80:6000 whitespace titled"
 
 
-def test_settings_name_the_encoding_that_was_asked_for() -> None:
+def test_settings_name_the_requested_encoding() -> None:
     assert settings_by(asked_of("text", Root("docs", encoding="cp1252")), Config()).startswith("text;cp1252 ")

@@ -33,26 +33,26 @@ def paced(texts: list[str], *, overhead: float, each: float) -> tuple[list[int],
 
 
 @pytest.mark.parametrize("each", [1 / 3, 1 / 20, 1 / 60, 1 / 400])
-def test_a_slow_model_is_asked_for_so_few_texts_that_one_sees_it_move(each: float) -> None:
+def test_slow_model_gets_small_calls_to_show_progress(each: float) -> None:
     _, seconds = paced([SHORT] * 300 + [LONG] * 100, overhead=0.001, each=each)
 
     assert max(seconds[4:]) <= CALL_SECONDS + each * (len(LONG) + TEXT_CHARS) / 1_000
 
 
-def test_a_fast_embedder_is_soon_asked_for_full_batches() -> None:
+def test_fast_embedder_soon_gets_full_batches() -> None:
     sizes, _ = paced([SHORT] * 9_000, overhead=0.0001, each=1 / 5_000)
 
     assert sizes[8:-1] == [BATCH_TEXTS] * (len(sizes) - 9)
 
 
-def test_a_provider_far_away_is_asked_for_many_texts_although_each_call_is_slow() -> None:
+def test_remote_provider_gets_large_calls_despite_latency() -> None:
     sizes, _ = paced([SHORT] * 5_000, overhead=0.5, each=1 / 1_000)
 
     assert sizes[:4] == [4, 8, 16, 32]
     assert min(sizes[7:-1]) >= 128
 
 
-def test_the_time_it_takes_to_load_a_model_does_not_make_later_calls_long() -> None:
+def test_model_loading_time_does_not_lengthen_later_calls() -> None:
     pace = Pace()
     pace.note(2_000, 3.0, is_full=True)
 
@@ -62,7 +62,7 @@ def test_the_time_it_takes_to_load_a_model_does_not_make_later_calls_long() -> N
     assert 0.2 < pace.chars / 10_000 <= CALL_SECONDS
 
 
-def test_a_size_that_was_no_faster_than_the_one_before_is_not_held_on_to() -> None:
+def test_call_size_without_speedup_is_dropped() -> None:
     pace = Pace()
     for chars, seconds in ((4_000, 0.1), (8_000, 0.2), (8_000, 1.0)):
         pace.note(chars, seconds, is_full=True)
@@ -70,7 +70,7 @@ def test_a_size_that_was_no_faster_than_the_one_before_is_not_held_on_to() -> No
     assert pace.chars == 4_000
 
 
-def test_a_remainder_says_nothing_about_full_calls() -> None:
+def test_partial_call_does_not_affect_full_calls() -> None:
     pace = Pace()
     for _ in range(8):
         pace.note(pace.chars, pace.chars / 1e6, is_full=True)
@@ -81,7 +81,7 @@ def test_a_remainder_says_nothing_about_full_calls() -> None:
     assert (pace.chars, pace.chars_per_second) == before
 
 
-def test_a_text_larger_than_any_call_is_asked_for_alone() -> None:
+def test_text_larger_than_any_call_is_sent_alone() -> None:
     pace = Pace()
 
     assert [pace.next_call(["x" * 9_999, ""]), pace.next_call(["", "x" * 9_999]), pace.next_call([""])] == [1, 1, 1]
@@ -98,7 +98,7 @@ def test_texts_are_answered_in_order_call_by_call() -> None:
     assert answers[0][b"\0"] == TextVector(embedder.embed([texts[b"\0"]])[0])
 
 
-def test_windows_are_asked_only_of_an_embedder_whose_input_is_bounded() -> None:
+def test_only_embedders_with_bounded_input_get_windows() -> None:
     text = "word " * 20
 
     assert [made.windows for made in embed([text, "short"], WindowedEmbedder())] == [3, 1]

@@ -50,14 +50,14 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_new_file_is_told_with_its_place(base: Path) -> None:
+def test_new_file_is_reported_with_its_path(base: Path) -> None:
     with watched(base, Root("docs")) as said:
         (base / "docs" / "a.md").write_text("text", encoding="utf-8")
 
         assert str(base / "docs" / "a.md") in said.get(timeout=SECONDS)
 
 
-def test_a_file_in_a_folder_that_is_made_meanwhile_is_told(base: Path) -> None:
+def test_file_in_a_new_folder_is_reported(base: Path) -> None:
     with watched(base, Root("docs")) as said:
         (base / "docs" / "deep").mkdir()
         (base / "docs" / "deep" / "a.md").write_text("text", encoding="utf-8")
@@ -68,7 +68,7 @@ def test_a_file_in_a_folder_that_is_made_meanwhile_is_told(base: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["recall.db", "recall.db-wal", "recall.toml", ".hidden/a.md", "node_modules/a.js", ".git/index"]
 )
-def test_what_is_never_read_wakes_nobody(base: Path, name: str) -> None:
+def test_ignored_files_wake_no_watch(base: Path, name: str) -> None:
     (base / name).parent.mkdir(exist_ok=True)
     with watched(base, Root(".")) as said:
         (base / name).write_text("noise", encoding="utf-8")
@@ -88,9 +88,7 @@ def test_what_is_never_read_wakes_nobody(base: Path, name: str) -> None:
         ("kept/notes", ["notes.md"]),
     ],
 )
-def test_a_document_whose_name_begins_as_the_stores_is_told_and_read(
-    base: Path, store: str, names: list[str]
-) -> None:
+def test_document_named_like_the_store_is_reported_and_read(base: Path, store: str, names: list[str]) -> None:
     (base / "notes-2024").mkdir()
     with watched(base, Root("."), store=store) as said:
         for name in names:
@@ -104,7 +102,7 @@ def test_a_document_whose_name_begins_as_the_stores_is_told_and_read(
     assert [found.path for found in walk(Root("."), base, Config(store_path=store))] == names
 
 
-def test_what_the_store_keeps_beside_itself_is_neither_told_nor_read(base: Path) -> None:
+def test_store_companion_files_are_neither_reported_nor_read(base: Path) -> None:
     own = ["recall.db-journal", "recall.db.bak", "recall.db.bak-12", "recall.db.bak-schema-1", "docs/recall.toml"]
     with watched(base, Root(".")) as said:
         for name in (*own, "docs/last.md"):
@@ -117,21 +115,21 @@ def test_what_the_store_keeps_beside_itself_is_neither_told_nor_read(base: Path)
     assert [found.path for found in walk(Root("."), base, Config())] == ["docs/last.md"]
 
 
-def test_a_root_with_hidden_files_is_told_of_them(base: Path) -> None:
+def test_hidden_files_are_reported_for_a_hidden_root(base: Path) -> None:
     with watched(base, Root("docs", hidden=True)) as said:
         (base / "docs" / ".notes.md").write_text("text", encoding="utf-8")
 
         assert str(base / "docs" / ".notes.md") in said.get(timeout=SECONDS)
 
 
-def test_a_gitignore_is_told_because_it_decides_what_is_read(base: Path) -> None:
+def test_gitignore_change_is_reported(base: Path) -> None:
     with watched(base, Root("docs")) as said:
         (base / "docs" / ".gitignore").write_text("*.log\n", encoding="utf-8")
 
         assert str(base / "docs" / ".gitignore") in said.get(timeout=SECONDS)
 
 
-def test_a_single_file_is_followed_when_an_editor_puts_another_in_its_place(base: Path) -> None:
+def test_single_file_is_followed_through_replacement_by_an_editor(base: Path) -> None:
     (base / "one.txt").write_text("before", encoding="utf-8")
     with watched(base, Root("one.txt")) as said:
         for text in ("after", "after that again"):
@@ -141,7 +139,7 @@ def test_a_single_file_is_followed_when_an_editor_puts_another_in_its_place(base
             assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
 
 
-def test_what_changed_together_is_told_by_name(base: Path) -> None:
+def test_simultaneous_changes_are_reported_by_name(base: Path) -> None:
     names = [str(base / f"{n}.txt") for n in range(8)]
     for name in names:
         Path(name).write_text("before", encoding="utf-8")
@@ -158,7 +156,7 @@ def test_what_changed_together_is_told_by_name(base: Path) -> None:
         assert list(told) == sorted(told)
 
 
-def test_a_single_files_edit_of_equal_size_is_told(base: Path) -> None:
+def test_single_file_edit_of_equal_size_is_reported(base: Path) -> None:
     (base / "one.txt").write_text("before", encoding="utf-8")
     read_ns = (base / "one.txt").stat().st_mtime_ns
     with watched(base, Root("one.txt")) as said:
@@ -169,7 +167,7 @@ def test_a_single_files_edit_of_equal_size_is_told(base: Path) -> None:
         assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
 
 
-def test_a_single_file_is_told_though_what_took_its_place_has_its_size_and_time(base: Path) -> None:
+def test_replacement_of_equal_size_and_time_is_reported(base: Path) -> None:
     for name, text in (("one.txt", "before"), ("fresh", "behind")):
         (base / name).write_text(text, encoding="utf-8")
         os.utime(base / name, ns=(1, 1))
@@ -179,7 +177,7 @@ def test_a_single_file_is_told_though_what_took_its_place_has_its_size_and_time(
         assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
 
 
-def test_a_folder_that_cannot_be_followed_is_an_error_that_names_it(base: Path) -> None:
+def test_unwatchable_folder_is_an_error_that_names_it(base: Path) -> None:
     shut = base / "docs" / "shut"
     shut.mkdir()
     shut.chmod(0)
@@ -190,7 +188,7 @@ def test_a_folder_that_cannot_be_followed_is_an_error_that_names_it(base: Path) 
     assert caught.value.message.startswith(f"{shut} cannot be watched: Permission denied")
 
 
-def test_without_any_root_there_is_nothing_to_watch(base: Path) -> None:
+def test_watch_without_roots_is_an_error(base: Path) -> None:
     for roots in ((), (Root("gone"),)):
         with pytest.raises(IngestError) as caught:
             next(changes(roots, base=base, config=Config()))
@@ -198,7 +196,7 @@ def test_without_any_root_there_is_nothing_to_watch(base: Path) -> None:
         assert caught.value.code == "nothing_to_watch"
 
 
-def test_the_store_of_a_watched_folder_does_not_wake_its_own_watch(base: Path) -> None:
+def test_store_in_a_watched_folder_does_not_wake_its_watch(base: Path) -> None:
     Recall.init(str(base))
     with Recall.open(str(base)) as recall:
         list(recall.add([str(base)], Root("")))

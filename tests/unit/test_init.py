@@ -38,7 +38,7 @@ def made(*argv: str, stdout: io.StringIO | None = None) -> tuple[list[str], str]
     return streams.stdout.getvalue().splitlines(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def test_local_is_taken_where_it_is_installed(folder: Path) -> None:
+def test_local_is_chosen_if_installed(folder: Path) -> None:
     lines, talk = made()
 
     assert load(folder / "recall.toml").embedding == "local"
@@ -51,7 +51,7 @@ def test_local_is_taken_where_it_is_installed(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("bare")
-def test_without_it_hash_is_taken_and_told_for_what_it_is(folder: Path) -> None:
+def test_hash_is_chosen_and_described_without_local(folder: Path) -> None:
     lines, _ = made()
 
     assert load(folder / "recall.toml").embedding == "hash"
@@ -61,7 +61,7 @@ def test_without_it_hash_is_taken_and_told_for_what_it_is(folder: Path) -> None:
     assert lines[2] == "next      recall add PATH"
 
 
-def test_whoever_names_an_embedder_or_a_setting_of_one_gets_that(folder: Path) -> None:
+def test_explicit_embedder_or_embedder_setting_wins(folder: Path) -> None:
     made("a", "--embedding", "hash")
     made("b", "--set", "embedding=hash")
     made("c", "--set", "embedding_dim=64")
@@ -69,7 +69,7 @@ def test_whoever_names_an_embedder_or_a_setting_of_one_gets_that(folder: Path) -
     assert [load(folder / each / "recall.toml").embedding for each in "abc"] == ["hash"] * 3
 
 
-def test_a_recall_toml_that_is_there_decides_and_nothing_is_warned_of(folder: Path) -> None:
+def test_existing_recall_toml_decides_without_a_warning(folder: Path) -> None:
     (folder / "recall.toml").write_text('embedding = "hash"\n')
 
     lines, talk = made()
@@ -78,20 +78,20 @@ def test_a_recall_toml_that_is_there_decides_and_nothing_is_warned_of(folder: Pa
     assert "flags of init" not in talk
 
 
-def test_the_next_line_names_a_store_that_lies_elsewhere(folder: Path) -> None:
+def test_next_line_names_a_store_in_another_folder(folder: Path) -> None:
     lines, _ = made("my notes", "--embedding", "hash")
 
     where = f"--store '{folder}/my notes/recall.db'"
     assert lines[2].startswith(f"next      recall {where} add PATH  for better ranking: recall {where} reembed local")
 
 
-def test_a_terminal_gets_the_three_lines_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_gets_the_three_lines_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
 
     assert len(made(stdout=Terminal())[0]) == 3
 
 
-def test_programs_get_the_figures_as_before(folder: Path) -> None:
+def test_json_keeps_its_figures(folder: Path) -> None:
     lines, _ = made("--json")
 
     assert json.loads(lines[0])["store"]["documents"] == 0

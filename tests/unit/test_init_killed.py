@@ -61,7 +61,7 @@ assert last > 8 and len(states) > 3, (last, states)
 """
 
 
-def test_wherever_it_was_killed_the_next_one_makes_the_store(tmp_path: Path) -> None:
+def test_next_init_finishes_one_killed_anywhere(tmp_path: Path) -> None:
     step = "1" if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else "2"  # statements from one kill to the next
     done = subprocess.run(
         [sys.executable, "-c", KILLED, step], cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False
@@ -84,7 +84,7 @@ def blank(path: Path) -> None:
 
 
 @pytest.mark.parametrize("left", [empty, blank])
-def test_what_is_no_store_yet_says_so_where_a_store_is_wanted_and_is_taken_over(tmp_path: Path, left) -> None:  # type: ignore[no-untyped-def]
+def test_unfinished_store_is_reported_and_finished_by_init(tmp_path: Path, left) -> None:  # type: ignore[no-untyped-def]
     left(tmp_path / "recall.db")
     (tmp_path / "recall.toml").touch()
 
@@ -96,7 +96,7 @@ def test_what_is_no_store_yet_says_so_where_a_store_is_wanted_and_is_taken_over(
     assert (tmp_path / "recall.db").stat().st_mode & 0o777 == 0o600
 
 
-def test_without_settings_beside_it_an_empty_file_says_what_it_is_too(tmp_path: Path) -> None:
+def test_empty_file_without_settings_is_reported_too(tmp_path: Path) -> None:
     empty(tmp_path / "recall.db")
 
     with pytest.raises(StoreError, match="no store yet") as caught:
@@ -104,13 +104,13 @@ def test_without_settings_beside_it_an_empty_file_says_what_it_is_too(tmp_path: 
     assert caught.value.code == "no_store"
 
 
-def test_an_open_that_may_create_takes_an_empty_file_over(tmp_path: Path) -> None:
+def test_open_with_create_replaces_an_empty_file(tmp_path: Path) -> None:
     empty(tmp_path / "notes.db")
     with Recall.open(str(tmp_path / "notes.db"), create=True) as recall:
         assert recall.stats()["store"]["path"] == str(tmp_path / "notes.db")
 
 
-def test_a_store_that_was_made_before_its_settings_is_kept_if_it_is_as_they_want_it_and_empty(tmp_path: Path) -> None:
+def test_empty_store_without_settings_is_kept_if_they_match(tmp_path: Path) -> None:
     Recall.init(str(tmp_path))
     before = (tmp_path / "recall.db").stat().st_ino
     (tmp_path / "recall.toml").unlink()
@@ -124,7 +124,7 @@ def test_a_store_that_was_made_before_its_settings_is_kept_if_it_is_as_they_want
 
 
 @pytest.mark.parametrize("kind", ["document", "judgement"])
-def test_a_store_that_holds_anything_is_never_taken_over(tmp_path: Path, kind: str) -> None:
+def test_store_with_content_is_never_replaced(tmp_path: Path, kind: str) -> None:
     Recall.init(str(tmp_path))
     with Recall.open(str(tmp_path)) as recall:
         if kind == "document":
@@ -144,7 +144,7 @@ def new_store(path: Path) -> None:
     create_store(str(path), embedder="none", dimension=8, counter="whitespace", chunker="none").close()
 
 
-def test_an_empty_database_of_somebody_else_is_not_taken_over(tmp_path: Path) -> None:
+def test_foreign_empty_database_is_not_replaced(tmp_path: Path) -> None:
     for pragma in ("application_id", "user_version"):
         db = apsw.Connection(str(tmp_path / "other.db"))
         db.pragma(pragma, 7)
@@ -154,7 +154,7 @@ def test_an_empty_database_of_somebody_else_is_not_taken_over(tmp_path: Path) ->
         (tmp_path / "other.db").unlink()
 
 
-def test_a_file_that_was_emptied_beside_its_log_is_damaged_and_the_log_stays(tmp_path: Path) -> None:
+def test_emptied_file_with_a_log_is_damaged_and_log_stays(tmp_path: Path) -> None:
     Recall.init(str(tmp_path))
     with Recall.open(str(tmp_path)) as recall:
         (tmp_path / "a.txt").write_text("one")
@@ -184,9 +184,7 @@ Recall  # the lock goes with the process
 """
 
 
-def test_an_empty_file_of_an_init_that_still_lives_is_not_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_empty_file_of_a_running_init_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recall_core.store.sqlite.connect.BUSY_TIMEOUT_MS", 50)
     empty(tmp_path / "recall.db")
     inode = (tmp_path / "recall.db").stat().st_ino
@@ -205,9 +203,7 @@ def test_an_empty_file_of_an_init_that_still_lives_is_not_taken(
     Recall.init(str(tmp_path))
 
 
-def test_where_the_disk_has_no_locks_an_empty_file_may_be_somebodys(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_empty_file_is_kept_on_a_disk_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unsupported(file: int, operation: int) -> None:
         raise OSError(errno.EOPNOTSUPP, "Operation not supported")
 

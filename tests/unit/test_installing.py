@@ -28,7 +28,7 @@ def environment(prefix: Path, monkeypatch: pytest.MonkeyPatch, *, cfg: str = "",
     monkeypatch.setattr(sys, "prefix", str(prefix))
 
 
-def test_an_extra_is_its_packages_and_never_the_project_which_no_index_has() -> None:
+def test_extra_lists_its_packages_not_the_project() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
     assert installing.requirements("local") == tuple(extras["local"])
@@ -38,7 +38,7 @@ def test_an_extra_is_its_packages_and_never_the_project_which_no_index_has() -> 
         assert not any(installing.DISTRIBUTION in each for each in found)
 
 
-def test_an_installation_without_its_source_says_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_installation_without_source_lists_the_same_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The metadata is written by the build, which may have put constraints in another order."""
 
     def parts(requirement: str) -> tuple[str, frozenset[str]]:
@@ -55,7 +55,7 @@ def test_an_installation_without_its_source_says_the_same(monkeypatch: pytest.Mo
     assert {extra: set(map(parts, installing.requirements(extra))) for extra in extras} == from_source
 
 
-def test_the_hint_is_one_line_of_a_shell_with_this_interpreter() -> None:
+def test_hint_is_one_shell_line_with_this_interpreter() -> None:
     assert shlex.split(install_extra("local")) == [
         sys.executable, "-m", "pip", "install", *installing.requirements("local"),
     ]  # fmt: skip
@@ -67,14 +67,14 @@ def test_pip_understands_the_line() -> None:
     assert "usage:" not in subprocess.run(line, capture_output=True, text=True, check=False).stderr.lower()
 
 
-def test_pipx_is_told_to_inject_into_its_own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pipx_hint_injects_into_its_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment(tmp_path / "recall-tui", monkeypatch, name="pipx_metadata.json")
 
     assert install_extra("hf") == "pipx inject recall-tui 'tokenizers>=0.20'"
     assert Hint(INSTALL, "apsw", force_reinstall=True) == "pipx inject --force recall-tui apsw"
 
 
-def test_an_environment_of_uv_has_no_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uv_environment_has_no_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     environment(tmp_path / "tool", monkeypatch, cfg="uv = 0.8.1\n")
 
     python = shlex.quote(sys.executable)
@@ -82,9 +82,7 @@ def test_an_environment_of_uv_has_no_pip(tmp_path: Path, monkeypatch: pytest.Mon
     assert Hint(INSTALL, "apsw", force_reinstall=True) == f"uv pip install --python {python} --reinstall apsw"
 
 
-def test_a_managed_interpreter_gets_what_pip_would_not_refuse(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_managed_interpreter_gets_a_line_that_pip_accepts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "EXTERNALLY-MANAGED").touch()
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
@@ -92,7 +90,7 @@ def test_a_managed_interpreter_gets_what_pip_would_not_refuse(
     assert installing.command()[1:] == ("-m", "pip", "install", "--user", "--break-system-packages")
 
 
-def test_an_environment_of_a_managed_interpreter_is_its_owners(
+def test_virtual_environment_of_a_managed_interpreter_uses_plain_pip(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "EXTERNALLY-MANAGED").touch()
@@ -101,7 +99,7 @@ def test_an_environment_of_a_managed_interpreter_is_its_owners(
     assert installing.command() == (sys.executable, "-m", "pip", "install")
 
 
-def test_a_newer_recall_comes_from_where_this_one_did(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_upgrade_uses_the_source_of_this_installation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert str(ROOT) in installing.upgrade()
 
     monkeypatch.setattr(installing, "__file__", str(tmp_path / "recall_core" / "installing.py"))
@@ -109,7 +107,7 @@ def test_a_newer_recall_comes_from_where_this_one_did(monkeypatch: pytest.Monkey
     assert installing.upgrade() == "install the Recall that wrote it"
 
 
-def test_a_plug_in_comes_from_where_recall_did(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_plug_in_uses_the_source_of_this_installation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert installing.locate_plug_in("recall-man") == str(ROOT / "plugins" / "recall-man")
     assert installing.locate_plug_in("recall-other") is None
 

@@ -37,7 +37,7 @@ def asked(*spans: JudgedSpan) -> JudgedQuestion:
 
 
 @EACH
-def test_there_are_sixty_questions_with_a_text_of_their_own(name: str) -> None:
+def test_sixty_queries_have_distinct_texts(name: str) -> None:
     questions = compare.read_questions(name)
 
     assert [each.id for each in questions] == [f"{name[0]}{number:02}" for number in range(1, 61)]
@@ -45,7 +45,7 @@ def test_there_are_sixty_questions_with_a_text_of_their_own(name: str) -> None:
 
 
 @EACH
-def test_every_question_has_an_answer_and_its_grades_are_1_or_2(name: str) -> None:
+def test_every_query_has_an_answer_graded_1_or_2(name: str) -> None:
     for question in compare.read_questions(name):
         grades = {each.grade for each in question.grades}
         assert 2 in grades <= {1, 2}, question.id
@@ -53,7 +53,7 @@ def test_every_question_has_an_answer_and_its_grades_are_1_or_2(name: str) -> No
 
 
 @EACH
-def test_judged_stretches_of_a_file_lie_apart(name: str) -> None:
+def test_judged_spans_of_a_file_do_not_overlap(name: str) -> None:
     for question in compare.read_questions(name):
         spans = sorted((each.path, each.lines) for each in question.grades)
         for (path, lines), (other, after) in pairwise(spans):
@@ -61,7 +61,7 @@ def test_judged_stretches_of_a_file_lie_apart(name: str) -> None:
 
 
 @EACH
-def test_questions_are_spread_over_all_packages(name: str) -> None:
+def test_queries_are_spread_over_all_packages(name: str) -> None:
     folders = [package.folder for package in compare.COLLECTIONS[name]]
     answers = [each.path for question in compare.read_questions(name) for each in question.grades if each.grade == 2]
 
@@ -70,7 +70,7 @@ def test_questions_are_spread_over_all_packages(name: str) -> None:
     assert len(set(answers)) >= 30
 
 
-def test_a_third_of_the_questions_on_code_has_a_test_that_could_be_taken_for_the_answer() -> None:
+def test_twenty_code_queries_have_a_distracting_test() -> None:
     questions = compare.read_questions("code")
 
     assert sum(bool(each.distractors) for each in questions) >= 20
@@ -93,7 +93,7 @@ def test_every_judged_line_is_in_the_pinned_packages(name: str, tmp_path: Path) 
             assert lines[judged.lines.last - 1].strip(), (question.id, judged)
 
 
-def test_a_hit_counts_that_shares_a_third_of_the_smaller_of_both() -> None:
+def test_hit_counts_from_a_third_of_the_smaller_span() -> None:
     judged = span("a.py", 10, 18)
 
     assert compare.covers(hit("a.py", 16, 200), judged)
@@ -103,14 +103,14 @@ def test_a_hit_counts_that_shares_a_third_of_the_smaller_of_both() -> None:
     assert not compare.covers(HitPlace("a.py", None, 9), judged)
 
 
-def test_a_judged_stretch_counts_once_and_a_hit_earns_the_higher_grade() -> None:
+def test_judged_span_counts_once_at_the_higher_grade() -> None:
     question = asked(span("a.py", 1, 10, grade=1), span("a.py", 11, 20))
     hits = [hit("a.py", 1, 20), hit("a.py", 15, 40), hit("a.py", 5, 10), hit("b.py", 1, 9)]
 
     assert compare.gained(hits, question) == ["1", "hit 1", "0", "hit 3"]
 
 
-def test_scores_are_ndcg_of_what_the_hits_earn() -> None:
+def test_scores_are_ndcg_of_earned_grades() -> None:
     question = asked(span("a.py", 1, 10), span("b.py", 1, 10, grade=1))
     best, other = hit("a.py", 1, 10), hit("b.py", 1, 10)
 
@@ -119,7 +119,7 @@ def test_scores_are_ndcg_of_what_the_hits_earn() -> None:
     assert compare.scores([question], {"q": []}) == {"q": 0.0}
 
 
-def test_the_place_of_a_mapped_text_tells_its_lines() -> None:
+def test_place_of_a_mapped_text_gives_its_lines() -> None:
     told = {"line_start": 1, "line_end": 2, "tokens": 7}
 
     assert compare._place("a", told) == hit("a", 1, 2, 7)
@@ -128,14 +128,14 @@ def test_the_place_of_a_mapped_text_tells_its_lines() -> None:
     assert compare._place("a", {**told, "place": "page 3"}) == HitPlace("a", None, 7)
 
 
-def test_only_the_hits_that_fit_into_the_budget_are_measured_within_it() -> None:
+def test_only_hits_within_the_budget_are_measured() -> None:
     hits = [hit("a.py", 1, 2, 60), hit("b.py", 1, 2, 50), hit("c.py", 1, 2, 1)]
 
     assert compare.within(hits, 110) == hits[:2]
     assert compare.within(hits, 109) == hits[:1]
 
 
-def test_the_difference_is_paired_and_its_interval_the_same_every_time() -> None:
+def test_difference_is_paired_with_a_reproducible_interval() -> None:
     after, before = {"a": 1.0, "b": 0.5, "c": 0.5}, {"c": 0.5, "b": 0.0, "a": 0.5}
 
     found = compare.difference(after, before)
@@ -145,7 +145,7 @@ def test_the_difference_is_paired_and_its_interval_the_same_every_time() -> None
     assert found.low == 0.0 < found.difference < found.high == 0.5
 
 
-def test_one_cut_against_itself_differs_by_nothing_and_against_another_by_something(tmp_path: Path) -> None:
+def test_chunking_equals_itself_and_differs_from_another(tmp_path: Path) -> None:
     folder = tmp_path / "code"
     folder.mkdir()
     filler = "".join(f"    note(about_{number} = value_{number})\n" for number in range(40))
@@ -204,7 +204,7 @@ def unpacked(target: Path) -> dict[str, bytes]:
     return {str(path.relative_to(target)): path.read_bytes() for path in target.rglob("*") if path.is_file()}
 
 
-def test_a_package_is_unpacked_without_links_hidden_files_and_what_lies_elsewhere(tmp_path: Path) -> None:
+def test_unpacking_skips_links_hidden_files_and_outside_paths(tmp_path: Path) -> None:
     members = {"p-1/docs/a.rst": b"a", "p-1/docs/.b": b"b", "p-1/c.py": b"c", "p-1/docs/../../d": b"d", "/e": b"e"}
     package = packed(tmp_path, "p-1.tar.gz", sdist(members, link="p-1/docs/f"), "p-1", "docs")
 
@@ -213,7 +213,7 @@ def test_a_package_is_unpacked_without_links_hidden_files_and_what_lies_elsewher
     assert unpacked(tmp_path / "out") == {"p-1/docs/a.rst": b"a"}
 
 
-def test_manual_pages_come_out_of_a_debian_package_without_compression(tmp_path: Path) -> None:
+def test_manual_pages_are_extracted_and_decompressed(tmp_path: Path) -> None:
     page = gzip.compress(b".TH A 1\n")
     raw = debian({"./usr/share/man/man1/a.1.gz": page, "./usr/bin/a": b"a"})
     package = packed(tmp_path, "p_1.deb", raw, "usr/share/man")
@@ -223,7 +223,7 @@ def test_manual_pages_come_out_of_a_debian_package_without_compression(tmp_path:
     assert unpacked(tmp_path / "out") == {"p-1/man1/a.1": b".TH A 1\n"}
 
 
-def test_a_page_that_expands_too_far_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_that_expands_too_far_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpora, "LARGEST", 1_000)
     package = packed(tmp_path, "p_1.deb", debian({"./man/a.1.gz": gzip.compress(b"a" * 2_000)}), "man")
 
@@ -231,7 +231,7 @@ def test_a_page_that_expands_too_far_is_refused(tmp_path: Path, monkeypatch: pyt
         corpora.unpack((package,), tmp_path, tmp_path / "out")
 
 
-def test_packages_that_are_absent_or_other_ones_are_all_told_before_anything_is_written(tmp_path: Path) -> None:
+def test_missing_or_wrong_packages_are_all_reported_before_writing(tmp_path: Path) -> None:
     package = packed(tmp_path, "p-1.tar.gz", sdist({"p-1/a": b"a"}), "p-1")
     other = package._replace(sha256="0" * 64)
     absent = package._replace(file="q-2.tar.gz", get="get q")
@@ -245,12 +245,12 @@ def test_packages_that_are_absent_or_other_ones_are_all_told_before_anything_is_
     assert not (tmp_path / "out").exists()
 
 
-def test_the_command_says_what_is_missing_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_reports_missing_packages_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compare.main(["--code", str(tmp_path)]) == 1
     assert "httpx-0.28.1.tar.gz is not there: pip download" in capsys.readouterr().err
 
 
-def test_the_command_compares_a_collection_and_lists_its_worst_questions(
+def test_command_compares_a_collection_and_lists_worst_queries(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     questions = compare.read_questions("code")[3:6]
@@ -274,7 +274,7 @@ def test_the_command_compares_a_collection_and_lists_its_worst_questions(
     assert found["before"]["scores"][question.id] > 0
 
 
-def test_known_items_are_asked_for_in_three_ways_where_no_other_has_the_same_name(tmp_path: Path) -> None:
+def test_uniquely_named_items_are_queried_in_three_ways(tmp_path: Path) -> None:
     body = "\n".join(f"    line{n} = {n}" for n in range(6))
     (tmp_path / "a.py").write_text(f'def readLines_of():\n    """Read the lines of it."""\n{body}\ndef f(): 0\n')
     (tmp_path / "b.py").write_text(f"def f():\n{body}\nclass Twice:\n{body}\n")

@@ -51,7 +51,7 @@ def chosen(path: str, raw: bytes = b"words\n", *, parser: str = "auto", **overri
     return kinds.choose(path, raw, parser=parser, overrides=tuple(overrides.items()))
 
 
-def test_a_file_is_read_by_name_then_by_content() -> None:
+def test_file_is_read_by_name_then_by_content() -> None:
     for path, raw, name in [
         ("a.md", b"# A\n", "markdown"),
         ("A.MARKDOWN", b"# A\n", "markdown"),
@@ -89,7 +89,7 @@ def test_a_file_is_read_by_name_then_by_content() -> None:
         assert chosen(path, raw) == name, (path, raw, name)
 
 
-def test_a_manual_page_is_known_by_its_name_and_its_first_lines() -> None:
+def test_manual_page_is_recognised_by_name_and_first_lines() -> None:
     for path in ["ls.1", "perlre.1p", "foo.3pm", "Tk.n", "man3/ssl.3ssl", "a.b.8", "x.man"]:
         assert kinds.is_man(path, MANUAL), path
     for path in ["ls.txt", "ls.10", "page.md", ".1", "1", "a.html"]:
@@ -107,15 +107,15 @@ def test_a_manual_page_is_known_by_its_name_and_its_first_lines() -> None:
             assert not kinds.is_man(path, head), (path, head)
 
 
-def test_comments_above_what_is_no_page_are_passed_over_once() -> None:
+def test_leading_comments_are_skipped_once() -> None:
     assert chosen("page", b"<!---->" * 500 + b"words\n") == "text"
 
 
-def test_what_the_folder_was_added_with_comes_before_everything() -> None:
+def test_parser_of_the_root_takes_precedence() -> None:
     assert chosen("a.md", parser="text", **{"*.md": "rst"}) == "text"
 
 
-def test_settings_come_before_name_and_content() -> None:
+def test_settings_precede_name_and_content() -> None:
     overrides = {"*.log": "markdown", "docs/*.md": "text"}
     assert [chosen(path, **overrides) for path in ("x/a.log", "docs/a.md", "a.md")] == [
         "markdown",
@@ -124,14 +124,14 @@ def test_settings_come_before_name_and_content() -> None:
     ]
 
 
-def test_settings_name_none_but_recalls_own_parsers() -> None:
+def test_settings_accept_only_built_in_parsers() -> None:
     with pytest.raises(UsageError) as caught:
         chosen("a.log", **{"*.log": "shout"})
 
     assert caught.value.code == "unknown_parser"
 
 
-def test_office_files_that_are_not_read_are_named() -> None:
+def test_unsupported_office_files_are_named() -> None:
     with pytest.raises(IngestError, match=r"a\.xlsx is a file of Excel, which is not read\.") as caught:
         chosen("a.xlsx", b"PK\3\4\0\0")
 
@@ -140,7 +140,7 @@ def test_office_files_that_are_not_read_are_named() -> None:
 
 
 @pytest.mark.parametrize("path", ["letter.rtf", "letter.doc", "letter"])
-def test_the_markup_of_rtf_is_not_taken_for_a_text_whatever_the_file_is_called(path: str) -> None:
+def test_rtf_is_never_read_as_text(path: str) -> None:
     with pytest.raises(IngestError, match=f"{path} is a file of RTF, which is not read") as caught:
         chosen(path, b"{\\rtf1\\ansi A letter.\\par}")
 
@@ -148,7 +148,7 @@ def test_the_markup_of_rtf_is_not_taken_for_a_text_whatever_the_file_is_called(p
     assert chosen(path, b"{\\rtf1\\ansi A letter.\\par}", parser="text") == "text"
 
 
-def test_the_table_of_parsers_survives_being_written_and_read(tmp_path: Path) -> None:
+def test_parser_table_survives_writing_and_reading(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
     config = Config(parsers=(("*.log", "text"), ("docs/**", "markdown")), guess_encoding=True)
     toml.write_text(render(config))
@@ -157,7 +157,7 @@ def test_the_table_of_parsers_survives_being_written_and_read(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("text", ['parsers = "text"', "[parsers]\n'*.log' = 3"])
-def test_a_table_of_parsers_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_parser_table_is_refused(tmp_path: Path, text: str) -> None:
     toml = tmp_path / "recall.toml"
     toml.write_text(text)
 
@@ -175,7 +175,7 @@ def text_of(raw: bytes, *, parser: str = "text", encoding: str = "", guess: bool
     return found.content.decode(), found.encoding
 
 
-def test_a_byte_order_mark_tells_the_encoding() -> None:
+def test_byte_order_mark_sets_the_encoding() -> None:
     for raw, expected in [
         ("Grüße".encode(), ("Grüße", "utf-8")),
         ("Grüße".encode("utf-8-sig"), ("Grüße", "utf-8")),
@@ -186,7 +186,7 @@ def test_a_byte_order_mark_tells_the_encoding() -> None:
         assert text_of(raw) == expected, (raw, expected)
 
 
-def test_a_file_may_declare_its_encoding() -> None:
+def test_file_may_declare_its_encoding() -> None:
     for parser, raw, encoding in [
         ("html", b'<meta charset="iso-8859-1"><p>gr\xfc\xdfe \x80', "cp1252"),
         ("html", b'<meta http-equiv=x content="text/html; charset=koi8-r"><p>\xc1', "koi8-r"),
@@ -208,7 +208,7 @@ def test_a_file_may_declare_its_encoding() -> None:
         assert text.encode(encoding) == raw, (parser, raw, encoding)
 
 
-def test_a_declaration_that_is_wrong_is_told_where_the_file_is_utf_8() -> None:
+def test_wrong_declaration_in_a_utf8_file_is_reported() -> None:
     found = decode_file('<meta charset="ascii"><p>ü 漢'.encode(), path="a.html", parser="html")
     other = decode_file('<meta charset="klingon"><p>ü'.encode(), path="a.html", parser="html")
 
@@ -216,13 +216,13 @@ def test_a_declaration_that_is_wrong_is_told_where_the_file_is_utf_8() -> None:
     assert (other.encoding, other.notes) == ("utf-8", ("it declares the unknown encoding klingon: read as UTF-8",))
 
 
-def test_what_a_text_says_of_encodings_counts_for_nothing_where_it_is_utf_8() -> None:
+def test_encoding_mentioned_in_utf8_text_is_ignored() -> None:
     text = "-*- coding: latin-1 -*- Grüße"
 
     assert text_of(text.encode()) == (text, "utf-8")
 
 
-def test_a_declaration_in_the_way_of_its_kind_comes_after_what_is_asked_for_and_may_be_wrong() -> None:
+def test_declared_encoding_is_a_fallback_after_the_requested_one() -> None:
     raw = b"% -*- coding: ascii -*-\ngr\xfc\xdfe"
 
     assert text_of(raw, encoding="latin-1") == ("% -*- coding: ascii -*-\ngrüße", "iso8859-1")
@@ -233,7 +233,7 @@ def test_a_declaration_in_the_way_of_its_kind_comes_after_what_is_asked_for_and_
 
 
 @pytest.mark.parametrize("name", ["undefined", "idna", "punycode"])
-def test_a_codec_that_is_of_no_texts_is_no_encoding_of_a_file(name: str) -> None:
+def test_non_text_codec_is_not_a_file_encoding(name: str) -> None:
     found = decode_file(f"# coding: {name}\nx = 1\n".encode(), path="a.py", parser="code")
 
     assert (found.encoding, found.notes) == ("utf-8", (f"it declares the unknown encoding {name}: read as UTF-8",))
@@ -243,7 +243,7 @@ def test_a_codec_that_is_of_no_texts_is_no_encoding_of_a_file(name: str) -> None
         check_encoding(name)
 
 
-def test_an_encoding_that_is_asked_for_is_taken_or_refused() -> None:
+def test_requested_encoding_is_used_or_refused() -> None:
     assert text_of(b"gr\xfc\xdfe", encoding="latin-1") == ("grüße", "iso8859-1")
     with pytest.raises(IngestError) as caught:
         text_of(b"\x81\x9f\xff", encoding="shift_jis")
@@ -256,7 +256,7 @@ def test_an_encoding_that_is_asked_for_is_taken_or_refused() -> None:
             check_encoding(name)
 
 
-def test_whatever_codec_a_file_declares_it_is_read_or_refused() -> None:
+def test_any_declared_codec_is_read_or_refused() -> None:
     for name in sorted({*aliases.values(), "undefined", "idna", "punycode"}):
         for raw in (b"", b"\xfc.\xff\\x", b"xn--a \\ud800", b"+2AA-"):
             with suppress(IngestError):
@@ -269,20 +269,20 @@ def test_text_with_nul_bytes_is_read_with_a_given_encoding() -> None:
             assert text_of(text.encode(encoding), encoding=encoding) == (text, encoding), (encoding, text)
 
 
-def test_a_text_without_a_nul_byte_is_not_taken_apart_into_pairs_of_bytes() -> None:
+def test_text_without_nul_is_not_decoded_as_utf16() -> None:
     assert text_of(b"name;v\r\nx;1\r\n", encoding="utf-16-le") == ("name;v\r\nx;1\r\n", "utf-8")
     assert text_of("価格".encode("utf-16-le"), encoding="utf-16-le") == ("価格", "utf-16-le")
 
 
 @pytest.mark.parametrize("raw", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"a\0\0\0\0\0\0\0"], ids=["picture", "bytes"])
-def test_what_is_no_text_stays_binary_whatever_encoding_is_asked_for(raw: bytes) -> None:
+def test_binary_file_stays_binary_with_any_encoding(raw: bytes) -> None:
     with pytest.raises(IngestError) as caught:
         text_of(raw, encoding="utf-16-le")
 
     assert caught.value.code == "binary_file"
 
 
-def test_an_encoding_is_guessed_on_request_alone() -> None:
+def test_encoding_is_guessed_only_on_request() -> None:
     raw = "Der Zug fährt über die Brücke nach München, und alle grüßen die schöne Fähre.\n".encode("cp1252") * 20
     with pytest.raises(IngestError) as caught:
         text_of(raw)
@@ -294,7 +294,7 @@ def test_an_encoding_is_guessed_on_request_alone() -> None:
     assert found.notes == (f"its encoding was guessed: {found.encoding}",)
 
 
-def test_a_guess_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guess_without_its_package_names_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "charset_normalizer", None)
 
     with pytest.raises(IngestError) as caught:
@@ -308,13 +308,13 @@ def test_a_guess_without_its_package_says_what_to_install(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
-def test_a_packed_file_is_read_through(suffix: str, pack: Callable[[bytes], bytes]) -> None:
+def test_compressed_file_is_read(suffix: str, pack: Callable[[bytes], bytes]) -> None:
     whole = unpack(pack(b"one ") + pack(b"two"), path=f"a.md.{suffix}", most=100)
 
     assert (whole.content, whole.path) == (b"one two", "a.md")
 
 
-def test_a_packed_file_is_unpacked_once_to_choose_its_parser_and_to_read_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compressed_file_is_decompressed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     unpackings: list[int] = []
     whole = zlib.decompressobj
     monkeypatch.setattr(zlib, "decompressobj", lambda wbits: unpackings.append(wbits) or whole(wbits))
@@ -328,7 +328,7 @@ def test_a_packed_file_is_unpacked_once_to_choose_its_parser_and_to_read_it(monk
     assert len(unpackings) == 2
 
 
-def test_a_file_packed_by_zstd_is_read_through() -> None:
+def test_zstd_file_is_read() -> None:
     zstandard = pytest.importorskip("zstandard")
     raw = zstandard.compress(b"one ") + zstandard.compress(b"two" * 50_000)
 
@@ -360,7 +360,7 @@ class CountingZlib:
         return self._one.decompress(raw, most)
 
 
-def test_of_twice_as_many_members_twice_as_many_bytes_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_copies_bytes_linearly(monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[int] = []
     monkeypatch.setattr(zlib, "decompressobj", lambda wbits: CountingZlib(counts, wbits))
 
@@ -373,7 +373,7 @@ def test_of_twice_as_many_members_twice_as_many_bytes_are_copied(monkeypatch: py
     assert copied(2000) <= 2.1 * copied(1000)
 
 
-def test_zeros_behind_a_packed_file_are_padding() -> None:
+def test_trailing_zeros_of_a_compressed_file_are_padding() -> None:
     for pack in [gzip.compress, bz2.compress, lzma.compress]:
         for padding in [1, 1023, 5000]:
             suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
@@ -384,7 +384,7 @@ def test_zeros_behind_a_packed_file_are_padding() -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_what_unpacks_to_too_much_is_refused(pack: Callable[[bytes], bytes]) -> None:
+def test_decompression_bomb_is_refused(pack: Callable[[bytes], bytes]) -> None:
     suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
     bomb = pack(b"\0" * ((16 if pack is gzip.compress else 4) << 20))
 
@@ -395,7 +395,7 @@ def test_what_unpacks_to_too_much_is_refused(pack: Callable[[bytes], bytes]) -> 
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_a_damaged_archive_is_named(pack: Callable[[bytes], bytes]) -> None:
+def test_damaged_archive_is_named(pack: Callable[[bytes], bytes]) -> None:
     suffix = {gzip.compress: "gz", bz2.compress: "bz2", lzma.compress: "xz"}[pack]
     raw = pack(bytes(range(256)) * 40)
 
@@ -405,7 +405,7 @@ def test_a_damaged_archive_is_named(pack: Callable[[bytes], bytes]) -> None:
         assert caught.value.code == "bad_archive"
 
 
-def test_an_archive_of_several_files_is_named_and_not_read() -> None:
+def test_multi_file_archive_is_named_and_not_read() -> None:
     for path in ("a.tar.gz", "a.tgz"):
         with pytest.raises(IngestError) as caught:
             unpack(gzip.compress(b"x"), path=path, most=100)
@@ -435,7 +435,7 @@ def put(home: Path, name: str, content: bytes | str) -> Path:
     return path
 
 
-def test_plain_text_keeps_the_id_it_always_had(recall: Recall, home: Path) -> None:
+def test_plain_text_keeps_its_old_id(recall: Recall, home: Path) -> None:
     put(home, "a.md", "# A\n\nwords\n")
     put(home, "b.py", MODULE)
     recall.index(".")
@@ -447,7 +447,7 @@ def test_plain_text_keeps_the_id_it_always_had(recall: Recall, home: Path) -> No
         assert document.id == document_id(path, document.hash)
 
 
-def test_a_text_that_is_not_the_files_bytes_has_an_id_that_says_how_it_was_read(recall: Recall, home: Path) -> None:
+def test_id_of_converted_text_includes_how_it_was_read(recall: Recall, home: Path) -> None:
     put(home, "a.txt", "Grüße\n".encode("utf-16"))
     put(home, "b.1.gz", gzip.compress(MANUAL.encode()))
     put(home, "c.txt", "plain\n")
@@ -463,7 +463,7 @@ def test_a_text_that_is_not_the_files_bytes_has_an_id_that_says_how_it_was_read(
         assert recall.store.document_at(path) == document.id
 
 
-def test_a_method_is_found_below_its_class(recall: Recall, home: Path) -> None:
+def test_method_is_found_below_its_class(recall: Recall, home: Path) -> None:
     put(home, "session.py", MODULE)
     recall.index("session.py")
 
@@ -472,7 +472,7 @@ def test_a_method_is_found_below_its_class(recall: Recall, home: Path) -> None:
     assert any(heading and "class Session" in heading for heading in headings)
 
 
-def test_a_manual_is_cited_by_the_lines_of_its_source_and_read_back_by_them(recall: Recall, home: Path) -> None:
+def test_manual_is_cited_by_source_lines_and_read_back(recall: Recall, home: Path) -> None:
     put(home, "widget.1", MANUAL)
     recall.index("widget.1")
 
@@ -485,7 +485,7 @@ def test_a_manual_is_cited_by_the_lines_of_its_source_and_read_back_by_them(reca
     assert "Turn them fast." in found["text"]
 
 
-def test_a_place_that_is_not_there_is_refused_with_those_that_are(recall: Recall, home: Path) -> None:
+def test_missing_place_is_refused_with_the_existing_places(recall: Recall, home: Path) -> None:
     put(home, "widget.1", MANUAL)
     put(home, "a.txt", "words\n")
     recall.index(".")
@@ -498,7 +498,7 @@ def test_a_place_that_is_not_there_is_refused_with_those_that_are(recall: Recall
     assert plain.value.code == "bad_place"
 
 
-def test_what_a_folder_was_added_with_is_what_its_files_are_read_by_again(recall: Recall, home: Path) -> None:
+def test_files_are_reread_with_the_options_of_their_root(recall: Recall, home: Path) -> None:
     put(home, "a.py", MODULE)
     recall.index(".", template=Root("", parser="text"))
     assert recall.store.marks_of(recall.store.document_at("a.py") or "") != ()
@@ -511,7 +511,7 @@ def test_what_a_folder_was_added_with_is_what_its_files_are_read_by_again(recall
     assert before.settings.startswith("text ")
 
 
-def test_another_parser_reads_the_same_bytes_as_another_version(recall: Recall, home: Path) -> None:
+def test_another_parser_creates_another_version(recall: Recall, home: Path) -> None:
     put(home, "widget.1", MANUAL)
     recall.index(".")
     by_manual = recall.store.document_at("widget.1")
@@ -522,7 +522,7 @@ def test_another_parser_reads_the_same_bytes_as_another_version(recall: Recall, 
     assert recall.store.text_of(recall.store.document_at("widget.1") or "") == MANUAL
 
 
-def test_a_note_of_how_a_file_was_read_is_told(recall: Recall, home: Path) -> None:
+def test_reading_note_is_a_warning(recall: Recall, home: Path) -> None:
     put(home, "page.html", '<meta charset="klingon"><p>ü')
 
     told = recall.index(".")["warnings"]
@@ -530,7 +530,7 @@ def test_a_note_of_how_a_file_was_read_is_told(recall: Recall, home: Path) -> No
     assert "W_READ: page.html: it declares the unknown encoding klingon: read as UTF-8" in told
 
 
-def test_files_that_cannot_be_read_are_skipped_in_a_walk_and_an_error_by_name(recall: Recall, home: Path) -> None:
+def test_unreadable_files_are_skipped_in_walks_and_fail_by_name(recall: Recall, home: Path) -> None:
     put(home, "good.txt", "words\n")
     put(home, "bad.txt.gz", b"\x1f\x8b\x08broken")
     put(home, "many.tar.gz", gzip.compress(b"x"))
@@ -566,7 +566,7 @@ def test_rechunk_needs_no_file(recall: Recall, home: Path) -> None:
     assert any(heading and heading.endswith("def close") for heading in headings)
 
 
-def test_doctor_reads_files_again_and_names_those_that_give_another_text(recall: Recall, home: Path) -> None:
+def test_doctor_rereads_files_and_names_changed_texts(recall: Recall, home: Path) -> None:
     put(home, "widget.1", MANUAL)
     put(home, "session.py", MODULE)
     recall.index(".")
@@ -587,7 +587,7 @@ def test_doctor_reads_files_again_and_names_those_that_give_another_text(recall:
     assert {check["code"]: check for check in recall.doctor()["checks"]}["readings"]["severity"] == "ok"
 
 
-def test_what_is_not_installed_is_named_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_are_named_with_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (kinds, languages):
         monkeypatch.setattr(module, "find_spec", lambda _name: None)
 
@@ -599,14 +599,14 @@ def test_what_is_not_installed_is_named_with_what_brings_it(monkeypatch: pytest.
     assert "tree-sitter-rust" not in found[1].install
 
 
-def test_nothing_is_wanted_where_all_is_installed() -> None:
+def test_complete_installation_misses_nothing() -> None:
     pytest.importorskip("pypdfium2")
     pytest.importorskip("tree_sitter_python")
 
     assert kinds.missing_packages(["a.pdf", "d.py", "README"]) == []
 
 
-def test_a_folder_that_is_read_as_text_stays_one_root_when_it_is_added_again(recall: Recall, home: Path) -> None:
+def test_folder_read_as_text_stays_one_root_when_readded(recall: Recall, home: Path) -> None:
     put(home, "docs/widget.1", MANUAL)
     recall.index("docs", template=Root("", parser="text"))
 

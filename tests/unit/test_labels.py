@@ -43,9 +43,7 @@ CASES = {
     "mtime_only", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["hashed", "mtime-only"]
 )
 @pytest.mark.parametrize("name", CASES)
-def test_a_folder_added_again_with_other_labels_gives_them_to_every_document(
-    folder: IngestFolder, name: str, mtime_only: bool
-) -> None:
+def test_new_labels_reach_every_document_of_the_folder(folder: IngestFolder, name: str, mtime_only: bool) -> None:
     template, expected = CASES[name]
     generation, digest = folder.state()
 
@@ -57,7 +55,7 @@ def test_a_folder_added_again_with_other_labels_gives_them_to_every_document(
     assert folder.state()[1] != digest
 
 
-def test_labels_come_without_reading_where_times_are_trusted(folder: IngestFolder) -> None:
+def test_labels_need_no_reading_with_mtime_only(folder: IngestFolder) -> None:
     template, expected = CASES["all"]
 
     done = folder.ingest("docs", template=template, mtime_only=True)
@@ -67,7 +65,7 @@ def test_labels_come_without_reading_where_times_are_trusted(folder: IngestFolde
 
 
 @pytest.mark.parametrize("name", mostly_nightly(CASES, "all", "an empty source"))
-def test_new_labels_cut_and_embed_nothing_again(folder: IngestFolder, name: str) -> None:
+def test_new_labels_neither_rechunk_nor_embed(folder: IngestFolder, name: str) -> None:
     before = [folder.rows(path) for path in folder.documents()]
 
     done = folder.ingest("docs", template=CASES[name][0])
@@ -80,7 +78,7 @@ def test_new_labels_cut_and_embed_nothing_again(folder: IngestFolder, name: str)
 
 
 @pytest.mark.parametrize("name", mostly_nightly(CASES, "all", "an empty source"))
-def test_documents_labelled_later_are_those_that_were_read_with_their_labels(folder: IngestFolder, name: str) -> None:
+def test_relabelled_documents_equal_documents_read_with_their_labels(folder: IngestFolder, name: str) -> None:
     fresh = IngestFolder(folder.base)
     fresh.ingest("docs", template=OLD)
     folder.ingest("docs", template=CASES[name][0])
@@ -97,7 +95,7 @@ def test_documents_labelled_later_are_those_that_were_read_with_their_labels(fol
     assert folder.store.info().digest == labelled.store.info().digest
 
 
-def test_labels_that_stand_already_are_not_written_again(folder: IngestFolder) -> None:
+def test_unchanged_labels_are_not_written_again(folder: IngestFolder) -> None:
     folder.ingest("docs", template=CASES["all"][0])
     before = folder.state()
 
@@ -106,7 +104,7 @@ def test_labels_that_stand_already_are_not_written_again(folder: IngestFolder) -
     assert folder.state() == before
 
 
-def test_a_command_typed_before_gives_its_labels_back_and_the_digest_with_them(folder: IngestFolder) -> None:
+def test_repeating_the_first_command_restores_labels_and_digest(folder: IngestFolder) -> None:
     first, stamp = [labels(document) for document in folder.documents().values()], folder.store.info().digest
     folder.ingest("docs", template=CASES["all"][0])
     generation = folder.store.info().generation
@@ -118,9 +116,7 @@ def test_a_command_typed_before_gives_its_labels_back_and_the_digest_with_them(f
 
 
 @pytest.mark.parametrize("mtime_only", [False, True], ids=["hashed", "mtime-only"])
-def test_labels_of_a_command_that_is_typed_again_are_those_of_files_that_change_later(
-    folder: IngestFolder, mtime_only: bool
-) -> None:
+def test_repeated_command_sets_labels_of_later_changed_files(folder: IngestFolder, mtime_only: bool) -> None:
     folder.ingest("docs", template=CASES["all"][0])
     folder.ingest("docs", template=OLD, mtime_only=mtime_only)
     before = {path: labels(document) for path, document in folder.documents().items()}
@@ -135,7 +131,7 @@ def test_labels_of_a_command_that_is_typed_again_are_those_of_files_that_change_
 
 
 @pytest.mark.parametrize("again", ["sync", "the plain folder", "one file without labels"])
-def test_labels_stay_when_the_files_are_read_again_without_any(folder: IngestFolder, again: str) -> None:
+def test_labels_stay_when_files_are_read_without_labels(folder: IngestFolder, again: str) -> None:
     folder.ingest("docs", template=CASES["all"][0])
     before = {path: labels(document) for path, document in folder.documents().items()}
     stamp = folder.store.info().digest
@@ -154,7 +150,7 @@ def test_labels_stay_when_the_files_are_read_again_without_any(folder: IngestFol
     assert {path: labels(document) for path, document in folder.documents().items()} == before
 
 
-def test_every_record_of_a_file_gets_the_labels_and_keeps_its_own_fields(tmp_path: Path) -> None:
+def test_every_record_gets_labels_and_keeps_its_fields(tmp_path: Path) -> None:
     folder = IngestFolder(tmp_path)
     lines = [json.dumps({"id": n, "text": f"record {n}", "year": 1990 + n, "k": "its own"}) for n in range(3)]
     folder.write("a.jsonl", "\n".join(lines))
@@ -167,7 +163,7 @@ def test_every_record_of_a_file_gets_the_labels_and_keeps_its_own_fields(tmp_pat
     ]
 
 
-def test_labels_of_one_file_are_given_to_no_other(folder: IngestFolder) -> None:
+def test_labels_of_one_file_go_to_no_other(folder: IngestFolder) -> None:
     before = labels(folder.documents()["docs/b.md"])
 
     folder.ingest("docs/a.md", template=CASES["all"][0])
@@ -176,7 +172,7 @@ def test_labels_of_one_file_are_given_to_no_other(folder: IngestFolder) -> None:
     assert labels(folder.documents()["docs/b.md"]) == before
 
 
-def test_a_sync_keeps_the_labels_that_a_program_gave_to_a_file_that_did_not_change(folder: IngestFolder) -> None:
+def test_sync_keeps_program_labels_of_an_unchanged_file(folder: IngestFolder) -> None:
     with folder.store.writer() as writer:
         writer.relabel("docs/a.md", tags=("mine",), source="", meta=None)
     before = folder.state()
@@ -187,7 +183,7 @@ def test_a_sync_keeps_the_labels_that_a_program_gave_to_a_file_that_did_not_chan
     assert folder.state() == before
 
 
-def test_a_new_file_takes_from_older_roots_only_what_its_own_leaves_open(folder: IngestFolder) -> None:
+def test_new_file_inherits_only_what_its_root_leaves_open(folder: IngestFolder) -> None:
     folder.ingest("docs", template=Root("", source="new", meta=(("k", "new"),)))
     folder.write("docs/c.md", "a numbat\n")
     folder.write("other/d.md", "a bilby\n")
@@ -198,7 +194,7 @@ def test_a_new_file_takes_from_older_roots_only_what_its_own_leaves_open(folder:
     assert labels(folder.documents()["other/d.md"]) == ((), None, {})
 
 
-def test_with_mtime_only_labels_are_given_to_a_file_that_is_not_read(folder: IngestFolder) -> None:
+def test_mtime_only_labels_an_unread_file(folder: IngestFolder) -> None:
     place = folder.base / "docs/a.md"
     status = place.stat()
     before = folder.documents()["docs/a.md"].hash
@@ -212,7 +208,7 @@ def test_with_mtime_only_labels_are_given_to_a_file_that_is_not_read(folder: Ing
     assert (labels(found), found.hash) == (CASES["all"][1], before)
 
 
-def test_labels_that_were_interrupted_are_given_when_the_command_runs_again(
+def test_interrupted_labelling_is_completed_by_the_next_run(
     folder: IngestFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pipeline, "COMMIT_SECONDS", 0.0)  # each file is a commit

@@ -12,19 +12,19 @@ from benchmarks.house import LAZY
 from recall_core import _lazy, explain
 
 
-def test_a_package_imports_a_module_when_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_package_imports_a_module_on_access(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "recall_core.explain.winning", raising=False)
     monkeypatch.delattr(explain, "winning", raising=False)
     assert isinstance(getattr(explain, "winning"), ModuleType)  # noqa: B009 - type checkers are told of no such name
 
 
 @pytest.mark.parametrize("module", [explain, _lazy])
-def test_an_unknown_name_is_an_attribute_error(module: ModuleType) -> None:
+def test_unknown_name_is_an_attribute_error(module: ModuleType) -> None:
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         _ = module.no_such_name
 
 
-def test_an_error_within_a_module_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_import_error_in_a_module_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "of_a_test").mkdir()
     (tmp_path / "of_a_test/__init__.py").write_text(f"from recall_core._lazy import attach\n{LAZY}__name__)\n")
     (tmp_path / "of_a_test/broken.py").write_text("import no_such_library\n")
@@ -34,13 +34,13 @@ def test_an_error_within_a_module_is_not_hidden(tmp_path: Path, monkeypatch: pyt
         _ = package.broken
 
 
-def test_a_library_keeps_what_was_read() -> None:
+def test_lazy_library_caches_accessed_names() -> None:
     library = _lazy._Lazy("json")
     assert library.dumps([1]) == "[1]"
     assert "dumps" in vars(library)
 
 
-def test_extras_that_are_not_installed_are_named() -> None:
+def test_missing_extras_are_named() -> None:
     script = (
         "import sys; sys.modules |= dict.fromkeys(('aiohttp', 'httpx'))\n"
         "from recall_core.embed.providers import wire\n"

@@ -80,7 +80,7 @@ def explained(recall: Recall, words: str, path: str, ask: Ask = ASK) -> LedgerVi
     return recall.explain(words, chunk_id(recall, path), ask)["explanation"]["chunk"]
 
 
-def test_a_chunk_has_the_rank_score_and_parts_that_search_gives_it(recall: Recall) -> None:
+def test_chunk_has_the_rank_score_and_parts_of_search(recall: Recall) -> None:
     listed = recall.search("payment timeout", ASK._replace(explain=True))["results"]
     for rank, result in enumerate(listed, start=1):
         view = explained(recall, "payment timeout", result["doc"]["path"])
@@ -90,7 +90,7 @@ def test_a_chunk_has_the_rank_score_and_parts_that_search_gives_it(recall: Recal
         ]
 
 
-def test_a_term_leaf_says_what_its_points_are_made_of(recall: Recall) -> None:
+def test_term_leaf_shows_the_factors_of_its_points(recall: Recall) -> None:
     (leaf, *rest) = explained(recall, "payment", "c.txt", Ask(mode="lexical"))["explain"]["parts"][0]["leaves"]
     assert (leaf["kind"], leaf["text"], leaf["df"]) == ("term", "payment", 2)
     assert leaf["tf"] == {"title": 0, "body": 3}
@@ -99,12 +99,12 @@ def test_a_term_leaf_says_what_its_points_are_made_of(recall: Recall) -> None:
     assert [each["kind"] for each in rest] in ([], ["rounding"])
 
 
-def test_a_word_in_half_the_chunks_is_marked_as_floored(recall: Recall) -> None:
+def test_word_in_half_the_chunks_is_marked_as_floored(recall: Recall) -> None:
     leaves = explained(recall, "timeout", "a.txt", Ask(mode="lexical"))["explain"]["parts"][0]["leaves"]
     assert leaves[0]["floored"] is True
 
 
-def test_a_quoted_phrase_is_one_leaf_that_weighs_what_its_words_weigh_together(recall: Recall) -> None:
+def test_quoted_phrase_is_one_leaf_with_summed_idf(recall: Recall) -> None:
     words = '"backoff and a timeout"'
     found = recall.search(words, Ask(mode="lexical", explain=True))
     (leaf, *_) = found["results"][0]["explain"]["parts"][0]["leaves"]
@@ -122,35 +122,35 @@ def test_a_quoted_phrase_is_one_leaf_that_weighs_what_its_words_weigh_together(r
     assert not [term for term in alone if "words" in term]
 
 
-def test_a_chunk_beyond_the_page_is_explained_too(recall: Recall) -> None:
+def test_chunk_beyond_the_page_is_explained_too(recall: Recall) -> None:
     view = explained(recall, "payment timeout", "d.txt", ASK._replace(k=1))
     assert view["rank"] == len(TEXTS)
     assert "score" in view
 
 
-def test_a_chunk_that_no_signal_proposed_says_so(recall: Recall) -> None:
+def test_chunk_without_any_signal_is_reported(recall: Recall) -> None:
     view = explained(recall, "payment", "d.txt", Ask(mode="lexical"))
     assert (view["rank"], view["absent"]) == (None, "not_in_pool")
     assert view["hint"].startswith("recall whynot payment --target ")
 
 
-def test_a_filtered_chunk_says_so(recall: Recall) -> None:
+def test_filtered_chunk_is_reported(recall: Recall) -> None:
     view = explained(recall, "payment", "c.txt", ASK._replace(filter="doc.path = 'a.txt'"))
     assert view["absent"] == "filtered"
 
 
-def test_a_chunk_below_min_score_still_has_its_ledger(recall: Recall) -> None:
+def test_chunk_below_min_score_still_has_its_ledger(recall: Recall) -> None:
     view = explained(recall, "payment", "d.txt", ASK._replace(settings=("min_score=0.9", "sparse_recall=off")))
     assert (view["rank"], view["absent"]) == (None, "below_min_score")
     assert view["residual"] == pytest.approx(0, abs=1e-9)
 
 
-def test_equal_scores_are_decided_by_path(recall: Recall) -> None:
+def test_equal_scores_are_ordered_by_path(recall: Recall) -> None:
     sides = {each["side"]: each for each in explained(recall, "queue", "b.txt")["neighbours"]}
     assert (sides["below"]["path"], sides["below"]["decided_by"], sides["below"]["margin"]) == ("e.txt", "path", 0)
 
 
-def test_an_injected_chunk_has_its_row_from_recall(crowded: Recall) -> None:
+def test_injected_chunk_has_its_row_from_recall(crowded: Recall) -> None:
     recall = crowded
     settings = ("vector_weight=0", "sparse_distance_ceiling=2", "min_score=0.2")
     response = recall.search("payment nothing", Ask(k=1, settings=settings))
@@ -162,7 +162,7 @@ def test_an_injected_chunk_has_its_row_from_recall(crowded: Recall) -> None:
     assert not any("flips_at" in each for each in view["neighbours"])
 
 
-def test_no_weight_is_named_for_an_order_that_a_distance_decides(crowded: Recall) -> None:
+def test_order_by_distance_names_no_weight(crowded: Recall) -> None:
     recall = crowded
     settings = ("sparse_distance_ceiling=2", "min_score=0.5", "sparse_max_injections=1")
     ask = Ask(k=1, settings=("vector_weight=0", "bm25_weight=1", *settings))
@@ -180,14 +180,14 @@ def test_no_weight_is_named_for_an_order_that_a_distance_decides(crowded: Recall
     assert "flips_at" in beside
 
 
-def test_a_reranker_has_its_own_part_without_leaves(recall: Recall) -> None:
+def test_reranker_has_its_own_part_without_leaves(recall: Recall) -> None:
     view = explained(recall, "payment", "a.txt", ASK._replace(settings=("rerank=hash",)))
     parts = {part["signal"]: part for part in view["explain"]["parts"]}
     assert "leaves" not in parts["rerank"]
     assert abs(view["residual"]) < 1e-9
 
 
-def test_two_chunks_differ_by_what_their_leaves_differ(recall: Recall) -> None:
+def test_chunk_difference_is_the_difference_of_their_leaves(recall: Recall) -> None:
     one, other = chunk_id(recall, "a.txt"), chunk_id(recall, "c.txt")
     view = recall.explain("payment timeout", one, ASK, versus=other)["explanation"]
     scores = view["chunk"]["score"], view["other"]["score"]
@@ -199,7 +199,7 @@ def test_two_chunks_differ_by_what_their_leaves_differ(recall: Recall) -> None:
 
 
 @pytest.mark.parametrize("settings", [(), ("rerank=hash",), ("fusion=rrf",), ("normalize=minmax",)])
-def test_what_two_chunks_differ_by_is_told_by_signal_too(recall: Recall, settings: tuple[str, ...]) -> None:
+def test_chunk_difference_is_reported_by_signal_too(recall: Recall, settings: tuple[str, ...]) -> None:
     one, other = chunk_id(recall, "a.txt"), chunk_id(recall, "c.txt")
     response = recall.explain("payment timeout", one, ASK._replace(settings=settings), versus=other)
     view = response["explanation"]
@@ -216,7 +216,7 @@ def test_what_two_chunks_differ_by_is_told_by_signal_too(recall: Recall, setting
     assert in_all == ["lexical", "semantic", "rerank"][: len(subtotals)]
 
 
-def test_two_chunks_change_places_at_the_weight_that_is_named(recall: Recall) -> None:
+def test_two_chunks_swap_at_the_named_weight(recall: Recall) -> None:
     words, paths = "payment timeout retry queue", list(TEXTS)
     crossings = 0
     for number, path in enumerate(paths):
@@ -236,7 +236,7 @@ def winner(recall: Recall, words: str, pair: tuple[str, str], weight: float) -> 
     return recall.explain(words, pair[0], ask, versus=pair[1])["explanation"]["versus"]["winner"]
 
 
-def test_stability_is_told_where_the_weights_decide(recall: Recall) -> None:
+def test_stability_is_reported_where_weights_decide(recall: Recall) -> None:
     one = chunk_id(recall, "a.txt")
     view = recall.explain("payment timeout", one, ASK._replace(k=3))["explanation"]["stability"]
     assert view["k"] == 3
@@ -245,7 +245,7 @@ def test_stability_is_told_where_the_weights_decide(recall: Recall) -> None:
     assert "stability" not in recall.explain("payment", one, Ask(mode="lexical"))["explanation"]
 
 
-def test_a_chunk_may_be_named_by_its_line_or_be_the_first_hit(crowded: Recall) -> None:
+def test_chunk_may_be_named_by_line_or_omitted(crowded: Recall) -> None:
     ask = Ask(mode="lexical")
     by_rank = [each["chunk"]["id"] for each in crowded.search("payment nothing", ask)["results"]]
 
@@ -262,21 +262,21 @@ def test_a_chunk_may_be_named_by_its_line_or_be_the_first_hit(crowded: Recall) -
         assert caught.value.code == code, target
 
 
-def test_an_unknown_chunk_is_an_unknown_target(recall: Recall) -> None:
+def test_unknown_chunk_is_an_unknown_target(recall: Recall) -> None:
     for target in ("abcdef123", "a.txt"):
         with pytest.raises(UnknownTarget) as caught:
             recall.explain("payment", target, ASK)
         assert (caught.value.code, caught.value.exit_code) == ("unknown_target", 8)
 
 
-def test_sentences_put_together_are_the_text() -> None:
+def test_joined_sentences_are_the_text() -> None:
     text = "One. Two!  Three?\n\nfour\n五。六"
     assert "".join(sentences(text)) == text
     assert [each.strip() for each in sentences(text)] == ["One.", "Two!", "Three?", "four\n五。", "六"]
     assert sentences(" \n") == []
 
 
-def test_few_sentences_have_their_shapley_values_from_one_call() -> None:
+def test_few_sentences_get_shapley_values_from_one_call() -> None:
     box, text = BlackBox(), "Retry the payment. Queue it. The payment failed."
     made = sentence_contributions(box, "payment retry", text)
     assert [each.kind for each in made] == ["sentence"] * 3
@@ -284,7 +284,7 @@ def test_few_sentences_have_their_shapley_values_from_one_call() -> None:
     assert box.calls == [1, 2**3 - 1]
 
 
-def test_many_sentences_have_what_their_removal_costs_and_a_residual() -> None:
+def test_many_sentences_get_removal_costs_and_a_residual() -> None:
     text = " ".join(f"Payment number {n}." for n in range(SHAPLEY_SENTENCES + 1))
     made = sentence_contributions(BlackBox(), "payment", text)
     assert [each.kind for each in made] == ["removal"] * (SHAPLEY_SENTENCES + 1) + ["residual"]
@@ -296,7 +296,7 @@ def cosine(question: str, text: str) -> float:
     return fsum(map(mul, question_vector, vector))
 
 
-def test_a_black_box_is_asked_about_sentences_only_by_explain(recall: Recall) -> None:
+def test_only_explain_asks_a_black_box_about_sentences(recall: Recall) -> None:
     box = BlackBox()
     recall.engine._embedder = box
     result = recall.search("payment timeout", ASK._replace(explain=True))["results"][0]
@@ -308,7 +308,7 @@ def test_a_black_box_is_asked_about_sentences_only_by_explain(recall: Recall) ->
     assert abs(view["residual"]) < 1e-9
 
 
-def test_a_vector_of_another_text_leaves_a_residual(recall: Recall) -> None:
+def test_vector_of_another_text_leaves_a_residual(recall: Recall) -> None:
     with recall.store.transaction():
         change_vectors(recall.store.db)  # type: ignore[attr-defined]
         recall.store.execute("UPDATE vec SET embedding = ?", (EMBEDDER.embed(["payment timeout"])[0],))
@@ -316,7 +316,7 @@ def test_a_vector_of_another_text_leaves_a_residual(recall: Recall) -> None:
     assert semantic["leaves"][-1]["kind"] == "residual"
 
 
-def test_a_cosine_below_zero_is_clipped(recall: Recall) -> None:
+def test_cosine_below_zero_is_clipped(recall: Recall) -> None:
     for words in ("error", "kind", "backoff", "queue", "retry"):
         for path in TEXTS:
             part = explained(recall, words, path, Ask(mode="semantic"))["explain"]["parts"][0]
@@ -335,7 +335,7 @@ def test_standings_follow_the_order_of_the_rows(recall: Recall) -> None:
     assert sorted(each.place for each in made if each.place is not None) == list(range(len(TEXTS)))
 
 
-def test_the_tree_shows_bars_a_sum_and_the_neighbours(recall: Recall) -> None:
+def test_tree_shows_bars_a_sum_and_the_neighbours(recall: Recall) -> None:
     pair = chunk_id(recall, "a.txt"), chunk_id(recall, "c.txt")
     response = recall.explain("payment timeout", pair[0], ASK, versus=pair[1])
     lines = list(ledger.lines(response))
@@ -348,12 +348,12 @@ def test_the_tree_shows_bars_a_sum_and_the_neighbours(recall: Recall) -> None:
     assert lines[-1].startswith("members")
 
 
-def test_an_absent_chunk_is_one_line(recall: Recall) -> None:
+def test_absent_chunk_is_one_line(recall: Recall) -> None:
     lines = list(ledger.lines(recall.explain("payment", chunk_id(recall, "d.txt"), Ask(mode="lexical"))))
     assert lines[2].startswith("not among the 2 rows: no signal proposed it; recall whynot payment --target")
 
 
-def test_the_command_answers_with_exit_0_and_8(recall: Recall) -> None:
+def test_command_exits_0_or_8(recall: Recall) -> None:
     out, err = StringIO(), StringIO()
     streams = Streams(StringIO(), out, err)
     prefix = chunk_id(recall, "d.txt")[:12]
@@ -365,7 +365,7 @@ def test_the_command_answers_with_exit_0_and_8(recall: Recall) -> None:
     assert prefix in out.getvalue()
 
 
-def test_a_changed_file_is_told_or_refused(tmp_path: Path) -> None:
+def test_changed_file_is_reported_or_refused(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("retry the payment", encoding="utf-8")
     Recall.init(str(tmp_path))
     with Recall.open(str(tmp_path / "recall.db")) as recall:
@@ -378,7 +378,7 @@ def test_a_changed_file_is_told_or_refused(tmp_path: Path) -> None:
             recall.explain("payment", target, Ask(strict_fresh=True))
 
 
-def test_a_blank_token_is_quoted() -> None:
+def test_blank_token_is_quoted() -> None:
     leaf: LeafView = {"kind": "token", "text": "", "contribution": 0.5, "points": 0.25}
     part: PartView = {
         "signal": "semantic",

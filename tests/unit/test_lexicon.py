@@ -10,7 +10,7 @@ TAG = Field("doc", "tag")
 KNOWN = (KnownValue("docs", 5), KnownValue("draft", 2), KnownValue("news", 1))
 
 
-def test_what_was_not_looked_up_is_missing() -> None:
+def test_missing_lookups_are_recorded() -> None:
     lexicon = KnownNames({})
 
     assert lexicon.values(TAG, "d") == ()
@@ -18,7 +18,7 @@ def test_what_was_not_looked_up_is_missing() -> None:
     assert lexicon.missing == [Lookup(TAG, "d"), Lookup(None, "")]
 
 
-def test_a_whole_list_answers_for_every_longer_prefix() -> None:
+def test_complete_list_answers_every_longer_prefix() -> None:
     lexicon = KnownNames({Lookup(TAG, ""): LookupResult(KNOWN, is_whole=True)})
 
     assert lexicon.values(TAG, "d") == KNOWN[:2]
@@ -26,7 +26,7 @@ def test_a_whole_list_answers_for_every_longer_prefix() -> None:
     assert lexicon.missing == []
 
 
-def test_a_cut_list_answers_for_now_and_the_rest_is_missing() -> None:
+def test_truncated_list_answers_and_longer_prefix_is_looked_up() -> None:
     lexicon = KnownNames({Lookup(TAG, ""): LookupResult(KNOWN, is_whole=False)})
 
     assert lexicon.values(TAG, "") == KNOWN
@@ -35,7 +35,7 @@ def test_a_cut_list_answers_for_now_and_the_rest_is_missing() -> None:
     assert lexicon.missing == [Lookup(TAG, "do")]
 
 
-def test_truths_and_numbers_are_found_by_how_they_are_written() -> None:
+def test_booleans_and_numbers_are_found_by_their_spelling() -> None:
     field = Field("doc", "meta", "draft")
     known = (KnownValue(True, 2), KnownValue(12, 1))
     lexicon = KnownNames({Lookup(field, ""): LookupResult(known, is_whole=True)})

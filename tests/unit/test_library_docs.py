@@ -30,13 +30,13 @@ def test_every_example_of_the_library_page_runs(notes: Path) -> None:
     assert result.failed == 0
 
 
-def test_the_library_page_begins_with_ten_lines_that_index_search_and_pack() -> None:
+def test_library_page_starts_with_a_ten_line_example() -> None:
     first = PAGE.read_text().split("```")[1]
     assert all(f"recall.{step}(" in first for step in ("index", "search", "context"))
     assert len(first.strip().splitlines()) <= 11  # the word python among them
 
 
-def test_the_example_script_indexes_searches_and_packs(notes: Path) -> None:
+def test_example_script_indexes_searches_and_packs(notes: Path) -> None:
     command = [sys.executable, str(HOME / "examples" / "ask.py"), "notes", "undo", "a", "deploy"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
 

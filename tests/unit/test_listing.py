@@ -71,11 +71,11 @@ def paths(recall: Recall, prefix: str = "", **page: Any) -> list[str]:
     return [view["path"] for view in recall.list(prefix, **page)["documents"]]
 
 
-def test_a_pipe_gets_every_path_one_a_line_in_code_point_order(home: Path) -> None:
+def test_pipe_gets_one_path_per_line_in_code_point_order(home: Path) -> None:
     assert lines() == sorted([*NAMES, "d.jsonl#1", "d.jsonl#2"])
 
 
-def test_the_name_of_a_folder_means_all_below_it_and_any_other_text_what_begins_so(recall: Recall) -> None:
+def test_folder_name_lists_its_content_and_other_text_a_prefix(recall: Recall) -> None:
     for name in ("notes", "notes/"):
         assert paths(recall, name) == ["notes/a.md", "notes/b.txt"]
     assert paths(recall, "note") == ["notes-old/c.md", "notes/a.md", "notes/b.txt"]
@@ -83,25 +83,25 @@ def test_the_name_of_a_folder_means_all_below_it_and_any_other_text_what_begins_
     assert paths(recall, "d.jsonl") == ["d.jsonl#1", "d.jsonl#2"]
 
 
-def test_a_folder_stays_a_folder_where_the_glob_matches_nothing_in_it(recall: Recall) -> None:
+def test_folder_stays_a_folder_without_glob_matches(recall: Recall) -> None:
     assert paths(recall, "notes", glob="**/c.md") == []
     assert paths(recall, "note", glob="**/c.md") == ["notes-old/c.md"]
 
 
-def test_a_glob_means_what_it_means_in_a_filter(recall: Recall) -> None:
+def test_glob_matches_like_a_filter(recall: Recall) -> None:
     for glob in ("*", "*.md", "**/*.md", "[Nn]otes/?.{md,txt}", "[!n]*/**", r"50%_\[x\]\*\{a,b\}.md", ODD, ""):
         rql = f"SELECT doc.path FROM doc FILTER doc.path GLOB '{glob}' ORDER BY doc.path LIMIT 99"
         assert paths(recall, glob=glob) == [row["doc"]["path"] for row in recall.query(rql)["results"]], glob
 
 
-def test_no_letter_of_a_prefix_is_a_wildcard(recall: Recall) -> None:
+def test_prefix_contains_no_wildcards(recall: Recall) -> None:
     for prefix in ["50%", "50%_", "50%_[", "50%_[x]*", "50%_[x]*{a,b"]:
         assert paths(recall, prefix) == [ODD], prefix
     for wild in ("%", "_", "*", "?", "[n]", "notes/_", "notes/%", "notes/?", "{notes,x}"):
         assert paths(recall, wild) == [], wild
 
 
-def test_sql_is_a_name_like_any_other(recall: Recall) -> None:
+def test_sql_is_an_ordinary_name(recall: Recall) -> None:
     for text in [
         "' OR 1=1 --",
         '" OR "" = "',
@@ -117,13 +117,13 @@ def test_sql_is_a_name_like_any_other(recall: Recall) -> None:
         assert recall.list()["documents"] == before, text
 
 
-def test_both_forms_of_a_letter_name_the_same(recall: Recall) -> None:
+def test_both_unicode_forms_name_the_same(recall: Recall) -> None:
     for spelt in ("caf\u00e9", "cafe\u0301"):
         assert paths(recall, spelt) == paths(recall, glob=f"{spelt}.*") == ["caf\u00e9.md"]
     assert paths(recall, "cafe") == []
 
 
-def test_a_document_is_told_with_its_figures(recall: Recall) -> None:
+def test_document_is_listed_with_its_figures(recall: Recall) -> None:
     answer = recall.list("notes/a")
     (view,) = answer["documents"]
     found = recall.search("words", filter="doc.path = 'notes/a.md'")["results"]
@@ -137,7 +137,7 @@ def test_a_document_is_told_with_its_figures(recall: Recall) -> None:
     assert answer["warnings"] == []
 
 
-def test_a_document_without_a_source_has_no_such_key(home: Path) -> None:
+def test_document_without_source_has_no_source_key(home: Path) -> None:
     with Recall.open(str(home / "other"), create=True) as recall:
         recall.index(str(home / ODD))
         (view,) = recall.list()["documents"]
@@ -145,7 +145,7 @@ def test_a_document_without_a_source_has_no_such_key(home: Path) -> None:
     assert "source" not in view
 
 
-def test_pages_lead_to_the_end_and_each_says_how_many_there_are(recall: Recall) -> None:
+def test_pages_reach_the_end_and_report_the_total(recall: Recall) -> None:
     seen, offset, pages = [], 0, 0
     while True:
         answer = recall.list("n", limit=2, offset=offset)
@@ -159,13 +159,13 @@ def test_pages_lead_to_the_end_and_each_says_how_many_there_are(recall: Recall) 
     assert (seen, pages) == (paths(recall, "n"), 2)
 
 
-def test_an_empty_page_has_no_next_one(recall: Recall) -> None:
+def test_empty_page_has_no_next_page(recall: Recall) -> None:
     for page in ({"limit": 0}, {"offset": 99}, {"limit": 5, "offset": 3}):
         answer = recall.list("n", **page)  # type: ignore[arg-type]
         assert (answer["documents"], answer["total"], "next_offset" in answer) == ([], 3, False)
 
 
-def test_what_cannot_be_asked_for_is_refused_with_a_code(recall: Recall) -> None:
+def test_invalid_request_is_refused_with_a_code(recall: Recall) -> None:
     for asked, code in [
         ({"limit": -1}, "bad_value"),
         ({"offset": -1}, "bad_value"),
@@ -181,7 +181,7 @@ def test_what_cannot_be_asked_for_is_refused_with_a_code(recall: Recall) -> None
         assert refused.value.code == code, (asked, code)
 
 
-def test_what_was_removed_is_not_listed_and_what_vanished_is_until_a_sync(home: Path) -> None:
+def test_removed_document_is_not_listed_but_vanished_file_is(home: Path) -> None:
     shutil.rmtree(home / "notes")
     assert lines("notes") == ["notes/a.md", "notes/b.txt"]
 
@@ -192,7 +192,7 @@ def test_what_was_removed_is_not_listed_and_what_vanished_is_until_a_sync(home: 
     assert lines("notes") == ["notes-old/c.md"]
 
 
-def test_a_name_is_no_path_of_the_current_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_name_is_not_relative_to_the_current_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "notes")
 
     assert lines("notes") == ["notes/a.md", "notes/b.txt"]
@@ -210,7 +210,7 @@ def test_long_lines_have_figures_before_the_path(home: Path) -> None:
     assert rest == ["Of", "n", "test"]
 
 
-def test_figures_stay_on_stderr_and_say_where_the_next_page_begins(home: Path) -> None:
+def test_figures_go_to_stderr_with_the_next_page(home: Path) -> None:
     _, out, err = run("ls", "n", "-n", "2")
 
     assert out == "notes-old/c.md\nnotes/a.md\n"
@@ -228,11 +228,11 @@ def test_figures_stay_on_stderr_and_say_where_the_next_page_begins(home: Path) -
         (("z\x1b[31m",), "no document has a path that begins with z\\x1b[31m\n"),
     ],
 )
-def test_an_empty_list_is_said_on_stderr_and_is_no_failure(argv: tuple[str, ...], told: str, home: Path) -> None:
+def test_empty_list_is_reported_on_stderr_without_failure(argv: tuple[str, ...], told: str, home: Path) -> None:
     assert run("ls", *argv) == (0, "", told)
 
 
-def test_an_empty_store_says_how_it_gets_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_store_shows_how_to_add_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     run("init", "--embedding", "hash")
@@ -240,14 +240,14 @@ def test_an_empty_store_says_how_it_gets_a_document(tmp_path: Path, monkeypatch:
     assert run("ls") == (0, "", "the store holds no document; next: recall add DIR\n")
 
 
-def test_an_empty_list_in_json_is_told_by_json_alone(home: Path) -> None:
+def test_empty_json_list_prints_only_json(home: Path) -> None:
     code, out, err = run("ls", "zzz", "--json")
 
     assert (code, err) == (0, "")
     assert (json.loads(out)["documents"], json.loads(out)["total"]) == ([], 0)
 
 
-def test_a_terminal_gets_a_table_with_titles_and_with_figures_where_they_are_asked_for(home: Path) -> None:
+def test_terminal_table_has_titles_and_optional_figures(home: Path) -> None:
     short, full = (run("ls", *flags, stdout=Terminal())[1] for flags in ((), ("-l",)))
 
     assert [name for name in ("path", "title", "chunks", "tokens", "changed", "source") if name in short] == [
@@ -257,7 +257,7 @@ def test_a_terminal_gets_a_table_with_titles_and_with_figures_where_they_are_ask
     assert all(path in text for path in NAMES for text in (short, full))
 
 
-def test_a_document_with_figures_is_a_line_of_80_columns(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_document_with_figures_fits_80_columns(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     title = "A title that goes on and on, as those of minutes and of scientific articles often do"
     (home / "notes" / "long.md").write_text(f"# {title}\n\nwords\n")
@@ -277,7 +277,7 @@ def test_a_document_with_figures_is_a_line_of_80_columns(home: Path, monkeypatch
     assert ["path", "chunks", "tokens", "changed", "(UTC)", "source"] in [line.split() for line in drawn]
 
 
-def test_a_long_list_is_not_drawn(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_list_is_not_drawn(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_MOST_DRAWN", 3)
 
     assert run("ls", stdout=Terminal())[1] == run("ls")[1]
@@ -296,5 +296,5 @@ def test_no_name_steers_a_terminal_or_breaks_its_line(home: Path) -> None:
     assert lines("e") == [r"e\nvil\x1b[31m.md"]
 
 
-def test_a_second_prefix_is_refused(home: Path) -> None:
+def test_second_prefix_is_refused(home: Path) -> None:
     assert run("ls", "notes", "src")[0] == 2

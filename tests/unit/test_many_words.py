@@ -33,7 +33,7 @@ def long_query(store: SqliteStore, words: str = WORDS, *, match: str = "any") ->
     return query
 
 
-def test_very_many_words_score_as_fts5_scores_them(store: SqliteStore) -> None:
+def test_very_many_words_score_as_in_fts5(store: SqliteStore) -> None:
     query = long_query(store)
     expected = lexical.scores(store.execute, lexical.expression(query), where=None, k=None, title_weight=3.0)
     assert postings.is_long(query)
@@ -42,7 +42,7 @@ def test_very_many_words_score_as_fts5_scores_them(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize("words", [WORDS, PHRASES])
-def test_very_many_words_score_as_the_formula_of_the_core_says(store: SqliteStore, words: str) -> None:
+def test_very_many_words_score_by_the_core_formula(store: SqliteStore, words: str) -> None:
     query = long_query(store, words)
     found = store.lexical(query, where=None, k=None, title_weight=3.0)
     expected = scores(store.occurrences(query, list(found)), list(found), Config(title_weight=3.0))
@@ -51,7 +51,7 @@ def test_very_many_words_score_as_the_formula_of_the_core_says(store: SqliteStor
     assert store.lexical_scores(query, some, title_weight=3.0) == {rowid: found[rowid] for rowid in some}
 
 
-def test_very_many_words_respect_the_filter_and_the_number_of_rows(store: SqliteStore) -> None:
+def test_very_many_words_respect_filter_and_row_limit(store: SqliteStore) -> None:
     query, where = long_query(store), parse_filter("doc.path != 'b.txt'")
     for k in (None, 0, 1, 2):
         expected = lexical.scores(store.execute, lexical.expression(query), where=where, k=k, title_weight=3.0)
@@ -60,14 +60,14 @@ def test_very_many_words_respect_the_filter_and_the_number_of_rows(store: Sqlite
         assert list(found) == list(expected)
 
 
-def test_very_many_words_score_the_rows_that_are_asked_for(store: SqliteStore) -> None:
+def test_very_many_words_score_only_requested_rows(store: SqliteStore) -> None:
     query, rowids = long_query(store), [key.rowid for key in store.candidates(None)][1:]
     expected = lexical.scores_of(store.execute, lexical.expression(query), rowids, title_weight=3.0)
     assert store.lexical_scores(query, rowids, title_weight=3.0) == pytest.approx(expected, rel=1e-12)
     assert store.lexical_scores(query, [], title_weight=3.0) == {}
 
 
-def test_words_that_must_all_match_are_left_to_fts5(store: SqliteStore) -> None:
+def test_match_all_is_left_to_fts5(store: SqliteStore) -> None:
     assert not postings.is_long(long_query(store, match="all"))
 
 
@@ -100,7 +100,7 @@ def expressions_asked(store: SqliteStore) -> Iterator[list[str]]:
         store.db.exec_trace = None
 
 
-def test_equal_prefixes_of_a_raw_query_are_asked_once(store: SqliteStore) -> None:
+def test_equal_prefixes_of_a_raw_query_are_looked_up_once(store: SqliteStore) -> None:
     query = RawQuery(" OR ".join(["fish*", "re*"] * 2500))
     with expressions_asked(store) as asked:
         assert store.syntax_error(query) is None
@@ -114,7 +114,7 @@ def test_equal_prefixes_of_a_raw_query_are_asked_once(store: SqliteStore) -> Non
 
 
 @pytest.mark.parametrize("repeats", [11, 40])
-def test_very_many_alternatives_of_a_raw_query_score_as_fts5_scores_them(store: SqliteStore, repeats: int) -> None:
+def test_very_many_raw_alternatives_score_as_in_fts5(store: SqliteStore, repeats: int) -> None:
     query = raw_query(repeats)
     assert postings.is_long(query)
     expected = lexical.scores(store.execute, query.text, where=None, k=None, title_weight=3.0)
@@ -129,7 +129,7 @@ def test_very_many_alternatives_of_a_raw_query_score_as_fts5_scores_them(store: 
     )
 
 
-def test_every_alternative_of_a_raw_query_has_its_figures_as_often_as_it_is_written(store: SqliteStore) -> None:
+def test_repeated_raw_alternatives_repeat_their_figures(store: SqliteStore) -> None:
     few, many = raw_query(1), raw_query(11)
     once, often = store.term_stats(few), store.term_stats(many)
     rowids = [key.rowid for key in store.candidates(None)]
@@ -138,7 +138,7 @@ def test_every_alternative_of_a_raw_query_has_its_figures_as_often_as_it_is_writ
     assert store.phrases(RawQuery(" OR ".join(["nowhere*"] * 200)), (), rowids).counts == ()
 
 
-def test_no_other_raw_query_is_taken_apart(store: SqliteStore) -> None:
+def test_other_raw_queries_are_not_split(store: SqliteStore) -> None:
     for raw in [
         "a AND b",
         "a b",

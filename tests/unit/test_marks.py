@@ -18,7 +18,7 @@ MODULE = (
 )
 
 
-def test_a_unit_ends_where_the_next_of_its_level_begins() -> None:
+def test_unit_ends_where_the_next_of_its_level_begins() -> None:
     outline = Outline(MODULE, 60)
 
     assert outline.units_around(25) == [Unit(10, 50), Unit(20, 30)]
@@ -26,7 +26,7 @@ def test_a_unit_ends_where_the_next_of_its_level_begins() -> None:
     assert outline.units_around(55) == [Unit(50, 60)]
 
 
-def test_a_heading_is_the_names_of_what_holds_a_place() -> None:
+def test_heading_lists_the_units_around_a_place() -> None:
     outline = Outline(MODULE, 60)
 
     assert [outline.heading_at(place) for place in (5, 10, 25, 49, 50)] == [
@@ -38,7 +38,7 @@ def test_a_heading_is_the_names_of_what_holds_a_place() -> None:
     ]
 
 
-def test_what_is_ended_is_no_unit_any_more() -> None:
+def test_ended_unit_no_longer_counts() -> None:
     outline = Outline((Mark(0, "heading", "h"), Mark(5, "block", "", 7), Mark(9, "end", "", 7)), 20)
 
     assert outline.units_around(7) == [Unit(5, 9)]
@@ -47,21 +47,21 @@ def test_what_is_ended_is_no_unit_any_more() -> None:
     assert outline.joints == (0,)
 
 
-def test_pages_stand_across_sections() -> None:
+def test_pages_may_cross_sections() -> None:
     outline = Outline((Mark(0, "page"), Mark(5, "heading", "h"), Mark(10, "page"), Mark(20, "page")), 30)
 
     assert outline.heading_at(25) == "h"
     assert outline.units_around(15) == [Unit(10, 20)]
 
 
-def test_pages_are_counted_with_those_that_have_no_text() -> None:
+def test_pages_without_text_are_counted() -> None:
     for span, place in [((0, 5), "page 1"), ((9, 10), "page 1"), ((9, 11), "page 1-2"), ((12, 30), "page 2-4")]:
         places = Places((Mark(0, "page"), Mark(10, "page"), Mark(20, "page"), Mark(20, "page")))
 
         assert places.at(*span) == place, (span, place)
 
 
-def test_lines_end_before_the_next_piece_and_bytes_where_it_begins() -> None:
+def test_line_ranges_end_before_and_byte_ranges_at_next_piece() -> None:
     lines = Places((Mark(0, "line", "3"), Mark(10, "line", "7"), Mark(20, "line", "12")))
     pieces = Places((Mark(0, "bytes", "100"), Mark(10, "bytes", "150"), Mark(20, "bytes", "180")))
 
@@ -69,11 +69,11 @@ def test_lines_end_before_the_next_piece_and_bytes_where_it_begins() -> None:
     assert [pieces.at(0, 10), pieces.at(5, 20)] == ["bytes 100-150", "bytes 100-180"]
 
 
-def test_a_text_without_places_has_none() -> None:
+def test_text_without_places_has_none() -> None:
     assert Places(MODULE).at(0, 9) is None
 
 
-def test_a_stretch_is_what_lies_at_its_places() -> None:
+def test_places_select_their_span() -> None:
     for kind, first, last, found in [
         ("page", 2, 2, (10, 20)),
         ("page", 1, 9, (0, 30)),
@@ -86,7 +86,7 @@ def test_a_stretch_is_what_lies_at_its_places() -> None:
 
 
 @given(st.integers(1, 40), st.integers(0, 20), st.integers(1, 60))
-def test_what_is_cited_by_a_place_lies_in_the_stretch_of_it(step: int, start: int, length: int) -> None:
+def test_cited_text_lies_in_the_span_of_its_place(step: int, start: int, length: int) -> None:
     for kind in ("line", "bytes", "page"):
         marks = [Mark(at, kind, str(1 + 3 * at) if kind != "page" else "") for at in range(0, 100, step)]
         marks += [Mark(100, kind, "301")] if kind == "bytes" else []
@@ -107,7 +107,7 @@ MARKS = st.lists(
 
 
 @given(MARKS)
-def test_marks_are_kept_as_they_are(steps: list[tuple[int, str, str, int]]) -> None:
+def test_marks_survive_dump_and_load(steps: list[tuple[int, str, str, int]]) -> None:
     at, marks = 0, []
     for step, *rest in steps:
         at += step
@@ -123,14 +123,14 @@ def test_invalid_marks_are_refused() -> None:
             load(text)
 
 
-def test_marks_out_of_order_or_outside_are_told() -> None:
+def test_unordered_or_outside_marks_are_reported() -> None:
     assert why_unfit((Mark(5, "page"), Mark(4, "page")), 9) is not None
     assert why_unfit((Mark(10, "page"),), 9) is not None
     assert why_unfit((Mark(1, "page", "", 0),), 9) is not None
     assert why_unfit((Mark(9, "page"),), 9) is None
 
 
-def test_a_citation_has_the_place_or_else_the_lines() -> None:
+def test_citation_has_a_place_or_lines() -> None:
     assert cite("a.md", 3, 9) == "a.md:3-9"
     assert cite("a.pdf", 3, 9, "page 2-3") == "a.pdf#page=2-3"
     assert cite("ls.1", 3, 9, "line 120-131") == "ls.1:120-131"
@@ -140,7 +140,7 @@ def test_a_citation_has_the_place_or_else_the_lines() -> None:
     assert behind("a.md", 3) == ":3"
 
 
-def test_a_stretch_is_in_the_units_that_contain_all_of_it() -> None:
+def test_span_belongs_to_the_units_that_contain_it() -> None:
     for start, end, heading in [
         (0, 5, None),
         (12, 18, "class A"),
@@ -153,7 +153,7 @@ def test_a_stretch_is_in_the_units_that_contain_all_of_it() -> None:
         assert heading_around(MODULE, start, end) == heading, (start, end)
 
 
-def test_a_stretch_behind_the_end_of_a_unit_is_not_in_it() -> None:
+def test_span_after_the_end_of_a_unit_is_outside() -> None:
     marks = (Mark(0, "heading", "A", 1), Mark(5, "block", "", 7), Mark(9, "end", "", 7), Mark(20, "end", "", 1))
 
     assert heading_around(marks, 10, 12) == "A"

@@ -49,7 +49,7 @@ def chunk_of(recall: Recall, path: str) -> str:
     return row["chunk"]["id"]
 
 
-def test_a_hit_says_which_signal_brought_it(recall: Recall) -> None:
+def test_hit_names_the_signal_that_found_it(recall: Recall) -> None:
     by_both = {"lamp.txt": "both", "lamps.txt": "meaning", "bees.txt": "meaning", "numbers.txt": "meaning"}
 
     assert matched(recall) == by_both
@@ -58,7 +58,7 @@ def test_a_hit_says_which_signal_brought_it(recall: Recall) -> None:
     assert matched(recall, settings=("match=all",)) == by_both
 
 
-def test_a_word_of_a_row_that_is_not_near_is_words_alone(recall: Recall) -> None:
+def test_distant_row_with_a_word_matches_by_words_only(recall: Recall) -> None:
     query = "SELECT doc.path FROM chunk USING lexical('bees'), semantic('17 23 42') LIMIT 100"
     rows = {row["doc"]["path"]: row for row in recall.query(query, Ask(explain=True))["results"]}
     part = rows["bees.txt"]["explain"]["parts"][1]
@@ -68,14 +68,14 @@ def test_a_word_of_a_row_that_is_not_near_is_words_alone(recall: Recall) -> None
     assert rows["numbers.txt"]["matched"] == "meaning"
 
 
-def test_a_question_without_a_signal_has_no_match(recall: Recall) -> None:
+def test_query_without_a_signal_has_no_match(recall: Recall) -> None:
     rows = recall.query("SELECT doc.path FROM doc")["results"]
 
     assert len(rows) == len(TEXTS)
     assert not any("matched" in row or "cosine" in row for row in rows)
 
 
-def test_only_a_hybrid_answer_has_the_cosine_of_rows_by_meaning(recall: Recall) -> None:
+def test_only_hybrid_answers_report_cosines_of_semantic_rows(recall: Recall) -> None:
     for mode, held in (("hybrid", {False: False, True: True}), ("semantic", {True: False})):
         for row in recall.search(WORDS, Ask(k=100, mode=mode, explain=True))["results"]:
             is_by_meaning = row["matched"] == "meaning"
@@ -84,7 +84,7 @@ def test_only_a_hybrid_answer_has_the_cosine_of_rows_by_meaning(recall: Recall) 
                 assert row["cosine"] == row["explain"]["parts"][1]["raw"]
 
 
-def test_a_document_has_the_words_of_all_its_chunks(tmp_path: Path) -> None:
+def test_document_has_the_words_of_all_its_chunks(tmp_path: Path) -> None:
     (tmp_path / "long.txt").write_text("Bees dance here. " * 300 + "\n\nThe harbour. " + "It is quiet. " * 300)
     (tmp_path / "other.txt").write_text("Ants walk.")
     Recall.init(str(tmp_path))
@@ -102,7 +102,7 @@ def test_a_document_has_the_words_of_all_its_chunks(tmp_path: Path) -> None:
         assert [row["doc"]["path"] for row in kept] == ["long.txt"]
 
 
-def test_a_pin_that_no_signal_brought_says_so(recall: Recall) -> None:
+def test_pin_without_a_signal_is_reported(recall: Recall) -> None:
     for name, settings, expected in [
         ("lamps.txt", (), "meaning"),
         ("lamps.txt", ("min_cosine=1",), "pinned"),
@@ -114,7 +114,7 @@ def test_a_pin_that_no_signal_brought_says_so(recall: Recall) -> None:
         assert chunks[0]["matched"] == expected, (name, settings)
 
 
-def test_a_copy_that_is_packed_for_another_says_so_too(tmp_path: Path) -> None:
+def test_packed_copy_reports_its_match_too(tmp_path: Path) -> None:
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("Lanterns are lit.")
     Recall.init(str(tmp_path))
@@ -126,7 +126,7 @@ def test_a_copy_that_is_packed_for_another_says_so_too(tmp_path: Path) -> None:
         assert [(chunk["path"], chunk["matched"]) for chunk in chunks] == [("b.txt", "both")]
 
 
-def test_min_cosine_drops_rows_without_a_word_alone(recall: Recall) -> None:
+def test_min_cosine_drops_only_rows_without_a_word(recall: Recall) -> None:
     least = (f"min_cosine={NEAR}",)
     assert cosine_of(recall, "bees.txt") < NEAR < cosine_of(recall, "lamps.txt")
 
@@ -138,14 +138,14 @@ def test_min_cosine_drops_rows_without_a_word_alone(recall: Recall) -> None:
     assert [row["doc"]["path"] for row in recall.query(query)["results"]] == ["lamp.txt", "lamps.txt"]
 
 
-def test_the_least_cosine_is_inclusive(recall: Recall) -> None:
+def test_min_cosine_is_inclusive(recall: Recall) -> None:
     cosine = cosine_of(recall, "lamps.txt")
 
     assert "lamps.txt" in matched(recall, settings=(f"min_cosine={cosine}",))
     assert "lamps.txt" not in matched(recall, settings=(f"min_cosine={cosine + 1e-6:.6f}",))
 
 
-def test_rows_that_are_dropped_are_omitted_with_that_reason(recall: Recall) -> None:
+def test_dropped_rows_are_omitted_with_their_reason(recall: Recall) -> None:
     settings = (f"min_cosine={NEAR}", "min_score=0.001")
     whole = recall.context(WORDS)["context"]
     context = recall.context(WORDS, Ask(settings=settings))["context"]
@@ -155,7 +155,7 @@ def test_rows_that_are_dropped_are_omitted_with_that_reason(recall: Recall) -> N
     assert context["candidates"] == whole["candidates"] == len(context["chunks"]) + sum(omitted.values())
 
 
-def test_a_row_that_sparse_recall_gives_is_not_dropped(tmp_path: Path) -> None:
+def test_sparse_recall_row_is_not_dropped(tmp_path: Path) -> None:
     for n in range(3):
         (tmp_path / f"long{n}.txt").write_text(f"lanterns {n} " + "word " * 2_000)
     (tmp_path / "short.txt").write_text("Lanternlight.")
@@ -169,7 +169,7 @@ def test_a_row_that_sparse_recall_gives_is_not_dropped(tmp_path: Path) -> None:
         assert (given["doc"]["path"], given["matched"]) == ("short.txt", "meaning")
 
 
-def test_whynot_trace_and_explain_know_the_least_cosine(recall: Recall) -> None:
+def test_whynot_trace_and_explain_use_min_cosine(recall: Recall) -> None:
     settings = (f"min_cosine={NEAR}",)
     cosine = cosine_of(recall, "numbers.txt")
 
@@ -194,12 +194,12 @@ def test_whynot_trace_and_explain_know_the_least_cosine(recall: Recall) -> None:
     assert "stability" in recall.explain(WORDS, chunk_of(recall, "numbers.txt"))["explanation"]
 
 
-def test_an_effective_plan_has_a_least_cosine_only_where_one_is_set(recall: Recall) -> None:
+def test_effective_plan_contains_min_cosine_only_if_set(recall: Recall) -> None:
     assert "min_cosine" not in recall.search(WORDS)["query"]["plan"]
     assert recall.search(WORDS, Ask(settings=("min_cosine=0.3",)))["query"]["plan"]["min_cosine"] == 0.3
 
 
-def test_documents_with_words_are_all_unless_k_says_how_many(recall: Recall) -> None:
+def test_documents_with_words_are_all_listed_without_k(recall: Recall) -> None:
     ask = Ask(documents_with_words=True)
 
     def paths(words: str, ask: Ask) -> list[str]:
@@ -213,7 +213,7 @@ def test_documents_with_words_are_all_unless_k_says_how_many(recall: Recall) -> 
     assert len(paths(NONSENSE, ask._replace(mode="semantic"))) == len(TEXTS)
 
 
-def test_the_list_is_the_whole_list_without_the_rows_that_are_dropped(recall: Recall) -> None:
+def test_dropping_rows_keeps_the_rest_of_the_list(recall: Recall) -> None:
     cases = [
         ("fusion=rrf",),
         ("normalize=minmax",),
@@ -234,7 +234,7 @@ def test_the_list_is_the_whole_list_without_the_rows_that_are_dropped(recall: Re
             assert found["stats"]["total_hits"] == len(kept)
 
 
-def test_ten_questions_about_nothing_warn_and_list_no_document(recall: Recall) -> None:
+def test_meaningless_queries_warn_and_list_no_document(recall: Recall) -> None:
     for question in (
         *("zzyzx", "qwrtp vbnm", "xq-77b", '"fnord wibble"', "Blorptastic?", "how do I frobnicate zlarg"),
         *("ñandúxyz", "0xdeadbeef", "grmpf grmpf grmpf", "snarkle.frump"),

@@ -51,13 +51,13 @@ def run(*argv: str) -> tuple[int, str, str]:
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def test_the_command_line_offers_each_documented_client_in_the_same_order() -> None:
+def test_command_line_offers_each_documented_client_in_order() -> None:
     install = next(flag for flag in BY_NAME["mcp"].flags if flag.name == "--install")
 
     assert install.choices == CLIENTS == tuple(ENTRIES)
 
 
-def test_what_is_printed_is_a_file_with_only_the_entry() -> None:
+def test_printed_file_contains_only_the_entry() -> None:
     for client, (servers, entry) in ENTRIES.items():
         printed = entry_for(client, COMMAND)
 
@@ -66,7 +66,7 @@ def test_what_is_printed_is_a_file_with_only_the_entry() -> None:
 
 
 @given(command=WORDS)
-def test_every_path_survives_the_entry_and_the_command(command: list[str]) -> None:
+def test_every_path_survives_entry_and_command(command: list[str]) -> None:
     for client, (servers, _) in ENTRIES.items():
         entry = read(client, entry_for(client, command))[servers]["recall"]
         assert command == (entry["command"] if client == "opencode" else [entry["command"], *entry["args"]]), client
@@ -79,7 +79,7 @@ def test_every_path_survives_the_entry_and_the_command(command: list[str]) -> No
             assert words == ([*LINES[client], *command] if client in LINES else []), client
 
 
-def test_a_path_that_is_not_utf_8_is_refused() -> None:
+def test_non_utf8_path_is_refused() -> None:
     for client in CLIENTS:
         with pytest.raises(RecallError, match="is UTF-8, and the path") as caught:
             entry_for(client, ["/bin/\udcff"])
@@ -111,14 +111,14 @@ def test_install_prints_the_entry_and_changes_no_file(tmp_path: Path, monkeypatc
     assert sorted(home.iterdir()) == before
 
 
-def test_write_is_a_flag_no_more() -> None:
+def test_write_flag_no_longer_exists() -> None:
     code, out, err = run("mcp", "--install", "codex", "--write")
 
     assert (code, out) == (2, "")
     assert "recall mcp has no flag --write" in err
 
 
-def test_the_page_for_agents_shows_what_is_printed() -> None:
+def test_agents_page_shows_the_printed_entry() -> None:
     python = "/home/ada/.local/share/pipx/venvs/recall-tui/bin/python"
     command = [python, "-m", "recall_core", "--store", "/home/ada/lantern", "mcp"]
     page = (DOCS / "agents.md").read_text(encoding="utf-8")
@@ -130,7 +130,7 @@ def test_the_page_for_agents_shows_what_is_printed() -> None:
         assert f"or run: {line_for(client, command)}\n" in page, client
 
 
-def test_each_client_has_its_place() -> None:
+def test_each_client_has_its_file() -> None:
     for client, linux, macos in [
         ("claude-code", "/p/.mcp.json", "/p/.mcp.json"),
         (
@@ -151,7 +151,7 @@ def test_each_client_has_its_place() -> None:
         assert places == [Path(linux), Path(macos)], (client, linux, macos)
 
 
-def test_variables_move_a_place_where_the_client_reads_them() -> None:
+def test_variables_move_the_file_as_the_client_expects() -> None:
     for client, platform, place in [
         ("claude-desktop", "linux", "/x/Claude/claude_desktop_config.json"),
         ("zed", "linux", "/x/zed/settings.json"),
@@ -168,7 +168,7 @@ def test_variables_move_a_place_where_the_client_reads_them() -> None:
         )
 
 
-def test_without_a_home_a_person_has_no_configuration_and_a_project_has() -> None:
+def test_only_project_configuration_exists_without_a_home() -> None:
     environ = {"HOME": "", "XDG_CONFIG_HOME": "not/from/the/root"}
     places = {client: place_of(client, environ, folder=Path("/p"), platform="linux") for client in CLIENTS}
 

@@ -62,7 +62,7 @@ def read(recall: Recall, path: str, **arguments: Any) -> dict[str, Any]:
     return dict(json.loads(told(recall, "memory_get", path=path, **arguments).text))
 
 
-def test_the_lines_of_a_file_are_read_from_beginning_to_end(recall: Recall) -> None:
+def test_lines_of_a_file_are_read_from_beginning_to_end(recall: Recall) -> None:
     parts = [read(recall, "log.txt")]
     while "nextFrom" in parts[-1]:
         parts.append(read(recall, "log.txt", from_=parts[-1]["nextFrom"]))
@@ -72,7 +72,7 @@ def test_the_lines_of_a_file_are_read_from_beginning_to_end(recall: Recall) -> N
 
 
 @given(first=st.integers(1, 300), lines=st.integers(1, 400))
-def test_memory_get_gives_the_lines_that_it_says(recall: Recall, first: int, lines: int) -> None:
+def test_memory_get_returns_the_lines_it_reports(recall: Recall, first: int, lines: int) -> None:
     got = read(recall, "log.txt", from_=first, lines=lines)
 
     assert got["from"] == first
@@ -80,7 +80,7 @@ def test_memory_get_gives_the_lines_that_it_says(recall: Recall, first: int, lin
     assert got["text"] == "".join(LINES[first - 1 : first - 1 + got["lines"]])
 
 
-def test_memory_get_counts_lines_from_the_beginning_whatever_of_a_document_it_is_asked_for(recall: Recall) -> None:
+def test_memory_get_counts_lines_from_the_beginning_of_the_document(recall: Recall) -> None:
     (result,) = recall.search("Line 150")["results"][:1]
     chunk = result["chunk"]
 
@@ -92,7 +92,7 @@ def test_memory_get_counts_lines_from_the_beginning_whatever_of_a_document_it_is
     assert by_id["text"] == "".join(LINES[chunk["line_start"] - 1 : chunk["line_end"]])
 
 
-def test_memory_get_of_an_empty_document_is_an_answer(recall: Recall) -> None:
+def test_memory_get_answers_for_an_empty_document(recall: Recall) -> None:
     assert read(recall, "empty.txt") == {"path": "empty.txt", "from": 1, "lines": 0, "text": ""}
 
 
@@ -102,7 +102,7 @@ def parts_of(text: str) -> tuple[str, str]:
     return kept, rest.strip().rpartition("go on with ")[2]
 
 
-def test_a_long_text_is_cut_at_a_line_and_read_to_its_end_by_what_the_answer_names(recall: Recall) -> None:
+def test_long_text_is_cut_at_a_line_and_can_continue(recall: Recall) -> None:
     for most in (GET_BYTES, 3_000):
         limits = Limits(most + 4_000 if most == GET_BYTES else most)
         read, target, by_address, address = "", "long.txt", "", "long.txt"
@@ -121,7 +121,7 @@ def test_a_long_text_is_cut_at_a_line_and_read_to_its_end_by_what_the_answer_nam
         assert read == by_address == TEXTS["long.txt"]
 
 
-def test_a_chunk_that_is_cut_goes_on_at_a_line_of_its_document(recall: Recall) -> None:
+def test_cut_chunk_continues_at_a_line_of_its_document(recall: Recall) -> None:
     chunk = recall.search("Line 150")["results"][0]["chunk"]
 
     kept, target = parts_of(told(recall, "get", targets=[chunk["id"]], maxBytes=60).text)
@@ -130,20 +130,20 @@ def test_a_chunk_that_is_cut_goes_on_at_a_line_of_its_document(recall: Recall) -
     assert target == f"log.txt:{chunk['line_start'] + kept.count(chr(10))}-{chunk['line_end']}"
 
 
-def test_get_gives_of_a_long_line_what_fits(recall: Recall) -> None:
+def test_get_returns_the_fitting_part_of_a_long_line(recall: Recall) -> None:
     text = told(recall, "get", targets=["one.txt"], maxBytes=1_000).text
 
     assert text.count("word") == 200
     assert "99000 of 100000 bytes are left out" in text
 
 
-def test_get_gives_no_half_letters(recall: Recall) -> None:
+def test_get_never_splits_a_letter(recall: Recall) -> None:
     content = told(recall, "get", targets=["ä/ö.md"], lines="3", maxBytes=3).content
 
     assert content["found"]["text"] == "Ä"
 
 
-def test_memory_search_gives_as_many_results_as_fit(recall: Recall) -> None:
+def test_memory_search_returns_as_many_results_as_fit(recall: Recall) -> None:
     asked = {"query": "line of the log", "maxResults": 1_000, "text": True}
     whole = json.loads(told(recall, "memory_search", Limits(10_000_000), **asked).text)
 
@@ -159,7 +159,7 @@ def test_memory_search_gives_as_many_results_as_fit(recall: Recall) -> None:
         assert len(text) + len(following) + 1 > most, most
 
 
-def test_that_no_row_has_a_word_is_said_first(recall: Recall) -> None:
+def test_missing_word_matches_are_reported_first(recall: Recall) -> None:
     for tool in ("search", "context", "memory_search"):
         for query, is_first in (("zzyzx", True), ("hello", False)):
             text = told(recall, tool, query=query).text
@@ -169,14 +169,14 @@ def test_that_no_row_has_a_word_is_said_first(recall: Recall) -> None:
     assert told(recall, "memory_search", query="hello").content["results"][0]["matched"] == "both"
 
 
-def test_what_was_got_is_one_answer_or_a_list_of_them_whatever_the_fields(recall: Recall) -> None:
+def test_get_returns_one_answer_or_a_list_with_any_fields(recall: Recall) -> None:
     one, two = ["log.txt:1"], ["log.txt:1", "log.txt:2"]
     for fields in ("compact", "all"):
         assert "found" in told(recall, "get", targets=one, fields=fields).content
         assert len(told(recall, "get", targets=two, fields=fields).content["answers"]) == 2
 
 
-def test_a_corpus_is_a_source_and_an_unknown_one_is_refused(recall: Recall) -> None:
+def test_corpus_is_a_source_and_unknown_corpora_are_refused(recall: Recall) -> None:
     def paths(corpus: str) -> set[str]:
         found = told(recall, "memory_search", query="hello line", corpus=corpus).content
         return {each["path"] for each in found["results"]}
@@ -188,7 +188,7 @@ def test_a_corpus_is_a_source_and_an_unknown_one_is_refused(recall: Recall) -> N
     assert caught.value.code == "unknown_corpus"
 
 
-def test_errors_name_documents_as_callers_know_them(recall: Recall, store: Path) -> None:
+def test_errors_name_documents_as_callers_do(recall: Recall, store: Path) -> None:
     for tool, asked in (
         ("explain", {"query": "hello", "target": "wiki/c.md"}),
         ("get", {"targets": ["wiki/c.md:9"]}),
@@ -201,7 +201,7 @@ def test_errors_name_documents_as_callers_know_them(recall: Recall, store: Path)
         assert str(store.parent) not in said
 
 
-def test_the_schema_of_a_tool_has_no_references() -> None:
+def test_tool_schema_has_no_references() -> None:
     for tool in [tool.name for tool in TOOLS]:
         taken = schema(BY_NAME[tool].takes)
 
@@ -211,7 +211,7 @@ def test_the_schema_of_a_tool_has_no_references() -> None:
         assert "$ref" not in json.dumps(taken), tool
 
 
-def test_the_schema_of_a_tool_is_strict() -> None:
+def test_tool_schema_is_strict() -> None:
     unsupported = {"anyOf", "oneOf", "allOf", "default", "minLength", "maxLength", "patternProperties"}
     for tool in TOOLS:
         taken = schema(tool.takes)
@@ -269,7 +269,7 @@ SPELLINGS: list[tuple[str, dict[str, Any], list[dict[str, Any]]]] = [
 REQUIRED = {"search": {"query": "line"}, "memory_search": {"query": "line"}, "memory_get": {"path": "log.txt"}}
 
 
-def test_a_value_with_one_reading_is_taken_as_it_is_meant() -> None:
+def test_unambiguous_value_is_accepted_in_other_spellings() -> None:
     for tool, meant, spellings in SPELLINGS:
         kind, required = BY_NAME[tool].takes, REQUIRED.get(tool, {"targets": ["log.txt"]})
         wanted = tools.read(kind, {**required, **meant})
@@ -277,7 +277,7 @@ def test_a_value_with_one_reading_is_taken_as_it_is_meant() -> None:
             assert tools.read(kind, {**required, **spelling}) == wanted, (tool, spelling)
 
 
-def test_a_value_without_a_reading_is_refused_by_its_name() -> None:
+def test_ambiguous_value_is_refused_by_its_name() -> None:
     unread = [
         ("search", {"k": "5.5"}),
         ("search", {"k": 5.5}),
@@ -300,14 +300,14 @@ def test_a_value_without_a_reading_is_refused_by_its_name() -> None:
         assert name in caught.value.message, (name, caught.value.message)
 
 
-def test_a_question_that_is_too_long_is_refused_as_everywhere(recall: Recall) -> None:
+def test_overlong_query_is_refused(recall: Recall) -> None:
     for tool in ("search", "context", "whynot", "memory_search"):
         with pytest.raises(UsageError) as caught:
             told(recall, tool, query="é" * 20_001, **({"target": "log.txt"} if tool == "whynot" else {}))
         assert caught.value.code == "query_too_long", tool
 
 
-def test_every_argument_may_be_sent_with_an_empty_value(recall: Recall) -> None:
+def test_every_argument_may_be_empty(recall: Recall) -> None:
     unused = {"rql": "", "filter": "", "set": [], "mode": "hybrid", "k": 10, "fields": "compact"}
     assert told(recall, "search", query="hello", **unused).text == told(recall, "search", query="hello").text
     rql = "SELECT * FROM chunk LIMIT 2"
@@ -316,7 +316,7 @@ def test_every_argument_may_be_sent_with_an_empty_value(recall: Recall) -> None:
     assert told(recall, "get", targets=[], glob="ä/*", lines="").text == told(recall, "get", glob="ä/*").text
 
 
-def test_a_missing_argument_is_named_with_an_example(recall: Recall) -> None:
+def test_missing_argument_is_named_with_an_example(recall: Recall) -> None:
     for tool, sent, name in (
         ("search", {}, "query"),
         ("search", {"query": ""}, "query"),
@@ -355,7 +355,7 @@ def ambiguous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
         yield recall
 
 
-def test_a_name_that_is_a_place_too_wins_and_the_answer_says_how_to_get_the_place(ambiguous: Recall) -> None:
+def test_document_name_wins_over_place_and_the_warning_names_both(ambiguous: Recall) -> None:
     found = told(ambiguous, "get", targets=["a.md:3"])
     (warning,) = found.content["warnings"]
     other = told(ambiguous, "get", targets=[warning.rpartition(" ")[2]])
@@ -370,11 +370,11 @@ def test_a_name_that_is_a_place_too_wins_and_the_answer_says_how_to_get_the_plac
 
 
 @pytest.mark.parametrize("target", ["a.md", "a.md:1", "b.md:9"])
-def test_a_name_of_one_thing_is_told_without_a_word(ambiguous: Recall, target: str) -> None:
+def test_unambiguous_name_causes_no_warning(ambiguous: Recall, target: str) -> None:
     assert told(ambiguous, "get", targets=[target]).content["warnings"] == []
 
 
-def test_a_warning_calls_documents_as_callers_do(ambiguous: Recall) -> None:
+def test_warning_names_documents_as_callers_do(ambiguous: Recall) -> None:
     base = ambiguous.engine.base
 
     found = told(ambiguous, "get", Limits(base=str(base.parent)), targets=[f"{base.name}/a.md:3"])
@@ -407,7 +407,7 @@ NAMES = [
 ]
 
 
-def test_no_document_passes_for_recalls_own_words(tmp_path: Path) -> None:
+def test_no_document_passes_as_recall_output(tmp_path: Path) -> None:
     texts = {f"{place}/{name}": f"{HEADING}{IMITATION}{place}\n" for place, name in enumerate(NAMES)}
     with Recall.open(str(filled(tmp_path / "store", texts))) as forged:
         chunk = forged.search("deploy")["results"][0]["chunk"]["id"]

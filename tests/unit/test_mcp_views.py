@@ -22,9 +22,7 @@ NOTE = "[left out, the answer is long: "
 
 
 @given(pieces=PIECES, most=st.integers(0, 300))
-def test_an_answer_has_no_more_characters_than_it_may_but_for_what_names_the_rest(
-    pieces: list[AnswerPiece], most: int
-) -> None:
+def test_answer_fits_its_limit_apart_from_the_final_note(pieces: list[AnswerPiece], most: int) -> None:
     whole = "\n".join(piece.text for piece in pieces)
 
     told = join_pieces(pieces, most)
@@ -38,7 +36,7 @@ def test_an_answer_has_no_more_characters_than_it_may_but_for_what_names_the_res
         assert "".join(kept.split()) == "".join(whole.split())[: len("".join(kept.split()))]
 
 
-def test_what_is_left_out_is_named_by_its_parts() -> None:
+def test_omitted_parts_are_named() -> None:
     pieces = [
         AnswerPiece("", "3 hits."),
         AnswerPiece("hit 1", "one"),
@@ -51,13 +49,13 @@ def test_what_is_left_out_is_named_by_its_parts() -> None:
     assert join_pieces(pieces, 62) == f"3 hits.\none\n{NOTE}hit 2, hit 3]"
 
 
-def test_many_that_are_left_out_are_counted() -> None:
+def test_many_omitted_parts_are_counted() -> None:
     pieces = [AnswerPiece(f"n{number}.md", "x" * 10) for number in range(30)]
 
     assert join_pieces(pieces, 120).endswith("n2.md, n3.md, n4.md, n5.md, n6.md, n7.md, n8.md, n9.md and 20 more]")
 
 
-def test_a_long_text_of_one_line_is_cut_within_it() -> None:
+def test_long_single_line_is_cut_within_the_line() -> None:
     note = f"{NOTE}the rest of a.json]"
 
     told = join_pieces([AnswerPiece("", "**a.json**"), AnswerPiece("a.json", fence_text("x" * 1_000))], 200)
@@ -91,7 +89,7 @@ def view(text: str) -> Any:
 
 
 @given(text=st.text("ab\n\r\u2028é", max_size=400), lines=st.integers(1, MOST_LINES))
-def test_following_next_from_reads_all_of_a_document_without_gap_or_overlap(text: str, lines: int) -> None:
+def test_next_from_reads_a_document_without_gap_or_overlap(text: str, lines: int) -> None:
     first: int | None = 1
     read, counted = [], 0
     while first is not None:
@@ -108,7 +106,7 @@ def test_following_next_from_reads_all_of_a_document_without_gap_or_overlap(text
 
 
 @given(text=st.text("ab\n", max_size=100), first=st.integers(1, 50), lines=st.integers(1, 50))
-def test_some_lines_are_those_that_the_text_has_there(text: str, first: int, lines: int) -> None:
+def test_line_range_returns_exactly_its_lines(text: str, first: int, lines: int) -> None:
     told = memory_text(view(text), first, lines)
 
     assert told["text"] == "".join(text.splitlines(keepends=True)[first - 1 : first - 1 + lines])

@@ -123,7 +123,7 @@ def plain(found: Occurrences) -> object:
 
 
 @pytest.mark.parametrize("memory_mb", [512, 0])
-def test_what_is_in_memory_says_what_the_file_says(made: str, memory_mb: int) -> None:
+def test_memory_equals_the_file(made: str, memory_mb: int) -> None:
     with opened(made, memory_mb=0) as cold, opened(made, memory_mb=memory_mb) as memory:
         assert not memory_mb or memory.fill_memory()
         assert is_in_memory(memory) is bool(memory_mb)
@@ -131,7 +131,7 @@ def test_what_is_in_memory_says_what_the_file_says(made: str, memory_mb: int) ->
             assert everything(memory, Random(seed)) == everything(cold, Random(seed)), seed
 
 
-def test_a_narrow_matrix_proposes_what_a_wide_one_does(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_narrow_matrix_proposes_the_same_rows_as_a_wide_one(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wide = matrix.Matrix.__init__
 
     def narrow(self: matrix.Matrix, rows: int, dimension: int, *, is_wide: bool) -> None:
@@ -144,7 +144,7 @@ def test_a_narrow_matrix_proposes_what_a_wide_one_does(made: str, monkeypatch: p
             assert everything(memory, Random(seed)) == everything(cold, Random(seed)), seed
 
 
-def test_a_store_without_room_for_vectors_keeps_the_rest(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_without_room_for_vectors_keeps_other_data(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "MEGABYTE", 20_000)
     with opened(path, memory_mb=0) as cold, opened(path, memory_mb=1) as memory:
         assert memory.fill_memory()
@@ -155,13 +155,13 @@ def test_a_store_without_room_for_vectors_keeps_the_rest(path: str, monkeypatch:
         assert everything(memory, Random(3)) == everything(cold, Random(3))
 
 
-def test_a_process_that_asks_once_reads_nothing(path: str) -> None:
+def test_process_with_one_query_loads_nothing(path: str) -> None:
     with opened(path) as store:
         ask(store)
         assert store._lease is None
 
 
-def test_the_second_question_has_the_store_read(path: str) -> None:
+def test_second_query_loads_the_store(path: str) -> None:
     with opened(path) as store:
         first = ask(store)
         second = ask(store, "cat")
@@ -171,14 +171,14 @@ def test_the_second_question_has_the_store_read(path: str) -> None:
         assert (ask(store), ask(store, "cat")) == (first, second)
 
 
-def test_many_questions_inside_one_reading_are_many(path: str) -> None:
+def test_queries_inside_one_reading_count_separately(path: str) -> None:
     with opened(path) as store, store.reading():
         for text in ("ant", "bee"):
             store.lexical(query(store, text), where=None, k=5, title_weight=3.0)
         assert store._lease is not None
 
 
-def test_a_question_in_words_and_a_vector_is_one(path: str) -> None:
+def test_query_of_words_and_a_vector_counts_once(path: str) -> None:
     with opened(path) as store, store.reading():
         store.lexical(query(store, "ant"), where=None, k=5, title_weight=3.0)
         store.nearest(ASKED, where=None, k=5)
@@ -186,7 +186,7 @@ def test_a_question_in_words_and_a_vector_is_one(path: str) -> None:
         assert store._lease is None
 
 
-def test_connections_of_one_process_share_what_is_read(path: str) -> None:
+def test_connections_of_one_process_share_loaded_data(path: str) -> None:
     with opened(path) as one, opened(path) as other:
         assert one.fill_memory()
         assert is_in_memory(one)
@@ -198,7 +198,7 @@ def test_connections_of_one_process_share_what_is_read(path: str) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_who_waits_for_a_state_that_somebody_has_written_over_waits_no_longer(path: str) -> None:
+def test_waiting_for_an_overwritten_state_ends(path: str) -> None:
     with opened(path) as reading, opened(path) as writing:
         with reading.reading():
             state = reading.state()
@@ -207,14 +207,14 @@ def test_who_waits_for_a_state_that_somebody_has_written_over_waits_no_longer(pa
         assert reading.fill_memory()
 
 
-def test_nothing_is_left_once_the_last_one_closes(path: str) -> None:
+def test_memory_is_freed_when_the_last_connection_closes(path: str) -> None:
     with opened(path) as store:
         assert store.fill_memory()
         assert store._file in snapshot._Files.shared
     assert store._file not in snapshot._Files.shared
 
 
-def test_nothing_is_left_of_one_that_is_never_closed(path: str) -> None:
+def test_memory_of_an_unclosed_connection_is_freed(path: str) -> None:
     store = open_store(path)
     assert store.fill_memory()
     file = store._file
@@ -223,7 +223,7 @@ def test_nothing_is_left_of_one_that_is_never_closed(path: str) -> None:
     assert file not in snapshot._Files.shared
 
 
-def test_what_this_connection_writes_is_seen_at_once(path: str) -> None:
+def test_own_writes_are_seen_at_once(path: str) -> None:
     with opened(path) as store:
         assert store.fill_memory()
         before = len(store.candidates(None))
@@ -235,7 +235,7 @@ def test_what_this_connection_writes_is_seen_at_once(path: str) -> None:
         assert list(ask(store, "unheard").values()) != []
 
 
-def test_what_another_connection_writes_is_seen_at_once(path: str) -> None:
+def test_writes_of_another_connection_are_seen_at_once(path: str) -> None:
     with opened(path) as reading, opened(path) as writing:
         assert reading.fill_memory()
         assert ask(reading, "unheard") == {}
@@ -246,7 +246,7 @@ def test_what_another_connection_writes_is_seen_at_once(path: str) -> None:
         assert ask(reading, "unheard") == {}
 
 
-def test_what_is_rolled_back_is_never_kept(path: str) -> None:
+def test_rolled_back_rows_are_never_kept(path: str) -> None:
     with opened(path) as store:
         assert store.fill_memory()
         before = len(store.candidates(None))
@@ -259,7 +259,7 @@ def test_what_is_rolled_back_is_never_kept(path: str) -> None:
             assert len(store.candidates(None)) == before
 
 
-def test_a_reading_keeps_to_its_state_while_others_write(path: str) -> None:
+def test_reading_keeps_its_state_while_others_write(path: str) -> None:
     with opened(path) as reading, opened(path) as writing:
         assert reading.fill_memory()
         with reading.reading():
@@ -271,7 +271,7 @@ def test_a_reading_keeps_to_its_state_while_others_write(path: str) -> None:
             assert len(after) == 5
 
 
-def test_a_word_of_a_row_that_is_not_there_is_damage_in_memory_too(path: str) -> None:
+def test_word_of_a_missing_row_is_damage_in_memory_too(path: str) -> None:
     with opened(path) as store:
         put(store, new_file("b.txt", ["unheard"]))
         with store.transaction():
@@ -285,7 +285,7 @@ def test_a_word_of_a_row_that_is_not_there_is_damage_in_memory_too(path: str) ->
             ask(store, "unheard")
 
 
-def test_a_store_that_contradicts_itself_is_not_kept(path: str) -> None:
+def test_inconsistent_store_is_not_kept_in_memory(path: str) -> None:
     with opened(path) as store:
         raw = sqlite3.connect(path)
         raw.execute("DELETE FROM chunk_fts_docsize WHERE id = 3")
@@ -296,7 +296,7 @@ def test_a_store_that_contradicts_itself_is_not_kept(path: str) -> None:
             ask(store)
 
 
-def test_after_a_fork_nothing_of_the_parent_is_taken_for_read(path: str) -> None:
+def test_forked_child_discards_the_memory_of_its_parent(path: str) -> None:
     with opened(path) as store:
         assert store.fill_memory()
         child = os.fork()
@@ -305,7 +305,7 @@ def test_after_a_fork_nothing_of_the_parent_is_taken_for_read(path: str) -> None
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_a_store_in_memory_is_read_with_the_second_question() -> None:
+def test_in_memory_store_is_loaded_at_the_second_query() -> None:
     store = memory_store()
     put(store, new_file("b.txt", ["ant bee", "cat"]))
     answers = [ask(store), ask(store), ask(store)]
@@ -313,13 +313,13 @@ def test_a_store_in_memory_is_read_with_the_second_question() -> None:
     assert answers[0] == answers[1] == answers[2]
 
 
-def test_the_state_is_of_the_generation_and_the_content(path: str) -> None:
+def test_state_consists_of_generation_and_content(path: str) -> None:
     with opened(path) as store, store.reading():
         generation, digest, _ = state_of(store.execute(STATE))
         assert (generation, len(digest)) == (store.generation(), 64)
 
 
-def test_more_rows_than_a_piece_are_read_whole() -> None:
+def test_more_rows_than_one_batch_are_read_completely() -> None:
     store = memory_store()
     put(store, *(new_file(f"{number}.txt", [f"w{piece}" for piece in range(100)]) for number in range(21)))
     assert PIECE_ROWS < 2_100
@@ -328,7 +328,7 @@ def test_more_rows_than_a_piece_are_read_whole() -> None:
     assert everything(store, Random(5)) == cold
 
 
-def test_where_fts5_rounds_otherwise_it_scores_the_words_itself(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fts5_scores_words_itself_if_rounding_differs(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one_bit_more = "-bm25(chunk_fts, ?, 1.0) * 1.0000000000000002"
     monkeypatch.setattr(arithmetic, "_SCORES", arithmetic._SCORES.replace("-bm25(chunk_fts, ?, 1.0)", one_bit_more))
     arithmetic.is_that_of_fts5.cache_clear()
@@ -345,7 +345,7 @@ def test_where_fts5_rounds_otherwise_it_scores_the_words_itself(path: str, monke
         arithmetic.is_that_of_fts5.cache_clear()
 
 
-def test_the_rows_of_filters_make_room_for_those_of_others(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_of_old_filters_are_evicted_for_new_ones(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "_FILTERS_SHARE", 10**9)
     monkeypatch.setattr(snapshot, "MEGABYTE", 100)
     with opened(path) as store:
@@ -359,11 +359,11 @@ def test_the_rows_of_filters_make_room_for_those_of_others(path: str, monkeypatc
             assert len(held._passing) == 1
 
 
-def test_this_machine_rounds_as_fts5_does() -> None:
+def test_this_machine_rounds_like_fts5() -> None:
     assert arithmetic.is_that_of_fts5()
 
 
-def test_the_kth_best_is_that_of_a_sort() -> None:
+def test_kth_best_equals_that_of_a_sort() -> None:
     for seed in range(20):
         random = np.random.default_rng(seed)
         values = np.round(random.standard_normal(int(random.integers(2, 20_000))), 2)

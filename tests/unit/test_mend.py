@@ -139,12 +139,12 @@ def lines(exported: list[str], kind: str) -> list[dict[str, Any]]:
     return [line for each in exported if (line := json.loads(each))["type"] == kind]
 
 
-def test_the_trees_are_those_of_a_store(made: Path) -> None:
+def test_trees_belong_to_a_store(made: Path) -> None:
     assert set(damage.trees(made / "recall.db")) == set(TREES)
 
 
 @pytest.mark.parametrize("tree", mostly_nightly(TREES, *DATA, "meta", "chunk", "vec_place"))
-def test_a_spoiled_root_page_is_mended_and_leaves_what_could_be_read(
+def test_damaged_root_page_is_repaired_and_readable_rows_are_kept(
     fixed: Callable[..., Mended], known: tuple[list[str], list[Any]], tree: str
 ) -> None:
     """No vector is made again whose check holds: it would point the other way."""
@@ -162,7 +162,7 @@ def test_a_spoiled_root_page_is_mended_and_leaves_what_could_be_read(
     assert ("lost" in store.checks.get("rebuilt", {})) == (tree in DATA - {"file", "doc_reading"} | {"root"})
 
 
-def test_a_fix_says_to_sync_where_times_or_readings_are_gone(
+def test_fix_suggests_sync_if_times_or_marks_are_lost(
     made: Path, fixed: Callable[..., Mended], tmp_path: Path
 ) -> None:
     for tree in ("file", "doc_reading"):
@@ -180,7 +180,7 @@ SEVERAL = TREES[4::4]
 """A quarter of the trees, one of each kind; those in DATA are left out below."""
 
 
-def test_several_spoiled_root_pages_are_mended_at_once(
+def test_several_damaged_root_pages_are_repaired_together(
     fixed: Callable[..., Mended], known: tuple[list[str], list[Any]]
 ) -> None:
     store = fixed(*(tree for tree in SEVERAL if tree not in DATA | VECTORS))
@@ -190,7 +190,7 @@ def test_several_spoiled_root_pages_are_mended_at_once(
     assert "lost" not in store.checks["rebuilt"]
 
 
-def test_a_fix_leaves_the_damaged_file_as_a_backup_and_no_other_file(fixed: Callable[..., Mended]) -> None:
+def test_fix_leaves_only_a_backup_of_the_damaged_file(fixed: Callable[..., Mended]) -> None:
     for tree in ("meta", "chunk"):  # the pages of a copy are looked through for chunks
         store = fixed(tree)
 
@@ -201,7 +201,7 @@ def test_a_fix_leaves_the_damaged_file_as_a_backup_and_no_other_file(fixed: Call
         assert left == ["recall.db", backup.name, "recall.toml"], tree
 
 
-def test_marks_that_are_lost_come_back_with_the_next_sync(
+def test_lost_marks_return_with_the_next_sync(
     fixed: Callable[..., Mended], tmp_path: Path, before: tuple[list[str], list[Any]]
 ) -> None:
     base = damage.copied(fixed("doc_reading").base, tmp_path / "store")
@@ -213,7 +213,7 @@ def test_marks_that_are_lost_come_back_with_the_next_sync(
     assert lines(damage.exported(base), "document") == lines(before[0], "document")
 
 
-def test_the_texts_of_documents_outlast_their_table(
+def test_document_texts_survive_the_loss_of_their_table(
     fixed: Callable[..., Mended], before: tuple[list[str], list[Any]]
 ) -> None:
     store = fixed("doc")
@@ -227,7 +227,7 @@ def test_the_texts_of_documents_outlast_their_table(
     assert {line["text"] for line in lines(after, "chunk")} <= {line["text"] for line in lines(before[0], "chunk")}
 
 
-def test_what_is_lost_comes_back_with_the_next_sync(base: Path, before: tuple[list[str], list[Any]]) -> None:
+def test_lost_documents_return_with_the_next_sync(base: Path, before: tuple[list[str], list[Any]]) -> None:
     path = base / "recall.db"
     for page in leaves(path, "chunk"):
         damage.spoil(path, page)
@@ -265,7 +265,7 @@ def holed(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, s
     return base, path, mended(base)
 
 
-def test_a_changed_letter_is_left_out_and_named_with_its_place(
+def test_changed_letter_is_omitted_and_named_with_its_place(
     holed: tuple[Path, str, dict[str, dict[str, Any]]],
 ) -> None:
     base, path, checks = holed
@@ -280,7 +280,7 @@ def test_a_changed_letter_is_left_out_and_named_with_its_place(
             recall.get(path)
 
 
-def test_a_hole_is_filled_by_the_next_sync(
+def test_next_sync_fills_the_hole(
     holed: tuple[Path, str, dict[str, dict[str, Any]]], tmp_path: Path, before: tuple[list[str], list[Any]]
 ) -> None:
     base = damage.copied(holed[0], tmp_path / "store")
@@ -293,7 +293,7 @@ def test_a_hole_is_filled_by_the_next_sync(
     assert errors(mended(base)) == set()
 
 
-def test_a_second_fix_changes_nothing(holed: tuple[Path, str, dict[str, dict[str, Any]]], tmp_path: Path) -> None:
+def test_second_fix_changes_nothing(holed: tuple[Path, str, dict[str, dict[str, Any]]], tmp_path: Path) -> None:
     base = damage.copied(holed[0], tmp_path / "store")
     backups = sorted(path.name for path in base.glob("*.bak-*"))
     content = (base / "recall.db").read_bytes()
@@ -305,7 +305,7 @@ def test_a_second_fix_changes_nothing(holed: tuple[Path, str, dict[str, dict[str
     assert sorted(path.name for path in base.glob("*.bak-*")) == backups
 
 
-def test_those_who_have_the_store_open_see_it_mended(base: Path, before: tuple[list[str], list[Any]]) -> None:
+def test_open_connections_see_the_repaired_store(base: Path, before: tuple[list[str], list[Any]]) -> None:
     with Recall.open(str(base)) as other:
         answered = other.search("quokka", k=3)["results"]
         damage.spoil(base / "recall.db", damage.trees(base / "recall.db")["chunk_doc"])
@@ -319,7 +319,7 @@ def test_those_who_have_the_store_open_see_it_mended(base: Path, before: tuple[l
         assert recall.search("aardvark")["results"]
 
 
-def test_what_is_written_while_a_store_is_made_anew_is_not_lost(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writes_during_a_rebuild_are_not_lost(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lock is let go for a moment between reading the old and writing the new one."""
     path = base / "recall.db"
     damage.spoil(path, damage.trees(path)["doc_live_source"])
@@ -342,7 +342,7 @@ def test_what_is_written_while_a_store_is_made_anew_is_not_lost(base: Path, monk
 
 
 @pytest.mark.parametrize("tree", ["doc_live_mtime", "chunk_fts_docsize"])
-def test_a_damaged_index_is_made_anew_in_place(base: Path, before: tuple[list[str], list[Any]], tree: str) -> None:
+def test_damaged_index_is_rebuilt_in_place(base: Path, before: tuple[list[str], list[Any]], tree: str) -> None:
     db = apsw.Connection(str(base / "recall.db"))
     statement = {
         "doc_live_mtime": "UPDATE doc SET mtime = '2001-01-01T00:00:00.000000Z' WHERE rowid = 2",
@@ -365,7 +365,7 @@ def test_a_damaged_index_is_made_anew_in_place(base: Path, before: tuple[list[st
     assert (damage.exported(base), damage.judged(base)) == before
 
 
-def test_a_table_that_silently_lost_rows_is_not_taken_for_whole(base: Path) -> None:
+def test_table_that_silently_lost_rows_is_not_considered_complete(base: Path) -> None:
     """Making its indexes anew would make the loss official."""
     db = apsw.Connection(str(base / "recall.db"))
     (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'doc_live_path'").fetchone() or ("",)
@@ -389,7 +389,7 @@ def test_a_table_that_silently_lost_rows_is_not_taken_for_whole(base: Path) -> N
     assert {"kind": "document", "path": path} in checks["rebuilt"]["lost"]
 
 
-def test_a_row_that_only_an_index_has_is_taken_from_there(base: Path) -> None:
+def test_row_found_only_in_an_index_is_recovered(base: Path) -> None:
     (base / "empty").mkdir()
     with Recall.open(str(base)) as recall:
         for _ in recall.add([str(base / "empty")]):
@@ -424,9 +424,7 @@ def test_a_row_that_only_an_index_has_is_taken_from_there(base: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [3, *(pytest.param(place, marks=pytest.mark.slow) for place in (0, -1))])
-def test_a_spoiled_page_of_texts_takes_none_of_the_others(
-    base: Path, before: tuple[list[str], list[Any]], place: int
-) -> None:
+def test_damaged_text_page_affects_no_other_page(base: Path, before: tuple[list[str], list[Any]], place: int) -> None:
     """No index tells which rows there are behind it."""
     path = base / "recall.db"
     pages = leaves(path, "chunk")
@@ -442,7 +440,7 @@ def test_a_spoiled_page_of_texts_takes_none_of_the_others(
     assert len(known - after) <= 12
 
 
-def test_long_texts_are_found_without_the_root_of_their_table(tmp_path: Path) -> None:
+def test_long_texts_are_found_without_their_table_root(tmp_path: Path) -> None:
     """Their rows go on on pages of their own."""
     (tmp_path / "docs").mkdir()
     for n in range(6):
@@ -461,7 +459,7 @@ def test_long_texts_are_found_without_the_root_of_their_table(tmp_path: Path) ->
     assert damage.exported(tmp_path) == known
 
 
-def test_vectors_outlast_the_root_of_their_table(tmp_path: Path) -> None:
+def test_vectors_survive_the_loss_of_their_table_root(tmp_path: Path) -> None:
     """Each is taken from a page that nothing leads to any more, where its check holds."""
     whole = tmp_path / "whole"
     (whole / "docs").mkdir(parents=True)
@@ -482,9 +480,7 @@ def test_vectors_outlast_the_root_of_their_table(tmp_path: Path) -> None:
         assert damage.exported(base) == known, tree
 
 
-def test_without_room_nothing_is_mended_and_nothing_written(
-    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fix_without_disk_space_changes_nothing(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = base / "recall.db"
     damage.spoil(path, damage.trees(path)["doc"])
     content, needed, usage = path.read_bytes(), 3 * path.stat().st_size, shutil.disk_usage(base)
@@ -502,7 +498,7 @@ def test_without_room_nothing_is_mended_and_nothing_written(
     assert errors(mended(base)) == set()
 
 
-def test_a_purge_that_a_damaged_file_cannot_end_is_ended_by_mending(base: Path) -> None:
+def test_repair_finishes_a_purge_of_a_damaged_file(base: Path) -> None:
     path = base / "recall.db"
     with Recall.open(str(base)) as recall, recall.store.writer() as writer:
         writer.begin_purge(["docs/page-02.md"])
@@ -530,7 +526,7 @@ def damaged(base: Path) -> Path:
     return path
 
 
-def test_recovering_reads_what_it_can_and_leaves_the_old_store(
+def test_recover_reads_what_it_can_and_keeps_old_store(
     damaged: Path, tmp_path: Path, before: tuple[list[str], list[Any]]
 ) -> None:
     def state() -> dict[str, tuple[bytes, int]]:
@@ -551,7 +547,7 @@ def test_recovering_reads_what_it_can_and_leaves_the_old_store(
     assert {check["severity"] for check in response["checks"]} == {"ok"}
 
 
-def test_recovering_writes_over_nothing(damaged: Path, tmp_path: Path) -> None:
+def test_recover_overwrites_nothing(damaged: Path, tmp_path: Path) -> None:
     (tmp_path / "new.db").write_text("mine")
 
     with pytest.raises(StoreError) as error:
@@ -561,7 +557,7 @@ def test_recovering_writes_over_nothing(damaged: Path, tmp_path: Path) -> None:
     assert (tmp_path / "new.db").read_text() == "mine"
 
 
-def test_what_a_store_was_made_with_is_told_by_its_settings_where_it_cannot(
+def test_recover_takes_lost_creation_settings_from_recall_toml(
     base: Path, tmp_path: Path, before: tuple[list[str], list[Any]]
 ) -> None:
     path = base / "recall.db"
@@ -578,7 +574,7 @@ def test_what_a_store_was_made_with_is_told_by_its_settings_where_it_cannot(
     assert not (tmp_path / "other.db").exists()
 
 
-def test_a_damaged_vector_keeps_no_store_from_being_mended(base: Path, before: tuple[list[str], list[Any]]) -> None:
+def test_damaged_vector_does_not_block_a_repair(base: Path, before: tuple[list[str], list[Any]]) -> None:
     path = base / "recall.db"
     db = apsw.Connection(str(path))
     damage.change_vectors(db)
@@ -591,7 +587,7 @@ def test_a_damaged_vector_keeps_no_store_from_being_mended(base: Path, before: t
     assert damage.exported(base) == before[0]
 
 
-def test_settings_that_nobody_accepted_do_not_tell_what_a_store_was_made_with(base: Path, tmp_path: Path) -> None:
+def test_untrusted_settings_do_not_replace_lost_creation_settings(base: Path, tmp_path: Path) -> None:
     path = base / "recall.db"
     damage.spoil(path, damage.trees(path)["meta"])
     toml = base / "recall.toml"
@@ -605,7 +601,7 @@ def test_settings_that_nobody_accepted_do_not_tell_what_a_store_was_made_with(ba
     assert not (tmp_path / "other.db").exists()
 
 
-def test_a_store_of_which_nothing_can_be_read_leaves_no_new_one(base: Path, tmp_path: Path) -> None:
+def test_unreadable_store_creates_no_new_store(base: Path, tmp_path: Path) -> None:
     path = base / "recall.db"
     path.write_bytes(b"\x00" * path.stat().st_size)
 
@@ -627,7 +623,7 @@ def test_a_store_of_which_nothing_can_be_read_leaves_no_new_one(base: Path, tmp_
         (b"CREATE INDEX chunk_doc", b"CREATE INDEX chunk\x80doc"),
     ],
 )
-def test_a_store_that_no_command_opens_any_more_is_recovered(
+def test_store_that_no_command_opens_is_recovered(
     base: Path, tmp_path: Path, before: tuple[list[str], list[Any]], was: bytes, becomes: bytes
 ) -> None:
     path = base / "recall.db"
@@ -642,7 +638,7 @@ def test_a_store_that_no_command_opens_any_more_is_recovered(
     assert (damage.exported(tmp_path / "new.db"), damage.judged(tmp_path / "new.db")) == before
 
 
-def test_a_damaged_store_of_an_earlier_version_is_recovered(tmp_path: Path) -> None:
+def test_damaged_store_of_an_earlier_version_is_recovered(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     golden = Path(__file__).parents[1] / "golden"
     path.write_bytes(gzip.decompress((golden / "schema-2.db.gz").read_bytes()))
@@ -656,7 +652,7 @@ def test_a_damaged_store_of_an_earlier_version_is_recovered(tmp_path: Path) -> N
     assert damage.exported(tmp_path / "new.db") == damage.exported(tmp_path / "whole.db")
 
 
-def test_an_undamaged_store_is_recovered_as_it_is_with_its_log(
+def test_undamaged_store_is_recovered_unchanged_with_its_log(
     base: Path, tmp_path: Path, before: tuple[list[str], list[Any]]
 ) -> None:
     killed = tmp_path / "killed"
@@ -676,7 +672,7 @@ def test_an_undamaged_store_is_recovered_as_it_is_with_its_log(
     assert documents == {line["path"] for line in lines(before[0], "document")} | {"docs/late.md"}
 
 
-def test_the_commands_name_what_is_lost(base: Path, tmp_path: Path) -> None:
+def test_commands_name_lost_texts(base: Path, tmp_path: Path) -> None:
     path = spoiled_text(base)
 
     code, out, _ = run("recover", str(base / "recall.db"), str(tmp_path / "new.db"))

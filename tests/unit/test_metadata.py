@@ -56,12 +56,12 @@ def added(store: Recall, place: Path, parser: str = "jsonl") -> Progress:
     return [step for step in store.add([str(place)], Root("", parser=parser)) if isinstance(step, Progress)][-1]
 
 
-def test_a_reason_is_given_for_metadata_no_store_can_keep() -> None:
+def test_unstorable_metadata_gets_a_reason() -> None:
     for metadata, reason in UNFIT:
         assert reason in str(why_unfit(metadata)), (metadata, reason)
 
 
-def test_whatever_json_can_hold_is_fit() -> None:
+def test_any_json_metadata_is_storable() -> None:
     held = {"a": True, "b": None, "c": [1, 2.5, {"d": "é"}, ("e",)], "f": 1.7e308, "g": -(2**70)}
 
     assert why_unfit({}) is why_unfit(held) is why_unfit(nested(DEEPEST)) is None
@@ -72,7 +72,7 @@ def test_whatever_json_can_hold_is_fit() -> None:
     [("1e999", "too large"), ("[-1e999]", "too large"), ("[" * 600 + "]" * 600, "deeper than 500 levels")],
     ids=["huge", "huge inside", "deep"],
 )
-def test_a_record_that_no_store_can_keep_is_skipped_with_its_name_and_the_reason(
+def test_unstorable_record_is_skipped_by_name_with_a_reason(
     tmp_path: Path, store: Recall, value: str, reason: str
 ) -> None:
     folder = tmp_path / "in"
@@ -93,7 +93,7 @@ def test_a_record_that_no_store_can_keep_is_skipped_with_its_name_and_the_reason
     assert refused.value.code == "bad_metadata"
 
 
-def test_metadata_of_an_installed_parser_is_looked_at_too(
+def test_metadata_of_an_installed_parser_is_checked_too(
     tmp_path: Path, store: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class FrontMatter:
@@ -109,7 +109,7 @@ def test_metadata_of_an_installed_parser_is_looked_at_too(
     assert refused.value.code == "bad_metadata"
 
 
-def test_pieces_with_metadata_no_store_can_keep_are_refused(store: Recall) -> None:
+def test_pieces_with_unstorable_metadata_are_refused(store: Recall) -> None:
     for metadata, reason in UNFIT:
         with pytest.raises(UsageError, match=reason) as refused:
             index(chunk([Segment("good", "words"), Segment("bad", "words", metadata=metadata)]), store)
@@ -118,7 +118,7 @@ def test_pieces_with_metadata_no_store_can_keep_are_refused(store: Recall) -> No
         assert store.store.info().documents == 0, reason
 
 
-def test_the_metadata_of_all_pieces_is_looked_at_together(store: Recall) -> None:
+def test_metadata_of_all_pieces_is_checked_together(store: Recall) -> None:
     with pytest.raises(UsageError, match="too large"):
         index(chunk([Segment("a", "one", metadata={"n": 1}), Segment("a", "two", metadata={"m": INFINITE})]), store)
 
@@ -128,9 +128,7 @@ def test_the_metadata_of_all_pieces_is_looked_at_together(store: Recall) -> None
     ["1e999", "NaN", "-Infinity", "[" * 600 + "]" * 600, "[" * 100_000, '"\\ud800"'],
     ids=["huge", "nan", "infinite", "deep", "deepest", "surrogate"],
 )
-def test_an_export_with_metadata_that_no_store_can_keep_imports_nothing(
-    tmp_path: Path, store: Recall, value: str
-) -> None:
+def test_export_with_unstorable_metadata_imports_nothing(tmp_path: Path, store: Recall, value: str) -> None:
     index(chunk([Segment("a", "words", metadata={"score": "HERE"})]), store)
     lines = exported(store).replace('"HERE"', value).splitlines(keepends=True)[:-1]
     checksum = sha256("".join(lines).encode()).hexdigest()
@@ -149,7 +147,7 @@ def test_an_export_with_metadata_that_no_store_can_keep_imports_nothing(
     assert other.info().documents == 0
 
 
-def test_a_number_that_a_store_should_not_hold_is_answered_as_null(store: Recall) -> None:
+def test_stored_non_finite_number_is_answered_as_null(store: Recall) -> None:
     index(chunk([Segment("a", "quokka", metadata={"score": 1})]), store)
     with store.store.transaction():
         store.store.execute("UPDATE doc SET meta = ?", ('{"score":Infinity,"scores":[NaN,2]}',))

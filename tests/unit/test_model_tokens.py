@@ -37,12 +37,12 @@ def test_every_text_has_its_counts_by_five_vocabularies() -> None:
     assert all(max(counts.values()) >= 400 for counts in COUNTS.values())
 
 
-def test_no_text_is_counted_much_below_what_models_count() -> None:
+def test_no_estimate_is_far_below_model_counts() -> None:
     for name, counts in COUNTS.items():
         assert model_tokens(text_of(name)) >= LEAST * max(counts.values()), name
 
 
-def test_no_kind_of_text_is_counted_much_above_it_on_average() -> None:
+def test_no_kind_of_text_averages_far_above_model_counts() -> None:
     over: dict[str, list[float]] = defaultdict(list)
     for name, counts in COUNTS.items():
         over[name.rpartition("-")[0]].append(model_tokens(text_of(name)) / max(counts.values()))
@@ -52,7 +52,7 @@ def test_no_kind_of_text_is_counted_much_above_it_on_average() -> None:
     assert {kind: mean(each) for kind, each in over.items() if mean(each) > MOST} == {}
 
 
-def test_no_large_vocabulary_counts_more_than_approx_modern_says() -> None:
+def test_no_large_vocabulary_exceeds_approx_modern() -> None:
     assert MODERN.keys() == COUNTS.keys()
     for name, counts in MODERN.items():
         for vocabulary in HELD_OUT:
@@ -69,7 +69,7 @@ def test_approx_modern_is_near_the_greatest_count_of_each_kind() -> None:
     assert all(median(shares[kind]) >= 0.94 for kind in ("prose", "code", "chinese", "japanese", "json", "hex"))
 
 
-def test_approx_modern_counts_pieces_that_large_vocabularies_share() -> None:
+def test_approx_modern_counts_shared_pieces_of_large_vocabularies() -> None:
     for text, tokens in {
         "information": 1,
         " informati": 1,  # as the beginning of a longer text
@@ -86,14 +86,14 @@ def test_approx_modern_counts_pieces_that_large_vocabularies_share() -> None:
 
 
 @pytest.mark.parametrize("name", ["whitespace", "approx", "approx-2", "approx:modern"])
-def test_the_count_of_a_long_text_ends_when_its_time_is_over(name: str) -> None:
+def test_counting_a_long_text_obeys_the_deadline(name: str) -> None:
     seconds = itertools.count()
 
     with within(2.5, clock=lambda: float(next(seconds))), pytest.raises(TimedOut):
         counter(name).count("words_of 1234 漢字 é\n" * 50_000)
 
 
-def test_the_count_of_a_context_looks_at_its_time_every_few_milliseconds() -> None:
+def test_counting_checks_the_deadline_every_few_milliseconds() -> None:
     for count, least in ((model_tokens, 10), (modern_tokens, 5)):
         looks = itertools.count()
 
@@ -103,7 +103,7 @@ def test_the_count_of_a_context_looks_at_its_time_every_few_milliseconds() -> No
         assert next(looks) >= least
 
 
-def test_a_long_text_counts_as_its_parts() -> None:
+def test_long_text_counts_as_the_sum_of_its_parts() -> None:
     sizes = (20_001, 70_000) if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else (20_001,)
     for line in ["words_of 1234 漢字 é.\n ", "word \x85one\u2003two,", "été12漢", "été_", "...\n", "12é "]:
         for many in sizes:
@@ -113,14 +113,14 @@ def test_a_long_text_counts_as_its_parts() -> None:
             assert counter("approx").count(text) == many * counter("approx").count(line * 2), line
 
 
-def test_a_run_of_any_length_counts_as_one() -> None:
+def test_run_of_any_length_counts_as_one() -> None:
     for before in ["", " ", "漢", "."]:
         for run, tokens in (("a" * 200_000, 1 + 199_998 // 5), ("7" * 200_000, 66_667)):
             assert counter("approx").count(before + run) == counter("approx").count(before) + tokens, before
             assert counter("whitespace").count(f"{before}{run} {run}") == 2, before
 
 
-def test_approx_counts_as_it_always_did() -> None:
+def test_approx_counts_are_unchanged() -> None:
     assert [counter("approx").count(text_of(name)) for name in ("prose-1", "code-1", "korean-1")] == [947, 868, 220]
 
 
@@ -135,9 +135,7 @@ def test_approx_counts_as_it_always_did() -> None:
         ("whitespace", ("pack_counter=approx:modern",), "approx:modern"),
     ],
 )
-def test_a_budget_is_in_model_tokens_where_nobody_says_otherwise(
-    tmp_path: Path, stored: str, said: tuple[str, ...], wanted: str
-) -> None:
+def test_budget_defaults_to_model_tokens(tmp_path: Path, stored: str, said: tuple[str, ...], wanted: str) -> None:
     (tmp_path / "a.txt").write_text("A retry has a budget of its own. " * 40)
     Recall.init(str(tmp_path), settings=(f"counter={stored}",))
     with Recall.open(start=tmp_path) as recall:
@@ -148,7 +146,7 @@ def test_a_budget_is_in_model_tokens_where_nobody_says_otherwise(
     assert counter(wanted).count(view["text"]) == view["used_tokens"] <= 50
 
 
-def test_a_vocabulary_that_a_store_counts_by_serves_its_budgets_too(tmp_path: Path) -> None:
+def test_stored_vocabulary_counts_budgets_too(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("A retry has a budget of its own. " * 40)
     vocabulary = tmp_path / "tokenizer.json"
     words = {"[UNK]": 0, "A": 1, "retry": 2}

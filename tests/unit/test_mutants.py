@@ -68,7 +68,7 @@ def changes(source: str) -> set[str]:
     return {change.shown(raw) for change in sampled(raw, 1_000, Random(1))}
 
 
-def test_a_survivor_is_named_with_its_change_and_the_checkout_is_not_touched(project: Path) -> None:
+def test_survivor_is_named_with_its_change_and_checkout_stays_unchanged(project: Path) -> None:
     done = run(project, "--count", "100")
 
     assert done.returncode == 0, done.stderr
@@ -81,7 +81,7 @@ def test_a_survivor_is_named_with_its_change_and_the_checkout_is_not_touched(pro
 
 
 @pytest.mark.slow
-def test_what_was_found_out_is_not_tried_again_until_a_file_changes(project: Path) -> None:
+def test_results_are_reused_until_a_file_changes(project: Path) -> None:
     first = run(project, "--count", "100")
     again = run(project, "--count", "100")
 
@@ -97,7 +97,7 @@ def test_what_was_found_out_is_not_tried_again_until_a_file_changes(project: Pat
 
 
 @pytest.mark.slow
-def test_parts_make_up_the_whole_and_a_low_score_fails_where_a_score_is_asked_for(project: Path) -> None:
+def test_parts_make_up_the_whole_and_low_scores_fail(project: Path) -> None:
     parts = [run(project, "--count", "12", "--part", f"{n}/2", "--least", "10") for n in (1, 2)]
     whole = run(project, "--count", "12", "--least", "100")
 
@@ -109,7 +109,7 @@ def test_parts_make_up_the_whole_and_a_low_score_fails_where_a_score_is_asked_fo
 
 
 @pytest.mark.slow
-def test_a_change_that_keeps_the_tests_from_ending_is_not_a_survivor(project: Path) -> None:
+def test_endless_mutant_is_not_a_survivor(project: Path) -> None:
     endless = "def count(n):\n    while n:\n        n -= 1\n    return n\n"
     (project / "tiny.py").write_text(endless, encoding="utf-8")
     (project / "tests/test_tiny.py").write_text(
@@ -123,7 +123,7 @@ def test_a_change_that_keeps_the_tests_from_ending_is_not_a_survivor(project: Pa
     assert int(timeouts) > 0
 
 
-def test_the_same_seed_makes_the_same_mutants_and_another_seed_others(project: Path) -> None:
+def test_equal_seeds_give_equal_mutants(project: Path) -> None:
     one, same, other = (planned(project, ["*.py"], seed=seed, count=6) for seed in (1, 1, 2))
 
     assert one == same
@@ -131,7 +131,7 @@ def test_the_same_seed_makes_the_same_mutants_and_another_seed_others(project: P
     assert one != other
 
 
-def test_mutants_are_spread_by_statements_and_what_a_small_file_lacks_a_large_one_gets(tmp_path: Path) -> None:
+def test_mutants_are_spread_by_statement_count(tmp_path: Path) -> None:
     (tmp_path / "small.py").write_text("import os\nimport sys\nA = 0\n", encoding="utf-8")
     (tmp_path / "large.py").write_text("A = 1\n" * 9, encoding="utf-8")
 
@@ -141,13 +141,13 @@ def test_mutants_are_spread_by_statements_and_what_a_small_file_lacks_a_large_on
     assert statements((tmp_path / "large.py").read_bytes()) == 9
 
 
-def test_what_runs_at_import_is_no_line_that_only_the_first_test_reaches() -> None:
+def test_only_lines_inside_functions_count_as_called() -> None:
     source = b"def made():\n    return 1\n\ndef asked():\n    return MADE\n\nMADE = made()\n"
 
     assert [is_called(source, line) for line in (1, 2, 5, 7)] == [False, False, True, False]
 
 
-def test_a_pattern_that_means_no_file_any_more_is_refused(project: Path) -> None:
+def test_pattern_without_files_is_refused(project: Path) -> None:
     with pytest.raises(SystemExit, match="moved/"):
         planned(project, ["*.py", "moved/*.py"], seed=1, count=8)
 
@@ -190,7 +190,7 @@ def test_every_kind_of_change_is_known() -> None:
     } <= found
 
 
-def test_sql_in_a_string_is_changed_and_other_words_and_filled_in_names_are_not() -> None:
+def test_sql_strings_are_mutated_but_other_texts_are_not() -> None:
     found = changes('A = f"SELECT x FROM {a < b} WHERE x < ? AND y = 0 ORDER BY x DESC"\nB = "this < that, DESC"\n')
 
     assert found == {
@@ -202,7 +202,7 @@ def test_sql_in_a_string_is_changed_and_other_words_and_filled_in_names_are_not(
     }
 
 
-def test_what_only_people_or_type_checkers_read_is_not_changed() -> None:
+def test_annotations_and_docstrings_are_not_mutated() -> None:
     source = (
         '"""1 < 2"""\n'
         "from typing import TYPE_CHECKING\n"
@@ -221,7 +221,7 @@ def test_what_only_people_or_type_checkers_read_is_not_changed() -> None:
     assert changes(source) == {"[-raise Wrong(f'{a + 1}', 1 + 2, hint='x' * 6)-]{+pass+}"}
 
 
-def test_the_nearest_tests_are_taken_first_as_far_as_time_allows_and_run_a_file_at_a_time() -> None:
+def test_nearest_tests_run_first_within_the_time_limit() -> None:
     source = b"MOST = 1\n\ndef f(n):\n    return n < MOST\n"
     near, far, quick = "tests/unit/test_fuse.py::a", "tests/unit/test_other.py::b", "tests/unit/test_other.py::c"
     reach = Reach(

@@ -41,7 +41,7 @@ class Empty(NamedTuple):
     """Nothing."""
 
 
-def test_values_are_equal_tuples_told_and_changed_alike() -> None:
+def test_values_behave_like_typing_named_tuples() -> None:
     for given, named in (((1,), {}), ((1, "a"), {}), ((), {"x": 1, "parts": (2,)}), ((1, "a", (3,)), {})):
         quick, known = Quick(*given, **named), Typed(*given, **named)  # type: ignore[arg-type]
         assert quick == known
@@ -54,7 +54,7 @@ def test_values_are_equal_tuples_told_and_changed_alike() -> None:
     assert (Empty(), Empty()._asdict(), repr(Empty())) == ((), {}, "Empty()")
 
 
-def test_the_class_says_of_itself_what_it_would() -> None:
+def test_class_attributes_match_typing_named_tuples() -> None:
     for name in ("_fields", "_field_defaults", "__match_args__", "__doc__", "__slots__"):
         assert getattr(Quick, name) == getattr(Typed, name)
     assert issubclass(Quick, tuple)
@@ -64,12 +64,12 @@ def test_the_class_says_of_itself_what_it_would() -> None:
 
 
 @pytest.mark.parametrize("wrong", [Quick, lambda: Quick(1, "a", (), 4), lambda: Quick(1, y=2)])
-def test_a_value_of_other_fields_is_refused(wrong: Any) -> None:
+def test_value_with_other_fields_is_refused(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"Quick\.__new__|argument"):
         wrong()
 
 
-def test_a_field_that_is_none_is_not_replaced_nor_made_of_fewer_values() -> None:
+def test_replace_and_make_refuse_wrong_fields() -> None:
     with pytest.raises(ValueError, match="unexpected field names"):
         Quick(1)._replace(y=2)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="Expected 3 arguments, got 1"):
@@ -78,7 +78,7 @@ def test_a_field_that_is_none_is_not_replaced_nor_made_of_fewer_values() -> None
         Quick(1).x = 2  # type: ignore[misc]
 
 
-def test_values_are_pickled_copied_and_matched() -> None:
+def test_values_can_be_pickled_copied_and_matched() -> None:
     value = Quick(1, "a")
     assert pickle.loads(pickle.dumps(value)) == copy.deepcopy(value) == copy.copy(value) == value
     assert type(pickle.loads(pickle.dumps(value))) is Quick
@@ -87,7 +87,7 @@ def test_values_are_pickled_copied_and_matched() -> None:
             assert (x, label) == (1, "a")
 
 
-def test_a_class_of_one_inherits_its_constructor() -> None:
+def test_one_field_class_inherits_its_constructor() -> None:
     class Kind(NamedTuple):
         x: int
 

@@ -95,7 +95,7 @@ def run(*argv: str) -> Any:
     return json.loads(streams.stdout.getvalue().splitlines()[-1])  # type: ignore[attr-defined]
 
 
-def test_what_is_behind_a_sign_names_a_part() -> None:
+def test_anchor_names_a_part() -> None:
     for target, place, begin, end in [
         ("datetime.html#technical-detail", "id technical-detail", "Technical detail", "A day."),
         ("datetime.html#datetime.timedelta", "id datetime.timedelta", "class timedelta", "A duration."),
@@ -119,14 +119,14 @@ def test_what_is_behind_a_sign_names_a_part() -> None:
         assert view["text"].rstrip().endswith(end), target
 
 
-def test_a_place_with_a_name_is_cited_by_it_and_read_back() -> None:
+def test_named_place_is_cited_by_name_and_read_back() -> None:
     for target in ("datetime.html#technical-detail", "datetime.html#See also", "guide.md#Use of C#"):
         view = run("get", target)["found"]
         cited = view["doc"]["path"] + behind(view["doc"]["path"], 1, place=view["place"])
         assert run("get", cited)["found"] == view, target
 
 
-def test_the_citation_of_a_page_without_ids_leads_to_the_passage() -> None:
+def test_citation_of_a_page_without_ids_finds_the_passage() -> None:
     for word, place in [
         ("quokka", "heading Guide › Alpha › Usage"),
         ("numbat", "heading Guide › Beta › Usage"),
@@ -142,17 +142,17 @@ def test_the_citation_of_a_page_without_ids_leads_to_the_passage() -> None:
         assert answer["warnings"] == [], word
 
 
-def test_only_the_first_signs_of_a_name_cost_a_look_into_the_store() -> None:
+def test_only_the_first_signs_cost_a_store_lookup() -> None:
     assert part_signs("a#b#c") == [1, 3]
     assert part_signs("#a#") == []
     assert part_signs("a" + "#" * 60_000) == list(range(1, 17))
 
 
-def test_a_file_with_the_sign_in_its_name_wins() -> None:
+def test_file_with_the_sign_in_its_name_wins() -> None:
     assert run("get", "guide.md#Guide")["found"]["text"] == "A file of that name.\n"
 
 
-def test_of_parts_with_one_name_the_first_is_shown_and_the_others_named() -> None:
+def test_first_of_equally_named_parts_is_shown_and_others_named() -> None:
     for target, first, others in [
         ("guide.md#Example", "First", ["Second"]),
         ("mod.py#class A › def size", "@property", ["@size.setter"]),
@@ -168,7 +168,7 @@ def test_of_parts_with_one_name_the_first_is_shown_and_the_others_named() -> Non
         assert all(other in text for other, text in zip(others, texts, strict=True)), target
 
 
-def test_an_unknown_name_is_a_bad_place_with_the_nearest_names() -> None:
+def test_unknown_part_suggests_the_nearest_names() -> None:
     for command in (["get"], ["whynot", "words", "--target"]):
         for target, hint in [
             ("datetime.html#technical-details", "'datetime.html#technical-detail'"),
@@ -183,12 +183,12 @@ def test_an_unknown_name_is_a_bad_place_with_the_nearest_names() -> None:
             assert error["hint"].startswith(hint), (command, target, error["hint"])
 
 
-def test_the_end_of_several_paths_is_refused() -> None:
+def test_ending_of_several_paths_is_refused() -> None:
     error = run("get", "twin.md#Same")["error"]
     assert (error["code"], error["hint"]) == ("ambiguous_path", "'one/twin.md#Same' or 'two/twin.md#Same'")
 
 
-def test_whynot_takes_the_names_of_parts() -> None:
+def test_whynot_accepts_names_of_parts() -> None:
     for target, words in [
         ("datetime.html#technical-detail", "immutable"),
         ("datetime.html#datetime.date", "day"),

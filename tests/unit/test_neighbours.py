@@ -33,14 +33,14 @@ def stored(**vectors: list[Vector]) -> SqliteStore:
     return store
 
 
-def test_a_pair_at_the_limit_is_near() -> None:
+def test_pair_at_the_limit_is_near() -> None:
     for cosine, pairs in [(1.0, 1), (0.9500004, 1), (0.95, 1), (0.9499, 0), (0.949999, 0)]:
         store = stored(a=[at(1.0)], b=[at(cosine)])
 
         assert store.near_pairs(least=0.95, shown=3).pairs == pairs, (cosine, pairs)
 
 
-def test_chunks_of_one_document_are_no_pair_nor_those_of_two_with_the_same_content() -> None:
+def test_chunks_of_one_or_equal_documents_are_not_paired() -> None:
     store = stored(a=[at(1.0), at(1.0)])
     content = with_vectors("copy", [at(1.0)]).documents[0]
     original = store.execute("SELECT hash FROM doc")[0][0]
@@ -49,7 +49,7 @@ def test_chunks_of_one_document_are_no_pair_nor_those_of_two_with_the_same_conte
     assert store.near_pairs(least=0.95, shown=3) == (0, ())
 
 
-def test_pairs_are_named_by_path_and_offset_and_only_the_first_of_them() -> None:
+def test_first_pairs_are_sorted_by_path_and_offset() -> None:
     store = stored(c=[at(1.0)], a=[at(0.1), at(0.96)], b=[at(1.0)])
 
     near = store.near_pairs(least=0.95, shown=2)
@@ -62,7 +62,7 @@ def test_pairs_are_named_by_path_and_offset_and_only_the_first_of_them() -> None
     ]
 
 
-def test_the_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_block_size_does_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     store = stored(**{f"f{number}": [at(1.0 - number % 3 / 10)] for number in range(20)})
     whole = store.near_pairs(least=0.95, shown=50)
 
@@ -73,7 +73,7 @@ def test_the_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     assert store.near_pairs(least=0.95, shown=5) == (whole.pairs, whole.first[:5])
 
 
-def test_what_is_gone_or_cannot_be_a_vector_is_passed_over() -> None:
+def test_removed_chunks_and_invalid_vectors_are_skipped() -> None:
     store = stored(a=[at(1.0)], b=[at(1.0)], c=[at(1.0)], d=[at(1.0)])
     with store.writer() as writer:
         writer.tombstone(["a"])
@@ -86,21 +86,21 @@ def test_what_is_gone_or_cannot_be_a_vector_is_passed_over() -> None:
     assert store.bests({2: at(1.0), 3: at(0.5)}) == {3: (0.5, 0.5)}
 
 
-def test_an_empty_store_has_no_pair_and_no_best() -> None:
+def test_empty_store_has_no_pair_and_no_best() -> None:
     store = memory_store()
 
     assert store.near_pairs(least=0.95, shown=3) == (0, ())
     assert store.bests({}) == {}
 
 
-def test_the_best_is_that_of_any_chunk_and_stands_beside_the_own() -> None:
+def test_best_cosine_of_any_chunk_accompanies_its_own() -> None:
     store = stored(a=[at(0.2)], b=[at(1.0)])
 
     assert store.bests({1: at(1.0)}) == {1: (0.2, 1.0)}
     assert store.vectors([2, 9]) == {2: at(1.0)}
 
 
-def test_chunks_stand_by_path_and_offset() -> None:
+def test_chunks_are_sorted_by_path_and_offset() -> None:
     store = memory_store()
     put(store, new_file("b", ["one ", "two"]), new_file("a", ["three"]))
 

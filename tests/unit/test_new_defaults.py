@@ -21,13 +21,13 @@ def older_settings(folder: Path) -> list[str]:
         return recall.stats()["store"].get("older_settings", [])
 
 
-def test_a_new_store_is_given_the_new_defaults_and_says_nothing(tmp_path: Path) -> None:
+def test_new_store_gets_the_new_defaults_silently(tmp_path: Path) -> None:
     assert "older_settings" not in Recall.init(str(tmp_path))["store"]
     assert {key: getattr(load(tmp_path / "recall.toml"), key) for key in NEW} == NEW
     assert older_settings(tmp_path) == []
 
 
-def test_an_older_store_keeps_what_it_had_and_stats_says_so(tmp_path: Path) -> None:
+def test_older_store_keeps_its_settings_and_stats_reports_it(tmp_path: Path) -> None:
     older(tmp_path)
 
     assert {key: getattr(load(tmp_path / "recall.toml"), key) for key in NEW} == {
@@ -36,17 +36,17 @@ def test_an_older_store_keeps_what_it_had_and_stats_says_so(tmp_path: Path) -> N
     assert older_settings(tmp_path) == ["stop_words=english", "rerank_keep=false", "sparse_share=0.0"]
 
 
-def test_what_a_person_has_written_is_no_older_default(tmp_path: Path) -> None:
+def test_explicit_setting_is_not_an_older_default(tmp_path: Path) -> None:
     older(tmp_path, 'stop_words = "english"', "sparse_share = 0.0", "rerank_keep = false")
     assert older_settings(tmp_path) == []
 
 
-def test_a_flag_of_init_stands_over_a_new_default(tmp_path: Path) -> None:
+def test_init_flag_overrides_a_new_default(tmp_path: Path) -> None:
     Recall.init(str(tmp_path), settings=("stop_words=none",))
     assert load(tmp_path / "recall.toml").stop_words == "none"
 
 
-def test_a_store_in_memory_is_a_new_one(tmp_path: Path) -> None:
+def test_in_memory_store_is_a_new_store(tmp_path: Path) -> None:
     with Recall.open(":memory:", start=tmp_path) as recall:
         assert recall.config.stop_words == NEW["stop_words"]
         assert "older_settings" not in recall.stats()["store"]

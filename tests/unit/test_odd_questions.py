@@ -116,7 +116,7 @@ def test_values_of_the_wrong_type_are_refused_with_a_code(recall: Recall) -> Non
                 assert type(value).__name__ in refused.value.message or repr(value) in refused.value.message, name
 
 
-def test_half_a_surrogate_pair_is_refused_in_words_that_can_be_printed(recall: Recall) -> None:
+def test_lone_surrogate_is_refused_in_printable_words(recall: Recall) -> None:
     for name, ask in TEXTS.items():
         if name == "complete":
             continue  # a text that is being written
@@ -127,7 +127,7 @@ def test_half_a_surrogate_pair_is_refused_in_words_that_can_be_printed(recall: R
         assert b"\\ud800" in answer or refused.value.code == "bad_receipt", name
 
 
-def test_a_question_of_more_than_20_000_characters_is_refused(recall: Recall) -> None:
+def test_query_above_20_000_characters_is_refused(recall: Recall) -> None:
     longest = "é" * LONGEST_QUESTION
     assert recall.search(longest, mode="lexical")["ok"]
     words = longest + "é"
@@ -148,7 +148,7 @@ def test_a_question_of_more_than_20_000_characters_is_refused(recall: Recall) ->
         assert refused.value.code == "query_too_long"
 
 
-def test_an_answer_gives_a_long_question_once(recall: Recall) -> None:
+def test_answer_contains_a_long_query_once(recall: Recall) -> None:
     question = "apples " * 1_000
     for answer in (recall.search(question), recall.context(question, budget_tokens=50), recall.trace(question)):
         assert json.dumps(answer).count(question) == 1
@@ -156,7 +156,7 @@ def test_an_answer_gives_a_long_question_once(recall: Recall) -> None:
     assert [signal["text"] for signal in short] == ["apples", "apples"]
 
 
-def test_a_refusal_repeats_only_the_beginning_of_what_it_refuses(recall: Recall) -> None:
+def test_refusal_quotes_only_the_beginning_of_a_long_value(recall: Recall) -> None:
     endless = "z" * 1_000_000
     for name, ask in TEXTS.items():
         if name not in ("list", "complete"):
@@ -165,7 +165,7 @@ def test_a_refusal_repeats_only_the_beginning_of_what_it_refuses(recall: Recall)
             assert len(json.dumps(failure(refused.value))) < 10_000, name
 
 
-def test_a_caret_shows_the_part_of_a_long_line_that_it_points_at(recall: Recall) -> None:
+def test_caret_shows_the_relevant_part_of_a_long_line(recall: Recall) -> None:
     with pytest.raises(UsageError) as refused:
         recall.query("SELECT * FROM chunk FILTER doc.path = " + "'a' AND doc.path = " * 2_000 + "7 LIMIT 3")
     lines = refused.value.caret().splitlines()  # type: ignore[attr-defined] - an RqlError has one
@@ -173,7 +173,7 @@ def test_a_caret_shows_the_part_of_a_long_line_that_it_points_at(recall: Recall)
     assert lines[0][lines[1].index("^")] == "7"
 
 
-def test_answers_are_made_of_plain_strings(recall: Recall) -> None:
+def test_answers_consist_of_plain_strings(recall: Recall) -> None:
     class Word(str):
         __slots__ = ()
 
@@ -200,7 +200,7 @@ def test_answers_are_made_of_plain_strings(recall: Recall) -> None:
         assert msgspec.json.decode(msgspec.json.encode(answer)) == answer
 
 
-def test_the_password_of_a_store_is_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_password_of_a_store_is_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for url in (
         "postgres://ann:s3cret@host/notes",

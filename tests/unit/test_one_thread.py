@@ -241,7 +241,7 @@ WITHOUT_STORE = {
 """Methods that read nothing of the store, at least not here."""
 
 
-def test_every_use_of_the_store_is_refused_during_a_call_of_another_thread(recall: Recall) -> None:
+def test_other_threads_cannot_use_the_store_during_a_call(recall: Recall) -> None:
     for kind, uses in ((Recall, uses_of_recall(recall)), (Engine, uses_of_engine(recall.engine))):
         with beside(recall.export):
             outcomes = {name: outcome(use) for name, use in uses.items()}
@@ -250,7 +250,7 @@ def test_every_use_of_the_store_is_refused_during_a_call_of_another_thread(recal
         assert outcomes == dict.fromkeys(uses, "wrong_thread")
 
 
-def test_what_touches_no_connection_is_static() -> None:
+def test_methods_without_a_connection_are_static() -> None:
     assert all(
         isinstance(vars(kind).get(name), staticmethod | classmethod | None)
         for kind in Recall.__mro__
@@ -258,7 +258,7 @@ def test_what_touches_no_connection_is_static() -> None:
     )
 
 
-def test_a_refused_setting_changes_nothing(recall: Recall) -> None:
+def test_refused_setting_changes_nothing(recall: Recall) -> None:
     before = recall.config
 
     with beside(recall.export), pytest.raises(UsageError):
@@ -268,7 +268,7 @@ def test_a_refused_setting_changes_nothing(recall: Recall) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FROM_ANY_THREAD))
-def test_interrupt_and_end_come_beside_a_call(recall: Recall, name: str) -> None:
+def test_interrupt_and_end_may_run_during_a_call(recall: Recall, name: str) -> None:
     held = Held()
     ended: list[str] = []
     thread = threading.Thread(target=lambda: ended.append(outcome(lambda: recall.export(held))))
@@ -282,7 +282,7 @@ def test_interrupt_and_end_come_beside_a_call(recall: Recall, name: str) -> None
     assert ended == [{"interrupt": "done", "end": "interrupted"}[name]]  # no statement ran, and one comes
 
 
-def test_a_refusal_says_what_to_do_and_quotes_the_store(recall: Recall) -> None:
+def test_refusal_gives_advice_and_quotes_the_store(recall: Recall) -> None:
     with beside(recall.export), pytest.raises(UsageError) as caught:
         recall.search("red")
 
@@ -293,7 +293,7 @@ def test_a_refusal_says_what_to_do_and_quotes_the_store(recall: Recall) -> None:
     assert caught.value.hint == f"with Recall.open({path!r}) as recall:"
 
 
-def test_a_call_beside_is_refused_and_the_call_that_runs_is_right(recall: Recall) -> None:
+def test_concurrent_call_is_refused_and_running_call_succeeds(recall: Recall) -> None:
     whole = io.StringIO()
     recall.export(whole)
     beheld = Held()
@@ -310,7 +310,7 @@ def test_a_call_beside_is_refused_and_the_call_that_runs_is_right(recall: Recall
     assert paths(recall) == ["docs/3.txt", "docs/1.txt"]
 
 
-def test_the_same_store_under_other_settings_is_the_same_connection(recall: Recall) -> None:
+def test_same_store_under_other_settings_shares_its_connection(recall: Recall) -> None:
     other = recall.under(["rrf_k=3"])
 
     with beside(recall.export):
@@ -319,12 +319,12 @@ def test_the_same_store_under_other_settings_is_the_same_connection(recall: Reca
         assert outcome(lambda: recall.search("red")) == "wrong_thread"
 
 
-def test_another_recall_of_the_same_file_is_no_concern(recall: Recall) -> None:
+def test_another_recall_of_the_same_file_is_independent(recall: Recall) -> None:
     with Recall.open() as other, beside(recall.export):
         assert paths(other) == ["docs/3.txt", "docs/1.txt"]
 
 
-def test_the_steps_of_retrieval_as_functions_are_refused_too(recall: Recall) -> None:
+def test_retrieval_step_functions_are_refused_too(recall: Recall) -> None:
     pieces = steps.chunk([steps.Segment("a", "alpha")])
 
     with beside(recall.export):
@@ -332,12 +332,12 @@ def test_the_steps_of_retrieval_as_functions_are_refused_too(recall: Recall) -> 
         assert outcome(lambda: steps.retrieve("red", steps.RetrievePlan(), recall)) == "wrong_thread"
 
 
-def test_a_step_of_a_generator_is_a_call(recall: Recall) -> None:
+def test_generator_step_is_a_call(recall: Recall) -> None:
     with beside(lambda held: finished(measuring(recall, held))):
         assert outcome(lambda: recall.search("red")) == "wrong_thread"
 
 
-def test_a_generator_resumed_during_a_call_is_refused_and_ends(recall: Recall) -> None:
+def test_generator_resumed_during_a_call_is_refused_and_ends(recall: Recall) -> None:
     work = measuring(recall, io.StringIO())
     next(work)
     assert recall.store.db.in_transaction  # type: ignore[attr-defined]
@@ -351,7 +351,7 @@ def test_a_generator_resumed_during_a_call_is_refused_and_ends(recall: Recall) -
     assert finished(measuring(recall, io.StringIO()))["evaluation"]["queries"] == 2
 
 
-def test_a_generator_closed_during_a_call_ends_with_the_next_one(recall: Recall) -> None:
+def test_generator_closed_during_a_call_ends_with_the_next(recall: Recall) -> None:
     work = measuring(recall, io.StringIO())
     next(work)
 
@@ -363,7 +363,7 @@ def test_a_generator_closed_during_a_call_ends_with_the_next_one(recall: Recall)
     assert not recall.store.db.in_transaction  # type: ignore[attr-defined]
 
 
-def test_a_generator_that_is_closed_between_calls_ends_at_once(recall: Recall) -> None:
+def test_generator_closed_between_calls_ends_at_once(recall: Recall) -> None:
     work = measuring(recall, io.StringIO())
     next(work)
 
@@ -372,7 +372,7 @@ def test_a_generator_that_is_closed_between_calls_ends_at_once(recall: Recall) -
     assert not recall.store.db.in_transaction  # type: ignore[attr-defined]
 
 
-def test_a_comparison_is_a_call_to_both_of_its_stores(recall: Recall) -> None:
+def test_comparison_is_a_call_to_both_stores(recall: Recall) -> None:
     os.mkfifo("pipe")
     with Recall.open() as other:
         work = recall.diff(other, DiffRequest(queries=Path("pipe")))
@@ -386,7 +386,7 @@ def test_a_comparison_is_a_call_to_both_of_its_stores(recall: Recall) -> None:
     assert refused == ["wrong_thread", "wrong_thread"]
 
 
-def test_a_generator_between_two_steps_keeps_nobody_out(recall: Recall) -> None:
+def test_generator_between_steps_blocks_no_thread(recall: Recall) -> None:
     work = measuring(recall, io.StringIO())
     next(work)
 
@@ -394,7 +394,7 @@ def test_a_generator_between_two_steps_keeps_nobody_out(recall: Recall) -> None:
     assert finished(work)["evaluation"]["queries"] == 2
 
 
-def test_waiting_for_changes_keeps_nobody_out(recall: Recall) -> None:
+def test_waiting_for_changes_blocks_no_thread(recall: Recall) -> None:
     stop, has_begun = threading.Event(), threading.Event()
 
     def watch() -> None:
@@ -411,7 +411,7 @@ def test_waiting_for_changes_keeps_nobody_out(recall: Recall) -> None:
         thread.join(WAIT)
 
 
-def test_threads_hand_a_recall_on_and_a_generator_between_its_steps(recall: Recall) -> None:
+def test_recall_and_generator_can_move_between_threads(recall: Recall) -> None:
     work = measuring(recall, io.StringIO())
 
     assert [elsewhere(lambda: next(work)) for _ in range(2)] == ["done"] * 2
@@ -420,7 +420,7 @@ def test_threads_hand_a_recall_on_and_a_generator_between_its_steps(recall: Reca
     assert elsewhere(recall.close) == "done"
 
 
-def test_a_call_within_a_call_goes_through(recall: Recall) -> None:
+def test_call_within_a_call_succeeds(recall: Recall) -> None:
     out = Calling(lambda: (recall.search("red"), recall.report("red", Ask(), Pack(budget_tokens=50)), recall.config))
 
     recall.export(out)
@@ -428,7 +428,7 @@ def test_a_call_within_a_call_goes_through(recall: Recall) -> None:
     assert out.outcomes == {"done"}
 
 
-def test_a_call_within_a_call_of_another_guard_is_not_taken_for_its_own(recall: Recall) -> None:
+def test_nested_call_to_another_guard_is_refused(recall: Recall) -> None:
     with Recall.open() as other, beside(other.export):
         out = Calling(lambda: other.search("red"))
         recall.export(out)
@@ -436,13 +436,13 @@ def test_a_call_within_a_call_of_another_guard_is_not_taken_for_its_own(recall: 
     assert out.outcomes == {"wrong_thread"}
 
 
-def test_a_failed_call_leaves_the_way_free(recall: Recall) -> None:
+def test_failed_call_releases_the_guard(recall: Recall) -> None:
     assert outcome(lambda: recall.get("nothing.txt")) == "unknown_target"
 
     assert elsewhere(lambda: recall.search("red")) == "done"
 
 
-def test_closing_is_refused_in_the_midst_of_any_call(recall: Recall) -> None:
+def test_closing_is_refused_during_any_call(recall: Recall) -> None:
     out = Calling(recall.close)
 
     with beside(recall.export):
@@ -453,7 +453,7 @@ def test_closing_is_refused_in_the_midst_of_any_call(recall: Recall) -> None:
     assert paths(recall) == ["docs/3.txt", "docs/1.txt"]
 
 
-def test_a_block_that_is_left_during_a_call_says_so_and_leaves_the_store_open(recall: Recall) -> None:
+def test_block_exit_during_a_call_keeps_the_store_open(recall: Recall) -> None:
     with pytest.raises(UsageError) as caught, beside(recall.export), recall:
         pass
 
@@ -461,20 +461,20 @@ def test_a_block_that_is_left_during_a_call_says_so_and_leaves_the_store_open(re
     assert paths(recall) == ["docs/3.txt", "docs/1.txt"]
 
 
-def test_what_ends_a_block_is_not_hidden_by_a_refusal_to_close(recall: Recall) -> None:
+def test_exception_in_a_block_survives_a_refused_close(recall: Recall) -> None:
     with pytest.raises(KeyboardInterrupt) as caught, beside(recall.export), recall:
         raise KeyboardInterrupt
 
     assert [note for note in caught.value.__notes__ if "used by another thread" in note]
 
 
-def test_closing_twice_and_interrupting_what_is_closed_does_nothing(recall: Recall) -> None:
+def test_second_close_and_late_interrupt_do_nothing(recall: Recall) -> None:
     recall.close()
 
     assert [outcome(each) for each in (recall.close, recall.interrupt, recall.end)] == ["done"] * 3
 
 
-def test_an_interrupt_may_come_at_any_moment_of_closing() -> None:
+def test_interrupt_may_come_at_any_moment_of_closing() -> None:
     for number in range(300 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 30):
         recall = Recall(Engine(memory_store(), config=Config(), base=Path()))
         start, outcomes = threading.Barrier(3), list[str]()
@@ -493,7 +493,7 @@ def test_an_interrupt_may_come_at_any_moment_of_closing() -> None:
         assert outcomes == ["done"] * 3
 
 
-def test_a_signal_may_interrupt_the_call_it_comes_in(recall: Recall) -> None:
+def test_signal_may_interrupt_its_own_call(recall: Recall) -> None:
     before = signal.signal(signal.SIGUSR1, lambda _number, _frame: recall.interrupt())
     try:
         out = Calling(lambda: signal.raise_signal(signal.SIGUSR1))
@@ -509,7 +509,7 @@ class Broken(BaseException):
     """Raised by a signal."""
 
 
-def test_a_signal_ends_a_statement_that_would_not_end(recall: Recall) -> None:
+def test_signal_ends_an_endless_statement(recall: Recall) -> None:
     def handler(_number: int, _frame: FrameType | None) -> NoReturn:
         raise Broken
 
@@ -542,7 +542,7 @@ def called(guard: ThreadGuard) -> None:
         threading.get_ident()
 
 
-def test_an_exception_that_comes_with_a_signal_leaves_the_way_free_wherever_it_comes() -> None:
+def test_exception_from_a_signal_always_releases_the_guard() -> None:
     guard, may_break, rounds = ThreadGuard("s.db"), threading.Semaphore(0), 60
     main = threading.get_ident()
 
@@ -581,7 +581,7 @@ def stepping(said: list[str]) -> Generator[int, None, None]:
         said.append("ended")
 
 
-def test_a_generator_that_nobody_keeps_ends_with_the_next_call_and_not_beside_the_one_that_runs() -> None:
+def test_abandoned_generator_ends_with_the_next_call() -> None:
     guard, said = ThreadGuard("s.db"), list[str]()
     steps = guard.steps(stepping(said))
     next(steps)
@@ -600,7 +600,7 @@ def test_a_generator_that_nobody_keeps_ends_with_the_next_call_and_not_beside_th
     assert said == ["forgotten", "ended", "called"]
 
 
-def test_a_measurement_that_nobody_keeps_ends_its_transaction_before_the_store_is_asked_again(recall: Recall) -> None:
+def test_abandoned_measurement_ends_its_transaction_before_the_next_query(recall: Recall) -> None:
     work = [measuring(recall, io.StringIO())]
     next(work[0])
 
@@ -665,7 +665,7 @@ tell("closed", outcome(recall.close))
 """
 
 
-def test_a_forked_child_is_refused_and_its_parent_goes_on(recall: Recall) -> None:
+def test_forked_child_is_refused_and_its_parent_continues(recall: Recall) -> None:
     done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=True)
 
     said = dict(line.split() for line in done.stdout.splitlines())

@@ -44,7 +44,7 @@ def packed(hits: list[Hit], budget_tokens: int, config: Config | None = None, **
     )
 
 
-def test_each_block_stands_under_its_header_in_rank_order() -> None:
+def test_blocks_follow_rank_order_under_their_headers() -> None:
     context = packed([hit(1, "b.md", "one two"), hit(2, "a.md", "three\nfour", line=7)], 100)
 
     assert context.text == "[1] b.md:1-1\none two\n\n[2] a.md:7-8\nthree\nfour"
@@ -60,7 +60,7 @@ def test_headers_and_separators_count() -> None:
     assert len(packed(hits, 6, config).blocks) == 1
 
 
-def test_the_header_template_is_filled_with_every_field() -> None:
+def test_header_template_can_use_every_field() -> None:
     config = Config(header="{n}|{path}|{lines}|{title}|{heading}")
 
     context = packed([hit(1, "a.md", "x", line=3, heading="Intro")], 10, config)
@@ -68,11 +68,11 @@ def test_the_header_template_is_filled_with_every_field() -> None:
     assert context.text == "1|a.md|3-3|A.Md|Intro\nx"
 
 
-def test_an_empty_header_leaves_the_line_out() -> None:
+def test_empty_header_omits_the_line() -> None:
     assert packed([hit(1, "a", "x"), hit(2, "b", "y")], 10, Config(header="")).text == "x\n\ny"
 
 
-def test_overlapping_and_touching_chunks_become_one_block_in_the_place_of_the_first() -> None:
+def test_adjacent_chunks_merge_at_the_place_of_the_first() -> None:
     text = "alpha beta\ngamma delta\nepsilon"
     hits = [
         cut(1, "d", text, 6, 17),
@@ -92,7 +92,7 @@ def test_overlapping_and_touching_chunks_become_one_block_in_the_place_of_the_fi
 
 
 @pytest.mark.parametrize("name", ["whitespace", "approx"])
-def test_a_chunk_that_lengthens_a_block_counts_with_the_block(name: str) -> None:
+def test_chunk_that_extends_a_block_counts_with_it(name: str) -> None:
     text = "alpha beta " * 20
     hits = [cut(rank, "d", text, 55 * (rank - 1), 55 * rank) for rank in (1, 2, 3, 4)]
     roughly, config = counter(name), Config(header="", min_fragment=10_000)
@@ -104,9 +104,7 @@ def test_a_chunk_that_lengthens_a_block_counts_with_the_block(name: str) -> None
 
 
 @pytest.mark.parametrize(("parts", "tokens"), [(("al", "pha ", "beta"), 2), (("alpha ", "be", "ta"), 2)])
-def test_a_word_that_stands_in_two_chunks_counts_once_and_two_words_count_twice(
-    parts: tuple[str, ...], tokens: int
-) -> None:
+def test_word_shared_by_two_chunks_counts_once(parts: tuple[str, ...], tokens: int) -> None:
     text = "".join(parts)
     starts = [text.index(part) for part in parts]
     hits = [
@@ -119,7 +117,7 @@ def test_a_word_that_stands_in_two_chunks_counts_once_and_two_words_count_twice(
     assert packed(hits, tokens - 1, config).used_tokens < tokens
 
 
-def test_a_word_through_which_an_overlap_ends_counts_once() -> None:
+def test_word_cut_by_an_overlap_counts_once() -> None:
     text, config = "alpha beta gamma", Config(header="", min_fragment=10_000)
     hits = [cut(1, "d", text, 0, 8), cut(2, "d", text, 6, 16)]
 
@@ -127,7 +125,7 @@ def test_a_word_through_which_an_overlap_ends_counts_once() -> None:
     assert packed(hits, 2, config).text == "alpha be"
 
 
-def test_a_merged_block_has_the_heading_of_its_best_hit() -> None:
+def test_merged_block_has_the_heading_of_its_best_hit() -> None:
     early, late = hit(2, "d", "alpha ", heading="First"), hit(1, "d", "beta", offset=6, heading="A second heading")
     config = Config(header="{heading}")
 
@@ -137,7 +135,7 @@ def test_a_merged_block_has_the_heading_of_its_best_hit() -> None:
     assert count_spent(context, counter=WORDS, config=config) == (2, 3, 0)
 
 
-def test_a_merged_block_of_mapped_lines_has_all_of_them_and_any_other_place_is_of_its_best_hit() -> None:
+def test_merged_block_joins_line_places_and_keeps_other_places() -> None:
     for early, late, place in [
         ("line 2", "line 3-4", "line 2-4"),
         ("line 2-5", "line 4-9", "line 2-9"),
@@ -155,7 +153,7 @@ def test_a_merged_block_of_mapped_lines_has_all_of_them_and_any_other_place_is_o
         assert block.place == place, (early, late)
 
 
-def test_a_chunk_that_bridges_two_blocks_joins_them_and_the_numbers_close_up() -> None:
+def test_bridging_chunk_joins_two_blocks_and_renumbers() -> None:
     text = "alpha beta gamma"
     hits = [cut(1, "d", text, 0, 6), cut(2, "d", text, 11, 16), hit(3, "x", "y"), cut(4, "d", text, 6, 11)]
 
@@ -167,7 +165,7 @@ def test_a_chunk_that_bridges_two_blocks_joins_them_and_the_numbers_close_up() -
 
 
 @pytest.mark.parametrize("backwards", [False, True])
-def test_a_block_that_grows_without_white_space_is_not_counted_again(backwards: bool) -> None:
+def test_growing_block_without_white_space_is_not_recounted(backwards: bool) -> None:
     counted = 0
 
     def count(text: str) -> int:
@@ -188,14 +186,14 @@ def test_a_block_that_grows_without_white_space_is_not_counted_again(backwards: 
     assert counted < 5 * len(text)
 
 
-def test_neighbours_of_two_documents_with_one_path_do_not_merge() -> None:
+def test_chunks_of_two_documents_with_one_path_do_not_merge() -> None:
     second = hit(2, "a", "two", offset=3)
     second = second._replace(doc=second.doc._replace(id="another version"))
 
     assert len(packed([hit(1, "a", "one"), second], 100).blocks) == 2
 
 
-def test_a_chunk_already_shown_is_a_duplicate() -> None:
+def test_chunk_already_shown_is_a_duplicate() -> None:
     text = "alpha beta gamma"
     hits = [cut(1, "d", text, 0, 16), cut(2, "d", text, 6, 10), cut(3, "d", text, 0, 16)]
 
@@ -205,7 +203,7 @@ def test_a_chunk_already_shown_is_a_duplicate() -> None:
     assert context.blocks[0].chunk_ids == ("d@0",)
 
 
-def test_the_first_misfit_is_cut_and_the_rest_is_one_entry() -> None:
+def test_first_misfit_is_cut_and_the_rest_is_one_entry() -> None:
     hits = [
         hit(1, "a", "one two"),
         hit(2, "b", "three four\nfive six", line=4),
@@ -223,7 +221,7 @@ def test_the_first_misfit_is_cut_and_the_rest_is_one_entry() -> None:
     assert context.used_tokens == 8
 
 
-def test_a_beginning_below_the_smallest_fragment_is_left_out_with_its_tail() -> None:
+def test_too_short_beginning_is_omitted_with_its_tail() -> None:
     hits = [hit(1, "a", "one"), hit(2, "b", "two three four"), hit(3, "c", "x")]
 
     context = packed(hits, 7, Config(min_fragment=3))
@@ -232,14 +230,14 @@ def test_a_beginning_below_the_smallest_fragment_is_left_out_with_its_tail() -> 
     assert context.omitted == (Omission("budget", 2, 2, "b@0", "b"),)
 
 
-def test_the_first_chunk_is_cut_however_short_the_beginning() -> None:
+def test_first_chunk_is_cut_however_short_the_beginning() -> None:
     context = packed([hit(1, "a", "one two three")], 3, Config(min_fragment=16))
 
     assert context.blocks[0].text == "one "
     assert context.used_tokens == 3
 
 
-def test_the_misfit_is_never_merged() -> None:
+def test_misfit_is_never_merged() -> None:
     text = "alpha beta gamma delta epsilon zeta"
     context = packed([cut(1, "d", text, 0, 10), cut(2, "d", text, 6, 35)], 7)
 
@@ -247,7 +245,7 @@ def test_the_misfit_is_never_merged() -> None:
 
 
 @pytest.mark.parametrize("budget_tokens", [1, 2])
-def test_a_budget_below_one_header_gives_an_empty_context_and_says_so(budget_tokens: int) -> None:
+def test_budget_below_one_header_gives_an_empty_context(budget_tokens: int) -> None:
     context = packed([hit(1, "a", "one two"), hit(2, "b", "x")], budget_tokens)
 
     assert (context.text, context.used_tokens, context.blocks) == ("", 0, ())
@@ -261,7 +259,7 @@ def test_no_candidates_give_an_empty_context_without_a_warning() -> None:
     assert packed([], 5) == Packed("", 5, 0, "whitespace", 0, (), ())
 
 
-def test_diversity_caps_the_chunks_of_a_path_and_packing_goes_on() -> None:
+def test_diversity_limits_chunks_per_path_and_packing_continues() -> None:
     hits = [hit(1, "a", "one"), hit(2, "a", "two", offset=50), hit(3, "b", "three")]
 
     context = packed(hits, 100, Config(diversity=1))
@@ -270,7 +268,7 @@ def test_diversity_caps_the_chunks_of_a_path_and_packing_goes_on() -> None:
     assert context.omitted == (Omission("diversity", 2, 1, "a@50", "a"),)
 
 
-def test_pinned_hits_go_first_in_rank_order_and_dropped_ones_are_named() -> None:
+def test_pinned_hits_come_first_and_dropped_hits_are_named() -> None:
     hits = [hit(rank, name, name * 2) for rank, name in enumerate("abcde", 1)]
 
     context = packed(hits, 100, pinned=frozenset({"e@0", "c@0", "a@0"}), dropped=frozenset({"b@0", "a@0"}))
@@ -282,14 +280,14 @@ def test_pinned_hits_go_first_in_rank_order_and_dropped_ones_are_named() -> None
     ]
 
 
-def test_a_pin_that_is_no_candidate_is_reported() -> None:
+def test_pin_outside_the_candidates_is_reported() -> None:
     context = packed([hit(1, "a", "x")], 100, pinned=frozenset({"nowhere"}))
 
     assert context.warnings == ("W_PIN: nowhere is not among the candidates",)
     assert len(context.blocks) == 1
 
 
-def test_candidates_are_read_no_further_than_the_one_behind_the_misfit() -> None:
+def test_candidates_are_read_up_to_one_after_the_misfit() -> None:
     read: list[int] = []
 
     def stream() -> Iterator[Hit]:
@@ -303,7 +301,7 @@ def test_candidates_are_read_no_further_than_the_one_behind_the_misfit() -> None
     assert context.omitted == (Omission("budget", 4, 997, "d4@0", "d4"),)
 
 
-def test_a_cut_never_splits_a_character_a_reader_sees() -> None:
+def test_cut_never_splits_a_visible_character() -> None:
     family = "👩\u200d👩\u200d👧"
     letters = Counter("letters", lambda text: len(text.encode()))
 
@@ -318,7 +316,7 @@ def test_a_cut_never_splits_a_character_a_reader_sees() -> None:
     assert context.blocks[0].text == "ab"
 
 
-def test_a_counter_that_counts_less_for_a_longer_text_still_keeps_the_budget() -> None:
+def test_non_monotonic_counter_still_keeps_the_budget() -> None:
     odd = Counter("odd", lambda text: len(text) - 4 * text.count("the"))
     text = "on the other side of the weather the mother gathers"
     shown = 0
@@ -331,13 +329,13 @@ def test_a_counter_that_counts_less_for_a_longer_text_still_keeps_the_budget() -
         shown = grown
 
 
-def test_the_same_hits_give_the_same_bytes() -> None:
+def test_same_hits_give_the_same_bytes() -> None:
     hits = [hit(1, "a", "one two"), hit(2, "b", "three four five")]
 
     assert packed(hits, 8) == packed(list(hits), 8)
 
 
-def test_a_cluster_has_no_boundary_inside() -> None:
+def test_grapheme_has_no_boundary_inside() -> None:
     for cluster in [
         "\r\n",
         "e\u0301\u0323",
@@ -373,12 +371,12 @@ def test_flags_pair_from_the_left() -> None:
     assert [floor_boundary(text, index) for index in range(6)] == [0, 0, 2, 2, 4, 5]
 
 
-def test_what_does_not_cling_can_be_cut() -> None:
+def test_independent_characters_can_be_split() -> None:
     for text in ["a\u200db", "\n\u0301", "日本", "\u200d👩", "aa", "각\u1161"]:
         last = len(text) - 1
 
         assert floor_boundary(text, last) == last, text
 
 
-def test_a_boundary_outside_the_text_is_its_nearest_end() -> None:
+def test_boundary_outside_the_text_is_its_nearest_end() -> None:
     assert (floor_boundary("abc", -2), floor_boundary("abc", 9), floor_boundary("", 3)) == (0, 3, 0)

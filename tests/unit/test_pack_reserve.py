@@ -45,50 +45,50 @@ def told(context: Packed) -> list[tuple[int, int, bool]]:
 ROWS = [hit(1, 10), hit(2, 10), hit(3, 10)]
 
 
-def test_ranked_rows_are_cut_as_ever_behind_one_that_came_whole() -> None:
+def test_ranked_rows_are_cut_after_a_complete_injected_row() -> None:
     context = packed([*ROWS, brought_in(hit(4, 6))], 33)  # 8 of them are kept
     assert told(context) == [(1, 10, False), (2, 10, False), (4, 6, False), (3, 5, True)]
     assert (context.used_tokens, context.reserved_tokens, context.reserved_used_tokens) == (31, 8, 6)
 
 
-def test_one_that_is_cut_stands_last_and_ranked_rows_come_whole() -> None:
+def test_cut_injected_row_comes_last_after_complete_ranked_rows() -> None:
     context = packed([*ROWS, brought_in(hit(4, 20))], 33)
     assert told(context) == [(1, 10, False), (2, 10, False), (4, 8, True)]
     assert [(left.reason, left.rank, left.chunks) for left in context.omitted] == [("budget", 3, 1)]
 
 
-def test_the_first_ranked_row_is_cut_before_one_that_does_not_fit_comes_at_all() -> None:
+def test_first_ranked_row_is_cut_before_an_unfitting_injected_row() -> None:
     context = packed([*ROWS, brought_in(hit(4, 20))], 12)
     assert told(context) == [(1, 9, True)]
     assert [(left.reason, left.rank, left.chunks) for left in context.omitted] == [("budget", 4, 1), ("budget", 2, 2)]
 
 
-def test_the_first_ranked_row_is_cut_behind_one_that_came_whole() -> None:
+def test_first_ranked_row_is_cut_after_a_complete_injected_row() -> None:
     assert told(packed([*ROWS, brought_in(hit(4, 3))], 12)) == [(4, 3, False), (1, 9, True)]
 
 
-def test_a_part_that_is_not_filled_is_nobodys() -> None:
+def test_unused_reserve_goes_to_ranked_rows() -> None:
     context = packed([hit(1, 10), hit(2, 10), brought_in(hit(3, 2))], 24)
     assert told(context) == [(1, 10, False), (3, 2, False), (2, 8, True)]
 
 
-def test_one_that_is_alone_has_no_more_than_its_part() -> None:
+def test_lone_injected_row_gets_only_its_reserve() -> None:
     assert told(packed([brought_in(hit(1, 20))], 40)) == [(1, 10, True)]
 
 
-def test_several_share_their_part_the_first_of_them_first() -> None:
+def test_several_injected_rows_share_the_reserve_in_order() -> None:
     own = [brought_in(hit(4, 6)), brought_in(hit(5, 6)), brought_in(hit(6, 1))]
     context = packed([*ROWS, *own], 40)  # 10 are kept
     assert told(context) == [(1, 10, False), (2, 10, False), (3, 10, False), (4, 6, False), (5, 4, True)]
     assert [(left.reason, left.rank) for left in context.omitted] == [("budget", 6)]
 
 
-def test_a_beginning_below_the_least_fragment_is_none() -> None:
+def test_too_short_beginning_is_not_packed() -> None:
     config = PLAIN._replace(min_fragment=9)
     assert told(packed([*ROWS, brought_in(hit(4, 20))], 33, config)) == [(1, 10, False), (2, 10, False)]
 
 
-def test_one_whose_text_stands_in_a_block_already_is_a_duplicate() -> None:
+def test_injected_row_inside_a_block_is_a_duplicate() -> None:
     whole, part = hit(1, 10, path="a"), hit(2, 4, path="a")
     context = packed([whole, brought_in(part), hit(3, 10)], 30)
     assert told(context) == [(1, 10, False), (3, 10, False)]
@@ -96,7 +96,7 @@ def test_one_whose_text_stands_in_a_block_already_is_a_duplicate() -> None:
 
 
 @pytest.mark.parametrize("mode", ["rank", "optimal"])
-def test_one_that_was_brought_in_counts_towards_the_cap_of_its_document(mode: str) -> None:
+def test_injected_row_counts_towards_the_document_cap(mode: str) -> None:
     sibling = hit(1, 5, path="a", offset=100)
     context = packed(
         [sibling, hit(2, 5), brought_in(hit(3, 2, path="a"))], 40, PLAIN._replace(diversity=1, pack=mode)
@@ -105,12 +105,12 @@ def test_one_that_was_brought_in_counts_towards_the_cap_of_its_document(mode: st
     assert [(left.reason, left.rank) for left in context.omitted] == [("diversity", 1)]
 
 
-def test_packing_for_value_chooses_within_the_ranked_rows_part() -> None:
+def test_optimal_packing_uses_the_budget_of_ranked_rows() -> None:
     context = packed([*ROWS, brought_in(hit(4, 20))], 33, PLAIN._replace(pack="optimal"))
     assert told(context) == [(1, 10, False), (2, 10, False), (4, 8, True)]
 
 
-def test_a_budget_that_holds_nothing_says_which_one_would() -> None:
+def test_insufficient_budget_names_a_sufficient_one() -> None:
     config = PLAIN._replace(header="[{n}] {path}:{lines} of many words", min_fragment=1)
     rows = [hit(1, 10), brought_in(hit(2, 10))]
     warning = packed(rows, 4, config).warnings[0]
@@ -120,7 +120,7 @@ def test_a_budget_that_holds_nothing_says_which_one_would() -> None:
     assert packed(rows, least, config).blocks
 
 
-def test_a_share_never_grows_by_more_than_the_budget() -> None:
+def test_reserve_never_grows_faster_than_the_budget() -> None:
     for written in [0.1, 0.15, 0.29, 0.35, 0.5]:
         config, hundredths = Config(sparse_share=written), round(written * 100)
         shares = [share(budget, config) for budget in range(2_001)]
@@ -138,7 +138,7 @@ QUICK = [
 
 
 @pytest.mark.parametrize("kinds", [QUICK, pytest.param(KINDS, marks=pytest.mark.slow)], ids=["some", "all"])
-def test_no_budget_loses_what_a_smaller_one_shows(kinds: list[tuple[Counter, str, tuple[int, ...], int]]) -> None:
+def test_larger_budget_keeps_what_a_smaller_one_shows(kinds: list[tuple[Counter, str, tuple[int, ...], int]]) -> None:
     for kind in kinds:
         check_budgets(*kind)
 

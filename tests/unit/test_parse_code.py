@@ -79,14 +79,14 @@ class TestSourceOutline(NightlyElsewhere):
 
 
 @needs_python
-def test_the_title_is_the_name_of_the_file_and_the_metadata_its_language() -> None:
+def test_title_is_the_file_name_and_metadata_its_language() -> None:
     document = parsed(PYTHON, "src/a.py")
 
     assert (document.title, document.meta, document.notes) == ("a.py", {"language": "python"}, ())
 
 
 @needs_python
-def test_a_definition_begins_with_what_stands_directly_above_it_and_other_code_is_statements() -> None:
+def test_definition_includes_comments_above_and_other_code_is_statements() -> None:
     text = PYTHON.decode()
 
     assert parsed(PYTHON).marks == (
@@ -99,7 +99,7 @@ def test_a_definition_begins_with_what_stands_directly_above_it_and_other_code_i
 
 
 @needs_python
-def test_a_chunk_is_headed_by_the_definitions_that_hold_it() -> None:
+def test_chunk_heading_lists_its_enclosing_definitions() -> None:
     document = parsed(PYTHON)
     config = Config(chunk_tokens=5, overlap_tokens=0)
 
@@ -110,7 +110,7 @@ def test_a_chunk_is_headed_by_the_definitions_that_hold_it() -> None:
 
 
 @needs_python
-def test_a_comment_behind_an_empty_line_or_other_code_belongs_to_no_definition() -> None:
+def test_detached_comment_belongs_to_no_definition() -> None:
     source = "x = 1\n# a\n\ndef one(): ...\ny = 2  # b\ndef two(): ...\n"
 
     one, statements, two = parsed(source).marks
@@ -121,14 +121,14 @@ def test_a_comment_behind_an_empty_line_or_other_code_belongs_to_no_definition()
 
 
 @needs_python
-def test_the_ends_of_what_is_around_are_no_statements() -> None:
+def test_closing_brackets_are_not_statements() -> None:
     source = "class A {\n  f() {}\n  }\n  ;\n}  // A\n\n});\n"
 
     assert named(parsed(source, "a.js")) == ["class A", "f()"] or missing("javascript")
 
 
 @needs_python
-def test_two_definitions_on_one_line_begin_one_behind_the_other() -> None:
+def test_two_definitions_on_one_line_have_separate_marks() -> None:
     marks = parsed("class A { f() {} g() {} } class B {}\n", "a.js").marks
 
     if not missing("javascript"):
@@ -140,7 +140,7 @@ def test_two_definitions_on_one_line_begin_one_behind_the_other() -> None:
         ]
 
 
-def test_a_definition_on_the_last_line_of_another_begins_behind_it() -> None:
+def test_definition_on_the_last_line_of_another_follows_it() -> None:
     source = "function f() {\n  a()\n} function g() {}\n"
 
     if not missing("javascript"):
@@ -148,7 +148,7 @@ def test_a_definition_on_the_last_line_of_another_begins_behind_it() -> None:
 
 
 @needs_python
-def test_a_comment_inside_of_a_decorator_is_a_part_of_it() -> None:
+def test_comment_inside_a_decorator_belongs_to_it() -> None:
     (mark,) = parsed("@wrap(\n    # why\n    1,\n)\ndef one(): ...\n").marks
 
     assert mark == Mark(0, "function", "def one")
@@ -165,25 +165,25 @@ def test_offsets_are_code_points_with_any_line_end() -> None:
 
 
 @needs_python
-def test_a_broken_file_is_outlined_as_far_as_it_is_understood() -> None:
+def test_broken_file_is_outlined_as_far_as_possible() -> None:
     assert named(parsed("def one(:\n    pass\n\n)]}\n\ndef two():\n    return 1\n")) == ["def one", "def two"]
 
 
 @needs_python
-def test_a_file_of_comments_has_no_definitions() -> None:
+def test_file_of_comments_has_no_definitions() -> None:
     assert parsed("# a\n" * 1000).marks == ()
     assert parsed("").marks == ()
 
 
 @needs_python
-def test_a_long_name_is_cut_and_stays_on_its_line() -> None:
+def test_long_name_is_cut_and_stays_on_its_line() -> None:
     (mark,) = parsed(f"def {'x' * 600}(): pass\n").marks
 
     assert len(mark.name) == 120
 
 
 @needs_python
-def test_definitions_in_each_other_are_marked_to_a_depth() -> None:
+def test_nested_definitions_are_marked_to_a_limited_depth() -> None:
     source = "".join(f"{' ' * i}class A{i}:\n" for i in range(80)) + " " * 80 + "pass\n"
     assert [mark.level for mark in parsed(source).marks] == list(range(1, 81))
 
@@ -194,14 +194,14 @@ def test_definitions_in_each_other_are_marked_to_a_depth() -> None:
 # Where no grammar can be used
 
 
-def test_a_large_file_is_outlined_by_lines_with_a_note() -> None:
+def test_large_file_is_outlined_by_lines_with_a_note() -> None:
     document = parsed(f"def one():\n    pass\n    return {'1' * 400}\n" * 2_700)
 
     assert document.notes == ("larger than 1 MiB: outline by lines",)
     assert len(document.marks) == 2_700
 
 
-def test_what_is_hard_for_a_grammar_is_outlined_by_lines() -> None:
+def test_difficult_code_is_outlined_by_lines() -> None:
     for filler, reason in [
         ("x" * 70_000, "a line is longer than 64 KiB"),
         ("(\n" * 2000, "brackets nested deeper than 1,000"),
@@ -213,7 +213,7 @@ def test_what_is_hard_for_a_grammar_is_outlined_by_lines() -> None:
         assert document.marks[0] == Mark(0, "function", "def one"), (filler, reason)
 
 
-def test_a_missing_grammar_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_grammar_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     definitions._tools.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
 
@@ -224,7 +224,7 @@ def test_a_missing_grammar_is_told_in_a_note(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @needs_python
-def test_a_grammar_of_another_kind_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_incompatible_grammar_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     definitions._tools.cache_clear()
     monkeypatch.setattr(definitions, "GRAMMARS", {**GRAMMARS, "go": Grammar("x", "math", "pi")})
 
@@ -232,7 +232,7 @@ def test_a_grammar_of_another_kind_is_not_used(monkeypatch: pytest.MonkeyPatch) 
     definitions._tools.cache_clear()
 
 
-def test_a_language_that_has_no_grammar_is_outlined_by_lines() -> None:
+def test_language_without_a_grammar_is_outlined_by_lines() -> None:
     document = parsed(DART, "a.dart")
 
     assert (document.meta, document.notes) == ({"language": "dart"}, ())
@@ -249,7 +249,7 @@ def test_binary_files_are_refused() -> None:
 # The outline by lines
 
 
-def test_lines_that_look_like_a_definition_begin_a_unit() -> None:
+def test_definition_like_lines_begin_a_unit() -> None:
     for line, name in [
         ("def x(self):", "def x"),
         ("async def x():", "def x"),
@@ -279,7 +279,7 @@ def test_prose_has_no_definition() -> None:
         assert parsed(f"{line}\n", name="outline").marks == (), line
 
 
-def test_the_outline_nests_by_indentation_and_ends_where_code_is_indented_no_further() -> None:
+def test_outline_follows_indentation() -> None:
     source = (
         "import x\n\n// A store.\nclass Store\n{\n  // opens\n  function open()\n  {\n    function inner() {}\n"
         "  }\n\n  n = 1\n}\n\ngo()\n"
@@ -295,7 +295,7 @@ def test_the_outline_nests_by_indentation_and_ends_where_code_is_indented_no_fur
     ]
 
 
-def test_the_lines_of_a_decorator_belong_to_no_definition_before_it() -> None:
+def test_decorator_lines_belong_to_no_earlier_definition() -> None:
     source = "class A {\n  function one() {\n  }\n\n  @Wrap(\n    x,\n  )\n  function two() {\n  }\n}\n"
     document = parsed(source, "a.x", name="outline")
 
@@ -303,7 +303,7 @@ def test_the_lines_of_a_decorator_belong_to_no_definition_before_it() -> None:
 
 
 @needs_python
-def test_the_outline_of_python_finds_what_the_grammar_does() -> None:
+def test_python_outline_matches_the_grammar() -> None:
     assert [tuple(mark) for mark in parsed(PYTHON, name="outline").marks] == [
         tuple(mark) for mark in parsed(PYTHON).marks
     ]
@@ -312,7 +312,7 @@ def test_the_outline_of_python_finds_what_the_grammar_does() -> None:
 # Languages
 
 
-def test_a_language_is_known_by_name_or_first_line() -> None:
+def test_language_is_recognised_by_name_or_first_line() -> None:
     for path, first_line, language in [
         ("a.py", "", "python"),
         ("src/A.JAVA", "", "java"),
@@ -331,26 +331,26 @@ def test_a_language_is_known_by_name_or_first_line() -> None:
         assert language_of(path, first_line) == language, (path, first_line, language)
 
 
-def test_a_header_is_in_the_language_that_it_looks_like() -> None:
+def test_header_file_is_in_the_language_it_resembles() -> None:
     found = [parsed(text, "a.h").meta for text in ("int a;\n", "namespace a {}\n", "#import <a.h>\n@class A;\n")]
 
     assert found == [{"language": "c"}, {"language": "cpp"}, {"language": "objc"}]
 
 
-def test_every_grammar_has_a_query_that_fits() -> None:
+def test_every_grammar_has_a_matching_query() -> None:
     installed = [language for language in GRAMMARS if missing(language) is None]
 
     assert all(definitions._tools(language) for language in installed)
     assert {*GRAMMARS} == {*definitions.QUERIES}
 
 
-def test_what_is_missing_is_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_returns_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(languages, "find_spec", lambda name: None if name == "tree_sitter_go" else object())
 
     assert (missing("go"), missing("python"), missing("dart")) == ("tree-sitter-go", None, None)
 
 
-def test_to_know_a_language_no_grammar_is_imported() -> None:
+def test_recognising_a_language_imports_no_grammar() -> None:
     program = (
         "import sys, recall_core.ingest.parse.code.parsers\n"
         "from recall_core.ingest.parse.code.languages import language_of, missing\n"
@@ -433,13 +433,13 @@ def share_of_equal(paths: list[Path]) -> float:
 
 @needs_python
 @pytest.mark.parametrize("names", [FEWEST, pytest.param(A_FEW, marks=pytest.mark.slow)], ids=["few", "some"])
-def test_definitions_are_those_that_python_finds_in_some_of_its_library(names: list[str]) -> None:
+def test_definitions_match_python_in_part_of_its_library(names: list[str]) -> None:
     assert share_of_equal([LIBRARY / f"{name}.py" for name in names]) == 1
 
 
 @needs_python
 @pytest.mark.slow
-def test_definitions_are_those_that_python_finds_in_all_of_its_library() -> None:
+def test_definitions_match_python_in_its_whole_library() -> None:
     paths = sorted(path for path in LIBRARY.rglob("*.py") if "site-packages" not in path.parts)
 
     assert share_of_equal(paths) >= 0.997
@@ -485,14 +485,14 @@ REPEATED = [
 
 
 @pytest.mark.parametrize("piece", mostly_nightly(REPEATED, "class A {"))
-def test_a_megabyte_of_one_thing_is_read_in_linear_time(piece: str) -> None:
+def test_repetitive_megabyte_is_read_in_linear_time(piece: str) -> None:
     document = parsed(piece * (1_100_000 // len(piece)))
 
     assert document.notes
     assert len(document.marks) <= 200_000
 
 
-def test_the_outline_of_one_thing_is_made_in_linear_time() -> None:
+def test_repetitive_outline_takes_linear_time() -> None:
     for piece in REPEATED:
         text = piece * (110_000 // len(piece))
 
@@ -500,7 +500,7 @@ def test_the_outline_of_one_thing_is_made_in_linear_time() -> None:
 
 
 @needs_python
-def test_a_file_of_equal_lines_is_read_by_its_grammar() -> None:
+def test_file_of_equal_lines_is_read_by_its_grammar() -> None:
     size = 200_000 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 20_000
     for piece in ("# a\n", "x = 1\r\n", "\n", "}\n", "if a:\n", "@a\n", "def a(): pass\n"):
         assert not parsed(piece * (size // len(piece))).notes, piece

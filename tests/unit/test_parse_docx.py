@@ -142,24 +142,24 @@ def refused(raw: bytes) -> IngestError:
     return error.value
 
 
-def test_the_text_is_that_of_the_paragraphs_without_what_was_deleted() -> None:
+def test_text_contains_the_paragraphs_without_deletions() -> None:
     assert read(document()).text == TEXT
 
 
-def test_title_and_metadata_are_those_of_the_properties() -> None:
+def test_title_and_metadata_come_from_the_properties() -> None:
     found = read(document())
     assert found.title == "The harbour"
     assert found.meta == {"author": "A. Pilot", "date": "2024-05-01T10:00:00Z"}
     assert found.tags == ("ships", "tides")
 
 
-def test_without_properties_the_title_is_a_paragraph_a_heading_or_the_file() -> None:
+def test_title_falls_back_to_paragraph_heading_or_file() -> None:
     assert read(document(core=None)).title == "The harbour guide"
     assert read(document(paragraph("a") + paragraph("b", "berschrift1"), core=None)).title == "b"
     assert read(document(paragraph("a"), core=None)).title == "a.docx"
 
 
-def test_headings_are_known_by_the_names_of_their_styles_in_any_language() -> None:
+def test_headings_are_recognised_by_style_name_in_any_language() -> None:
     found = read(document())
     headings = [(mark.name, mark.level) for mark in found.marks if mark.kind == "heading"]
     assert headings == [("Tides", 1), ("Own", 2), ("Flat", 3)]
@@ -168,7 +168,7 @@ def test_headings_are_known_by_the_names_of_their_styles_in_any_language() -> No
     assert outline.heading_at(found.text.index("[1] A")) is None  # notes are in no section
 
 
-def test_every_paragraph_counts_also_empty_ones_and_those_of_tables() -> None:
+def test_empty_and_table_paragraphs_are_counted() -> None:
     found = read(document())
     places = Places(found.marks)
     numbers = {
@@ -192,20 +192,20 @@ def test_every_paragraph_counts_also_empty_ones_and_those_of_tables() -> None:
     assert [*numbers.values()] == [f"paragraph {i}" for i in (1, 2, 3, 5, 6, 8, 9, 10, 11, 12, 14, 15, 16)]
 
 
-def test_tables_are_blocks_of_a_line_a_row() -> None:
+def test_tables_are_blocks_with_one_line_per_row() -> None:
     marks = read(document()).marks
     start = next(mark.offset for mark in marks if mark.kind == "block")
     end = next(mark.offset for mark in marks if mark.kind == "end")
     assert TEXT[start:end] == "| high\nMon | 5 or 6"
 
 
-def test_a_file_that_is_not_an_archive_is_refused() -> None:
+def test_file_other_than_an_archive_is_refused() -> None:
     for raw in [b"", b"text", b"PK\3\4"]:
         assert refused(raw).code == "bad_docx", raw
         assert refused(document()[:700]).code == "bad_docx", raw
 
 
-def test_a_refusal_names_what_a_file_is_instead() -> None:
+def test_refusal_names_the_real_kind_of_the_file() -> None:
     for raw, said in [
         (b"", "it is empty"),
         (b"A text.\n", "it is text"),
@@ -214,19 +214,19 @@ def test_a_refusal_names_what_a_file_is_instead() -> None:
         assert f": {said}." in refused(raw).message, (raw, said)
 
 
-def test_an_archive_of_another_kind_is_refused() -> None:
+def test_archive_of_another_kind_is_refused() -> None:
     for main in [None, b"", b"<a>", b"<a/>"]:
         assert refused(document(main=main)).code == "bad_docx", main
 
 
-def test_a_document_under_a_password_is_told_from_an_older_file() -> None:
+def test_password_protected_document_differs_from_an_older_format() -> None:
     ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500)
     assert "protected by a password" in refused(ole + "EncryptedPackage".encode("utf-16-le")).message
     assert "older Word file" in refused(ole).message
     assert refused(ole).code == "bad_docx"
 
 
-def test_entities_of_its_own_are_refused_or_left_out() -> None:
+def test_custom_entities_are_refused_or_dropped() -> None:
     bomb = f'<!DOCTYPE a [<!ENTITY b "lol">]><w:document><w:body>{paragraph("a&b;")}</w:body></w:document>'
     assert read(document(main=bomb.encode())).text == "a"
     assert refused(document(main=bomb.encode("utf-16"))).code == "bad_docx"
@@ -240,7 +240,7 @@ TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
 """At night a text is this many times as long, and may take as many times longer."""
 
 
-def test_no_repetition_takes_more_than_linear_time() -> None:
+def test_repetition_takes_linear_time() -> None:
     for piece in ("<w:p/>", "<w:tc/>", "<w:tbl/>", paragraph("a"), f"<w:tr>{cell(paragraph('a'))}</w:tr>"):
         began = time.process_time()
         body = piece * (TIMES * 60_000 // len(piece))
@@ -264,7 +264,7 @@ _TREES = st.recursive(
 
 @examples(100)
 @given(st.lists(_TREES, max_size=6))
-def test_any_tree_is_read_with_marks_that_fit(trees: list[str]) -> None:
+def test_any_tree_is_read_with_valid_marks(trees: list[str]) -> None:
     found = read(document("".join(trees)))
     assert why_unfit(found.marks, len(found.text)) is None
 
@@ -275,13 +275,13 @@ def test_any_tree_is_read_with_marks_that_fit(trees: list[str]) -> None:
     st.binary(max_size=60),
     st.integers(0, 400),
 )
-def test_a_document_with_a_broken_part_is_read_or_refused(name: str, patch: bytes, at: int) -> None:
+def test_document_with_a_broken_part_is_read_or_refused(name: str, patch: bytes, at: int) -> None:
     part = {"rels": relations(), "styles": STYLES, "footnotes": FOOTNOTES, "core": CORE}.get(name, "<w:document/>")
     raw = document(**{name: part.encode()[:at] + patch})
     assert describe("docx", "a.docx", raw) in ("bad_docx", "too_deep") or read(raw).title
 
 
-def test_what_python_docx_writes_is_read() -> None:
+def test_python_docx_output_is_read() -> None:
     docx = pytest.importorskip("docx")
     made = docx.Document()
     made.add_heading("Tides", 1)

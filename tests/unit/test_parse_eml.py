@@ -76,7 +76,7 @@ def code_of(raw: bytes) -> str:
     return refused.value.code
 
 
-def test_the_body_is_the_text_as_it_stands() -> None:
+def test_body_is_the_unchanged_text() -> None:
     assert read(plain()).text == "High at noon,\n  près du quai.\n\n-- \nAda"
 
 
@@ -90,19 +90,19 @@ def test_subject_and_headers_are_title_and_metadata() -> None:
     }
 
 
-def test_a_message_without_a_subject_is_titled_by_its_file() -> None:
+def test_message_without_a_subject_is_titled_by_its_file() -> None:
     assert read(b"From: a\n\nb").title == "a.eml"
 
 
-def test_plain_text_is_preferred_and_the_rest_of_the_alternatives_left_out() -> None:
+def test_plain_text_is_preferred_over_other_alternatives() -> None:
     assert read(rich()).text == "Plain words.\n\nInner words."
 
 
-def test_what_is_attached_is_named_and_not_read() -> None:
+def test_attachments_are_named_and_not_read() -> None:
     assert read(rich()).notes == ("not read: tidés.pdf, notes.txt",)
 
 
-def test_every_part_counts_and_a_message_within_is_a_section() -> None:
+def test_every_part_counts_and_a_nested_message_is_a_section() -> None:
     document = read(rich())
     assert sum(mark.kind == "part" for mark in document.marks) == 6
     at = document.text.index("Inner")
@@ -110,7 +110,7 @@ def test_every_part_counts_and_a_message_within_is_a_section() -> None:
     assert Outline(document.marks, len(document.text)).heading_at(at) == "Re: wind"
 
 
-def test_a_part_is_named_by_its_own_message_and_headings() -> None:
+def test_part_is_named_by_its_message_and_headings() -> None:
     inner = message(Subject="Re: wind")
     inner.set_content("<h1>Gale</h1><p>Inner words.</p>", subtype="html")
     inner.make_mixed()
@@ -136,7 +136,7 @@ def part(text: str) -> EmailMessage:
     return made
 
 
-def test_html_is_read_where_there_is_no_plain_text() -> None:
+def test_html_is_read_without_plain_text() -> None:
     assert read(HTML).text == "près du quai“"
     parts = b"--b\n\n \n--b\nContent-Type: text/html\n\n<p>c\n--b--\n"
     assert read(b"Subject: a\nContent-Type: multipart/alternative; boundary=b\n\n" + parts).text == "c"
@@ -156,18 +156,18 @@ def test_subjects_of_any_encoding_are_read() -> None:
         assert read(b"Subject: " + subject + b"\n\nbody").title == title, (subject, title)
 
 
-def test_a_date_that_is_none_is_left_out() -> None:
+def test_invalid_date_is_dropped() -> None:
     for date in ["", "yesterday", "Fri, 99 Mar 2024 23:30:00 -0200", "Fri, 31 Dec 9999 23:59:00 -2359"]:
         assert "date" not in read(f"Subject: a\nDate: {date}\n\nb".encode()).meta, date
 
 
-def test_bytes_that_are_not_of_the_charset_are_replaced_and_told() -> None:
+def test_bytes_outside_the_charset_are_replaced_and_reported() -> None:
     document = read(b"Subject: a\nContent-Type: text/plain; charset=utf-8\n\npr\xe8s")
     assert document.text == "pr\ufffds"
     assert document.notes == ("part 1 has bytes that are not utf-8",)
 
 
-def test_a_file_that_is_not_a_message_is_refused() -> None:
+def test_file_other_than_a_message_is_refused() -> None:
     for raw in [b"", b"just a text\n", b"\x89PNG\r\n\x1a\n" + bytes(300), b"Key: value\n\nb", b"\n\nFrom: a"]:
         assert code_of(raw) == "bad_eml", raw
 
@@ -177,18 +177,18 @@ def nested(depth: int) -> bytes:
     return f"Subject: a\n{heads}\nx".encode()
 
 
-def test_parts_that_cannot_be_found_are_read_as_they_stand() -> None:
+def test_unsplittable_parts_are_read_as_plain_text() -> None:
     assert read(b"Subject: a\nContent-Type: multipart/mixed; bo\n\n--b\n\nwords").text == "--b\n\nwords"
 
 
-def test_parts_within_parts_are_bounded() -> None:
+def test_nested_parts_are_limited() -> None:
     assert read(nested(16)).text == "x"
     assert code_of(nested(17)) == "too_deep"
     assert code_of(nested(5000)) == "too_deep"
     assert code_of(b"Subject: a\n" + b"Content-Type: message/rfc822\n\n" * 5000) == "too_deep"
 
 
-def test_the_number_of_parts_is_bounded() -> None:
+def test_number_of_parts_is_limited() -> None:
     assert code_of(b"Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n" + b"--b\n\n" * 20_000) == "bad_eml"
 
 
@@ -230,7 +230,7 @@ _LINES = st.sampled_from(
 
 @examples(75)
 @given(st.lists(_LINES, max_size=25), st.sampled_from(["\n", "\r\n"]))
-def test_any_order_of_lines_is_read_with_marks_that_fit(lines: list[str], end: str) -> None:
+def test_lines_in_any_order_are_read_with_valid_marks(lines: list[str], end: str) -> None:
     document = read(f"From: a{end}{end.join(lines)}".encode())
     assert why_unfit(document.marks, len(document.text)) is None
     assert any(mark.kind == "part" for mark in document.marks)

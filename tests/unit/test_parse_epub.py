@@ -79,11 +79,11 @@ def refused(raw: bytes) -> IngestError:
     return error.value
 
 
-def test_chapters_stand_in_the_order_of_the_spine() -> None:
+def test_chapters_follow_the_order_of_the_spine() -> None:
     assert read(book()).text == "Tides\n\nHigh at noon.\n\nLow\n\nLater.\n\nWinds\n\nPrès du quai."
 
 
-def test_title_and_metadata_are_those_of_the_package() -> None:
+def test_title_and_metadata_come_from_the_package() -> None:
     document = read(book())
     assert document.title == "The harbour"
     assert document.meta == {"author": "A. Pilot, B. Mate", "date": "1899-05-01", "lang": "en"}
@@ -91,7 +91,7 @@ def test_title_and_metadata_are_those_of_the_package() -> None:
     assert read(book(opf=PACKAGE.replace("The  harbour", "").encode())).title == "a.epub"
 
 
-def test_every_item_of_the_spine_is_a_chapter_and_counts() -> None:
+def test_every_spine_item_is_a_counted_chapter() -> None:
     document = read(book())
     places = Places(document.marks)
     at = document.text.index
@@ -103,14 +103,14 @@ def test_every_item_of_the_spine_is_a_chapter_and_counts() -> None:
     assert sum(mark.kind == "chapter" for mark in document.marks) == 4
 
 
-def test_headings_of_chapters_are_those_of_their_pages() -> None:
+def test_chapter_headings_come_from_their_pages() -> None:
     document = read(book())
     outline = Outline(document.marks, len(document.text))
     assert outline.heading_at(document.text.index("Later")) == "Tides › Low"
     assert outline.heading_at(document.text.index("Près")) == "Winds"
 
 
-def test_a_page_without_a_heading_is_not_in_the_section_before_it() -> None:
+def test_page_without_a_heading_leaves_the_previous_section() -> None:
     chapters = {"one": ONE, "two": "<body><p>Preface</p><h2>Sea</h2><p>Deep.</p></body>", "cover": "<p>Cover</p>"}
     package = PACKAGE.replace("image/svg+xml", "text/html").replace('<itemref idref="c"/>', "")
     package = package.replace('<itemref idref="gone"/>', '<itemref idref="c"/>')
@@ -124,17 +124,17 @@ def test_a_page_without_a_heading_is_not_in_the_section_before_it() -> None:
     ]
 
 
-def test_what_is_missing_of_a_book_is_told() -> None:
+def test_missing_chapters_are_reported() -> None:
     assert read(book()).notes == ("chapter 1 (OEBPS/cover.svg) is no text", "chapter 4 (gone) is missing")
 
 
 @pytest.mark.parametrize("name", ["container", "opf"])
-def test_a_book_without_its_parts_is_refused(name: str) -> None:
+def test_book_without_its_parts_is_refused(name: str) -> None:
     assert refused(book(**{name: None})).code == "bad_epub"
     assert refused(book(**{name: b"<a>"})).code == "bad_epub"
 
 
-def test_a_file_that_is_not_an_archive_is_refused() -> None:
+def test_file_other_than_an_archive_is_refused() -> None:
     for raw in [b"", b"PK\3\4", b"text", book()[:900], b"PK\5\6" + b"\0" * 18]:
         assert refused(raw).code == "bad_epub", raw
 
@@ -144,12 +144,12 @@ def encryption(algorithm: str) -> bytes:
     <CipherReference URI="OEBPS/one.xhtml"/></CipherData></EncryptedData></encryption>""".encode()
 
 
-def test_a_book_under_drm_is_refused_in_plain_words() -> None:
+def test_book_with_drm_is_refused_in_plain_words() -> None:
     error = refused(book(encryption=encryption("http://www.w3.org/2001/04/xmlenc#aes128-cbc")))
     assert (error.code, "protected by DRM" in error.message) == ("bad_epub", True)
 
 
-def test_hidden_fonts_are_no_drm() -> None:
+def test_obfuscated_fonts_are_not_drm() -> None:
     assert read(book(encryption=encryption("http://www.idpf.org/2008/embedding"))).text
 
 
@@ -158,21 +158,21 @@ def test_links_do_not_leave_the_archive() -> None:
     assert "chapter 2 (../../etc/passwd) is missing" in read(book(opf=package.encode())).notes
 
 
-def test_an_entry_that_unpacks_a_hundredfold_is_refused() -> None:
+def test_entry_that_expands_a_hundredfold_is_refused() -> None:
     assert refused(book(one=b"<p>" + b"a" * 2_000_000)).code == "unpacked_too_large"
 
 
-def test_all_that_is_unpacked_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_total_unpacked_size_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zipped, "MOST_UNPACKED", 1000)
     assert refused(book()).code == "unpacked_too_large"
 
 
-def test_the_number_of_entries_is_bounded() -> None:
+def test_number_of_entries_is_limited() -> None:
     many = {**ENTRIES, **{f"{i}": b"" for i in range(zipped.MOST_ENTRIES)}}
     assert refused(zipped_up(many)).code == "bad_epub"
 
 
-def test_a_deeply_nested_chapter_is_refused() -> None:
+def test_deeply_nested_chapter_is_refused() -> None:
     assert refused(book(one=b"<div>" * 600)).code == "too_deep"
 
 
@@ -195,7 +195,7 @@ def test_bytes_of_any_declared_charset_become_text() -> None:
 
 @examples(50)
 @given(st.sampled_from(["container", "opf", "one", "two", "encryption"]), st.binary(max_size=60), st.integers(0, 400))
-def test_a_book_with_a_broken_part_is_read_or_refused(name: str, patch: bytes, at: int) -> None:
+def test_book_with_a_broken_part_is_read_or_refused(name: str, patch: bytes, at: int) -> None:
     before = next((raw for key, raw in ENTRIES.items() if name in key), encryption("x"))
     raw = book(**{name: before[:at] + patch + before[at + len(patch) :]})
     assert describe("epub", "a.epub", raw) in ("bad_epub", "too_deep") or read(raw).title

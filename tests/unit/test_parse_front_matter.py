@@ -61,12 +61,12 @@ def test_scalars_and_lists_of_scalars_are_metadata() -> None:
         assert type(found.meta["key"]) is type(value), (written, value)
 
 
-def test_a_key_without_a_value_is_left_out() -> None:
+def test_key_without_a_value_is_dropped() -> None:
     for nothing in ["", "~", "null", "# comment"]:
         assert yaml(f"key: {nothing}\nother: 1").meta == {"other": 1}, nothing
 
 
-def test_lines_not_understood_are_left_out_and_named() -> None:
+def test_unsupported_lines_are_dropped_and_named() -> None:
     for written in [
         *(
             "&anchor x",
@@ -108,28 +108,28 @@ def test_lines_not_understood_are_left_out_and_named() -> None:
         )
 
 
-def test_of_many_lines_that_are_not_understood_some_are_named_and_the_others_counted() -> None:
+def test_some_unsupported_lines_are_named_and_others_counted() -> None:
     notes = yaml("a: 1\n" + "nothing\n" * 20).notes
 
     assert notes[0] == "front matter: line 3 was not understood"
     assert (len(notes), notes[-1]) == (9, "front matter: 12 further lines were not understood")
 
 
-def test_tags_keywords_and_categories_are_tags_once_each() -> None:
+def test_tags_keywords_and_categories_are_unique_tags() -> None:
     found = yaml("tags: [a, b c, 2020, true]\nKeywords: b c, d ,, e\ncategories:\n- a\n- f")
 
     assert (found.tags, found.meta) == (("a", "b c", "2020", "true", "d", "e", "f"), {})
 
 
-def test_the_title_is_one_line() -> None:
+def test_title_is_one_line() -> None:
     assert yaml('title: "A\\n  B"').title == "A B"
 
 
-def test_a_key_may_be_quoted_and_a_later_one_counts() -> None:
+def test_key_may_be_quoted_and_the_last_value_counts() -> None:
     assert yaml('"a b": 1\nx: 1\nx: 2\nog:kind: y').meta == {"a b": 1, "x": 2, "og:kind": "y"}
 
 
-def test_a_text_without_front_matter_has_none() -> None:
+def test_text_without_front_matter_has_none() -> None:
     for text in [
         *(
             "text",
@@ -144,7 +144,7 @@ def test_a_text_without_front_matter_has_none() -> None:
         assert front_matter(text) is None, text
 
 
-def test_it_ends_behind_its_last_line() -> None:
+def test_front_matter_ends_after_its_last_line() -> None:
     for text in ["---\na: 1\n---\nt", "---\r\na: 1\r\n---\r\nt", "--- \na: 1\n...\nt"]:
         found = front_matter(text)
 
@@ -183,7 +183,7 @@ def test_malformed_toml_is_a_note() -> None:
         max_size=40,
     ),
 )
-def test_any_front_matter_is_read_and_can_be_stored(fence: str, pieces: list[str]) -> None:
+def test_any_front_matter_is_read_and_storable(fence: str, pieces: list[str]) -> None:
     found = front_matter(f"{fence}\n{''.join(pieces)}\n{fence}\n")
 
     if found is not None:
@@ -208,7 +208,7 @@ def test_aliases_are_not_followed() -> None:
     )
 
 
-def test_deep_nesting_is_refused_before_it_takes_long() -> None:
+def test_deep_nesting_is_refused_quickly() -> None:
     for unit in ("[", "{", "{a: ", "[\n ", "- ", "? "):
         began = process_time()
 
@@ -270,7 +270,7 @@ def test_deep_nesting_is_refused_before_it_takes_long() -> None:
 @example("\t# c")
 @example("\x85\ufeffa")
 @example('"\\ud83d\\ude00"')
-def test_a_machine_without_the_parser_in_c_reads_the_same(body: str) -> None:
+def test_machine_without_the_c_parser_reads_the_same(body: str) -> None:
     text = f"---\na: 1\nkey: {body}\n---\n"
     expected = front_matter(text)
 

@@ -92,11 +92,11 @@ def read(source: str, path: str = "folder/a.html") -> ParsedDocument:
     return document
 
 
-def test_the_text_is_what_a_browser_shows() -> None:
+def test_text_matches_a_browser() -> None:
     assert read(PAGE).text == TEXT
 
 
-def test_title_and_metadata_are_those_of_the_page() -> None:
+def test_title_and_metadata_come_from_the_page() -> None:
     document = read(PAGE)
     assert document.title == "The harbour guide"
     assert document.meta == {
@@ -109,18 +109,18 @@ def test_title_and_metadata_are_those_of_the_page() -> None:
     assert document.tags == ("harbour", "tides")
 
 
-def test_the_title_is_the_first_h1_where_the_page_has_none_else_the_files_name() -> None:
+def test_title_falls_back_to_first_h1_then_file_name() -> None:
     assert read("<h2>a</h2><h1>b</h1><h1>c</h1>").title == "b"
     assert read("<h2>a</h2>").title == "a.html"
 
 
-def test_headings_are_marks_by_their_level() -> None:
+def test_headings_are_marks_by_level() -> None:
     marks = [mark for mark in read(PAGE).marks if mark.kind == "heading"]
     assert [(mark.name, mark.level) for mark in marks] == [("Harbour guide", 1), ("Tides", 2)]
     assert [TEXT[mark.offset :].partition("\n")[0] for mark in marks] == ["Harbour guide", "Tides"]
 
 
-def test_a_piece_knows_the_names_of_its_sections() -> None:
+def test_piece_knows_the_names_of_its_sections() -> None:
     outline = Outline(read(PAGE).marks, len(TEXT))
     assert outline.heading_at(TEXT.index("def tide")) == "Harbour guide › Tides"
 
@@ -141,7 +141,7 @@ class="headerlink" href="#datetime.timedelta">¶</a></dt><dd><p>A duration.</p>
 """.replace("{long}", "x" * 121)
 
 
-def test_an_id_marks_the_text_that_it_is_the_id_of() -> None:
+def test_id_marks_its_text() -> None:
     document = read(SPHINX)
     found = [(mark.name, document.text[mark.offset :].partition("\n")[0]) for mark in anchors(document)]
     assert found == [
@@ -156,7 +156,7 @@ def test_an_id_marks_the_text_that_it_is_the_id_of() -> None:
     ]
 
 
-def test_the_sign_of_a_permalink_is_left_out() -> None:
+def test_permalink_sign_is_dropped() -> None:
     assert "¶" not in read(SPHINX).text
     for link in ('<a class="headerlink" href="#x">any</a>', '<a href="#x"> § </a>', "<A HREF=#x>&#182;</A >"):
         assert read(f"<p>a{link}b</p>").text == "ab", link
@@ -164,7 +164,7 @@ def test_the_sign_of_a_permalink_is_left_out() -> None:
         assert read(f"<p>a{link}b</p>").text != "ab", link
 
 
-def test_an_element_has_the_section_of_the_heading_within_it() -> None:
+def test_element_has_the_section_of_its_heading() -> None:
     page = (
         "<div id=wrapper><p>Crumbs.</p><h1>Vec</h1><p>A list.</p>"
         "<section id=new><span>1.0</span><h2>fn new</h2></section><p>Makes one.</p>"
@@ -185,7 +185,7 @@ def test_an_element_has_the_section_of_the_heading_within_it() -> None:
     assert list(words.values()) == ["wrapper", "wrapper", "new", "new", "new", "wrapper"]
 
 
-def test_an_anchor_stands_for_its_section_or_for_what_follows() -> None:
+def test_anchor_means_its_section_or_following_text() -> None:
     document = read(SPHINX)
     units = {mark.name: anchor_unit(document.marks, len(document.text), mark.name) for mark in anchors(document)}
     ends = {
@@ -205,7 +205,7 @@ def test_an_anchor_stands_for_its_section_or_for_what_follows() -> None:
     assert anchor_unit(document.marks, len(document.text), "alias") is None
 
 
-def test_the_anchor_of_a_line_is_one_that_shows_it() -> None:
+def test_line_gets_an_anchor_that_shows_it() -> None:
     document = read(SPHINX)
     for words, anchor in [
         ("Of dates", "module-datetime"),
@@ -221,7 +221,7 @@ def test_the_anchor_of_a_line_is_one_that_shows_it() -> None:
     assert anchor_at(read("<p>a</p><p id=x>b</p>").marks, 0) is None
 
 
-def test_anchors_cut_nothing_and_name_nothing() -> None:
+def test_anchors_neither_cut_nor_name_sections() -> None:
     with_ids = read(SPHINX)
     without = read(re.sub(r' (?:id|name)="[^"]*"', "", SPHINX))
     size = len(with_ids.text)
@@ -237,7 +237,7 @@ def test_anchors_cut_nothing_and_name_nothing() -> None:
     ]
 
 
-def test_a_page_of_very_many_ids_has_no_anchors() -> None:
+def test_page_of_very_many_ids_has_no_anchors() -> None:
     lines = "".join(f"<a id={number}>x</a>\n" for number in range(MOST_ANCHORS + 1))
     assert anchors(read(f"<pre>{lines}</pre>")) == []
     assert len(anchors(read(f"<pre>{lines.partition('</a>')[2]}</pre>"))) == MOST_ANCHORS
@@ -258,7 +258,7 @@ def test_tables_and_preformatted_text_are_blocks() -> None:
     assert TEXT[: ends[1]].endswith("5.1")
 
 
-def test_the_bytes_of_a_stretch_hold_its_text() -> None:
+def test_byte_range_contains_its_text() -> None:
     places, raw = Places(read(PAGE).marks), PAGE.encode()
     for words in ("boats", "près", "second", "pier", "0.9", "return", "crane", "Name"):
         at = TEXT.index(words)
@@ -273,7 +273,7 @@ def test_bytes_end_with_the_last_text() -> None:
     assert raw.encode()[: int(last.name)].endswith(b"last one")
 
 
-def test_a_long_paragraph_has_several_places() -> None:
+def test_long_paragraph_has_several_places() -> None:
     text = "word " * 4000
     places = [mark for mark in read(f"<p>{text}").marks if mark.kind == "bytes"]
     assert 5 < len(places) < 20
@@ -315,7 +315,7 @@ def test_broken_and_odd_pages_read_as_in_a_browser() -> None:
         assert read(source).text == text, (source, text)
 
 
-def test_in_xhtml_an_empty_element_is_empty_and_cdata_is_text() -> None:
+def test_xhtml_allows_empty_elements_and_cdata() -> None:
     assert read(XHTML, "a.html").text == "Text 1 < 2 &amp; 3"
     assert read("<p>a<title/>b", "a.xhtml").text == "ab"
 
@@ -324,24 +324,24 @@ def test_cells_of_several_paragraphs_stay_in_their_row() -> None:
     assert read("<table><tr><td><p>a<p>b<td>c<br>d<td><ul><li>e<li>f</ul></table>").text == "a b | c d | - e - f"
 
 
-def test_a_table_that_lays_out_a_page_is_no_table() -> None:
+def test_layout_table_is_not_a_table() -> None:
     document = read(TABLES[: TABLES.index("<p>long")])
     assert document.text == "Left\n\none\n\ntwo\n\na | b"
     assert [document.text[mark.offset :] for mark in document.marks if mark.kind == "block"] == ["a | b"]
 
 
-def test_a_long_cell_keeps_its_paragraphs() -> None:
+def test_long_cell_keeps_its_paragraphs() -> None:
     page = "<table><tr><td>" + "<p>word word</p>" * 200 + "</table>"
     assert read(page).text.count("\n\n") > 100
 
 
-def test_a_page_without_text_is_told() -> None:
+def test_page_without_text_is_reported() -> None:
     document = read("<title>a</title><script>b</script>")
     assert (document.text, document.title, document.marks) == ("", "a", ())
     assert document.notes == ("it has no visible text",)
 
 
-def test_deep_nesting_is_refused_before_it_costs_anything() -> None:
+def test_deep_nesting_is_refused_quickly() -> None:
     for tag in ["<div>", "<ul><li>", "<table><tr><td>", "<span hidden>", "<svg><g>", "<blockquote>"]:
         raw, began = tag * 100_000, time.perf_counter()
         with pytest.raises(IngestError) as refused:
@@ -358,7 +358,7 @@ TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
 """At night a text is this many times as long, and may take as many times longer."""
 
 
-def test_no_repetition_takes_more_than_linear_time() -> None:
+def test_repetition_takes_linear_time() -> None:
     for piece in [
         "<",
         "<a ",
@@ -405,7 +405,7 @@ _PIECES = st.sampled_from([*_TAGS.split(), *_ODD])
 
 @given(st.lists(_PIECES, max_size=40), st.sampled_from(["a.html", "a.xhtml"]))
 @example(["<pre>", "<table>", " "], "a.html")
-def test_any_order_of_tags_is_read_with_marks_that_fit(pieces: list[str], path: str) -> None:
+def test_tags_in_any_order_are_read_with_valid_marks(pieces: list[str], path: str) -> None:
     source = "".join(pieces)
     document = read(source, path)
     size = len(source.encode())
@@ -425,7 +425,7 @@ def test_any_order_of_tags_is_read_with_marks_that_fit(pieces: list[str], path: 
     assert "\n\n\n" not in document.text or "<pre>" in source
 
 
-def test_the_letters_of_a_page_are_those_that_lexbor_sees() -> None:
+def test_letters_of_a_page_match_lexbor() -> None:
     lexbor = pytest.importorskip("selectolax.lexbor")
     page = PAGE.replace(" start=3", "")
     tree = lexbor.LexborHTMLParser(page)
@@ -437,7 +437,7 @@ def test_the_letters_of_a_page_are_those_that_lexbor_sees() -> None:
     assert Counter(re.findall(r"\w", own)) == Counter(expected)
 
 
-def test_a_nul_beyond_the_first_bytes_is_left_out() -> None:
+def test_late_nul_is_dropped() -> None:
     assert read("<!--" + "-" * 9000 + "-->a\0b").text == "ab"
 
 
@@ -454,7 +454,7 @@ PIECES = (
 @example(["<pre>", "a", "\r", "<b>", "\n", "b"], False)
 @example(["<p>", "&am", "<b>", "p;", "</b>", "&am", "<b>", "p;lt;"], False)
 @example(["<", "<b>", "b>"], False)
-def test_a_page_reads_the_same_where_its_places_do_not_count(pieces: list[str], is_xml: bool) -> None:
+def test_page_reads_the_same_without_places(pieces: list[str], is_xml: bool) -> None:
     found = []
     for has_places in (True, False):
         flow = TextFlow()
@@ -465,7 +465,7 @@ def test_a_page_reads_the_same_where_its_places_do_not_count(pieces: list[str], 
     assert found[0] == found[1]
 
 
-def test_style_tags_take_time_in_proportion_to_length() -> None:
+def test_style_tags_take_linear_time() -> None:
     for piece in ["<b>", "</b>", '<b x="">', '<b x="', "<b x='", '<b x="" ', "<b\r>", "<", "\r<b>", "<b "]:
         source = piece * (TIMES * 400_000 // len(piece))
         began = time.process_time()
@@ -475,7 +475,7 @@ def test_style_tags_take_time_in_proportion_to_length() -> None:
         assert time.process_time() - began < 2 * TIMES, piece
 
 
-def test_white_space_of_any_kind_is_one_blank_however_long_the_text() -> None:
+def test_white_space_of_any_kind_is_one_blank() -> None:
     blanks = [chr(each) for each in range(0x11000) if chr(each).isspace()]
     for text in (f"{a}{'x' * 300}{a}{b}y{a}" for a in ("", *blanks) for b in blanks):
         assert collapse_spaces(text) == " ".join(text.split())

@@ -60,14 +60,14 @@ class TestJsonlFiles(NightlyElsewhere):
     samples: ClassVar = {"corpus.jsonl": BEIR.encode()}
 
 
-def test_lines_with_a_text_are_the_records_that_the_parser_jsonl_reads() -> None:
+def test_json_lines_with_text_are_the_records_of_jsonl() -> None:
     raw = BEIR + lines({"text": "no id", "deep": {"a": [{"b": 1}]}}, "", {"id": 7, "content": "c", "when": "now"})
 
     assert read(raw, "in/a.jsonl") == read(raw, "in/a.jsonl", name="jsonl")
     assert [document.record for document in read(raw)] == ["x1", "x2", "3", "7"][:4]
 
 
-def test_an_array_of_objects_with_a_text_is_records_with_the_line_at_which_each_begins() -> None:
+def test_array_of_objects_with_text_is_records_with_lines() -> None:
     raw = '[{"id": "a", "text": "one"},\n\n {"text": "two",\n  "year": 1999}, {"text": "[3]"}\n]'
 
     found = read(raw)
@@ -80,14 +80,14 @@ def test_an_array_of_objects_with_a_text_is_records_with_the_line_at_which_each_
     assert found[1].meta == {"year": 1999}
 
 
-def test_a_record_of_an_array_has_the_hash_of_its_slice_of_the_file() -> None:
+def test_array_record_has_the_hash_of_its_slice() -> None:
     (one, other) = read('[ {"text" : "\\u00e9"} , {"text":"\\ud83d\\ude00"}]')
 
     assert (one.hash, one.size) == (sha256(b'{"text" : "\\u00e9"}').hexdigest(), 19)
     assert other.hash == sha256(b'{"text":"\\ud83d\\ude00"}').hexdigest()
 
 
-def test_a_bad_record_is_an_error_with_its_line() -> None:
+def test_bad_record_is_an_error_with_its_line() -> None:
     for bad, reason in [
         ('{"text": "a", "text": "b"}', "the key 'text' comes twice"),
         ('{"text": "\\ud800"}', "half a surrogate pair"),
@@ -103,17 +103,17 @@ def test_a_bad_record_is_an_error_with_its_line() -> None:
             assert reason in error.message, (bad, reason)
 
 
-def test_a_key_given_twice_is_found_however_its_colons_are_written() -> None:
+def test_duplicate_key_is_found_with_any_colon_spacing() -> None:
     for raw in ('{"text":"a","b" :1,"b":2}', '{"text":"a","b"\t: {"c":1, "c" :2}}', '{"text":"\\":","b":1,"b":2}'):
         assert "comes twice" in refused(raw).message
 
 
-def test_a_broken_line_among_records_is_an_error_with_its_line() -> None:
+def test_broken_line_among_records_is_an_error_with_its_line() -> None:
     assert refused(BEIR + '{"text": "cut o').message.startswith("in/a.jsonl:3: not valid JSON")
     assert refused(BEIR + '{"text": "a", "x": NaN}').message.startswith("in/a.jsonl:3: not valid JSON")
 
 
-def test_an_id_given_twice_is_an_error_that_names_both_lines() -> None:
+def test_duplicate_id_error_names_both_lines() -> None:
     for raw in (
         lines({"id": 1, "text": "a"}, {"id": "1", "text": "b"}),
         '[{"id":1,"text":"a"},\n{"id":1,"text":"b"}]',
@@ -124,7 +124,7 @@ def test_an_id_given_twice_is_an_error_that_names_both_lines() -> None:
     assert refused(chats).code == "duplicate_record"
 
 
-def test_other_json_is_its_own_text_with_its_outermost_keys_as_headings() -> None:
+def test_other_json_is_text_with_top_level_keys_as_headings() -> None:
     (document,) = read(SETTINGS, "in/package.json")
 
     assert (document.text, document.title, document.record, document.notes) == (SETTINGS, "package.json", None, ())
@@ -135,7 +135,7 @@ def test_other_json_is_its_own_text_with_its_outermost_keys_as_headings() -> Non
     ]
 
 
-def test_a_title_that_json_has_of_its_own_is_its_title() -> None:
+def test_title_key_of_other_json_is_its_title() -> None:
     assert read('{"title": "A \\n schema", "type": "object"}')[0].title == "A schema"
     assert read('{"title": {"a": 1}}')[0].title == "a.json"
 
@@ -173,7 +173,7 @@ def test_lines_without_a_text_are_rows() -> None:
     )
 
 
-def test_content_decides_what_a_file_holds() -> None:
+def test_content_decides_the_kind_of_a_file() -> None:
     for path in ["a.json", "a.jsonl", "a.txt"]:
         assert len(read(BEIR, path)) == 2, path
         assert len(read("[" + BEIR.strip().replace("\n", ",") + "]", path)) == 2, path
@@ -185,14 +185,14 @@ def test_one_line_of_jsonl_is_a_record() -> None:
     assert read('{"text": "a"}', "a.jsonl")[0].record == "1"
 
 
-def test_turns_without_roles_are_no_conversation() -> None:
+def test_turns_without_roles_are_not_a_conversation() -> None:
     for turns in ([{"content": "a"}, {"content": "b"}], [{"role": "admin", "content": "a"}]):
         assert [document.record for document in read(json.dumps(turns))] == ["1", "2"][: len(turns)]
     raw = json.dumps({"messages": [{"content": "a"}, {"text": "b"}]})
     assert read(raw)[0].text == raw
 
 
-def test_a_byte_order_mark_is_passed_over() -> None:
+def test_byte_order_mark_is_skipped() -> None:
     assert read(b"\xef\xbb\xbf" + BEIR.encode(), "a.jsonl") == read(BEIR, "a.jsonl")
 
 
@@ -206,7 +206,7 @@ def test_deep_nesting_is_read_in_some_way() -> None:
             assert document.text in (raw, "a"), (levels, around)
 
 
-def test_whole_numbers_of_any_length_are_read() -> None:
+def test_integers_of_any_length_are_read() -> None:
     huge = "1" * 10_000
 
     assert read(f'{{"a": {huge}}}')[0].notes == ()
@@ -214,7 +214,7 @@ def test_whole_numbers_of_any_length_are_read() -> None:
     assert refused(f'{{"text": "a", "n": {huge}}}').code == "bad_record"
 
 
-def test_an_escaped_nul_is_a_character() -> None:
+def test_escaped_nul_is_a_character() -> None:
     assert read('{"text": "a\\u0000b"}', "a.jsonl")[0].text == "a\x00b"
 
 
@@ -227,7 +227,7 @@ def test_many_keys_and_long_values_take_linear_time() -> None:
         assert len(read(raw)) == 1
 
 
-def test_halves_of_surrogate_pairs_are_replaced_in_place() -> None:
+def test_lone_surrogates_are_replaced_in_place() -> None:
     for raw, expected in [
         (rb'"\ud800"', rb'"\ufffd"'),
         (rb'"\\ud800"', rb'"\\ud800"'),
@@ -266,7 +266,7 @@ def test_slices_of_an_array_are_its_elements(seeds: list[int], indent: int | Non
     st.integers(0, 2**32),
     st.sampled_from(['{"a": 1, %s}', '{"text": "x", "a" :1, %s}', "[%s]", '{"a:": "\\"b\\":", %s}']),
 )
-def test_a_record_is_read_as_python_reads_it(seed: int, around: str) -> None:
+def test_record_is_read_as_python_reads_it(seed: int, around: str) -> None:
     value = json.dumps(odd(seed, keys=KEYS, words=WORDS))
     raw = '{"text": "t", "more": ' + around.replace("%s", f'"z": {value}' if "{" in around else value) + "}"
 

@@ -180,7 +180,7 @@ def blocks(name: str, text: str) -> list[str]:
 # --- reStructuredText
 
 
-def test_sections_of_rst_nest_by_the_order_in_which_their_adornments_appear() -> None:
+def test_rst_sections_nest_by_first_use_of_adornments() -> None:
     assert headings("rst", RST) == [(1, "Guide"), (2, "First part"), (3, "Second"), (2, "Third text")]
 
 
@@ -194,7 +194,7 @@ def test_literal_blocks_code_and_tables_of_rst_are_blocks() -> None:
     ]
 
 
-def test_the_field_list_at_the_top_of_rst_is_metadata_and_tags() -> None:
+def test_top_field_list_of_rst_is_metadata_and_tags() -> None:
     document = read("rst", RST)
 
     assert (document.title, document.tags) == ("Guide", ("sea", "ships"))
@@ -226,13 +226,13 @@ def test_headings_of_rst() -> None:
         assert headings("rst", text) == expected, (text, expected)
 
 
-def test_a_literal_block_needs_an_empty_line_and_an_indent() -> None:
+def test_literal_block_needs_an_empty_line_and_an_indent() -> None:
     assert blocks("rst", "a::\n\nb\n") == []
     assert blocks("rst", "a::\n  b\n") == []
     assert blocks("rst", "::\n\n  b\n\n   c\n\nd\n") == ["  b\n\n   c\n"]
 
 
-def test_a_table_of_rst_that_never_ends_is_none() -> None:
+def test_unclosed_rst_table_is_not_a_table() -> None:
     assert headings("rst", "=== ===\na b\n\nTitle\n=====\n") == [(1, "Title")]
 
 
@@ -243,11 +243,11 @@ def test_fields_below_a_paragraph_are_text() -> None:
 # --- AsciiDoc
 
 
-def test_sections_of_asciidoc_are_titles_outside_of_blocks_and_paragraphs() -> None:
+def test_asciidoc_sections_are_titles_outside_blocks_and_paragraphs() -> None:
     assert headings("asciidoc", ASCIIDOC) == [(1, "The Guide"), (2, "First part"), (3, "Second"), (3, "Third")]
 
 
-def test_delimited_blocks_are_blocks_and_may_hold_others() -> None:
+def test_delimited_blocks_may_be_nested() -> None:
     assert [(block.split("\n")[0], block.count("\n")) for block in blocks("asciidoc", ASCIIDOC)] == [
         ("----", 3),
         ("====", 7),
@@ -285,7 +285,7 @@ def test_headings_of_asciidoc() -> None:
         assert headings("asciidoc", text) == expected, (text, expected)
 
 
-def test_a_block_of_asciidoc_that_is_never_closed_reaches_the_end() -> None:
+def test_unclosed_asciidoc_block_reaches_the_end() -> None:
     assert blocks("asciidoc", "a\n----\nb\n") == ["----\nb\n"]
 
 
@@ -298,11 +298,11 @@ def test_front_matter_above_asciidoc_is_read() -> None:
 # --- Org
 
 
-def test_headings_of_org_have_no_state_no_priority_and_no_tags() -> None:
+def test_org_headings_drop_state_priority_and_tags() -> None:
     assert headings("org", ORG) == [(1, "First part"), (2, "Second"), (1, "Third")]
 
 
-def test_blocks_drawers_and_tables_of_org_are_blocks_unless_a_heading_ends_them() -> None:
+def test_org_blocks_drawers_and_tables_end_at_a_heading() -> None:
     assert [block.split("\n")[0] for block in blocks("org", ORG)] == [":PROPERTIES:", "#+begin_src org", "| a | b |"]
 
 
@@ -330,13 +330,13 @@ def test_headings_of_org() -> None:
         assert headings("org", text) == expected, (text, expected)
 
 
-def test_a_block_of_org_in_another_is_a_block_in_it() -> None:
+def test_nested_org_block_is_a_block() -> None:
     text = "#+begin_quote\n#+begin_src c\nx\n#+end_src\n#+end_quote\n"
 
     assert blocks("org", text) == [text, "#+begin_src c\nx\n#+end_src\n"]
 
 
-def test_the_first_heading_else_the_file_titles_what_has_no_title() -> None:
+def test_title_falls_back_to_first_heading_then_file() -> None:
     assert read("org", "* A\n").title == read("rst", "A\n=\n").title == read("asciidoc", "== A\n").title == "A"
     assert {read(name, "text").title for name in ("org", "rst", "asciidoc")} == {"a.txt"}
 
@@ -448,7 +448,7 @@ NASTY = (
 )
 
 
-def test_hostile_text_takes_time_in_proportion() -> None:
+def test_hostile_text_takes_linear_time() -> None:
     for name in ["rst", "asciidoc", "org"]:
         for piece in NASTY:
             text = piece * (TIMES * 10_000 // len(piece))
@@ -458,5 +458,5 @@ def test_hostile_text_takes_time_in_proportion() -> None:
             assert time.process_time() - began < TIMES, (name, piece)
 
 
-def test_delimiters_of_every_length_nest_up_to_a_bound() -> None:
+def test_delimiters_of_every_length_nest_up_to_a_limit() -> None:
     read("asciidoc", "".join("=" * (4 + length) + "\n" for length in range(2000)) * 2)

@@ -150,12 +150,12 @@ HARD: list[tuple[str, list[tuple[int, str]]]] = [
 ]
 
 
-def test_headings_are_those_of_commonmark_outside_lists_and_quotes() -> None:
+def test_headings_follow_commonmark_outside_lists_and_quotes() -> None:
     for text, expected in HARD:
         assert headings(text) == expected, (text, expected)
 
 
-def test_the_name_of_a_heading_is_plain_text() -> None:
+def test_name_of_a_heading_is_plain_text() -> None:
     for title, name in [
         ("*em* **strong** __also__ _and_ ~~gone~~", "em strong also and gone"),
         ("snake_case_name", "snake_case_name"),
@@ -179,7 +179,7 @@ def test_the_name_of_a_heading_is_plain_text() -> None:
         assert headings(f"# {title}\n") == [(1, name)], (title, name)
 
 
-def test_a_link_in_a_heading_is_its_text_where_the_text_defines_it() -> None:
+def test_defined_link_in_a_heading_is_its_text() -> None:
     assert headings("## [1.0][] and [that][Ref]\n\n[1.0]: x\n[ref]: y\n") == [(2, "1.0 and that")]
 
 
@@ -189,7 +189,7 @@ def test_fences_and_tables_are_blocks_in_lists_and_quotes_too() -> None:
     assert blocks(f"1. a\n\n{fence}\n2. b\n\n{table}\n# H\n") == [fence, table]
 
 
-def test_a_table_ends_where_its_rows_end() -> None:
+def test_table_ends_with_its_rows() -> None:
     table = "| a | b |\n|:--|--:|\n| 1 | 2 |\n| 3 | 4 |\n"
 
     assert blocks(f"{table}\ntext\n") == [table]
@@ -197,13 +197,13 @@ def test_a_table_ends_where_its_rows_end() -> None:
     assert blocks("| a | b |\n|---|\n") == []
 
 
-def test_an_indented_heading_and_a_fence_begin_with_their_line() -> None:
+def test_indented_heading_and_fence_begin_with_their_line() -> None:
     text = "a\n\n  # H\n\n ```\n x\n ```\n"
 
     assert [(mark.offset, mark.kind) for mark in read(text).marks] == [(3, "heading"), (10, "block"), (23, "end")]
 
 
-def test_chunks_tell_the_path_of_headings_by_level() -> None:
+def test_chunk_headings_are_paths_by_level() -> None:
     text = "".join(f"{mark}\n\none two three four\n\n" for mark in ("# A", "## B", "### C", "## D"))
     config = Config(chunk_tokens=6, overlap_tokens=0)
 
@@ -212,7 +212,7 @@ def test_chunks_tell_the_path_of_headings_by_level() -> None:
     assert [span.heading for span in spans] == ["A", "A › B", "A › B › C", "A › D"]
 
 
-def test_front_matter_gives_title_tags_and_metadata_and_is_a_block() -> None:
+def test_front_matter_gives_title_tags_metadata_and_a_block() -> None:
     document = read(RICH.decode())
 
     assert (document.title, document.tags) == ("Harbour: the guide", ("sea", "ships"))
@@ -227,7 +227,7 @@ def test_headings_and_blocks_of_a_rich_text() -> None:
     assert [block.split()[0] for block in blocks(RICH.decode())] == ["---", "```sh", ">", "|", "~~~text"]
 
 
-def test_a_title_is_from_front_matter_heading_or_file() -> None:
+def test_title_comes_from_front_matter_heading_or_file() -> None:
     for text, title in [
         ("#\n\n## Found\n", "Found"),
         ("> # no\n", "a.md"),
@@ -237,17 +237,17 @@ def test_a_title_is_from_front_matter_heading_or_file() -> None:
         assert read(text).title == title, (text, title)
 
 
-def test_a_line_above_a_text_is_no_front_matter() -> None:
+def test_line_above_a_text_is_not_front_matter() -> None:
     document = read("---\nSome prose.\n\n---\n# H\n")
 
     assert (document.title, document.notes) == ("H", ())
 
 
-def test_what_front_matter_does_not_say_plainly_is_named_in_the_notes() -> None:
+def test_unsupported_front_matter_is_noted() -> None:
     assert read("---\ntitle: T\nx: &a 1\n---\n").notes == ("front matter: line 3 was not understood",)
 
 
-def test_behind_what_markdown_it_is_given_at_most_patterns_decide_and_a_note_says_so(
+def test_text_beyond_the_limit_uses_patterns_with_a_note(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(markdown, "LIMIT", 40)
@@ -345,14 +345,14 @@ def same_as_the_oracle(text: str) -> None:
 
 @examples(100)
 @given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(("", "\n", "\n", "\n\n"))), max_size=30))
-def test_headings_and_blocks_are_those_that_the_whole_library_finds(pieces: list[tuple[str, str]]) -> None:
+def test_headings_and_blocks_match_the_full_library(pieces: list[tuple[str, str]]) -> None:
     text = "a\n\n" + "".join(piece + gap for piece, gap in pieces) + "\n"
     assume(not TABLE_FIRST.search(text))
 
     same_as_the_oracle(text)
 
 
-def test_headings_and_blocks_of_many_texts_are_those_that_the_whole_library_finds() -> None:
+def test_headings_and_blocks_of_many_texts_match_full_library() -> None:
     chance = random.Random(7)
     for _ in range(800):
         count = chance.randrange(40)
@@ -405,7 +405,7 @@ NASTY = {
 }
 
 
-def test_hostile_text_takes_time_in_proportion() -> None:
+def test_hostile_text_takes_linear_time() -> None:
     for piece in NASTY.values():
         text = piece * (TIMES * 10_000 // len(piece))
 
@@ -424,6 +424,6 @@ def test_five_megabytes_of_hostile_text_are_read_in_a_minute(piece: str) -> None
     assert time.process_time() - began < 60
 
 
-def test_lists_in_lists_and_quotes_in_quotes_nest_without_end() -> None:
+def test_lists_and_quotes_nest_without_limit() -> None:
     read("".join("  " * depth + "- x\n" for depth in range(700)) + "  ```\n")
     read(">" * 5000 + "\n> ```\n")

@@ -78,7 +78,7 @@ class TestNotebooks(NightlyElsewhere):
     }
 
 
-def test_cells_stand_in_order_apart_by_an_empty_line_with_a_place_for_each() -> None:
+def test_cells_are_in_order_with_a_place_for_each() -> None:
     document = parsed(raw_of(markdown("first"), code("x = 1"), markdown(""), {"cell_type": "raw", "source": "last"}))
 
     assert document.text == "first\n\nx = 1\n\nlast"
@@ -92,7 +92,7 @@ def test_cells_stand_in_order_apart_by_an_empty_line_with_a_place_for_each() -> 
     ]
 
 
-def test_headings_are_marks_by_their_levels_but_not_in_fenced_code() -> None:
+def test_headings_are_marks_by_level_outside_fenced_code() -> None:
     document = parsed(
         raw_of(markdown("# One\n\n```\n# no\n```\n"), markdown("intro\n\n### Three #\n\nUnder\n-----\n"))
     )
@@ -103,35 +103,35 @@ def test_headings_are_marks_by_their_levels_but_not_in_fenced_code() -> None:
     assert headings == [("One", 1, "#"), ("Three", 3, "#"), ("Under", 2, "U")]
 
 
-def test_the_headings_of_a_cell_are_those_of_commonmark() -> None:
+def test_headings_of_a_cell_follow_commonmark() -> None:
     text = "<!--\n# hidden\n-->\n\n- a\n\n  # in a list\n\nTwo\nlines\n===\n\n# `code` *it*\n\n- - -\n"
     headings = [mark.name for mark in parsed(raw_of(markdown([text]))).marks if mark.kind == "heading"]
     assert headings == ["Two lines", "code it"]
 
 
-def test_a_hash_sign_in_code_is_no_heading() -> None:
+def test_hash_sign_in_code_is_not_a_heading() -> None:
     assert not [mark for mark in parsed(raw_of(code("# comment"))).marks if mark.kind == "heading"]
 
 
-def test_the_title_is_the_first_heading_or_else_the_name_of_the_file() -> None:
+def test_title_is_the_first_heading_or_the_file_name() -> None:
     assert parsed(raw_of(code("# no"), markdown("text"), markdown("## Yes \n"))).title == "Yes"
     assert parsed(raw_of(code("x"))).title == "a.ipynb"
 
 
-def test_printed_text_and_errors_stand_below_the_source_without_colours() -> None:
+def test_output_and_errors_follow_the_source_without_colours() -> None:
     stream = {"output_type": "stream", "name": "stdout", "text": "\u001b[1;32mgreen\u001b[0m\n"}
     shown = {"output_type": "execute_result", "data": {"text/plain": ["array([1.])"], "text/html": ["<b>bold</b>"]}}
 
     assert parsed(raw_of(code("run()", stream, shown, ERROR))).text == "run()\n\ngreen\narray([1.])\nValueError: no"
 
 
-def test_of_pictures_and_html_nothing_is_kept() -> None:
+def test_pictures_and_html_are_dropped() -> None:
     text = parsed(raw_of(code("plot()", PLOT, {"output_type": "display_data", "data": {"text/html": "<b>"}}))).text
 
     assert text == "plot()\n\n<Figure>"
 
 
-def test_no_more_than_two_thousand_characters_of_what_a_cell_prints_are_kept() -> None:
+def test_cell_output_is_limited_to_two_thousand_characters() -> None:
     stream = {"output_type": "stream", "text": "\u001b[0mab" * 30_000}
 
     text = parsed(raw_of(code("x", *[stream] * 50), code("y", {"output_type": "stream", "text": "z" * 2_000}))).text
@@ -140,14 +140,14 @@ def test_no_more_than_two_thousand_characters_of_what_a_cell_prints_are_kept() -
     assert (len(first), first[-1], second) == (2_000, "…", "z" * 2_000)
 
 
-def test_the_language_and_the_kernel_are_metadata() -> None:
+def test_language_and_kernel_are_metadata() -> None:
     told = {"kernelspec": {"name": "ir", "language": "R"}, "language_info": {"version": "4"}}
 
     assert parsed(raw_of(metadata=told)).meta == {"language": "R", "kernel": "ir"}
     assert parsed(raw_of(metadata={"kernelspec": [1]})).meta == {}
 
 
-def test_notebooks_of_format_3_have_worksheets_heading_cells_and_lines_without_ends() -> None:
+def test_format_3_has_worksheets_heading_cells_and_bare_lines() -> None:
     document = parsed(json.dumps(FORMAT_3).encode())
 
     assert document.text == "Old heading\n\nx = 1\nx\n\n1\n\n1/0\n\nZ: v"
@@ -155,7 +155,7 @@ def test_notebooks_of_format_3_have_worksheets_heading_cells_and_lines_without_e
     assert document.marks[:2] == (Mark(0, "cell"), Mark(0, "heading", "Old heading", 2))
 
 
-def test_a_cell_that_fits_is_never_divided() -> None:
+def test_fitting_cell_is_never_split() -> None:
     cells = [code("\n\n".join(f"line_{i} = {j}" for j in range(9))) for i in range(40)]
     document = parsed(raw_of(*cells))
 
@@ -171,7 +171,7 @@ def test_a_cell_that_fits_is_never_divided() -> None:
     assert all(span.offset in begins for span in spans)
 
 
-def test_a_file_that_is_not_a_notebook_is_refused() -> None:
+def test_file_other_than_a_notebook_is_refused() -> None:
     for raw, reason in [
         (b"", "it is empty"),
         (b"[]", "no JSON object"),
@@ -203,7 +203,7 @@ def test_five_hundred_levels_are_read() -> None:
     assert parsed(b'{"cells": [], "deep": ' + b"[" * 499 + b"]" * 499 + b"}").text == ""
 
 
-def test_what_programs_write_beside_the_standard_is_read() -> None:
+def test_nonstandard_notebooks_are_read() -> None:
     raw = (
         b'{"cells": [{"cell_type": "code", "source": "a \\ud83d b", "outputs": [{"data": {"x": NaN}}, 3]}], "n": 1'
         + (b"0" * 10_000 + b"}")

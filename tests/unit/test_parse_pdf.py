@@ -67,14 +67,14 @@ def headings(document: ParsedDocument) -> list[tuple[str, int, str]]:
     ]
 
 
-def test_pages_are_one_text_with_an_empty_line_between_them() -> None:
+def test_pages_are_one_text_separated_by_empty_lines() -> None:
     document = parsed(pdf(["One\nline", "", "Two"]))
 
     assert document.text == "One\nline\n\nTwo"
     assert document[3:5] == ("d", len(pdf(["One\nline", "", "Two"])))
 
 
-def test_a_citation_names_the_page_also_behind_empty_ones() -> None:
+def test_citation_names_the_page_after_empty_pages() -> None:
     document = parsed(pdf(["", "One", "", "", "Two", ""]))
     places = Places(document.marks)
 
@@ -85,7 +85,7 @@ def test_a_citation_names_the_page_also_behind_empty_ones() -> None:
     assert places.at(0, 8) == "page 2-5"
 
 
-def test_the_outline_is_headings_at_the_lines_that_it_names() -> None:
+def test_outline_entries_are_headings_at_their_lines() -> None:
     document = parsed(BOOK)
 
     assert headings(document) == [
@@ -97,7 +97,7 @@ def test_the_outline_is_headings_at_the_lines_that_it_names() -> None:
     assert Outline(document.marks, len(document.text)).heading_at(at) == "The sea › Spring tides"
 
 
-def test_an_entry_that_no_line_names_stands_where_its_page_begins() -> None:
+def test_outline_entry_without_a_line_starts_its_page() -> None:
     outline = [Entry("Elsewhere", 2), Entry("Nowhere", 0), Entry("Beyond", 2)]
 
     assert headings(parsed(pdf(["One", "Two\nlines"], outline=outline))) == [
@@ -106,7 +106,7 @@ def test_an_entry_that_no_line_names_stands_where_its_page_begins() -> None:
     ]
 
 
-def test_a_title_is_found_despite_numbers_case_and_breaks() -> None:
+def test_title_is_found_despite_numbers_case_and_breaks() -> None:
     for title, line in [
         ("The deep sea", "CHAPTER 3: The Deep Sea"),
         ("3.1 The deep sea", "The deep sea"),
@@ -121,14 +121,14 @@ def test_a_title_is_found_despite_numbers_case_and_breaks() -> None:
         assert marks[-1] == Mark(len("before\n"), "heading", title, 1), (title, line)
 
 
-def test_two_entries_of_one_name_stand_at_two_lines() -> None:
+def test_two_entries_of_one_name_match_two_lines() -> None:
     pages = [["Notes", "a", "Notes", "b"]]
     marks = marks_of([Bookmark("Notes", 1, 0), Bookmark("Notes", 2, 0), Bookmark("Notes", 2, 0)], pages, [0])
 
     assert [mark.offset for mark in marks] == [0, 0, 8, 8]
 
 
-def test_entries_that_go_back_are_put_in_order() -> None:
+def test_backward_entries_are_sorted() -> None:
     document = parsed(pdf(["One", "Two"], outline=[Entry("Two", 2), Entry("One", 1, [Entry("Deep", 2)])]))
 
     assert [(name, line) for name, _, line in headings(document)] == [("One", "One"), ("Two", "Two"), ("Deep", "Two")]
@@ -146,14 +146,14 @@ def test_levels_end_at_six_and_names_at_120_characters() -> None:
     assert found[-1][0].endswith("…")
 
 
-def test_a_word_that_a_line_end_divides_is_whole() -> None:
+def test_hyphenated_word_is_joined() -> None:
     text = parsed(pdf(["An exam-\nple of a long-\nLived thing\nin 1990-\n1995 and so -\non."])).text
 
     assert text.startswith("An example of a long-Lived thing\nin 1990-")
     assert "so -\non." in text
 
 
-def test_lines_lose_what_belongs_to_the_paper_alone() -> None:
+def test_lines_lose_typesetting_characters() -> None:
     for raw, lines in [
         ("exam\x02ple", ["example"]),
         ("Jean\x02Paul", ["Jean-Paul"]),
@@ -191,7 +191,7 @@ def book(count: int, *, top: Sequence[str] = (), bottom: Sequence[str] = ()) -> 
     return pages
 
 
-def test_headers_and_footers_are_left_out() -> None:
+def test_headers_and_footers_are_removed() -> None:
     for top, bottom in [
         (["The Book"], ["{n}"]),
         ([], ["- {n} -"]),
@@ -203,7 +203,7 @@ def test_headers_and_footers_are_left_out() -> None:
         assert without_running(book(12, top=top, bottom=bottom)) == book(12), (top, bottom)
 
 
-def test_what_may_be_anything_stays() -> None:
+def test_ambiguous_lines_stay() -> None:
     cases: dict[str, list[list[str]]] = {
         "too few pages to know": book(4, top=["The Book"], bottom=["{n}"]),
         "a third of the pages": book(12, top=["{chapter}"]),
@@ -218,13 +218,13 @@ def test_what_may_be_anything_stays() -> None:
         assert without_running(pages) == pages, case
 
 
-def test_a_heading_that_begins_like_the_number_of_its_page_stays() -> None:
+def test_heading_that_begins_like_its_page_number_stays() -> None:
     pages = [[f"{i + 1}", f"{i + 1} {word}", word * 2, "text", word * 3] for i, word in enumerate("abcdefgh")]
 
     assert without_running(pages) == [page[1:] for page in pages]
 
 
-def test_a_title_that_the_outline_names_stays_where_every_page_begins_with_one() -> None:
+def test_outline_title_stays_even_on_every_page() -> None:
     outline = [Entry(f"Chapter {i + 1}", i + 1) for i in range(5)] + [Entry("Page", 6)]
     document = parsed(pdf(["\n".join(lines) for lines in book(6, top=["Chapter {n}"])], outline=outline))
 
@@ -235,7 +235,7 @@ def test_a_title_that_the_outline_names_stays_where_every_page_begins_with_one()
     assert "Chapter 6" not in document.text
 
 
-def test_headers_are_left_out_of_a_file_and_its_pages_stay_in_place() -> None:
+def test_removing_headers_keeps_pages_in_place() -> None:
     document = parsed(pdf(["\n".join(lines) for lines in book(6, top=["The Book"], bottom=["{n}"])]))
 
     assert "The Book" not in document.text
@@ -243,7 +243,7 @@ def test_headers_are_left_out_of_a_file_and_its_pages_stay_in_place() -> None:
     assert Places(document.marks).at(document.text.index("ddd"), len(document.text)) == "page 4-6"
 
 
-def test_a_title_is_what_looks_like_one() -> None:
+def test_title_needs_to_look_like_a_title() -> None:
     for written, title in [
         ("Of  Tides\n", "Of Tides"),
         ("", "a.pdf"),
@@ -263,7 +263,7 @@ def test_a_title_is_what_looks_like_one() -> None:
         assert parsed(pdf(["x"], facts={"Title": written})).title == title, (written, title)
 
 
-def test_the_day_of_its_making_is_iso_8601() -> None:
+def test_creation_date_is_iso_8601() -> None:
     for written, created in [
         ("D:20240229134500+05'30'", "2024-02-29T13:45:00+05:30"),
         ("D:20240229134500-0800", "2024-02-29T13:45:00-08:00"),
@@ -278,18 +278,18 @@ def test_the_day_of_its_making_is_iso_8601() -> None:
         assert parsed(pdf(["x"], facts={"CreationDate": written})).meta.get("created") == created, (written, created)
 
 
-def test_the_file_is_described_by_author_day_and_pages() -> None:
+def test_metadata_has_author_date_and_page_count() -> None:
     assert parsed(BOOK).meta == {"pages": 4, "author": "A. Moon", "created": "2024-02-29T13:45:00+05:30"}
     assert parsed(pdf(["x"], facts={"Author": "anonymous"})).meta == {"pages": 1}
 
 
-def test_pages_with_nothing_but_pictures_are_told_and_blank_ones_are_not() -> None:
+def test_picture_pages_are_reported_but_blank_pages_are_not() -> None:
     assert parsed(pdf(["One", "", "", "Four"], pictures=[2, 4])).notes == ("no text on 1 page (2), only pictures",)
     (note,) = parsed(pdf(["One", *[""] * 12], pictures=range(2, 14))).notes
     assert note == "no text on 12 pages (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …), only pictures"
 
 
-def test_pages_that_cannot_be_read_are_told_and_count() -> None:
+def test_unreadable_pages_are_reported_and_counted() -> None:
     document = parsed(pdf(["One", "Two", "Three"], more={12: b"null"}))
 
     assert document.notes == ("1 page (2) cannot be read",)
@@ -297,7 +297,7 @@ def test_pages_that_cannot_be_read_are_told_and_count() -> None:
     assert Places(document.marks).at(5, 10) == "page 3"
 
 
-def test_a_file_with_a_password_is_refused() -> None:
+def test_file_with_a_password_is_refused() -> None:
     error = refused(pdf(["secret"], password=True))
 
     assert (error.code, error.message) == ("pdf_encrypted", "docs/a.pdf is encrypted: it needs a password.")
@@ -305,7 +305,7 @@ def test_a_file_with_a_password_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("count", "where"), [(1, "its page"), (3, "any of its 3 pages")])
-def test_a_file_without_a_letter_is_refused_and_the_hint_names_ocr(count: int, where: str) -> None:
+def test_file_without_letters_is_refused_with_an_ocr_hint(count: int, where: str) -> None:
     error = refused(pdf(["", "- - -", ""][:count], pictures=[1]))
 
     assert (error.code, error.message) == ("no_text", f"docs/a.pdf has no text on {where}: it may be scanned.")
@@ -315,7 +315,7 @@ def test_a_file_without_a_letter_is_refused_and_the_hint_names_ocr(count: int, w
 SIX_THOUSAND = b"<</Type/Pages/Count 6000/Kids[%s]>>" % (b"10 0 R " * 6_000)
 
 
-def test_a_file_that_is_not_a_pdf_is_named() -> None:
+def test_file_other_than_a_pdf_is_named() -> None:
     for reason, raw in [
         ("is empty, not a PDF", b""),
         ("is text, not a PDF", b"just text"),
@@ -332,17 +332,17 @@ def test_a_file_that_is_not_a_pdf_is_named() -> None:
         assert (error.code, error.message) == ("bad_pdf", f"docs/a.pdf {reason}."), (reason, raw)
 
 
-def test_a_text_beyond_its_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_beyond_its_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_CHARS", 100)
 
     assert refused(pdf(["word " * 10] * 3)).message.startswith("docs/a.pdf has a text of more than ")
 
 
-def test_a_damaged_end_is_mended_where_that_is_possible() -> None:
+def test_damaged_end_is_repaired_if_possible() -> None:
     assert parsed(BOOK[: BOOK.rindex(b"startxref")] + b"startxref\n9999999\n%%EOF").text == parsed(BOOK).text
 
 
-def test_a_missing_package_is_told_with_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_package_is_reported_with_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pypdfium2.raw", None)
 
     error = refused(BOOK)
@@ -352,7 +352,7 @@ def test_a_missing_package_is_told_with_what_installs_it(monkeypatch: pytest.Mon
     assert "install" in str(error.hint)
 
 
-def test_the_package_is_loaded_for_the_first_file_alone() -> None:
+def test_package_is_loaded_for_the_first_file_only() -> None:
     code = "import sys, recall_core.ingest.parse.pdf; print('pypdfium2' in sys.modules)"
     path = ":".join(sys.path)
 
@@ -363,7 +363,7 @@ def test_the_package_is_loaded_for_the_first_file_alone() -> None:
     assert told.stdout == "False\n"
 
 
-def test_everything_that_was_opened_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_opened_handle_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     api = module._pdfium("a.pdf")
     opened: list[str] = []
     closed: list[str] = []
@@ -396,7 +396,7 @@ def test_everything_that_was_opened_is_closed(monkeypatch: pytest.MonkeyPatch) -
     assert sorted(opened) == sorted(closed)
 
 
-def test_a_font_that_the_file_lacks_is_not_needed() -> None:
+def test_missing_font_is_not_needed() -> None:
     font = b"<</Type/Font/Subtype/TrueType/BaseFont/DejaVuSans/Encoding/WinAnsiEncoding>>"
 
     assert parsed(pdf(["one two"], more={4: font})).text == "one two"
@@ -452,7 +452,7 @@ def worker() -> Iterator[Worker]:
         yield worker
 
 
-def test_a_file_that_means_ill_is_read_or_refused(worker: Worker) -> None:
+def test_hostile_pdf_is_read_or_refused(worker: Worker) -> None:
     for what, made in ILL.items():
         try:
             (document,) = worker.parse("pdf", made(), path="a.pdf", digest="d")
@@ -463,7 +463,7 @@ def test_a_file_that_means_ill_is_read_or_refused(worker: Worker) -> None:
         assert len(document.marks) <= 5_000 + 20_000, what
 
 
-def test_an_outline_is_read_down_to_500_levels_and_20000_entries() -> None:
+def test_outline_is_limited_to_500_levels_and_20000_entries() -> None:
     assert len(headings(parsed(ILL["an outline without an end"]()))) == 500
     assert len(headings(parsed(ILL["an outline of many entries"]()))) == 20_000
     assert headings(parsed(ILL["an outline that holds itself"]())) == [("a", 1, "x"), ("b", 2, "x")]

@@ -54,7 +54,7 @@ class TestSubtitleFiles(NightlyElsewhere):
     samples: ClassVar = {"a.srt": SRT.encode(), "b.vtt": VTT.encode(), "c.srt": SRT.replace("\n", "\r\n").encode()}
 
 
-def test_a_cue_is_a_line_without_time_and_tags() -> None:
+def test_cue_is_a_line_without_time_and_tags() -> None:
     for end in ["\n", "\r\n", "\r"]:
         document = parsed(SRT.replace("\n", end))
 
@@ -70,7 +70,7 @@ def test_webvtt_has_speakers_a_title_and_a_language() -> None:
     assert document.notes == ()
 
 
-def test_cues_are_numbered_by_their_order_empty_ones_too() -> None:
+def test_cues_are_numbered_in_order_including_empty_cues() -> None:
     text = "7\n00:01 --> 00:02\none\n\n9\n00:02 --> 00:03\n\n3\n00:03 --> 00:04\nthree\n"
 
     document = parsed(text)
@@ -79,7 +79,7 @@ def test_cues_are_numbered_by_their_order_empty_ones_too() -> None:
     assert [Places(document.marks).at(at, at + 1) for at in (0, 4)] == ["cue 1", "cue 3"]
 
 
-def test_lines_that_roll_upwards_are_told_once() -> None:
+def test_rolling_lines_appear_once() -> None:
     cues = (
         " \nfirst line",
         "first line",
@@ -96,7 +96,7 @@ def test_lines_that_roll_upwards_are_told_once() -> None:
     assert document.meta == {"cues": 7}
 
 
-def test_a_line_that_comes_again_later_is_told_again() -> None:
+def test_line_repeated_later_appears_again() -> None:
     assert parsed(rolled("no", "yes", "no", "no\nno\nyes"), "a.vtt").text == "no\nyes\nno\nno yes\n"
 
 
@@ -106,21 +106,21 @@ def test_cues_without_an_empty_line_between_them_are_cues() -> None:
     assert (document.text, document.meta) == ("one\ntwo\nthree\n", {"cues": 3})
 
 
-def test_what_is_no_cue_is_told_and_passed_over() -> None:
+def test_other_lines_are_reported_and_skipped() -> None:
     document = parsed(SRT + "\nsome words\nof nobody\n\nmore words\n" + "\n3\n00:05 --> 00:06\nend\n")
 
     assert document.text.endswith("題.\nend\n")
     assert document.notes == ("line 10: a block without a time was passed over, as were 1 more",)
 
 
-def test_a_file_of_another_kind_has_no_cues() -> None:
+def test_file_of_another_kind_has_no_cues() -> None:
     document = parsed('{"a": 1}')
 
     assert (document.text, document.meta) == ("", {"cues": 0})
     assert document.notes == ("line 1: a block without a time was passed over",)
 
 
-def test_an_empty_file_is_an_empty_text() -> None:
+def test_empty_file_is_an_empty_text() -> None:
     assert parsed("").text == parsed("WEBVTT").text == ""
 
 
@@ -144,7 +144,7 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(pieces, max_size=30))
-def test_any_text_is_read_with_a_line_for_a_cue_at_most(parts: list[str]) -> None:
+def test_any_text_is_read_with_one_line_per_cue(parts: list[str]) -> None:
     document = parsed("".join(parts))
 
     assert is_storable(document.text)

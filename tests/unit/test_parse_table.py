@@ -43,7 +43,7 @@ class TestTables(NightlyElsewhere):
     }
 
 
-def test_every_row_is_a_unit_and_the_names_of_the_columns_are_the_heading() -> None:
+def test_every_row_is_a_unit_under_the_column_names() -> None:
     document = parsed("ship,berth\nAurora,4\nBoreas,5\n")
 
     assert document.marks == (
@@ -55,17 +55,17 @@ def test_every_row_is_a_unit_and_the_names_of_the_columns_are_the_heading() -> N
     assert document.title == "a.csv"
 
 
-def test_line_breaks_within_quotes_are_within_a_row() -> None:
+def test_quoted_line_breaks_stay_in_their_row() -> None:
     document = parsed('題,b\r\n"題\r\n\r\nx",1\r\n"a ""b"",\n",2\r\n')
 
     assert rows_of(document) == ['"題\r\n\r\nx",1\r\n', '"a ""b"",\n",2\r\n']
 
 
-def test_a_quote_within_a_value_is_a_character_like_others() -> None:
+def test_quote_within_a_value_is_an_ordinary_character() -> None:
     assert rows_of(parsed('a,b\n5" disk,1\n6" disk,2\n')) == ['5" disk,1\n', '6" disk,2\n']
 
 
-def test_empty_lines_are_no_rows() -> None:
+def test_empty_lines_are_not_rows() -> None:
     document = parsed("a,b\n\n\r\n1,2\n\n3,4\n\n")
 
     assert [document.text[mark.offset] for mark in document.marks[1:]] == ["1", "3"]
@@ -77,7 +77,7 @@ def test_rows_end_in_any_line_end() -> None:
         assert rows_of(parsed(end.join(["a,b", "1,2", "3,4"]))) == [f"1,2{end}", "3,4"], end
 
 
-def test_the_first_row_names_columns_where_it_looks_like_names() -> None:
+def test_name_like_first_row_names_the_columns() -> None:
     for text, columns in [
         ("name,year\nx,1\n", ["name", "year"]),
         ('"last, first",year\nx,1\n', ["last, first", "year"]),
@@ -94,7 +94,7 @@ def test_the_first_row_names_columns_where_it_looks_like_names() -> None:
         assert [mark.kind for mark in document.marks].count("heading") == (columns is not None), (text, columns)
 
 
-def test_the_first_lines_decide_the_delimiter() -> None:
+def test_first_lines_decide_the_delimiter() -> None:
     for text, columns in [
         ("a;b\n1,5;2,5\n3,5;4,5\n", ["a", "b"]),
         ("a,b\nx; y,1\nz,2\n", ["a", "b"]),
@@ -107,31 +107,31 @@ def test_the_first_lines_decide_the_delimiter() -> None:
         assert parsed(text).meta["columns"] == columns, (text, columns)
 
 
-def test_a_tsv_file_is_divided_by_tabs_alone() -> None:
+def test_tsv_file_is_split_by_tabs_only() -> None:
     assert parsed("a,b\tc\n1,2\t3\n", "a.tsv").meta["columns"] == ["a,b", "c"]
 
 
-def test_a_tsv_file_may_have_quotes_that_are_never_closed() -> None:
+def test_tsv_file_may_have_unclosed_quotes() -> None:
     document = parsed('a\tb\n"Hamlet\t1\nOthello\t2\n', "a.tsv")
 
     assert (rows_of(document), document.notes) == (['"Hamlet\t1\n', "Othello\t2\n"], ())
 
 
-def test_a_quote_that_is_never_closed_is_told() -> None:
+def test_unclosed_quote_is_reported() -> None:
     document = parsed('a,b\n1,2\n3,"4\n5,6\n')
 
     assert rows_of(document) == ["1,2\n", '3,"4\n5,6\n']
     assert document.notes == ("line 3: a quote is opened in this row and never closed",)
 
 
-def test_a_quote_that_swallows_all_the_rest_is_an_error_with_its_line() -> None:
+def test_quote_that_swallows_the_rest_is_an_error_with_line() -> None:
     with pytest.raises(IngestError, match=r"in/a\.csv:3: .* never closed") as caught:
         parsed('a,b\n1,2\n3,"4\n' + "5,6\n" * 20_000)
 
     assert (caught.value.code, caught.value.details) == ("bad_row", {"path": "in/a.csv", "line": 3})
 
 
-def test_a_long_value_that_is_closed_is_read_and_the_limit_of_others_stays() -> None:
+def test_long_quoted_value_is_read_and_csv_limit_is_restored() -> None:
     before = csv.field_size_limit()
 
     document = parsed('a,b\n"' + "x\n" * 200_000 + '",1\n2,3\n')
@@ -140,7 +140,7 @@ def test_a_long_value_that_is_closed_is_read_and_the_limit_of_others_stays() -> 
     assert csv.field_size_limit() == before
 
 
-def test_the_heading_and_the_names_of_columns_are_short() -> None:
+def test_heading_and_column_names_are_short() -> None:
     document = parsed(",".join(f"column  number {i}" for i in range(900)) + "\n" + ",".join(["x"] * 900), "a.csv")
 
     assert document.marks[0].name.startswith("column number 0, column number 1,")
@@ -163,7 +163,7 @@ cells = st.text(alphabet='ab1,;\t|"\n\r é題', max_size=6)
 
 
 @given(st.lists(st.lists(cells, min_size=1, max_size=4), max_size=6), st.sampled_from(["\n", "\r\n"]))
-def test_rows_are_those_that_were_written(table: list[list[str]], end: str) -> None:
+def test_written_rows_are_read_back(table: list[list[str]], end: str) -> None:
     file = StringIO()
     csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator=end).writerows([["n,a", "b"], *table])
 
@@ -173,7 +173,7 @@ def test_rows_are_those_that_were_written(table: list[list[str]], end: str) -> N
 
 
 @given(st.text(alphabet='a1,;\t|"\n\r é題', max_size=60), st.sampled_from(["a.csv", "a.tsv"]))
-def test_any_text_is_read_and_its_rows_cover_it_in_order(text: str, path: str) -> None:
+def test_any_text_is_read_and_its_rows_cover_it(text: str, path: str) -> None:
     document = parsed(text, path)
 
     starts = [mark.offset for mark in document.marks if mark.kind == "row"]

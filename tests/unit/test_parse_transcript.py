@@ -82,7 +82,7 @@ class TestTranscripts(NightlyElsewhere):
     }
 
 
-def test_a_conversation_of_any_shape_is_turns_below_speakers() -> None:
+def test_conversation_of_any_shape_is_turns_under_speakers() -> None:
     for value in [
         CHAT,
         {"messages": CHAT},
@@ -104,7 +104,7 @@ def test_a_conversation_of_any_shape_is_turns_below_speakers() -> None:
         ), value
 
 
-def test_other_names_of_roles_are_kept() -> None:
+def test_other_role_names_are_kept() -> None:
     shared = {"id": "s", "conversations": [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "ho"}]}
     claude = {"uuid": "u", "name": "Talk", "chat_messages": [{"sender": "human", "text": "hi"}]}
 
@@ -116,7 +116,7 @@ def test_other_names_of_roles_are_kept() -> None:
     ]
 
 
-def test_several_conversations_are_records_with_the_lines_at_which_they_begin() -> None:
+def test_several_conversations_are_records_with_their_starting_lines() -> None:
     found = read(session({"messages": CHAT}, {"id": "x", "messages": CHAT}))
 
     assert [(each.record, each.place, each.text) for each in found] == [
@@ -126,7 +126,7 @@ def test_several_conversations_are_records_with_the_lines_at_which_they_begin() 
     assert found[1].hash == sha256(json.dumps({"id": "x", "messages": CHAT}).encode()).hexdigest()
 
 
-def test_of_a_tree_the_branch_to_its_current_node_is_read() -> None:
+def test_tree_is_read_along_the_branch_to_its_current_node() -> None:
     (document,) = read([TREE])
 
     assert document.text == "user:\nWhere is the ship?\n[image]\n\nassistant:\nIn the harbour.\n\n"
@@ -134,13 +134,13 @@ def test_of_a_tree_the_branch_to_its_current_node_is_read() -> None:
     assert document.meta == {"model": "m-5", "date": "2023-11-14T22:13:20+00:00"}
 
 
-def test_a_tree_that_bites_its_tail_ends() -> None:
+def test_cyclic_tree_ends() -> None:
     ring = {"mapping": {"a": node("a", "b", "user", "one"), "b": node("b", "a", "user", "two")}}
 
     assert read([ring])[0].text == "user:\none\n\nuser:\ntwo\n\n"
 
 
-def test_tool_calls_are_one_line_and_their_answers_are_shortened() -> None:
+def test_tool_calls_are_one_line_and_their_results_are_shortened() -> None:
     anthropic = [
         {"role": "user", "content": "go"},
         {
@@ -174,7 +174,7 @@ def test_pictures_are_named_and_system_prompts_are_kept() -> None:
     assert read(value)[0].text == "system:\nBe brief.\n\nuser:\n[image]\nsee\n\n"
 
 
-def test_a_turn_without_text_is_a_turn() -> None:
+def test_turn_without_text_is_a_turn() -> None:
     (document,) = read(chat(("user", "one"), ("assistant", ""), ("user", "three")))
 
     assert document.text == "user:\none\n\nassistant:\n\nuser:\nthree\n\n"
@@ -182,7 +182,7 @@ def test_a_turn_without_text_is_a_turn() -> None:
     assert Places(document.marks).at(at, at + 1) == "turn 3"
 
 
-def test_the_lines_of_a_session_that_say_nothing_are_passed_over() -> None:
+def test_session_lines_without_messages_are_skipped() -> None:
     raw = session(
         {"type": "summary", "summary": "A talk"},
         {"type": "progress", "data": {"hook": 1}},
@@ -199,24 +199,24 @@ def test_the_lines_of_a_session_that_say_nothing_are_passed_over() -> None:
     assert document.notes == ("line 7 is no JSON and was passed over",)
 
 
-def test_an_element_that_is_no_conversation_is_told_and_passed_over() -> None:
+def test_non_conversation_element_is_reported_and_skipped() -> None:
     found = read(session(*[{"messages": CHAT}] * 3, {"messages": []}, "{"))
 
     assert [document.record for document in found] == ["1", "2", "3"]
     assert found[0].notes == ("line 4 holds no conversation and was passed over, as were 1 more",)
 
 
-def test_a_title_is_short_and_on_one_line() -> None:
+def test_title_is_short_and_on_one_line() -> None:
     assert len(read(chat(("user", "word " * 100)))[0].title) <= 80
     assert read(chat(("user", "\n first\nsecond")))[0].title == "first"
     assert read(chat(("assistant", "hi")))[0].title == "a.json"
 
 
-def test_half_a_surrogate_pair_in_a_turn_is_replaced() -> None:
+def test_lone_surrogate_in_a_turn_is_replaced() -> None:
     assert read('[{"role": "user", "content": "cut \\ud83d"}]')[0].text == "user:\ncut \ufffd\n\n"
 
 
-def test_a_turn_that_fits_is_never_divided() -> None:
+def test_fitting_turn_is_never_split() -> None:
     value = chat(*(("user" if i % 2 else "assistant", f"{i}\n\n" + "Words. And more. " * 9) for i in range(30)))
     (document,) = read(value)
     config = Config(chunk_tokens=45, overlap_tokens=0)
@@ -227,7 +227,7 @@ def test_a_turn_that_fits_is_never_divided() -> None:
     assert {span.heading for span in spans} == {"user", "assistant"}
 
 
-def test_a_plain_chat_keeps_its_text_and_has_turns() -> None:
+def test_plain_chat_keeps_its_text_and_has_turns() -> None:
     for text, speakers in [
         (WHATSAPP, ["Ann", "Bob O'Hara"]),
         ("[12/03/2024, 09:15:01] Ann: a\n[12/03/2024, 09:15:02] Bob: b\n", ["Ann", "Bob"]),
@@ -247,7 +247,7 @@ def test_a_plain_chat_keeps_its_text_and_has_turns() -> None:
         assert document.notes == (() if speakers else ("no turns were found in it",)), (text, speakers)
 
 
-def test_a_conversation_kept_as_json_is_a_transcript_by_that_parser_too() -> None:
+def test_transcript_parser_accepts_json_conversations() -> None:
     assert read(CHAT, "a.txt", name="transcript") == read(CHAT, "a.txt")
     assert read('{"a": 1}', name="transcript")[0].text == '{"a": 1}'
 
@@ -269,7 +269,7 @@ WORDS = ["assistant", "tool_use", "tool_result", "function_call", "image", "a", 
 
 
 @given(st.integers(0, 2**32), st.sampled_from([CHAT, [], [TREE]]), st.sampled_from(["messages", "contents", ""]))
-def test_odd_turns_among_others_do_no_harm(seed: int, others: list[Any], key: str) -> None:
+def test_odd_turns_do_no_harm(seed: int, others: list[Any], key: str) -> None:
     odd_turns = [
         {"role": "user", "content": odd(seed, keys=KEYS, words=WORDS)},
         odd(seed + 1, keys=KEYS, words=WORDS),
@@ -294,7 +294,7 @@ def test_odd_trees_do_no_harm(seed: int) -> None:
 
 
 @given(st.text(alphabet="ab1:. []<>-/,\n\rA", max_size=80))
-def test_any_text_is_read_as_it_is(text: str) -> None:
+def test_any_text_is_read_unchanged(text: str) -> None:
     for document in read(text, "a.txt", name="transcript"):
         assert document.text == text
         assert why_unfit(document.marks, len(text)) is None

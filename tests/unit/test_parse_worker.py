@@ -134,7 +134,7 @@ def error(worker: Worker, what: str) -> IngestError:
     return caught.value
 
 
-def test_documents_come_back_as_they_were_made(worker: Worker) -> None:
+def test_documents_are_returned_unchanged(worker: Worker) -> None:
     raw = "say wörds \0 😀"
     marks = (Mark(0, "page"), Mark(0, "heading", "One", 2))
     digest = sha256(raw.encode()).hexdigest()
@@ -156,7 +156,7 @@ def test_documents_come_back_as_they_were_made(worker: Worker) -> None:
     assert isinstance(document.marks[1], Mark)
 
 
-def test_a_built_in_parser_gives_the_same_there(worker: Worker) -> None:
+def test_built_in_parser_gives_the_same_result_in_a_worker(worker: Worker) -> None:
     raw = b"# One\n\nwords\n"
 
     (document,) = worker.parse("text", raw, path="a.md", digest="d")
@@ -171,12 +171,12 @@ def test_one_process_reads_many_files(worker: Worker) -> None:
     assert pids != {str(os.getpid())}
 
 
-def test_a_large_file_and_a_large_text_pass(worker: Worker) -> None:
+def test_large_file_and_large_text_pass(worker: Worker) -> None:
     assert text(worker, "length " + "x" * 5_000_000) == "5000000"
     assert len(text(worker, "repeat 5000000")) == 5_000_000
 
 
-def test_one_that_is_closed_leaves_no_process_and_can_be_used_again(worker: Worker) -> None:
+def test_closed_worker_leaves_no_process_and_can_be_reused(worker: Worker) -> None:
     first = int(text(worker, "pid"))
 
     worker.close()
@@ -186,7 +186,7 @@ def test_one_that_is_closed_leaves_no_process_and_can_be_used_again(worker: Work
     assert int(text(worker, "pid")) != first
 
 
-def test_nothing_is_started_before_the_first_file_and_it_outlives_the_thread_that_had_it() -> None:
+def test_worker_starts_with_first_file_and_outlives_its_thread() -> None:
     pids: list[str] = []
     with Worker() as worker:
         assert worker._process is None
@@ -197,19 +197,17 @@ def test_nothing_is_started_before_the_first_file_and_it_outlives_the_thread_tha
         assert [text(worker, "pid")] == pids
 
 
-def test_it_has_a_session_of_its_own_so_that_ctrl_c_is_not_for_it(worker: Worker) -> None:
+def test_worker_has_its_own_session_for_ctrl_c(worker: Worker) -> None:
     assert text(worker, "session") == "True"
 
 
-def test_nothing_that_it_prints_is_seen_and_it_has_no_input(
-    worker: Worker, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_worker_output_is_hidden_and_its_input_is_empty(worker: Worker, capfd: pytest.CaptureFixture[str]) -> None:
     assert text(worker, "show") == "0"
     assert text(worker, "say more") == "more"
     assert capfd.readouterr() == ("", "")
 
 
-def test_an_error_that_the_parser_means_comes_back_as_it_is(worker: Worker) -> None:
+def test_parser_error_is_returned_unchanged(worker: Worker) -> None:
     found = error(worker, "refuse")
 
     assert (found.code, found.message, found.details) == ("bad_foreign", "It is bad.", {"line": [3]})
@@ -217,14 +215,14 @@ def test_an_error_that_the_parser_means_comes_back_as_it_is(worker: Worker) -> N
     assert text(worker, "say on") == "on"
 
 
-def test_a_parser_that_is_not_there_is_told_as_anywhere(worker: Worker) -> None:
+def test_missing_parser_is_reported_as_usual(worker: Worker) -> None:
     with pytest.raises(UsageError) as caught:
         parse(worker, "say x", name="forein")
 
     assert (caught.value.code, caught.value.hint) == ("unknown_parser", "did you mean foreign?")
 
 
-def test_any_other_error_is_reported_and_the_process_goes_on(worker: Worker) -> None:
+def test_other_errors_are_reported_and_the_process_continues(worker: Worker) -> None:
     pid = text(worker, "pid")
     for what, reason in (
         ("fail so\nwrong", "ValueError: so wrong"),
@@ -241,7 +239,7 @@ def test_any_other_error_is_reported_and_the_process_goes_on(worker: Worker) -> 
         assert text(worker, "pid") == pid, what
 
 
-def test_a_file_that_ends_the_process_is_reported(worker: Worker) -> None:
+def test_file_that_ends_the_process_is_reported(worker: Worker) -> None:
     for what, reason in (
         ("leave", "its process ended with exit code 3"),
         ("quit", "its process ended with exit code 4"),
@@ -254,14 +252,14 @@ def test_a_file_that_ends_the_process_is_reported(worker: Worker) -> None:
     assert text(worker, "say on") == "on"
 
 
-def test_what_is_known_of_the_file_is_told_with_the_error(worker: Worker) -> None:
+def test_error_includes_known_facts_about_the_file(worker: Worker) -> None:
     with pytest.raises(IngestError) as caught:
         worker.parse("foreign", b"%PDF-1.7", path="a.pdf", digest="")
 
     assert caught.value.details == {"path": "a.pdf", "kind": "PDF"}
 
 
-def test_a_file_that_takes_too_long_is_given_up() -> None:
+def test_slow_file_is_abandoned() -> None:
     with Worker(seconds=0.5) as worker:
         found = error(worker, "sleep")
         worker.seconds = 60
@@ -273,7 +271,7 @@ def test_a_file_that_takes_too_long_is_given_up() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the clock alone is known")
-def test_what_others_take_of_the_processor_is_not_laid_to_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cpu_time_of_other_processes_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_module, "_PATIENCE", 1_000)
     with Worker(seconds=0.5) as worker:
         found = error(worker, "spin")
@@ -281,7 +279,7 @@ def test_what_others_take_of_the_processor_is_not_laid_to_a_file(monkeypatch: py
     assert found.code == "parser_timeout"
 
 
-def test_where_processor_time_is_not_told_the_clock_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wall_clock_counts_without_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_module, "_PATIENCE", 1_000)
     monkeypatch.setattr(worker_module._WorkerProcess, "busy_seconds", lambda _: None)
     with Worker(seconds=0.5) as worker:
@@ -290,7 +288,7 @@ def test_where_processor_time_is_not_told_the_clock_counts(monkeypatch: pytest.M
     assert found.code == "parser_timeout"
 
 
-def test_a_file_that_takes_too_much_memory_is_given_up() -> None:
+def test_file_that_needs_too_much_memory_is_abandoned() -> None:
     with Worker(memory_bytes=100 << 20) as worker:
         found = error(worker, "grow")
         again = text(worker, "say on")
@@ -300,14 +298,14 @@ def test_a_file_that_takes_too_much_memory_is_given_up() -> None:
     assert again == "on"
 
 
-def test_memory_that_one_file_left_taken_is_not_laid_to_the_next() -> None:
+def test_memory_kept_by_one_file_does_not_count_for_another() -> None:
     with Worker(memory_bytes=230 << 20) as worker:
         first = text(worker, "keep 120")
 
         assert text(worker, "keep 120") != first
 
 
-def test_a_text_beyond_its_limit_is_refused_and_the_process_goes_on() -> None:
+def test_overlong_text_is_refused_and_the_process_continues() -> None:
     with Worker(reply_bytes=1 << 20) as worker:
         pid = text(worker, "pid")
         found = error(worker, "repeat 2000000")
@@ -316,12 +314,12 @@ def test_a_text_beyond_its_limit_is_refused_and_the_process_goes_on() -> None:
         assert found.message.endswith("the parser foreign failed (its text takes more than 1 MiB).")
 
 
-def test_a_parser_that_writes_between_the_answers_is_found_out(worker: Worker) -> None:
+def test_parser_that_writes_between_answers_is_detected(worker: Worker) -> None:
     assert error(worker, "scribble").code == "parser_crashed"
     assert text(worker, "say on") == "on"
 
 
-def test_a_process_that_ended_between_two_files_is_no_fault_of_the_second(worker: Worker) -> None:
+def test_process_that_died_between_files_does_not_blame_the_second(worker: Worker) -> None:
     pid = int(text(worker, "pid"))
     os.kill(pid, signal.SIGKILL)
     os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
@@ -329,7 +327,7 @@ def test_a_process_that_ended_between_two_files_is_no_fault_of_the_second(worker
     assert text(worker, "say on") == "on"
 
 
-def test_ctrl_c_ends_the_process_and_goes_on_rising(worker: Worker, alive: Path) -> None:
+def test_ctrl_c_ends_the_process_and_propagates(worker: Worker, alive: Path) -> None:
     seen: list[bytes] = []
 
     def interrupt() -> None:
@@ -380,10 +378,10 @@ def outlived(alive: Path, what: str, thread: str, *, script: str = PARENT) -> by
         pytest.param("spin", "main", marks=pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")),
     ],
 )
-def test_it_ends_with_a_parent_that_is_killed(alive: Path, what: str, thread: str) -> None:
+def test_worker_ends_with_its_killed_parent(alive: Path, what: str, thread: str) -> None:
     assert outlived(alive, what, thread) == b""
 
 
 @pytest.mark.slow
-def test_it_ends_even_while_no_thread_of_it_can_run(alive: Path) -> None:
+def test_worker_ends_even_if_no_thread_can_run(alive: Path) -> None:
     assert outlived(alive, "spin", "other", script=PARENT.replace("600", "3")) == b""

@@ -93,7 +93,7 @@ def test_docbook_reads_as_text() -> None:
     assert read(BOOK).text == TEXT
 
 
-def test_titles_of_sections_are_headings() -> None:
+def test_section_titles_are_headings() -> None:
     document = read(BOOK)
     assert document.title == "The harbour"
     headings = [(mark.name, mark.level) for mark in document.marks if mark.kind == "heading"]
@@ -108,7 +108,7 @@ def test_listings_and_tables_are_blocks() -> None:
     assert [TEXT[start:].partition("\n")[0] for start in starts] == ["if a < b:", "Of days"]
 
 
-def test_the_bytes_of_a_stretch_hold_its_text() -> None:
+def test_byte_range_contains_its_text() -> None:
     places, raw = Places(read(BOOK).marks), BOOK.encode()
     for words in ("harbour", "Pilot", "près", "noon", "two", "go()", "Mon"):
         at = TEXT.index(words)
@@ -116,14 +116,14 @@ def test_the_bytes_of_a_stretch_hold_its_text() -> None:
         assert words in raw[int(first) : int(last)].decode(), words
 
 
-def test_pages_within_a_feed_are_read_as_html() -> None:
+def test_pages_in_a_feed_are_read_as_html() -> None:
     document = read(FEED)
     assert document.text == "News\n\nOf the harbour\n\nA ship\n\nIt is big.\n\nRed & black\n\nA boat\n\nSmall\n\none"
     assert document.title == "News"
     assert [mark.name for mark in document.marks if mark.kind == "heading"] == ["A ship", "A boat", "Small"]
 
 
-def test_a_page_within_a_feed_stays_in_its_item() -> None:
+def test_page_in_a_feed_stays_in_its_item() -> None:
     item = "<item><title>{}</title><description>&lt;h1&gt;{}&lt;/h1&gt;&lt;p&gt;{}</description></item>"
     items = item.format("A ship", "Big", "hull") + item.format("A boat", "Small", "mast")
     document = read(f"<rss><channel><title>News</title>{items}</channel></rss>")
@@ -134,31 +134,31 @@ def test_a_page_within_a_feed_stays_in_its_item() -> None:
     ]
 
 
-def test_xhtml_within_a_feed_is_read_as_elements() -> None:
+def test_xhtml_in_a_feed_is_read_as_elements() -> None:
     assert read(ATOM).text == "Log\n\nDay 1\n\nFair wind\n\ncalm"
 
 
-def test_elements_of_data_stand_on_lines_and_records_apart() -> None:
+def test_data_elements_are_lines_and_records_are_separated() -> None:
     assert read(DATA).text == "Ada\n12\n\nBo\nnewish"
 
 
-def test_an_element_without_content_reads_as_the_values_of_its_attributes() -> None:
+def test_empty_element_reads_as_its_attribute_values() -> None:
     document = read('<codes><code id="aar" name="Afar"/><code id="abk">Abkhazian</code></codes>')
     assert document.text == "aar Afar\nAbkhazian"
     assert Places(document.marks).at(0, 8) == "bytes 7-59"
     assert read('<book><chapter><para>a<imagedata fileref="b.png"/></para></chapter></book>').text == "a"
 
 
-def test_the_title_is_the_files_name_where_there_is_none() -> None:
+def test_title_falls_back_to_the_file_name() -> None:
     assert read(DATA).title == "a.xml"
 
 
-def test_what_is_not_well_formed_is_refused() -> None:
+def test_malformed_xml_is_refused() -> None:
     for source in ["", "text", "<a>", "<a></b>", "<a/><b/>", "<a>\x01</a>", "<a b=1/>", "<a>&#xD800;</a>"]:
         assert code_of(source) == "bad_xml", source
 
 
-def test_deep_nesting_is_refused_before_it_costs_anything() -> None:
+def test_deep_nesting_is_refused_quickly() -> None:
     began = time.perf_counter()
     assert code_of("<a>" * 100_000) == "too_deep"
     assert time.perf_counter() - began < 1
@@ -177,7 +177,7 @@ def test_no_entity_of_a_file_is_expanded() -> None:
     assert time.perf_counter() - began < 1
 
 
-def test_definitions_that_are_not_taken_out_are_refused() -> None:
+def test_unremovable_definitions_are_refused() -> None:
     assert code_of('<!DOCTYPE x ["><!ENTITY e "f">]><x>&e;</x>') == "bad_xml"
 
 
@@ -185,7 +185,7 @@ TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
 """At night a text is this many times as long, and may take as many times longer."""
 
 
-def test_no_repetition_takes_more_than_linear_time() -> None:
+def test_repetition_takes_linear_time() -> None:
     for piece in ["<!--", "<?", "'", '"', "<", "<!ENTITY a 'b'>", "<!-- -->", " "]:
         began = time.process_time()
         many = piece * (TIMES * 200_000 // len(piece))
@@ -214,7 +214,7 @@ _TREES = st.recursive(
 
 
 @given(_NAMES, st.lists(_TREES, max_size=5))
-def test_any_tree_is_read_with_marks_that_fit(name: str, trees: list[str]) -> None:
+def test_any_tree_is_read_with_valid_marks(name: str, trees: list[str]) -> None:
     source = f"<{name}>{''.join(trees)}</{name}>"
     document = read(source)
     assert why_unfit(document.marks, len(document.text)) is None

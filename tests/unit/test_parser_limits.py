@@ -59,7 +59,7 @@ def read(reader: FileReader, path: str, raw: bytes, parser: str = "auto") -> Fil
     return reader.read(raw, path=path, root=Root("", parser=parser), digest=sha256(raw).hexdigest())
 
 
-def test_only_small_files_of_short_lines_are_read_in_this_process() -> None:
+def test_only_small_files_with_short_lines_are_read_in_process() -> None:
     line = b"w" * (SHORT_LINE_BYTES - 1) + b"\n"
     small = line * ((SMALL_BYTES - 1) // len(line))
     small = small.ljust(SMALL_BYTES - 1, b"\n")
@@ -79,7 +79,7 @@ def test_only_small_files_of_short_lines_are_read_in_this_process() -> None:
             assert (reader._worker._process is None) == is_here, (path, len(raw))
 
 
-def test_a_worker_makes_of_a_large_file_what_its_parser_makes() -> None:
+def test_worker_gives_the_same_result_for_a_large_file() -> None:
     records = b"".join(b'{"_id": "%d", "text": "%s"}\n' % (n, b"word " * 100) for n in range(5_000))
     with FileReader(Config()) as reader:
         found = read(reader, "a.jsonl", records)
@@ -88,7 +88,7 @@ def test_a_worker_makes_of_a_large_file_what_its_parser_makes() -> None:
     assert {each.text for each in found.documents} == {"word " * 100}
 
 
-def test_a_long_line_of_blanks_in_json_is_read(folder: IngestFolder) -> None:
+def test_long_blank_line_in_json_is_read(folder: IngestFolder) -> None:
     for suffix in ("json", "jsonl", "ndjson"):
         folder.write(f"docs/a.{suffix}", '{"a":1}\n' + " " * 1_000_000 + '\n{"b":1}\n')
 
@@ -116,7 +116,7 @@ def quicken(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("run", [add, sync])
 @pytest.mark.parametrize("cores", [1, 2])
-def test_an_endless_parser_is_named_and_the_rest_goes_on(
+def test_endless_parser_is_named_and_other_files_are_read(
     folder: IngestFolder, monkeypatch: pytest.MonkeyPatch, run: Callable[[IngestFolder], Progress], cores: int
 ) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: cores)
@@ -132,7 +132,7 @@ def test_an_endless_parser_is_named_and_the_rest_goes_on(
     assert done.files_done == done.files_total
 
 
-def test_a_served_store_is_followed_past_an_endless_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_served_store_continues_past_an_endless_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quicken(monkeypatch)
     monkeypatch.setattr(watch, "_LOOK_MS", 20)
     docs = tmp_path / "docs"
@@ -157,7 +157,7 @@ def test_a_served_store_is_followed_past_an_endless_parser(tmp_path: Path, monke
 
 
 @pytest.mark.slow
-def test_a_watch_goes_past_an_endless_parser_after_its_30_seconds(tmp_path: Path, site: Path) -> None:
+def test_watch_continues_past_an_endless_parser_after_30_seconds(tmp_path: Path, site: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
     recall = [sys.executable, "-m", "recall_core"]
     (tmp_path / "docs").mkdir()
@@ -180,7 +180,7 @@ def test_a_watch_goes_past_an_endless_parser_after_its_30_seconds(tmp_path: Path
     ]
 
 
-def test_a_parser_that_never_stops_making_documents_is_given_up() -> None:
+def test_parser_that_never_stops_producing_documents_is_abandoned() -> None:
     raw = b"yield"
     for worker, code in (
         (Worker(reply_bytes=10 << 20), "parser_crashed"),

@@ -50,7 +50,7 @@ def written(path: Path, text: str, age_s: float) -> Path:
     return path
 
 
-def test_a_part_is_dead_when_its_process_is_known_to_be(tmp_path: Path, dead_pid: int) -> None:
+def test_copy_is_abandoned_if_its_process_is_known_dead(tmp_path: Path, dead_pid: int) -> None:
     other, old = "1234abcd", 90_000.0
     has_machine = "-00000000-" not in part(tmp_path, boot=other, space=other).name
     cases = {
@@ -72,7 +72,7 @@ def test_a_part_is_dead_when_its_process_is_known_to_be(tmp_path: Path, dead_pid
         assert {*folder.iterdir()} == remaining, fields
 
 
-def test_names_of_earlier_versions_go_when_a_day_old_and_unlocked(tmp_path: Path) -> None:
+def test_old_style_names_are_removed_after_a_day_if_unlocked(tmp_path: Path) -> None:
     name = ".recall-0123456789abcdef"
     for each in (name, f"{name}-wal", ".recall-mine", f"{name}0"):
         written(tmp_path / each, "text", 90_000)
@@ -90,7 +90,7 @@ def test_names_of_earlier_versions_go_when_a_day_old_and_unlocked(tmp_path: Path
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{name}0", ".recall-mine"]
 
 
-def test_a_zombie_writes_nothing(tmp_path: Path) -> None:
+def test_zombie_writes_nothing(tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("the state of a process is read from /proc")
     with subprocess.Popen([sys.executable, "-c", "print(flush=True)"], stdout=subprocess.PIPE) as child:
@@ -100,7 +100,7 @@ def test_a_zombie_writes_nothing(tmp_path: Path) -> None:
     assert path.exists()
 
 
-def test_every_writer_removes_what_killed_commands_left(base: Path, dead_pid: int) -> None:
+def test_every_writer_removes_copies_of_killed_commands(base: Path, dead_pid: int) -> None:
     secret = letters("left")
     target = base / "docs" / "a.md"
     for kind in ("add", "judge", "purge", "compact", "fix", "backup"):
@@ -131,7 +131,7 @@ def test_every_writer_removes_what_killed_commands_left(base: Path, dead_pid: in
         living.unlink()
 
 
-def test_doctor_lists_what_is_left_and_removes_nothing(base: Path, dead_pid: int) -> None:
+def test_doctor_lists_leftover_copies_and_removes_nothing(base: Path, dead_pid: int) -> None:
     left = [part(base, pid=str(dead_pid)), written(base / ".recall-0123456789abcdef", "text", 0)]
     with Recall.open(str(base)) as recall:
         (check,) = (each for each in recall.doctor()["checks"] if each["code"] == "left_parts")
@@ -140,7 +140,7 @@ def test_doctor_lists_what_is_left_and_removes_nothing(base: Path, dead_pid: int
         assert all(path.exists() for path in left)
 
 
-def test_a_copy_that_cannot_go_yet_is_a_note(base: Path) -> None:
+def test_copy_that_cannot_be_removed_yet_is_a_note(base: Path) -> None:
     for age_s, severity in ((0, "ok"), (90_000, "warning")):
         left = written(base / ".recall-0123456789abcdef", "text", age_s)
         with Recall.open(str(base)) as recall:
@@ -162,7 +162,7 @@ def elsewhere(base: Path, tmp_path: Path, dead_pid: int) -> Path:
     return part(disk, pid=str(dead_pid))
 
 
-def test_a_copy_on_another_disk_is_remembered_until_it_is_gone(base: Path, elsewhere: Path, tmp_path: Path) -> None:
+def test_copy_on_another_disk_is_remembered_until_removed(base: Path, elsewhere: Path, tmp_path: Path) -> None:
     away = tmp_path / "away"
     elsewhere.parent.rename(away)
     for is_made in (False, True):  # the folder that a disk was mounted on stays
@@ -182,7 +182,7 @@ def test_a_copy_on_another_disk_is_remembered_until_it_is_gone(base: Path, elsew
     assert (list(elsewhere.parent.iterdir()), list(base.glob(".recall-*"))) == ([], [])
 
 
-def test_a_purge_names_copies_that_it_cannot_remove(base: Path, elsewhere: Path, tmp_path: Path) -> None:
+def test_purge_names_copies_that_it_cannot_remove(base: Path, elsewhere: Path, tmp_path: Path) -> None:
     elsewhere.parent.rename(tmp_path / "away")
     living = part(base)
     with Recall.open(str(base)) as recall:
@@ -191,7 +191,7 @@ def test_a_purge_names_copies_that_it_cannot_remove(base: Path, elsewhere: Path,
     assert backups == sorted([str(living), str(note)])
 
 
-def test_a_command_that_ends_leaves_no_note(base: Path, tmp_path: Path) -> None:
+def test_finished_command_leaves_no_note(base: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     with Recall.open(str(base)) as recall:
@@ -201,7 +201,7 @@ def test_a_command_that_ends_leaves_no_note(base: Path, tmp_path: Path) -> None:
     assert list(base.glob(".recall-*")) == []
 
 
-def test_a_note_of_nonsense_is_a_part_like_any_other(base: Path, dead_pid: int) -> None:
+def test_nonsense_note_counts_as_a_copy(base: Path, dead_pid: int) -> None:
     for text in ("", "{", "[]", '{"folder": 3}', '{"folder": "/nowhere", "inode": "x"}', '"a"'):
         path = part(base, text=text, pid=str(dead_pid))
         path.rename(f"{path}-to")

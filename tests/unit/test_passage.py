@@ -43,7 +43,7 @@ def counted(text: str, query: LexicalQuery | str, *, title: str = "") -> list[tu
     ]
 
 
-def test_what_matches_is_what_the_index_counts() -> None:
+def test_matches_are_what_the_index_counts() -> None:
     for text, query, found in [
         ("She SWIMS; he swam. Swimming!", "swim", [("SWIMS", "swim"), ("Swimming", "swim")]),
         ("Le café, un cafe\u0301.", "cafe", [("café", "cafe"), ("cafe\u0301", "cafe")]),
@@ -62,13 +62,13 @@ def test_what_matches_is_what_the_index_counts() -> None:
         assert counted(text, query) == found, (text, query, found)
 
 
-def test_of_a_title_it_is_told_apart_and_in_its_own_places() -> None:
+def test_title_matches_are_separate_with_their_own_positions() -> None:
     found = counted("Of fish.", "fish 鱼", title="Ein 鱼, ein Fish")
 
     assert found == [("鱼", "鱼^"), ("Fish", "fish^"), ("fish", "fish")]
 
 
-def test_a_pasted_text_is_looked_for_in_parts() -> None:
+def test_pasted_text_is_searched_in_parts() -> None:
     words = [f"w{n}" for n in range(1500)]
     text = " ".join(words[::7])
 
@@ -76,7 +76,7 @@ def test_a_pasted_text_is_looked_for_in_parts() -> None:
     assert [slice_ for slice_, _ in counted(text, RawQuery(" OR ".join(words)))] == words[::7]
 
 
-def test_a_row_that_lacks_one_of_all_words_counts_none() -> None:
+def test_row_that_lacks_a_required_word_has_no_matches() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["red fish", "red"]))
     asked = literal("red fish", tokens=store.tokens, match="all")
@@ -100,7 +100,7 @@ def window(text: str, *words: str, weights: tuple[float, ...] = ()) -> str | Non
     return None if best is None else text[slice(*best)]
 
 
-def test_the_window_is_the_lightest_run_of_lines_and_sentences_that_weighs_most() -> None:
+def test_window_is_the_shortest_run_with_most_weight() -> None:
     text = "Red here. Or red and blue. And on\n  green follows.\n\nBlue again, and red."
 
     assert window(text, "red", "blue") == "Or red and blue."
@@ -110,12 +110,12 @@ def test_the_window_is_the_lightest_run_of_lines_and_sentences_that_weighs_most(
     assert window(text, "purple") is None
 
 
-def test_a_word_counts_once_and_the_first_of_equals_stands() -> None:
+def test_word_counts_once_and_first_of_equals_wins() -> None:
     assert window("one fish\nfish fish fish\nfish one", "fish", "one") == "one fish"
     assert window("a fish\nfish\nfish", "fish") == "fish"
 
 
-def test_a_long_line_is_cut_at_blanks_around_what_matches() -> None:
+def test_long_line_is_cut_at_blanks_around_its_matches() -> None:
     text = "word " * 200 + "needle and thread " + "word " * 200
     cut = window(text, "needle", "thread")
 
@@ -126,13 +126,13 @@ def test_a_long_line_is_cut_at_blanks_around_what_matches() -> None:
     assert 80 < cut.index("needle") < 160
 
 
-def test_a_long_line_whose_matches_fill_the_passage_is_cut_at_them() -> None:
+def test_long_line_filled_with_matches_is_cut_at_them() -> None:
     text = "Xlong words " + "needle " + "y" * 225 + " thread Zmore words " + "word " * 99
 
     assert window(text, "needle", "thread") == text[12:251]
 
 
-def test_a_line_without_blanks_is_cut_between_graphemes() -> None:
+def test_line_without_blanks_is_cut_between_graphemes() -> None:
     flag = "\N{REGIONAL INDICATOR SYMBOL LETTER D}\N{REGIONAL INDICATOR SYMBOL LETTER E}"
     cut = window(flag * 200 + "needle" + flag * 200, "needle")
 
@@ -141,7 +141,7 @@ def test_a_line_without_blanks_is_cut_between_graphemes() -> None:
     assert cut.replace("needle", "").replace(flag, "") == ""
 
 
-def test_what_stands_across_lines_that_do_not_fit_together_is_shown_all_the_same() -> None:
+def test_match_across_lines_is_shown_even_if_too_long() -> None:
     text = "a " * 100 + "token\nbudget" + " b" * 100
     found = [Instance(0, 200, 212)]
     start, end = best_window(text, found, [TermStat("token budget", 1, 1.0)]) or (0, 0)
@@ -150,7 +150,7 @@ def test_what_stands_across_lines_that_do_not_fit_together_is_shown_all_the_same
     assert "token\nbudget" in text[start:end]
 
 
-def test_a_match_that_is_too_long_is_cut_itself() -> None:
+def test_overlong_match_is_cut() -> None:
     text = f"short\n{'x' * 1000}\nshort"
 
     assert best_window(text, [Instance(0, 6, 1006)], [TermStat("x", 1, 1.0)]) == (6, 6 + LONGEST)
@@ -184,7 +184,7 @@ def passage_of(recall: Recall, words: str, path: str, **asked: Any) -> Any:
     return next(each["passage"] for each in results if each["doc"]["path"] == path)
 
 
-def test_a_passage_is_a_verbatim_slice_with_its_true_lines(recall: Recall) -> None:
+def test_passage_is_a_verbatim_slice_with_true_lines(recall: Recall) -> None:
     with recall:
         passage = passage_of(recall, "canary commit", "guide.md")
 
@@ -197,21 +197,21 @@ def test_a_passage_is_a_verbatim_slice_with_its_true_lines(recall: Recall) -> No
     assert matches == [("commit", "commit"), ("canary", "canary")]
 
 
-def test_matches_in_the_title_are_in_the_title_s_own_places(recall: Recall) -> None:
+def test_title_matches_have_title_positions(recall: Recall) -> None:
     with recall:
         passage = passage_of(recall, "canary", "other.md")
 
     assert passage["title_matches"] == [[0, 6, "canary"]]
 
 
-def test_without_a_match_the_embedder_says_which_unit_it_is(recall: Recall) -> None:
+def test_embedder_chooses_the_unit_without_a_match(recall: Recall) -> None:
     with recall:
         passage = passage_of(recall, "comitted keyes", "guide.md")
 
     assert (passage["text"], passage["matches"]) == ("Sign every commit with a key.", [])
 
 
-def test_without_a_match_of_any_kind_the_first_unit_that_is_no_heading_stands(recall: Recall) -> None:
+def test_first_non_heading_unit_is_shown_without_any_match(recall: Recall) -> None:
     with recall:
         passage = passage_of(recall, "qqqq xxxx", "guide.md", mode="semantic")
 
@@ -229,7 +229,7 @@ def test_no_signal_or_no_text_means_no_passage(recall: Recall) -> None:
     assert all("passage" in each for each in [*with_text["results"], *documents["results"]])
 
 
-def test_context_explain_and_whynot_tell_the_same_passage(recall: Recall) -> None:
+def test_context_explain_and_whynot_show_the_same_passage(recall: Recall) -> None:
     with recall:
         (first, *_) = recall.search("canary commit")["results"]
         packed = recall.context("canary commit", Ask(), Pack())["context"]["chunks"]
@@ -239,7 +239,7 @@ def test_context_explain_and_whynot_tell_the_same_passage(recall: Recall) -> Non
     assert first["passage"] == packed[0]["passage"] == explained["passage"] == missed["passage"]
 
 
-def test_a_list_without_passages_has_the_same_rows(recall: Recall) -> None:
+def test_list_without_passages_has_the_same_rows(recall: Recall) -> None:
     with recall:
         whole, short = (recall.search("canary commit", Ask(passages=wants)) for wants in (True, False))
 
@@ -254,7 +254,7 @@ def test_a_list_without_passages_has_the_same_rows(recall: Recall) -> None:
     assert caught.value.code == "conflicting_flags"
 
 
-def test_lines_around_a_passage_are_whole_and_from_the_stored_text(recall: Recall) -> None:
+def test_lines_around_a_passage_are_complete_stored_lines(recall: Recall) -> None:
     lines = GUIDE.split("\n")
     with recall:
         one, many = (passage_of(recall, "canary commit", "guide.md", lines_around=n) for n in (1, 99))
@@ -263,7 +263,7 @@ def test_lines_around_a_passage_are_whole_and_from_the_stored_text(recall: Recal
     assert many["before"] + many["text"] + many["after"] == GUIDE.removesuffix("\n")
 
 
-def test_the_same_passage_is_told_cold_and_warm_and_by_json(recall: Recall) -> None:
+def test_passage_is_the_same_cold_warm_and_in_json(recall: Recall) -> None:
     with recall:
         answers = [json.dumps(recall.search("canary commit")["results"]) for _ in range(3)]
 
@@ -295,7 +295,7 @@ def places(recall: Recall) -> dict[str, str | None]:
     return {each["doc"]["path"]: each["chunk"].get("place") for each in found}
 
 
-def test_a_record_is_cited_by_its_line_in_the_file(records: Recall) -> None:
+def test_record_is_cited_by_its_line_in_the_file(records: Recall) -> None:
     with records:
         assert places(records) == {"notes.jsonl#a": "line 1", "notes.jsonl#b": "line 2"}
         lines = list(searching.hit_lines(cast(SearchResponse, records.search("birds fly", Ask(k=1)))))
@@ -304,7 +304,7 @@ def test_a_record_is_cited_by_its_line_in_the_file(records: Recall) -> None:
     assert lines[1] == "       Birds fly.\n"
 
 
-def test_a_place_that_a_record_is_cited_by_names_it(records: Recall) -> None:
+def test_citation_of_a_record_is_a_valid_target(records: Recall) -> None:
     with records:
         found = records.get("notes.jsonl:2")["found"]
         target = records.why_not("birds fly", "notes.jsonl:2")["whynot"]["target"]
@@ -316,7 +316,7 @@ def test_a_place_that_a_record_is_cited_by_names_it(records: Recall) -> None:
     assert (target["kind"], target["chosen"]["path"]) == ("document", "notes.jsonl#b")
 
 
-def test_a_record_that_moves_is_cited_by_its_new_line(records: Recall, tmp_path: Path) -> None:
+def test_moved_record_is_cited_by_its_new_line(records: Recall, tmp_path: Path) -> None:
     with records:
         write_records(tmp_path, *RECORDS, above="\n\n")
         for _ in records.sync():
@@ -325,7 +325,7 @@ def test_a_record_that_moves_is_cited_by_its_new_line(records: Recall, tmp_path:
         assert records.store.info().tombstones == 0
 
 
-def test_a_store_that_does_not_know_lines_learns_them_by_reparse(records: Recall) -> None:
+def test_store_without_line_numbers_gains_them_by_reparse(records: Recall) -> None:
     with records:
         records.store.db.pragma("query_only", False)
         records.store.db.execute("UPDATE chunk SET place = NULL")
@@ -338,7 +338,7 @@ def test_a_store_that_does_not_know_lines_learns_them_by_reparse(records: Recall
             assert records.stats()["store"]["digest"] == before
 
 
-def test_places_go_with_an_export(records: Recall, tmp_path: Path) -> None:
+def test_places_are_exported(records: Recall, tmp_path: Path) -> None:
     first, second, other = tmp_path / "1.jsonl", tmp_path / "2.jsonl", tmp_path / "other"
     other.mkdir()
     Recall.init(str(other))
@@ -353,7 +353,7 @@ def test_places_go_with_an_export(records: Recall, tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_a_store_made_anew_keeps_places(records: Recall, tmp_path: Path) -> None:
+def test_rebuilt_store_keeps_places(records: Recall, tmp_path: Path) -> None:
     with records:
         records.close()
     Recall.recover(str(tmp_path / "recall.db"), str(tmp_path / "new.db"))
@@ -363,7 +363,7 @@ def test_a_store_made_anew_keeps_places(records: Recall, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("version", [4, 5])
-def test_an_older_store_that_cannot_be_written_is_read_without_places(version: int) -> None:
+def test_read_only_older_store_is_read_without_places(version: int) -> None:
     db = apsw.Connection(":memory:")
     migrate(db, version=0, steps=MIGRATIONS[:version])
     for view in AS_NEWER.values():
@@ -372,7 +372,7 @@ def test_an_older_store_that_cannot_be_written_is_read_without_places(version: i
     assert db.execute("SELECT c.rowid, c.place FROM chunk c WHERE c.rowid = 1").fetchall() == []
 
 
-def test_what_matches_is_bracketed_on_request_and_lines_share_no_indentation() -> None:
+def test_matches_are_bracketed_on_request_without_common_indentation() -> None:
     text = "  def sign(commit):\n      return key.sign(commit)"
     second = 100 + text.rindex("sign")
     matches = [[106, 110, "sign"], [second, second + 4, "sign"], [second + 3, second + 5, "n("]]
@@ -397,7 +397,7 @@ def test_what_matches_is_bracketed_on_request_and_lines_share_no_indentation() -
     ]
 
 
-def test_a_passage_steers_no_terminal_in_a_pipe_either() -> None:
+def test_piped_passage_steers_no_terminal() -> None:
     passage = {
         "text": "red \x1b[31m\u2028 alert\r\nnow", "offset": 0, "end": 24, "line_start": 1, "line_end": 2,
         "matches": [], "title_matches": [],

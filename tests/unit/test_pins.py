@@ -21,23 +21,23 @@ def grant(
     return together(wishes | {("out", x): pin_weights(LINES, x, k, "out") for x in bad})
 
 
-def test_no_wish_leaves_every_weight() -> None:
+def test_no_wish_allows_every_weight() -> None:
     assert grant((), (), 1) == ((Interval(Fraction(0), Fraction(1)),), ())
 
 
-def test_good_and_bad_together_leave_the_weights_that_suit_both() -> None:
+def test_good_and_bad_together_allow_weights_that_suit_both() -> None:
     assert grant([2], [], 1) == ((MIDDLE,), ())
     assert grant([2], [0], 2) == ((Interval(Fraction(1, 2), Fraction(1), low_open=True),), ())
 
 
-def test_a_wish_for_out_can_leave_two_stretches() -> None:
+def test_wish_for_out_can_allow_two_intervals() -> None:
     intervals, _ = grant([], [2], 1)
     assert [each.holds(0.5) for each in intervals] == [False, False]
 
 
-def test_wishes_that_rule_each_other_out_leave_a_minimal_conflict() -> None:
+def test_contradictory_wishes_give_a_minimal_conflict() -> None:
     assert grant([1, 2], [3], 1) == ((), (("in", 1), ("in", 2)))
 
 
-def test_a_wish_that_can_never_come_true_is_the_conflict() -> None:
+def test_impossible_wish_is_the_conflict() -> None:
     assert grant([3, 2], [], 1) == ((), (("in", 3),))

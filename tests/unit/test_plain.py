@@ -53,7 +53,7 @@ def meant(argv: list[str]) -> object:
     return (*request._replace(flags=vars(request.flags)),)
 
 
-def test_a_plain_command_line_means_what_argparse_makes_of_it() -> None:
+def test_plain_parser_agrees_with_argparse() -> None:
     read = 0
     for argv in lines():
         request = parse_plain(argv)
@@ -63,7 +63,7 @@ def test_a_plain_command_line_means_what_argparse_makes_of_it() -> None:
     assert read > (1_000 if NIGHTLY else 300)
 
 
-def test_what_is_asked_most_is_plain() -> None:
+def test_common_commands_are_plain() -> None:
     for line in [
         "search deploy --json",
         "search two words --k 3 --filter x",
@@ -74,7 +74,7 @@ def test_what_is_asked_most_is_plain() -> None:
         assert parse_plain(line.split()) is not None, line
 
 
-def test_a_recall_toml_as_it_is_written_is_read_as_tomllib_reads_it() -> None:
+def test_generated_recall_toml_is_read_as_by_tomllib() -> None:
     text = render(Config())
     assert plain_toml(text) == tomllib.loads(text)
 
@@ -86,7 +86,7 @@ VALUES = """1|01|-1|-0|+1|1.5|1.|.5|-0.0|1e3|1_0|0|true|True|nan|[|[1]|'x'|"text
 ENDS = ("", "", "", " ", " # on", "\r", "\x00", "\x7f", "#", '"', "\t")
 
 
-def test_whatever_is_read_plainly_is_what_tomllib_reads() -> None:
+def test_plain_toml_agrees_with_tomllib() -> None:
     chance, read = Random(21), 0
     for _ in range(40_000 if NIGHTLY else 10_000):
         parts = [[chance.choice(each) for each in (KEYS, SIGNS, VALUES, ENDS)] for _ in range(chance.randrange(1, 3))]
@@ -98,7 +98,7 @@ def test_whatever_is_read_plainly_is_what_tomllib_reads() -> None:
     assert read > (1_000 if NIGHTLY else 250)
 
 
-def test_a_plain_question_is_taken_apart_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_query_is_split_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     words = (
         "kernel", "use", "Find", "k8s", "2", "42", "x", "S", "al", "et", "Et", "papers", "what", "", " ", "e.g.",
         "don't", "a.out", "é", "C++", "ETC", "cf", "am", "any_one", "information",

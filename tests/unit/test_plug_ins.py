@@ -34,7 +34,7 @@ def imported(path: Path) -> Iterator[str]:
             yield node.module or ""
 
 
-def test_plug_ins_import_ports_and_marks_alone() -> None:
+def test_plug_ins_import_only_ports_and_marks() -> None:
     paths = [*ROOT.glob("plugins/*/recall_*/**/*.py")]
     names = {(path.name, name) for path in paths for name in imported(path)}
 
@@ -49,7 +49,7 @@ def test_recall_imports_no_plug_in() -> None:
     assert [path for path in paths for name in imported(path) if name.startswith("recall_man")] == []
 
 
-def test_plug_ins_are_packages_of_the_version_of_recall() -> None:
+def test_plug_in_packages_have_the_version_of_recall() -> None:
     projects = [tomllib.loads(path.read_text())["project"] for path in ROOT.glob("plugins/*/pyproject.toml")]
 
     assert {each["name"] for each in projects} == {each.distribution for each in PLUG_INS.values()}
@@ -58,11 +58,11 @@ def test_plug_ins_are_packages_of_the_version_of_recall() -> None:
     assert {name for each in projects for name in each["entry-points"][GROUP]} == {*PLUG_INS}
 
 
-def test_settings_may_name_a_plug_in_of_recalls_own() -> None:
+def test_settings_may_name_an_own_plug_in() -> None:
     assert kinds.choose("a.txt", b"", parser="auto", overrides=(("*.txt", "man"),)) == "man"
 
 
-def test_nobody_else_stands_for_a_plug_in_of_recalls_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_packages_cannot_replace_an_own_plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other, here = tmp_path / "other", tmp_path / "here"
     write_plug_in(other, "stranger", ENTRY_POINT, source="Stranger = object\n")
     write_plug_in(here, "recall_man", ENTRY_POINT)
@@ -82,9 +82,7 @@ def test_nobody_else_stands_for_a_plug_in_of_recalls_own(tmp_path: Path, monkeyp
             assert caught.value.code == "parser_missing", folder
 
 
-def test_versions_of_a_plug_in_are_compared_where_it_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plug_in_versions_are_compared_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Man, "version", 2)
     assert [is_earlier(each) for each in ("man", "man@2", "man@3")] == [True, False, False]
 
@@ -102,7 +100,7 @@ def home(tmp_path: Path) -> Path:
     return place
 
 
-def test_without_the_plug_in_its_documents_stay(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_stay_without_their_plug_in(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Man, "version", 2)
     with Recall.open(str(home), create=True) as recall:
         recall.index(str(home))
@@ -145,7 +143,7 @@ def test_without_the_plug_in_its_documents_stay(home: Path, tmp_path: Path, monk
         assert {each["code"]: each for each in recall.doctor()["checks"]}["parser_missing"]["severity"] == "ok"
 
 
-def test_a_named_page_without_the_plug_in_is_an_error(
+def test_named_page_without_the_plug_in_is_an_error(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scan_only(tmp_path, monkeypatch)
@@ -157,7 +155,7 @@ def test_a_named_page_without_the_plug_in_is_an_error(
             assert str(caught.value.hint).endswith("plugins/recall-man"), parser_name
 
 
-def test_tests_of_plug_ins_run_where_they_may_have_changed(tmp_path: Path) -> None:
+def test_plug_in_tests_run_when_their_inputs_change(tmp_path: Path) -> None:
     def git(*words: str) -> None:
         subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@a", *words], cwd=tmp_path, check=True)
 

@@ -46,7 +46,7 @@ def lexical(found: Pool) -> dict[str, float]:
     return {key.path: raw for key, raw in zip(found.keys, found.lexical, strict=True) if raw is not None}
 
 
-def test_bm25f_replaces_the_lexical_value_of_every_row_that_matches(store: SqliteStore) -> None:
+def test_bm25f_replaces_the_lexical_value_of_every_matching_row(store: SqliteStore) -> None:
     found = pool.gather(words("ship harbour", BM25F), store, EMBEDDER)
     query = pool.ask(words("ship harbour", BM25F), store, EMBEDDER).lexical
     assert query is not None
@@ -58,7 +58,7 @@ def test_bm25f_replaces_the_lexical_value_of_every_row_that_matches(store: Sqlit
 
 
 @pytest.mark.parametrize("model", ["fts5", "bm25f"])
-def test_a_quoted_title_brings_its_only_answer_first(model: str) -> None:
+def test_quoted_title_ranks_its_only_answer_first(model: str) -> None:
     title = "on the flow about slender wings at small angles"
     made = memory_store()
     put(
@@ -76,7 +76,7 @@ def test_a_quoted_title_brings_its_only_answer_first(model: str) -> None:
     assert all(raw <= found.pool.bound for raw in found.pool.lexical if raw is not None)
 
 
-def test_a_rare_phrase_of_common_words_takes_nobodys_place_in_a_bounded_list() -> None:
+def test_rare_phrase_displaces_no_row_of_a_bounded_list() -> None:
     made = memory_store()
     put(
         made,
@@ -89,7 +89,7 @@ def test_a_rare_phrase_of_common_words_takes_nobodys_place_in_a_bounded_list() -
     assert [row.doc.path for row in made.fetch(list(bounded))] == ["z.txt", "a.txt"]
 
 
-def test_a_phrase_that_is_nowhere_is_left_out_whole(store: SqliteStore) -> None:
+def test_absent_phrase_is_dropped_completely(store: SqliteStore) -> None:
     plain = pool.gather(words("ship", Config(embedding_dim=64)), store, EMBEDDER)
     found = pool.gather(words('ship "harbour ship"', Config(embedding_dim=64)), store, EMBEDDER)
     assert (found.bound, lexical(found)) == (plain.bound, lexical(plain))
@@ -102,7 +102,7 @@ def test_no_bm25f_value_exceeds_the_bound(store: SqliteStore) -> None:
     assert max(lexical(found).values()) < found.bound
 
 
-def test_bm25f_keeps_to_filter_and_match(store: SqliteStore) -> None:
+def test_bm25f_obeys_filter_and_match(store: SqliteStore) -> None:
     filtered = words("ship harbour", BM25F, mode="lexical", where="doc.path = 'b.txt'")
     whole = lexical(pool.gather(words("ship harbour", BM25F), store, EMBEDDER))
     assert lexical(pool.gather(filtered, store, EMBEDDER)) == {"b.txt": whole["b.txt"]}
@@ -110,7 +110,7 @@ def test_bm25f_keeps_to_filter_and_match(store: SqliteStore) -> None:
     assert set(lexical(pool.gather(both, store, EMBEDDER))) == {"a.txt"}
 
 
-def test_a_bounded_pool_is_scored_by_bm25f_too(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounded_pool_is_scored_by_bm25f_too(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = lexical(pool.gather(words("ship harbour", BM25F), store, EMBEDDER))
     monkeypatch.setattr(pool, "EXACT_VECTORS", 3)
     found = pool.gather(words("ship harbour", BM25F._replace(pool=2)), store, EMBEDDER)
@@ -119,7 +119,7 @@ def test_a_bounded_pool_is_scored_by_bm25f_too(store: SqliteStore, monkeypatch: 
     assert len(lexical(found)) >= 2
 
 
-def test_raw_fts5_syntax_keeps_its_own_score_and_says_so(store: SqliteStore) -> None:
+def test_raw_fts5_syntax_keeps_and_reports_its_own_score(store: SqliteStore) -> None:
     rql = "SELECT * FROM chunk USING lexical_fts('ship NOT log')"
     found = pool.gather(plan_rql(rql, config=BM25F, exact=False), store, None)
     plain = pool.gather(plan_rql(rql, config=BM25F._replace(lexical_model="fts5"), exact=False), store, None)
@@ -129,14 +129,14 @@ def test_raw_fts5_syntax_keeps_its_own_score_and_says_so(store: SqliteStore) -> 
     assert not plain.warnings
 
 
-def test_raw_syntax_that_fts5_refuses_is_literal_and_so_scored_by_bm25f(store: SqliteStore) -> None:
+def test_invalid_raw_syntax_is_literal_and_scored_by_bm25f(store: SqliteStore) -> None:
     plan = plan_rql("SELECT * FROM chunk USING lexical_fts('ship?')", config=BM25F, exact=False)
     found = pool.gather(plan, store, None)
     assert found.lexical_model == "bm25f"
     assert [warning.split(":")[0] for warning in found.warnings] == ["W_FTS_SANITIZED"]
 
 
-def test_the_plan_says_who_scored_the_words(store: SqliteStore) -> None:
+def test_plan_names_the_lexical_model(store: SqliteStore) -> None:
     plan = words("ship", BM25F)
     echo = plan_echo(plan, pool.gather(plan, store, EMBEDDER))
     assert echo["lexical_model"] == {"model": "bm25f", "k1": 0.9, "b": 0.4, "title_weight": 2.0}
@@ -144,11 +144,11 @@ def test_the_plan_says_who_scored_the_words(store: SqliteStore) -> None:
     assert "lexical_model" not in plan_echo(by_default, pool.gather(by_default, store, EMBEDDER))
 
 
-def test_semantic_questions_have_no_lexical_model(store: SqliteStore) -> None:
+def test_semantic_queries_have_no_lexical_model(store: SqliteStore) -> None:
     assert pool.gather(words("ship", BM25F, mode="semantic"), store, EMBEDDER).lexical_model == "fts5"
 
 
-def test_an_answer_by_bm25f_is_in_the_order_of_its_scores(store: SqliteStore) -> None:
+def test_bm25f_answer_is_sorted_by_score(store: SqliteStore) -> None:
     found = answering.answer(words("ship harbour", BM25F, mode="lexical"), store, None)
     listed = answering.page(found, store)
     assert [hit.doc.path for hit in listed] == ["c.txt", "a.txt", "b.txt"]
@@ -169,7 +169,7 @@ def plainer(store: SqliteStore) -> Plainer:
     return Plainer(store.db, store.path, writable=True)
 
 
-def test_a_store_without_a_syntax_of_its_own_is_never_asked_in_it(plainer: Plainer) -> None:
+def test_store_without_raw_syntax_never_gets_raw_queries(plainer: Plainer) -> None:
     asked = plan_rql("SELECT * FROM chunk USING lexical_fts('ship')", config=BM25F, exact=False)
     with pytest.raises(UsageError) as refused:
         pool.gather(asked, plainer, None)
@@ -178,7 +178,7 @@ def test_a_store_without_a_syntax_of_its_own_is_never_asked_in_it(plainer: Plain
 
 
 @pytest.mark.parametrize(("few", "kind"), [(0, "approximate"), (20_000, "exact")])
-def test_an_index_that_only_comes_near_is_told(
+def test_approximate_index_is_reported(
     plainer: Plainer, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, few: int, kind: str
 ) -> None:
     monkeypatch.setattr(pool, "EXACT_VECTORS", few)
@@ -197,7 +197,7 @@ def test_up_to_20_000_vectors_every_row_is_a_candidate(store: SqliteStore) -> No
         assert (found.exact, len(found.keys) == store.info().chunks) == (is_whole, is_whole), vectors
 
 
-def test_a_question_of_words_alone_passes_over_no_vector(plainer: Plainer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lexical_query_never_uses_an_approximate_index(plainer: Plainer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
     found = pool.gather(words("ship", BM25F, mode="lexical"), plainer, None)
     assert (found.index_kind, found.exact) == ("exact", False)
@@ -216,7 +216,7 @@ class Watched(SqliteStore):
         return found
 
 
-def test_a_page_settles_few_cosines_unless_it_needs_all() -> None:
+def test_page_settles_few_cosines_unless_it_needs_all() -> None:
     made = memory_store()
     names = ["oat", "eel", "arp", "ice", "ush", "old", "and", "elm"]
     texts = [" ".join(f"{'bcdfghk'[(n + s) % 7]}{names[n * s % 8]}" for s in range(1, 9)) for n in range(600)]
@@ -259,7 +259,7 @@ def test_without_sqlite_vec_every_cosine_is_settled(monkeypatch: pytest.MonkeyPa
     assert made.estimates(EMBEDDER.embed(["boat"])[0], where=None) is None
 
 
-def test_a_vector_of_another_size_ends_an_answer_as_it_does_where_all_are_settled() -> None:
+def test_vector_of_wrong_size_ends_every_kind_of_answer() -> None:
     made = memory_store()
     put(made, *(new_file(f"{n:03}.txt", [f"boat {n}"]) for n in range(310)))
     with made.unlock():

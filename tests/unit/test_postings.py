@@ -29,12 +29,12 @@ def by_letter(store: SqliteStore, found: Occurrences) -> list[dict[str, tuple[in
     return [{letters[rowid]: tf for rowid, tf in sorted(counts.items())} for counts in found.counts]
 
 
-def test_a_word_is_counted_in_title_and_body(store: SqliteStore) -> None:
+def test_word_is_counted_in_title_and_body(store: SqliteStore) -> None:
     found = store.occurrences(question(store, "fishes story"), None)
     assert by_letter(store, found) == [{"a": (0, 2), "b": (1, 4)}, {"b": (1, 0)}]
 
 
-def test_instances_of_a_phrase_may_overlap(store: SqliteStore) -> None:
+def test_phrase_occurrences_may_overlap(store: SqliteStore) -> None:
     assert by_letter(store, store.occurrences(question(store, '"fish fish"'), None)) == [{"b": (0, 3)}]
 
 
@@ -42,13 +42,13 @@ def test_cjk_characters_are_words(store: SqliteStore) -> None:
     assert by_letter(store, store.occurrences(question(store, '色 "红色"'), None)) == [{"c": (0, 2)}, {"c": (0, 1)}]
 
 
-def test_repeated_phrases_keep_their_places(store: SqliteStore) -> None:
+def test_repeated_phrases_keep_their_positions(store: SqliteStore) -> None:
     found = store.occurrences(question(store, "blue fish blue"), None)
     assert [phrase.text for phrase in found.phrases] == ["blue", "fish", "blue"]
     assert found.counts[0] == found.counts[2] != found.counts[1]
 
 
-def test_frequencies_are_those_of_term_stats(store: SqliteStore) -> None:
+def test_frequencies_equal_term_stats(store: SqliteStore) -> None:
     query = question(store, 'blue fish unknown "fish fish" the')
     assert store.occurrences(query, None).phrases == store.term_stats(query)
 
@@ -61,7 +61,7 @@ def test_lengths_and_averages_count_tokens_of_each_column(store: SqliteStore) ->
     assert found.averages == (2 / 4, (4 + 5 + 7 + 4) / 4)
 
 
-def test_rows_that_left_the_index_are_not_counted(store: SqliteStore) -> None:
+def test_removed_rows_are_not_counted(store: SqliteStore) -> None:
     with store.writer() as writer:
         writer.tombstone(["b.txt"])
     found = store.occurrences(question(store, "fish"), None)
@@ -81,7 +81,7 @@ def test_both_ways_to_read_give_the_same(store: SqliteStore, monkeypatch: pytest
     assert ways[0].lengths.items() <= ways[1].lengths.items() or ways[1].lengths.items() <= ways[0].lengths.items()
 
 
-def test_an_empty_index_and_an_empty_question_give_nothing() -> None:
+def test_empty_index_and_empty_query_give_nothing() -> None:
     store = memory_store()
     found = store.occurrences(question(store, "fish"), None)
     assert (found.counts, found.rows, found.averages) == (({},), 0, (0.0, 0.0))
@@ -97,7 +97,7 @@ def test_lengths_of_any_size_are_read() -> None:
         assert found.averages == (100.0, (words + 1) / 2), words
 
 
-def test_bm25_of_chosen_rows_is_that_of_the_whole_search(store: SqliteStore) -> None:
+def test_bm25_of_chosen_rows_equals_the_full_search(store: SqliteStore) -> None:
     query = question(store, "fish blue")
     whole = store.lexical(query, where=None, k=None, title_weight=3.0)
     assert store.lexical_scores(query, [*whole, 99], title_weight=3.0) == whole

@@ -38,7 +38,7 @@ def run(*argv: str) -> tuple[int, str]:
     return code, err.getvalue()
 
 
-def test_a_new_store_its_log_its_index_and_its_backups_are_for_their_owner_alone(tmp_path: Path, umask: int) -> None:
+def test_new_store_and_its_companions_are_owner_only(tmp_path: Path, umask: int) -> None:
     Recall.init(str(tmp_path))
     with Recall.open(str(tmp_path)) as recall:
         (tmp_path / "a.txt").touch(0o644)
@@ -50,14 +50,14 @@ def test_a_new_store_its_log_its_index_and_its_backups_are_for_their_owner_alone
     assert set(found.values()) == {0o600}
 
 
-def test_a_store_has_the_mode_that_was_asked_for_and_so_have_its_log_and_index(tmp_path: Path, umask: int) -> None:
+def test_store_log_and_index_get_the_requested_mode(tmp_path: Path, umask: int) -> None:
     assert run("init", str(tmp_path), "--mode", "660")[0] == 0
 
     with Recall.open(str(tmp_path)) as recall, recall.store.writer():
         assert set(modes(tmp_path).values()) == {0o660}
 
 
-def test_a_store_that_is_there_keeps_its_mode_and_its_backups_are_private(tmp_path: Path, umask: int) -> None:
+def test_existing_store_keeps_its_mode_and_backups_are_private(tmp_path: Path, umask: int) -> None:
     Recall.init(str(tmp_path))
     (tmp_path / "recall.db").chmod(0o644)
 
@@ -70,7 +70,7 @@ def test_a_store_that_is_there_keeps_its_mode_and_its_backups_are_private(tmp_pa
     assert (mode(tmp_path / "recall.db"), mode(Path(copy))) == (0o644, 0o600)
 
 
-def test_a_new_export_is_private_and_one_that_is_there_keeps_its_mode(tmp_path: Path, umask: int) -> None:
+def test_new_export_is_private_and_existing_export_keeps_mode(tmp_path: Path, umask: int) -> None:
     Recall.init(str(tmp_path))
     file, old = tmp_path / "new.jsonl", tmp_path / "old.jsonl"
     old.touch()
@@ -85,7 +85,7 @@ def test_a_new_export_is_private_and_one_that_is_there_keeps_its_mode(tmp_path: 
     assert (mode(file), mode(old)) == (0o644, 0o644)
 
 
-def test_an_export_is_private_while_it_is_written(tmp_path: Path) -> None:
+def test_export_is_private_during_writing(tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     target.touch()
     target.chmod(0o644)
@@ -97,7 +97,7 @@ def test_an_export_is_private_while_it_is_written(tmp_path: Path) -> None:
     assert (target.read_text(), mode(target)) == ("half", 0o644)
 
 
-def test_what_is_made_to_be_shown_has_the_mode_that_the_umask_leaves(tmp_path: Path) -> None:
+def test_public_file_gets_the_mode_of_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         with replacing(tmp_path / "page.html", hint="") as out:
@@ -107,9 +107,7 @@ def test_what_is_made_to_be_shown_has_the_mode_that_the_umask_leaves(tmp_path: P
     assert mode(tmp_path / "page.html") == 0o640
 
 
-def test_a_file_for_others_too_is_its_owners_alone_until_it_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shared_file_is_private_until_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     monkeypatch.setattr(os, "fchmod", lambda file, mode: seen.append(stat.S_IMODE(os.fstat(file).st_mode)))
     before = os.umask(0)
@@ -120,7 +118,7 @@ def test_a_file_for_others_too_is_its_owners_alone_until_it_is_there(
     assert seen == [0o600]
 
 
-def test_a_mode_that_shuts_out_its_owner_is_refused(tmp_path: Path) -> None:
+def test_mode_without_owner_access_is_refused(tmp_path: Path) -> None:
     for given in ("0", "77", "440", "1777", "6000", "rw", "0o640", "888", "-640", ""):
         code, printed = run("init", str(tmp_path / "new"), f"--mode={given}")
 
@@ -128,12 +126,12 @@ def test_a_mode_that_shuts_out_its_owner_is_refused(tmp_path: Path) -> None:
         assert not (tmp_path / "new").exists(), given
 
 
-def test_a_mode_without_a_file_is_refused(tmp_path: Path) -> None:
+def test_mode_without_a_file_is_refused(tmp_path: Path) -> None:
     Recall.init(str(tmp_path))
     assert run("--store", str(tmp_path), "export", "--mode", "640")[0] == 2
 
 
-def test_a_private_file_takes_no_other_ones_place(tmp_path: Path) -> None:
+def test_private_file_replaces_no_other_file(tmp_path: Path) -> None:
     make_private(tmp_path / "a")
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
     for name in ("a", "link"):
@@ -141,7 +139,7 @@ def test_a_private_file_takes_no_other_ones_place(tmp_path: Path) -> None:
             make_private(tmp_path / name)
 
 
-def test_a_backup_that_cannot_be_made_is_told_as_an_error_of_the_store(tmp_path: Path) -> None:
+def test_failed_backup_is_reported_as_a_store_error(tmp_path: Path) -> None:
     Recall.init(str(tmp_path))
     with Recall.open(str(tmp_path)) as recall:
         (tmp_path / f"recall.db.bak-{recall.store.generation()}").mkdir()

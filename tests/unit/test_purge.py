@@ -50,7 +50,7 @@ def pending(recall: Recall) -> str:
     return check["severity"]
 
 
-def test_a_purge_that_was_held_up_is_told_by_doctor_and_ended_by_the_same_command(base: Path, recall: Recall) -> None:
+def test_interrupted_purge_is_reported_by_doctor_and_resumed_by_command(base: Path, recall: Recall) -> None:
     text, title = letters("text"), letters("title")
     target = written(base, "secret.md", f"# {title}\n\n{text}\n")
     labels = Root("", tags=(letters("tag"),), meta=(("key", letters("meta")),), source=letters("source"))
@@ -65,7 +65,7 @@ def test_a_purge_that_was_held_up_is_told_by_doctor_and_ended_by_the_same_comman
 
 
 @pytest.mark.parametrize("kind", ["add", "judge", "compact", "doctor"])
-def test_the_next_writer_ends_a_purge_that_was_held_up(base: Path, recall: Recall, kind: str) -> None:
+def test_next_writer_finishes_an_interrupted_purge(base: Path, recall: Recall, kind: str) -> None:
     text = letters("text")
     target = written(base, "secret.md", text)
     recall.index(str(base / "notes"))
@@ -87,7 +87,7 @@ def test_the_next_writer_ends_a_purge_that_was_held_up(base: Path, recall: Recal
     assert pieces_left(base, text) == []
 
 
-def test_of_two_purges_that_were_held_up_either_command_ends_its_own(base: Path, recall: Recall) -> None:
+def test_either_command_finishes_its_own_interrupted_purge(base: Path, recall: Recall) -> None:
     first, second = (written(base, name, letters(name)) for name in ("first.md", "second.md"))
     recall.index(str(base / "notes"))
     held_up(base, recall, first)
@@ -99,7 +99,7 @@ def test_of_two_purges_that_were_held_up_either_command_ends_its_own(base: Path,
     assert pieces_left(base, letters("first.md"), letters("second.md")) == []
 
 
-def test_every_version_that_ever_stood_at_the_path_goes(base: Path, recall: Recall) -> None:
+def test_purge_removes_every_version_of_the_path(base: Path, recall: Recall) -> None:
     versions = [letters(f"version {n}") for n in range(3)]
     for text in versions:
         target = written(base, "secret.md", text)
@@ -111,7 +111,7 @@ def test_every_version_that_ever_stood_at_the_path_goes(base: Path, recall: Reca
     assert pieces_left(base, *versions) == []
 
 
-def test_what_sync_removed_long_ago_can_be_purged(base: Path, recall: Recall) -> None:
+def test_document_removed_long_ago_by_sync_can_be_purged(base: Path, recall: Recall) -> None:
     names = ("id", "notes/gone1.md", "notes/gone2.*", "notes")
     texts = [letters(name) for name in names]
     for number, (name, text) in enumerate(zip(names, texts, strict=True)):
@@ -132,13 +132,13 @@ def test_what_sync_removed_long_ago_can_be_purged(base: Path, recall: Recall) ->
     assert pieces_left(base, *texts) == []
 
 
-def test_a_purge_that_names_nothing_is_refused(recall: Recall) -> None:
+def test_purge_without_a_match_is_refused(recall: Recall) -> None:
     with pytest.raises(UnknownTarget):
         recall.remove(["notes/never.md"], purge=True)
     assert pending(recall) == "ok"
 
 
-def test_judgements_of_what_left_before_go_with_it(base: Path, recall: Recall) -> None:
+def test_purge_removes_judgements_of_earlier_removed_documents(base: Path, recall: Recall) -> None:
     target = base / written(base, "gone.md", letters("text"))
     recall.index(str(base / "notes"))
     with recall.store.judging() as writer:
@@ -154,7 +154,7 @@ def test_judgements_of_what_left_before_go_with_it(base: Path, recall: Recall) -
     assert [row.path for row in recall.store.judgements()] == ["notes/keep.md"]
 
 
-def test_what_still_holds_the_text_beside_the_store_is_named(base: Path, recall: Recall) -> None:
+def test_purge_names_other_files_that_contain_the_text(base: Path, recall: Recall) -> None:
     target = base / written(base, "secret.md", letters("text"))
     recall.index(str(target))
     left = [base / "recall.db.bak-1", base / ".recall-0123456789abcdef", base / ".recall-0123456789abcdef-wal"]
@@ -164,7 +164,7 @@ def test_what_still_holds_the_text_beside_the_store_is_named(base: Path, recall:
     assert recall.remove([str(target)], purge=True)["removed"]["backups"] == sorted(map(str, left))
 
 
-def test_copies_of_the_text_in_other_documents_are_named(base: Path, recall: Recall) -> None:
+def test_purge_names_other_documents_with_the_text(base: Path, recall: Recall) -> None:
     text = letters("text")
     target = written(base, "secret.md", text)
     written(base, "copy.md", text)
@@ -175,7 +175,7 @@ def test_copies_of_the_text_in_other_documents_are_named(base: Path, recall: Rec
     assert "copies" not in recall.remove([str(base / "notes" / "part.md")])["removed"]
 
 
-def test_an_empty_document_has_no_copies(base: Path, recall: Recall) -> None:
+def test_empty_document_has_no_copies(base: Path, recall: Recall) -> None:
     target = written(base, "empty.md", "")
     written(base, "also_empty.md", "")
     recall.index(str(base / "notes"))
@@ -183,7 +183,7 @@ def test_an_empty_document_has_no_copies(base: Path, recall: Recall) -> None:
     assert recall.remove([str(base / target)], purge=True)["removed"]["copies"] == []
 
 
-def test_no_vector_of_the_text_is_kept_for_later(base: Path, recall: Recall) -> None:
+def test_purge_keeps_no_vector_of_the_text(base: Path, recall: Recall) -> None:
     target = written(base, "secret.md", letters("text"))
     recall.index(str(base / "notes"))
     recall.remove([str(base / target)])
@@ -194,7 +194,7 @@ def test_no_vector_of_the_text_is_kept_for_later(base: Path, recall: Recall) -> 
     assert recall.store.execute("SELECT count(*) FROM vec_cache") == [(0,)]  # type: ignore[attr-defined]
 
 
-def test_a_purge_of_a_file_that_is_no_root_leaves_no_byte_of_its_path(base: Path, recall: Recall) -> None:
+def test_purge_of_a_single_file_root_removes_its_path(base: Path, recall: Recall) -> None:
     name = letters("name")[:24].replace(" ", "")
     target = base / f"{name}.md"
     target.write_text(letters("text"))
@@ -206,7 +206,7 @@ def test_a_purge_of_a_file_that_is_no_root_leaves_no_byte_of_its_path(base: Path
     assert pieces_left(base, name) == []
 
 
-def test_what_was_purged_below_a_live_root_does_not_come_back(base: Path, recall: Recall) -> None:
+def test_purged_file_below_a_live_root_does_not_return(base: Path, recall: Recall) -> None:
     text = letters("text")
     target = written(base, "secret.md", text)
     recall.index(str(base / "notes"))
@@ -221,7 +221,7 @@ def test_what_was_purged_below_a_live_root_does_not_come_back(base: Path, recall
     assert pieces_left(base, text) == []
 
 
-def test_why_not_says_that_a_file_was_removed(base: Path, recall: Recall) -> None:
+def test_whynot_reports_that_a_file_was_removed(base: Path, recall: Recall) -> None:
     target = written(base, "secret.md", "A wombat digs.\n")
     recall.index(str(base / "notes"))
     recall.remove([str(base / target)])
@@ -233,7 +233,7 @@ def test_why_not_says_that_a_file_was_removed(base: Path, recall: Recall) -> Non
     assert f"recall add {base / target}" in json.dumps(view)
 
 
-def test_a_purge_that_was_done_is_done_when_it_is_asked_for_again(base: Path, recall: Recall) -> None:
+def test_repeated_purge_succeeds(base: Path, recall: Recall) -> None:
     targets = [str(base / written(base, "first.md", letters("text"))), str(base / "notes" / "sec*.md")]
     written(base, "second.md", letters("more"))
     recall.index(str(base / "notes"))

@@ -124,7 +124,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
         ),
     ],
 )
-def test_answers_after_a_purge_are_those_of_a_store_that_never_had_the_text(
+def test_answers_after_a_purge_show_no_trace_of_it(
     home: Home, expected: list[Any], connect: Callable[[Home], Recall], questions: int
 ) -> None:
     asked = connect(home)
@@ -139,7 +139,7 @@ def test_answers_after_a_purge_are_those_of_a_store_that_never_had_the_text(
     asked.close()
 
 
-def test_a_purge_leaves_every_row_sound(home: Home) -> None:
+def test_purge_leaves_every_row_sound(home: Home) -> None:
     home.purge(OLD)
     home.add(NEW)
 
@@ -147,13 +147,13 @@ def test_a_purge_leaves_every_row_sound(home: Home) -> None:
     assert severities == {"ok"}
 
 
-def test_a_purged_text_is_embedded_anew(home: Home) -> None:
+def test_purged_text_is_embedded_again(home: Home) -> None:
     home.purge(OLD)
 
     assert home.add(OLD)["embedded"] == 4
 
 
-def test_a_purged_document_comes_back_without_its_labels(home: Home) -> None:
+def test_purged_document_returns_without_its_labels(home: Home) -> None:
     home.purge(OLD)
     home.add(OLD)
 
@@ -161,7 +161,7 @@ def test_a_purged_document_comes_back_without_its_labels(home: Home) -> None:
     assert [document["doc"].get(label) for label in ("tags", "source", "meta")] == [[], None, None]
 
 
-def test_records_that_were_purged_can_be_added_again(home: Home) -> None:
+def test_purged_records_can_be_added_again(home: Home) -> None:
     lines = {"data/list.jsonl": '{"id": "one", "text": "a heron"}\n{"id": "two", "text": "a stork"}\n'}
     home.add(lines, parser="jsonl")
     home.purge(lines)
@@ -175,7 +175,7 @@ def rowids(store: SqliteStore) -> set[tuple[str, int]]:
     return {(table, rowid) for table, rowid in found}
 
 
-def test_a_rowid_is_given_once(home: Home) -> None:
+def test_rowid_is_never_reused(home: Home) -> None:
     store = home.recall.store
     given = rowids(store)
     for gone, come in ((OLD, NEW), (NEW, OLD), (OLD, OLD)):
@@ -186,7 +186,7 @@ def test_a_rowid_is_given_once(home: Home) -> None:
         given |= rowids(store)
 
 
-def test_a_rowid_is_given_once_where_nothing_was_recorded_of_the_highest(home: Home) -> None:
+def test_rowid_is_never_reused_without_a_recorded_maximum(home: Home) -> None:
     store = home.recall.store
     with store.transaction():
         store.execute("DELETE FROM meta WHERE key IN ('last_doc', 'last_chunk')")
@@ -198,7 +198,7 @@ def test_a_rowid_is_given_once_where_nothing_was_recorded_of_the_highest(home: H
     assert not (rowids(store) - left) & given
 
 
-def test_going_back_to_old_bytes_gives_no_rowid_again(home: Home) -> None:
+def test_restoring_old_bytes_reuses_no_rowid(home: Home) -> None:
     store = home.recall.store
     home.add({"late/b.txt": NEW["late/b.txt"]})
     given = rowids(store)
@@ -227,7 +227,7 @@ def outdated(show: Callable[[], Any]) -> bool:
     return False
 
 
-def test_an_answer_is_outdated_once_a_text_is_purged(home: Home) -> None:
+def test_purging_a_text_makes_its_answer_outdated(home: Home) -> None:
     texts = ("quokka", "SELECT * FROM doc USING lexical('quokka') LIMIT 20")
     with Recall.open(str(home.base)) as reader:
         answered = {(act, text): reader.engine.answer(reader.engine.plan(text)) for act in HELD for text in texts}
@@ -238,7 +238,7 @@ def test_an_answer_is_outdated_once_a_text_is_purged(home: Home) -> None:
             assert outdated(lambda act=act, answer=answer: HELD[act](reader, answer)), (act, text)  # type: ignore[misc]
 
 
-def test_an_answer_that_is_held_still_shows_what_it_has_read(home: Home) -> None:
+def test_open_answer_still_shows_the_texts_it_read(home: Home) -> None:
     with Recall.open(str(home.base)) as reader:
         found = reader.engine.answer(reader.engine.plan("quokka"))
         before = reader.engine.hits(found, 0, 20)
@@ -264,7 +264,7 @@ def judged(home: Home) -> set[Judgement]:
     return set(read_stored(home.recall.store, names_of(home.recall.store)).judgements)
 
 
-def test_a_purge_takes_every_judgement_of_the_text_and_no_other(home: Home) -> None:
+def test_purge_removes_exactly_the_judgements_of_the_text(home: Home) -> None:
     put(home.recall.store, {"q": "quokkas that smile"}, JUDGED)
     assert Judgement("q", Spot("late/b.txt"), 1) in judged(home)
 
@@ -275,7 +275,7 @@ def test_a_purge_takes_every_judgement_of_the_text_and_no_other(home: Home) -> N
     assert home.recall.store.judged_queries() == {"q": "quokkas that smile"}
 
 
-def test_what_is_removed_without_a_purge_keeps_its_judgements(home: Home) -> None:
+def test_removal_without_purge_keeps_judgements(home: Home) -> None:
     put(home.recall.store, {"q": "quokkas that smile"}, JUDGED)
     before = judged(home)
 
@@ -285,7 +285,7 @@ def test_what_is_removed_without_a_purge_keeps_its_judgements(home: Home) -> Non
     assert judged(home) == before
 
 
-def test_a_dry_run_of_a_purge_takes_no_judgement(home: Home) -> None:
+def test_purge_dry_run_keeps_judgements(home: Home) -> None:
     put(home.recall.store, {"q": "quokkas that smile"}, JUDGED)
     before = judged(home)
 

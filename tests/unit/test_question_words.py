@@ -34,11 +34,11 @@ def recall() -> Recall:
     return Recall(Engine(answering(), config=CONFIG, base=Path("/nowhere"), embedder=EMBEDDER))
 
 
-def test_there_are_sixty_questions() -> None:
+def test_there_are_sixty_queries() -> None:
     assert len(dict(QUESTIONS)) == 60
 
 
-def test_the_row_that_a_question_means_comes_first() -> None:
+def test_intended_row_comes_first() -> None:
     for words, path in QUESTIONS:
         for model in ["fts5", "bm25f"]:
             ask = Ask(mode="lexical", k=1, settings=(f"lexical_model={model}",))
@@ -49,7 +49,7 @@ def test_the_row_that_a_question_means_comes_first() -> None:
             )
 
 
-def test_each_list_adds_to_those_before() -> None:
+def test_each_list_extends_the_previous_list() -> None:
     for text, none, english, closely, dropped in [
         ("find the e.g. fish", "find the e g fish", "find e g fish", "find fish", ["e.g."]),
         ("I'd fish", "i d fish", "d fish", "fish", ["'d"]),
@@ -78,7 +78,7 @@ def test_each_list_adds_to_those_before() -> None:
         )
 
 
-def test_question_words_go_from_questions_that_say_more() -> None:
+def test_question_words_are_dropped_from_longer_queries() -> None:
     for text, kept, dropped in [
         ("Find articles using red fish", ["red", "fish"], ["Find", "articles", "using"]),
         ("find articles using fish", ["find", "articles", "using", "fish"], []),
@@ -92,7 +92,7 @@ def test_question_words_go_from_questions_that_say_more() -> None:
         assert read(text, "leftovers")[1] == [], (text, kept, dropped)
 
 
-def test_the_vector_is_that_of_the_whole_text() -> None:
+def test_vector_uses_the_complete_text() -> None:
     words = "please find e.g. the fish that I'd like to know"
     whole, kept = (
         recall().search(words, Ask(mode="semantic", settings=(f"stop_words={which}",)))
@@ -102,7 +102,7 @@ def test_the_vector_is_that_of_the_whole_text() -> None:
     assert "dropped" not in kept["query"]
 
 
-def test_what_is_not_looked_for_is_echoed_and_told_and_comes_back_on_demand() -> None:
+def test_dropped_words_are_echoed_and_can_be_restored() -> None:
     words = "please find e.g. the bees"
     echo = recall().search(words)["query"]
     assert echo["dropped"] == ["e.g."]
@@ -124,7 +124,7 @@ def run(command: str, *flags: str) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
-def test_all_words_is_a_flag_of_what_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_query_commands_have_an_all_words_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bees.txt").write_text("bees dance, e.g. here")
     (tmp_path / "other.txt").write_text("other things")
     Recall.init(str(tmp_path), settings=("stop_words=leftovers",))
@@ -157,12 +157,12 @@ def test_all_words_is_a_flag_of_what_asks(tmp_path: Path, monkeypatch: pytest.Mo
             assert "not looked for: e.g. (--all-words looks for each)\n" in run(command, *more)[1], command
 
 
-def test_a_word_that_was_not_looked_for_is_among_the_fixes() -> None:
+def test_dropped_word_is_among_the_fixes() -> None:
     view = recall().why_not("slender wings, e.g. flow", "letters.txt", Ask(mode="lexical", k=20))["whynot"]
     assert [fix["settings"] for fix in view["fixes"] if fix["kind"] == "stop_words"] == [["stop_words=none"]]
 
 
-def test_words_that_a_question_drops_tell_nothing_of_a_text() -> None:
+def test_dropped_words_do_not_distinguish_a_text() -> None:
     words = ["the", "d", "fish", "find", "鱼", "x86"]
     assert [telling(words, which) for which in WHICH] == [
         words,
@@ -172,7 +172,7 @@ def test_words_that_a_question_drops_tell_nothing_of_a_text() -> None:
     ]
 
 
-def test_the_doctor_asks_by_words_a_question_looks_for() -> None:
+def test_doctor_searches_by_words_that_queries_keep() -> None:
     for which in WHICH:
         store = memory_store()
         put(store, *(new_file(f"{n}.txt", [text]) for n, text in enumerate(["d e f", "find articles", "red fish d"])))

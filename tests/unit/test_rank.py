@@ -15,7 +15,7 @@ def pool(lexical: tuple[float | None, ...], semantic: tuple[float | None, ...], 
     return Pool(keys, lexical, semantic, bound, (), exact=True, index_kind="exact")
 
 
-def test_bound_divides_by_the_query_bound_and_nothing_else() -> None:
+def test_bound_divides_only_by_the_query_bound() -> None:
     assert lexical_values(pool((5.0, None, 2.5), ()), "bound") == [0.5, 0.0, 0.25]
     assert lexical_values(pool((5.0, None, 2.5, 9.0), ()), "bound")[:3] == [0.5, 0.0, 0.25]
 
@@ -26,18 +26,18 @@ def test_stage_values_are_rounded_half_even_to_six_decimals() -> None:
     assert lexical_values(halves, "bound") == lexical_values(halves, "max") == [0.007812, 0.023438, 0.039062, 1.0]
 
 
-def test_negative_cosines_count_as_nothing() -> None:
+def test_negative_cosines_count_as_zero() -> None:
     assert semantic_values(pool((), (-0.5, 0.5, None)), "bound") == [0.0, 0.5, 0.0]
 
 
-def test_max_and_minmax_look_at_the_pool() -> None:
+def test_max_and_minmax_depend_on_the_pool() -> None:
     given = pool((4.0, None, 2.0), ())
     assert lexical_values(given, "max") == [1.0, 0.0, 0.5]
     assert lexical_values(given, "minmax") == [1.0, 0.0, 0.0]
     assert lexical_values(pool((4.0, 4.0), ()), "minmax") == [1.0, 1.0]
 
 
-def test_a_score_is_the_sum_of_its_parts() -> None:
+def test_score_is_the_sum_of_its_parts() -> None:
     for fusion in ["weighted", "rrf"]:
         for normalize in ["bound", "max", "minmax"]:
             config = Config(fusion=fusion, normalize=normalize)
@@ -62,7 +62,7 @@ def test_equal_scores_stay_in_natural_order() -> None:
     assert rank(pool((1.0, 2.0, 1.0, 2.0), ()), Config()).order == [1, 3, 0, 2]
 
 
-def test_scores_that_are_equal_as_decimals_stay_in_natural_order() -> None:
+def test_scores_equal_as_decimals_stay_in_natural_order() -> None:
     for rows in [2, 300]:
         ranking = rank(
             pool((0.0, 9.0) * (rows // 2), (0.5, 0.4) * (rows // 2)), Config(bm25_weight=0.1, vector_weight=0.9)
@@ -72,13 +72,13 @@ def test_scores_that_are_equal_as_decimals_stay_in_natural_order() -> None:
         assert set(ranking.scores) == {0.45}, rows
 
 
-def test_a_long_pool_keeps_every_one_of_the_six_decimals() -> None:
+def test_long_pool_keeps_six_decimals() -> None:
     third = pool((1.0,) * 300, (), bound=3.0)
 
     assert set(rank(third, Config()).scores) == {0.333333}
 
 
-def test_a_column_is_equal_to_a_list_of_its_numbers_and_to_nothing_else() -> None:
+def test_column_equals_only_a_list_of_its_numbers() -> None:
     column = Series[int](np.array([1, 2]))
 
     assert column == [1, 2]
@@ -86,17 +86,17 @@ def test_a_column_is_equal_to_a_list_of_its_numbers_and_to_nothing_else() -> Non
     assert column != 1
 
 
-def test_a_score_that_is_min_score_as_a_decimal_is_kept() -> None:
+def test_score_equal_to_min_score_as_a_decimal_is_kept() -> None:
     config = Config(bm25_weight=0.7, vector_weight=0.3)
     assert rank(pool((1.0,), (0.1,)), config._replace(min_score=0.1)).kept == 1
 
 
-def test_a_signal_that_was_not_asked_has_no_weight_and_one_that_found_nothing_keeps_it() -> None:
+def test_unused_signal_has_no_weight_but_an_empty_signal_does() -> None:
     assert rank(pool((5.0,), ()), Config())[0].score == 0.5
     assert rank(pool((5.0,), (None,)), Config())[0].score == pytest.approx(0.45)
 
 
-def test_a_lone_signal_of_weight_zero_still_ranks() -> None:
+def test_lone_signal_of_weight_zero_still_ranks() -> None:
     assert rank(pool((5.0,), ()), Config(bm25_weight=0.0, vector_weight=1.0))[0].score == 0.5
 
 
@@ -112,7 +112,7 @@ def test_min_score_is_inclusive_in_arrays_too() -> None:
     assert (from_arrays.kept, len(from_arrays)) == (150, 300)
 
 
-def test_a_document_scores_what_its_best_chunk_scores() -> None:
+def test_document_has_the_score_of_its_best_chunk() -> None:
     given = pool((1.0, 3.0, 2.0, 2.0), ())
     assert best_of_each_document(given, rank(given, Config())).order == [1, 2]
 
@@ -129,11 +129,11 @@ def test_only_documents_that_pass_min_score_count() -> None:
         assert (documents.kept, len(documents)) == (kept, len(raws) // 2), raws
 
 
-def test_an_empty_pool_ranks_to_nothing() -> None:
+def test_empty_pool_has_an_empty_ranking() -> None:
     assert len(rank(pool((), ()), Config())) == 0
 
 
-def test_weights_too_small_to_divide_by_count_as_none() -> None:
+def test_weights_too_small_to_divide_by_count_as_zero() -> None:
     for fusion in ["weighted", "rrf"]:
         pool = Pool((Key(1, 1, "a", 0, 1),), (1.0,), (1.0,), 2.0, (), exact=True, index_kind="exact")
 

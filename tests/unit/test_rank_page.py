@@ -45,7 +45,7 @@ def no_head_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recall_core.rank.page._FIRST", 1)
 
 
-def test_an_estimate_bounds_its_cosine_on_either_side() -> None:
+def test_estimate_bounds_its_cosine_on_either_side() -> None:
     found = column()
 
     for position, cosine in enumerate(COSINES):
@@ -56,7 +56,7 @@ def test_an_estimate_bounds_its_cosine_on_either_side() -> None:
     assert (found.least(4), found.most(4)) == (pytest.approx(-0.219), pytest.approx(-0.161))
 
 
-def test_estimates_are_in_the_order_of_their_values_and_settled_when_they_are_read() -> None:
+def test_estimates_are_sorted_by_value_and_settled_on_reading() -> None:
     settled: list[int] = []
     found = column(settled)
 
@@ -71,7 +71,7 @@ def test_estimates_are_in_the_order_of_their_values_and_settled_when_they_are_re
     assert found.count(0.30) == 2
 
 
-def test_ranks_and_the_nearest_are_those_of_the_cosines_with_ties_in_natural_order() -> None:
+def test_ranks_and_nearest_rows_match_the_cosines_with_ties() -> None:
     assert [column().rank(position) for position in range(8)] == [4, None, 3, 5, 7, 1, 6, 2]
     for depth in range(9):
         assert column().nearest(depth) == [5, 7, 2, 0, 3, 6, 4][:depth], depth
@@ -80,7 +80,7 @@ def test_ranks_and_the_nearest_are_those_of_the_cosines_with_ties_in_natural_ord
     assert settled == [95]
 
 
-def test_any_page_is_that_of_all_cosines() -> None:
+def test_any_page_matches_that_of_all_cosines() -> None:
     for lexical in (LEXICAL, ()):
         for config in (EVEN, Config(bm25_weight=0.9, vector_weight=0.1), Config(bm25_weight=0.0, vector_weight=0.0)):
             for start in range(9):
@@ -92,7 +92,7 @@ def test_any_page_is_that_of_all_cosines() -> None:
                 assert estimated.order.index(3) == list(whole.order).index(3)
 
 
-def test_as_many_rows_reach_min_score_as_all_cosines_say() -> None:
+def test_estimates_and_cosines_keep_equally_many_rows() -> None:
     scores = sorted({*rank(pools()[0], EVEN).scores})
     for least in (*scores, *(score + 1e-9 for score in scores)):
         whole, estimated = (rank(each, EVEN._replace(min_score=least)) for each in pools())
@@ -107,11 +107,11 @@ def one_cosine_at_its_bound(least: float) -> int:
     return rank(pool, EVEN._replace(min_score=least)).kept
 
 
-def test_a_cosine_may_be_as_great_as_its_bound() -> None:
+def test_cosine_may_equal_its_bound() -> None:
     assert (one_cosine_at_its_bound(0.5), one_cosine_at_its_bound(0.500001)) == (1, 0)
 
 
-def test_rows_that_nothing_speaks_for_follow_in_natural_order() -> None:
+def test_rows_without_evidence_follow_in_natural_order() -> None:
     cosines = [*[None] * 10, *[-0.1] * 10, 0.4, 0.5]
     found = EstimatedColumn(
         Estimates(range(22), cosines, 0.001, 0.0), lambda rowids: [cosines[each] or 0.0 for each in rowids]
@@ -122,7 +122,7 @@ def test_rows_that_nothing_speaks_for_follow_in_natural_order() -> None:
     assert ranking.order[:5] == [21, 20, 0, 1, 2]
 
 
-def test_the_first_row_of_a_long_pool_settles_few_cosines() -> None:
+def test_first_row_of_a_long_pool_settles_few_cosines() -> None:
     settled: list[int] = []
     cosines = [(n * 37 % 1000) / 1000 for n in range(1000)]
 
@@ -156,7 +156,7 @@ def test_keys_are_read_once_and_together() -> None:
     assert tuple(keys) == KEYS
 
 
-def test_a_column_on_demand_prepares_what_is_read_together() -> None:
+def test_column_on_demand_prepares_rows_read_together() -> None:
     prepared: list[list[int]] = []
     found = OnDemand(4, lambda position: position * position, lambda positions: prepared.append([*positions]))
 

@@ -53,7 +53,7 @@ def readings() -> Iterator[list[str]]:
         threading.setprofile(before)
 
 
-def test_steps_of_the_slider_read_no_text_again(store: Path) -> None:
+def test_slider_steps_do_not_reparse_the_query(store: Path) -> None:
     for text, filter_text, read_once in [(RQL, "", RQL), ("token budget", FILTER, FILTER)]:
         log = EventLog()
         with readings() as read:
@@ -72,7 +72,7 @@ def test_steps_of_the_slider_read_no_text_again(store: Path) -> None:
         assert read == [read_once], text
 
 
-def test_why_something_is_missing_reads_its_question_once(store: Path) -> None:
+def test_whynot_parses_its_query_once(store: Path) -> None:
     for budget_tokens in [None, 200]:
         pack = Pack(budget_tokens=budget_tokens)
         with Recall.open(str(store)) as recall, readings() as read:
@@ -85,7 +85,7 @@ def test_why_something_is_missing_reads_its_question_once(store: Path) -> None:
         assert read == [RQL, FILTER], budget_tokens
 
 
-def test_a_report_and_the_check_of_a_query_read_it_once(store: Path) -> None:
+def test_report_and_query_check_parse_it_once(store: Path) -> None:
     with Recall.open(str(store)) as recall, readings() as read:
         recall.report(RQL, Ask(), Pack(), is_rql=True)
         recall.report("token budget", Ask(filter=FILTER), Pack())
@@ -94,7 +94,7 @@ def test_a_report_and_the_check_of_a_query_read_it_once(store: Path) -> None:
     assert read == [RQL, FILTER, RQL]
 
 
-def test_replanning_equals_planning_the_text_under_those_settings() -> None:
+def test_replanning_equals_planning_under_the_new_settings() -> None:
     for text in [RQL, ODD]:
         for settings in [(), ("vector_weight=0.9", "min_score=0.1")]:
             for k in [None, 7]:

@@ -97,7 +97,7 @@ def replayed(recall: Recall, receipt: str) -> tuple[bool, list[tuple[str, ...]]]
     return view["identical"], [each for each in told if each[0] not in ("row", "total")]
 
 
-def test_an_answer_that_is_asked_again_is_identical(recall: Recall) -> None:
+def test_repeated_answer_is_identical(recall: Recall) -> None:
     for name, asked in ANSWERS.items():
         receipt = text_of(asked(recall))
 
@@ -106,7 +106,7 @@ def test_an_answer_that_is_asked_again_is_identical(recall: Recall) -> None:
         assert text_of(asked(recall)) == receipt, name
 
 
-def test_a_receipt_changes_no_byte_of_its_answer(recall: Recall) -> None:
+def test_receipt_changes_no_byte_of_its_answer(recall: Recall) -> None:
     for name in ["search", "query", "context"]:
         answer = ANSWERS[name](recall)
         plain = {
@@ -120,7 +120,7 @@ def test_a_receipt_changes_no_byte_of_its_answer(recall: Recall) -> None:
         assert {**answer, "stats": 0} == {**plain, "stats": 0}, name
 
 
-def test_a_document_that_was_edited_is_named(home: Path, recall: Recall) -> None:
+def test_edited_document_is_named(home: Path, recall: Recall) -> None:
     receipts = [text_of(recall.search("fish", receipt=True)), text_of(recall.context("fish", receipt=True))]
     (home / "a.txt").write_text("red fish, green fish")
     recall.index(str(home / "a.txt"))
@@ -132,7 +132,7 @@ def test_a_document_that_was_edited_is_named(home: Path, recall: Recall) -> None
     assert ("context", "sha256") in changes
 
 
-def test_a_document_that_was_deleted_is_named(recall: Recall) -> None:
+def test_deleted_document_is_named(recall: Recall) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
     recall.remove(["b.txt"])
 
@@ -141,7 +141,7 @@ def test_a_document_that_was_deleted_is_named(recall: Recall) -> None:
     assert {change["what"] for change in rows} >= {"gone"}  # type: ignore[typeddict-item]
 
 
-def test_a_document_that_was_relabelled_is_named_with_what_is_another(home: Path, recall: Recall) -> None:
+def test_relabelled_document_is_named_with_its_changes(home: Path, recall: Recall) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
     for _ in recall.add([str(home / "a.txt")], Root("", tags=("draft",), source="here")):
         pass
@@ -152,7 +152,7 @@ def test_a_document_that_was_relabelled_is_named_with_what_is_another(home: Path
     assert told == [{"kind": "document", "what": "relabelled", "path": "a.txt", "fields": ["source", "tags"]}]
 
 
-def test_a_setting_is_named_with_its_values(home: Path, recall: Recall) -> None:
+def test_changed_setting_is_named_with_its_values(home: Path, recall: Recall) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
     other = recall.under(["title_weight=1.5"])
 
@@ -161,7 +161,7 @@ def test_a_setting_is_named_with_its_values(home: Path, recall: Recall) -> None:
     assert view["changes"][0] == {"kind": "setting", "key": "title_weight", "before": 3.0, "after": 1.5}
 
 
-def test_settings_that_decide_no_such_answer_are_not_held_against_it(recall: Recall) -> None:
+def test_irrelevant_settings_do_not_change_the_result(recall: Recall) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
 
     assert replayed(recall.under(["budget_tokens=7", "max_limit=3"]), receipt) == (True, [])
@@ -177,7 +177,7 @@ def test_another_embedder_is_named(recall: Recall) -> None:
     assert ("embedder",) in changes
 
 
-def test_a_document_elsewhere_in_the_store_is_told_and_leaves_an_answer_identical(home: Path, recall: Recall) -> None:
+def test_unrelated_new_document_is_reported_but_answer_is_identical(home: Path, recall: Recall) -> None:
     receipt = text_of(recall.query("SELECT * FROM chunk FILTER doc.path = 'a.txt'", receipt=True))
     (home / "d.txt").write_text("more fish")
     recall.index(str(home / "d.txt"))
@@ -185,7 +185,7 @@ def test_a_document_elsewhere_in_the_store_is_told_and_leaves_an_answer_identica
     assert replayed(recall, receipt) == (True, [("store",)])
 
 
-def test_another_version_is_told_and_leaves_an_answer_identical(
+def test_another_version_is_reported_but_the_answer_is_identical(
     recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
@@ -194,7 +194,7 @@ def test_another_version_is_told_and_leaves_an_answer_identical(
     assert replayed(recall, receipt) == (True, [("version",)])
 
 
-def test_an_answer_is_identical_after_compact_and_from_an_import(home: Path, recall: Recall, tmp_path: Path) -> None:
+def test_answer_is_identical_after_compact_and_from_an_import(home: Path, recall: Recall, tmp_path: Path) -> None:
     recall.remove(["b.txt"])
     written = [text_of(ask(recall)) for ask in ANSWERS.values()]
     recall.compact()
@@ -207,14 +207,14 @@ def test_an_answer_is_identical_after_compact_and_from_an_import(home: Path, rec
             assert [replayed(store, receipt) for receipt in written] == [(True, [])] * len(written)
 
 
-def test_a_pinned_chunk_that_has_left_is_a_change_and_no_error(recall: Recall) -> None:
+def test_missing_pinned_chunk_is_a_change_not_an_error(recall: Recall) -> None:
     receipt = text_of(ANSWERS["context with everything"](recall))
     recall.remove(["c.txt"])
 
     assert ("document", "deleted", "c.txt") in replayed(recall, receipt)[1]
 
 
-def test_no_receipt_holds_a_text(recall: Recall) -> None:
+def test_receipt_contains_no_text(recall: Recall) -> None:
     for ask in ANSWERS.values():
         assert "kind" not in text_of(ask(recall))
 
@@ -234,7 +234,7 @@ def refusal(recall: Recall, receipt: str) -> RecallError:
     return caught.value
 
 
-def test_a_receipt_cannot_choose_who_reads_the_texts(recall: Recall) -> None:
+def test_receipt_cannot_choose_who_reads_the_texts(recall: Recall) -> None:
     words = text_of(recall.search("fish", receipt=True))
     rql = text_of(recall.query(RANKED, receipt=True))
 
@@ -246,7 +246,7 @@ def test_a_receipt_cannot_choose_who_reads_the_texts(recall: Recall) -> None:
         assert refusal(recall, option).code in ("untrusted_receipt", "bad_option", "unknown_reranker"), reranker
 
 
-def test_a_reranker_that_the_person_has_set_is_used_again(home: Path) -> None:
+def test_configured_reranker_is_used_again(home: Path) -> None:
     (home / "recall.toml").write_text('rerank = "hash"\n')
     with Recall.open(str(home)) as recall:
         receipt = text_of(recall.search("fish", receipt=True))
@@ -255,7 +255,7 @@ def test_a_reranker_that_the_person_has_set_is_used_again(home: Path) -> None:
         assert replayed(recall, receipt) == (True, [])
 
 
-def test_a_receipt_cannot_choose_a_file_to_count_with(recall: Recall) -> None:
+def test_receipt_cannot_choose_a_file_to_count_with(recall: Recall) -> None:
     receipt = text_of(recall.context("fish", budget_tokens=9, receipt=True))
     forged = resealed(receipt, lambda body: body["question"]["packing"].update(counter="hf:/etc/passwd"))
 
@@ -279,7 +279,7 @@ FORGED: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def test_a_receipt_of_another_shape_is_refused(recall: Recall) -> None:
+def test_receipt_of_another_shape_is_refused(recall: Recall) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
 
     for name, forge in FORGED.items():
@@ -318,7 +318,7 @@ def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-def test_a_receipt_is_written_whole_for_its_owner_alone(here: Path) -> None:
+def test_receipt_file_is_complete_and_owner_only(here: Path) -> None:
     code, out, _ = run("search", "fish", "--receipt", "r.json", "--json")
 
     assert code == 0
@@ -330,7 +330,7 @@ def test_a_receipt_is_written_whole_for_its_owner_alone(here: Path) -> None:
     assert run("replay", "r.json")[0] == 0
 
 
-def test_a_file_that_is_there_is_not_overwritten_and_nothing_is_answered(here: Path) -> None:
+def test_existing_receipt_file_is_not_overwritten_and_stops_the_answer(here: Path) -> None:
     (here / "notes.md").write_text("mine")
     (here / "link").symlink_to("nowhere")
 
@@ -342,7 +342,7 @@ def test_a_file_that_is_there_is_not_overwritten_and_nothing_is_answered(here: P
     assert not (here / "nowhere").exists()
 
 
-def test_a_receipt_that_cannot_be_written_is_an_error(here: Path) -> None:
+def test_unwritable_receipt_is_an_error(here: Path) -> None:
     assert run("search", "fish", "--receipt", "-")[0] == 2
     code, out, err = run("query", RANKED, "--receipt", "none/r.json")
 
@@ -350,14 +350,14 @@ def test_a_receipt_that_cannot_be_written_is_an_error(here: Path) -> None:
     assert err.startswith("error: none/r.json cannot be written: no such file or directory.")
 
 
-def test_an_error_leaves_no_receipt(here: Path) -> None:
+def test_error_leaves_no_receipt(here: Path) -> None:
     assert run("search", "fish", "--filter", "doc.x = 1", "--receipt", "r.json")[0] == 2
     assert run("search", "fish", "--timeout", "0.000001", "--receipt", "r.json")[0] == 1
 
     assert sorted(path.name for path in here.iterdir()) == ["a.txt", "b.txt", "c.txt", "recall.db", "recall.toml"]
 
 
-def test_a_replay_exits_with_7_and_says_what_is_another(here: Path) -> None:
+def test_replay_exits_7_and_lists_the_changes(here: Path) -> None:
     run("search", "fish", "--receipt", "r.json", "--set", "title_weight=2")
     seal = json.loads((here / "r.json").read_text())["sha256"]
     run("rm", "b.txt")
@@ -374,7 +374,7 @@ def test_a_replay_exits_with_7_and_says_what_is_another(here: Path) -> None:
     assert rows[-1] == "total     3 -> 2"
 
 
-def test_a_name_in_a_receipt_steers_no_terminal(here: Path) -> None:
+def test_name_in_a_receipt_steers_no_terminal(here: Path) -> None:
     run("search", "fish", "--receipt", "r.json")
     forged = resealed((here / "r.json").read_text(), lambda body: body["rows"][0].update(path="x\n\x1b[2J\u202ey"))
     (here / "f.json").write_text(forged)
@@ -385,7 +385,7 @@ def test_a_name_in_a_receipt_steers_no_terminal(here: Path) -> None:
     assert "document  deleted  x\\n\\x1b[2J\\u202ey\n" in out
 
 
-def test_a_receipt_that_cannot_be_read_is_refused(here: Path) -> None:
+def test_unreadable_receipt_is_refused(here: Path) -> None:
     code, _, err = run("replay", "none.json")
 
     assert code == 2

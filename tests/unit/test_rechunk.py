@@ -57,7 +57,7 @@ def run(folder: IngestFolder, verb: str) -> Progress:
     return folder.ingest("docs", template=LABELS, mtime_only=verb == "add --mtime-only")
 
 
-def test_another_limit_cuts_unchanged_files_again_once(folder: IngestFolder) -> None:
+def test_new_limit_rechunks_unchanged_files_once(folder: IngestFolder) -> None:
     before, digest = cut(folder), folder.store.info().digest
     for changed, limits in LIMITS.items():
         fresh = filled(folder, limits)
@@ -87,7 +87,7 @@ def test_another_limit_cuts_unchanged_files_again_once(folder: IngestFolder) -> 
             assert again.state() == state, case
 
 
-def test_a_text_that_both_limits_cut_alike_is_not_embedded_again(folder: IngestFolder) -> None:
+def test_text_cut_alike_by_both_limits_is_not_reembedded(folder: IngestFolder) -> None:
     folder.config = LIMITS["max_chunk_chars"]
 
     done = folder.sync()
@@ -102,7 +102,7 @@ def test_a_text_that_both_limits_cut_alike_is_not_embedded_again(folder: IngestF
     [(settings, "CHUNKER_VERSION", 99), (reader, "EMBEDDED", "bare")],
     ids=["chunker", "embedded"],
 )
-def test_a_new_version_of_what_makes_chunks_reads_every_file_again(
+def test_new_version_of_chunking_code_reads_every_file_again(
     folder: IngestFolder, monkeypatch: pytest.MonkeyPatch, module: object, constant: str, value: object
 ) -> None:
     monkeypatch.setattr(module, constant, value)
@@ -128,7 +128,7 @@ def test_another_parser_reads_an_unchanged_file_again(tmp_path: Path) -> None:
     assert list(folder.documents()) == ["a.jsonl"]
 
 
-def test_to_name_the_parser_that_reads_a_file_anyway_cuts_nothing_again(folder: IngestFolder) -> None:
+def test_naming_the_current_parser_rechunks_nothing(folder: IngestFolder) -> None:
     before = folder.rows("docs/long.txt")
 
     done = folder.ingest("docs", template=LABELS._replace(parser="text"))
@@ -138,7 +138,7 @@ def test_to_name_the_parser_that_reads_a_file_anyway_cuts_nothing_again(folder: 
 
 
 @pytest.mark.parametrize("verb", ["add", "sync"])
-def test_a_parser_that_an_older_root_gives_is_no_other_parser(tmp_path: Path, verb: str) -> None:
+def test_parser_inherited_from_an_older_root_is_the_same(tmp_path: Path, verb: str) -> None:
     folder = IngestFolder(tmp_path)
     folder.write("docs/a.jsonl", records("first", "second"))
     folder.ingest("docs/a.jsonl", template=Root("", parser="jsonl"))
@@ -153,7 +153,7 @@ def test_a_parser_that_an_older_root_gives_is_no_other_parser(tmp_path: Path, ve
     assert folder.state() == before
 
 
-def test_a_record_that_did_not_change_keeps_its_rows_and_takes_the_new_labels_and_time(tmp_path: Path) -> None:
+def test_unchanged_record_keeps_rows_and_gets_new_labels_and_time(tmp_path: Path) -> None:
     folder = IngestFolder(tmp_path)
     folder.write("a.jsonl", records("first", "second"))
     folder.ingest("a.jsonl", template=Root("", parser="jsonl", tags=("old",), source="old", meta=(("k", "old"),)))
@@ -174,7 +174,7 @@ def test_a_record_that_did_not_change_keeps_its_rows_and_takes_the_new_labels_an
     assert folder.store.info().digest == fresh.store.info().digest
 
 
-def test_a_record_that_did_not_change_is_cut_again_with_its_file(tmp_path: Path) -> None:
+def test_unchanged_record_is_rechunked_with_its_file(tmp_path: Path) -> None:
     folder = IngestFolder(tmp_path)
     folder.write("a.jsonl", records(TEXT, "second"))
     folder.ingest("a.jsonl", template=Root("", parser="jsonl"))
@@ -186,7 +186,7 @@ def test_a_record_that_did_not_change_is_cut_again_with_its_file(tmp_path: Path)
     assert max(row.chunk.tokens for row in folder.rows("a.jsonl#0")) <= 20
 
 
-def test_a_store_cuts_again_where_the_settings_of_a_file_differ_and_nowhere_else() -> None:
+def test_store_rechunks_only_files_with_changed_settings() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["one ", "two "], settings="old"))
     rows = [key.rowid for key in store.candidates(None)]
@@ -213,7 +213,7 @@ def made(tmp_path: Path) -> Path:
     return made
 
 
-def test_a_recall_toml_with_other_limits_cuts_nothing_again(made: Path, tmp_path: Path) -> None:
+def test_recall_toml_with_other_limits_rechunks_nothing(made: Path, tmp_path: Path) -> None:
     cases = [
         (written, changed, verb)
         for verb in ("add", "sync")

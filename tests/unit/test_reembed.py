@@ -93,7 +93,7 @@ def vectors(recall: Recall) -> list[tuple[int, bytes]]:
     ]
 
 
-def test_reembed_replaces_every_vector_and_tells_what_it_did(recall: Recall) -> None:
+def test_reembed_replaces_every_vector_and_reports_it(recall: Recall) -> None:
     before = recall.store.info()
 
     response = run(recall.reembed("counting"))
@@ -145,7 +145,7 @@ def test_queries_during_a_reembed_use_the_old_vectors(recall: Recall, home: Path
         assert answers(other) == before  # these vectors are hash vectors under another name
 
 
-def test_a_reembed_that_is_stopped_goes_on_where_it_was(recall: Recall) -> None:
+def test_stopped_reembed_resumes(recall: Recall) -> None:
     before = answers(recall)
     work = recall.reembed("counting")
     while next(work).embedded < 10:
@@ -164,7 +164,7 @@ def test_a_reembed_that_is_stopped_goes_on_where_it_was(recall: Recall) -> None:
     assert set(COUNTING.embedder.read.values()) == {1}
 
 
-def test_an_embedder_that_fails_leaves_the_store_answering_as_before(recall: Recall) -> None:
+def test_failing_embedder_leaves_the_answers_unchanged(recall: Recall) -> None:
     before, state = answers(recall), recall.store.info()
     COUNTING.embedder.patience = 20
 
@@ -192,7 +192,7 @@ with Recall.open() as recall:
 """
 
 
-def test_a_killed_reembed_loses_only_what_was_not_saved(recall: Recall, home: Path, site: Path) -> None:
+def test_killed_reembed_loses_only_unsaved_vectors(recall: Recall, home: Path, site: Path) -> None:
     before = answers(recall)
     path = f"{site}:{Path(tests.embedders.__file__).parent.parent}"
 
@@ -205,7 +205,7 @@ def test_a_killed_reembed_loses_only_what_was_not_saved(recall: Recall, home: Pa
     assert (view["embedded"] + view["reused"], view["vectors"]) == (FILES, FILES)
 
 
-def test_another_target_starts_over_and_says_so(recall: Recall) -> None:
+def test_another_target_restarts_and_reports_it(recall: Recall) -> None:
     work = recall.reembed("counting")
     while next(work).embedded < 10:
         pass
@@ -217,7 +217,7 @@ def test_another_target_starts_over_and_says_so(recall: Recall) -> None:
     assert (response["reembedded"]["embedded"], response["reembedded"]["reused"]) == (FILES, 0)
 
 
-def test_a_target_that_cannot_be_reached_drops_nothing(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreachable_target_drops_nothing(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(KEY, raising=False)
     work = recall.reembed("counting")
     while next(work).embedded < 10:
@@ -232,7 +232,7 @@ def test_a_target_that_cannot_be_reached_drops_nothing(recall: Recall, monkeypat
     assert run(recall.reembed("counting"))["reembedded"]["reused"] == saved
 
 
-def test_the_embedder_in_use_embeds_nothing_and_ends_an_unfinished_reembed(recall: Recall) -> None:
+def test_current_embedder_embeds_nothing_and_ends_an_unfinished_reembed(recall: Recall) -> None:
     work = recall.reembed("counting")
     while next(work).embedded < 10:
         pass
@@ -247,7 +247,7 @@ def test_the_embedder_in_use_embeds_nothing_and_ends_an_unfinished_reembed(recal
     assert any("dropped the unfinished" in each for each in response["warnings"])
 
 
-def test_chunks_that_come_in_meanwhile_are_embedded_before_the_switch(recall: Recall, home: Path) -> None:
+def test_chunks_added_meanwhile_are_embedded_before_the_switch(recall: Recall, home: Path) -> None:
     added: set[int] = set()
     with Recall.open(start=home) as other:
         for event in recall.reembed("counting"):
@@ -264,7 +264,7 @@ def test_chunks_that_come_in_meanwhile_are_embedded_before_the_switch(recall: Re
     assert expected <= {vector for _, vector in vectors(recall)}
 
 
-def test_an_add_that_was_running_cannot_mix_in_old_vectors(recall: Recall, home: Path) -> None:
+def test_running_add_cannot_mix_in_old_vectors(recall: Recall, home: Path) -> None:
     (home / "docs/new.txt").write_text("a new file\n")
     with Recall.open(start=home) as other:
         work = other.add(["docs"], Root(""))
@@ -281,7 +281,7 @@ def test_an_add_that_was_running_cannot_mix_in_old_vectors(recall: Recall, home:
     assert COUNTING.embedder.read["a new file\n"] == 1
 
 
-def test_two_reembeds_at_once_do_not_disturb_each_other(recall: Recall, home: Path) -> None:
+def test_two_concurrent_reembeds_do_not_disturb_each_other(recall: Recall, home: Path) -> None:
     with Recall.open(start=home) as other:
         slow = other.reembed("counting")
         while next(slow).embedded < 4:
@@ -293,7 +293,7 @@ def test_two_reembeds_at_once_do_not_disturb_each_other(recall: Recall, home: Pa
     assert recall.store.info().embedder == "counting-1:64"
 
 
-def test_a_reembed_that_another_one_has_displaced_says_so(recall: Recall, home: Path) -> None:
+def test_displaced_reembed_is_reported(recall: Recall, home: Path) -> None:
     with Recall.open(start=home) as other:
         slow = other.reembed("counting")
         while next(slow).embedded < 4:
@@ -310,7 +310,7 @@ def test_a_reembed_that_another_one_has_displaced_says_so(recall: Recall, home: 
     assert recall.store.info().embedder == "windowed-1:64"
 
 
-def test_compacting_keeps_an_unfinished_reembed_but_for_texts_that_are_gone(recall: Recall) -> None:
+def test_compact_keeps_an_unfinished_reembed_except_removed_texts(recall: Recall) -> None:
     work = recall.reembed("counting")
     while next(work).embedded < FILES:
         pass
@@ -323,7 +323,7 @@ def test_compacting_keeps_an_unfinished_reembed_but_for_texts_that_are_gone(reca
     assert run(recall.reembed("counting"))["reembedded"]["embedded"] == 0
 
 
-def test_windows_are_counted_and_stats_tell_the_share(recall: Recall, home: Path) -> None:
+def test_windows_are_counted_and_stats_report_their_share(recall: Recall, home: Path) -> None:
     (home / "docs/long.txt").write_text("word " * 30)
     run(recall.sync())
     assert recall.stats()["store"]["truncated_share"] == 0
@@ -341,7 +341,7 @@ def test_windows_are_counted_and_stats_tell_the_share(recall: Recall, home: Path
     assert WINDOWED.embedder.read["word " * 30] == 1
 
 
-def test_a_text_without_a_feature_is_not_asked_for_again(recall: Recall, home: Path) -> None:
+def test_text_without_a_feature_is_not_embedded_again(recall: Recall, home: Path) -> None:
     (home / "docs/stop.txt").write_text("the of and")
     run(recall.sync())
     work = recall.reembed("counting")
@@ -354,9 +354,7 @@ def test_a_text_without_a_feature_is_not_asked_for_again(recall: Recall, home: P
     assert (view["embedded"], view["reused"], view["vectors"]) == (0, FILES + 1, FILES)
 
 
-def test_a_vector_that_was_kept_for_a_removed_text_leaves_with_the_embedder_that_made_it(
-    recall: Recall, home: Path
-) -> None:
+def test_cached_vector_of_a_removed_text_leaves_with_its_embedder(recall: Recall, home: Path) -> None:
     (home / "docs/07.txt").unlink()
     run(recall.sync())
     assert recall.store.execute("SELECT count(*) FROM vec_cache") == [(1,)]
@@ -368,7 +366,7 @@ def test_a_vector_that_was_kept_for_a_removed_text_leaves_with_the_embedder_that
     assert COUNTING.embedder.read[TEXT.format(n=7)] == 1
 
 
-def test_a_key_rotation_embeds_none(recall: Recall, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_key_rotation_embeds_nothing(recall: Recall, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(KEY, "first")
     run(recall.reembed("keyed"))
     read = KEYED.embedder.read.total()
@@ -401,7 +399,7 @@ def test_recall_toml_follows_after_the_switch(recall: Recall, home: Path) -> Non
         assert fresh.engine.notes() == ()
 
 
-def test_weights_that_were_tuned_for_the_embedder_in_use_stay(recall: Recall, home: Path) -> None:
+def test_tuned_weights_of_the_current_embedder_stay(recall: Recall, home: Path) -> None:
     run(recall.reembed("counting", ["vector_weight=0.75"]))
     assert "semantic_weight = 0.75\n" in (home / "recall.toml").read_text()
 
@@ -412,7 +410,7 @@ def test_weights_that_were_tuned_for_the_embedder_in_use_stay(recall: Recall, ho
     assert "diversity = 2\n" in text
 
 
-def test_settings_that_cannot_be_written_are_told_with_what_to_write(recall: Recall, home: Path) -> None:
+def test_unwritable_settings_are_reported_with_their_new_content(recall: Recall, home: Path) -> None:
     (home / "recall.toml").unlink()
     (home / "recall.toml").mkdir()
 
@@ -423,7 +421,7 @@ def test_settings_that_cannot_be_written_are_told_with_what_to_write(recall: Rec
     assert recall.store.info().embedder == "counting-1:64"
 
 
-def test_what_cannot_be_meant_is_refused_before_anything_happens(recall: Recall) -> None:
+def test_invalid_request_is_refused_before_any_change(recall: Recall) -> None:
     for name, settings, code in [
         ("nonsense", [], "unknown_embedder"),
         ("counting", ["store_path=other.db"], "setting_fixed"),
@@ -442,7 +440,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_happens(recall: Recall)
         assert recall.store.reembed_target() is None, settings
 
 
-def test_auto_is_resolved_and_written_down(recall: Recall, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_is_resolved_and_saved(recall: Recall, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
@@ -454,7 +452,7 @@ def test_auto_is_resolved_and_written_down(recall: Recall, home: Path, monkeypat
     assert any(each.startswith(f"W_AUTO: {chosen} is chosen") for each in response["warnings"])
 
 
-def test_saving_happens_on_the_way(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_are_saved_along_the_way(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "COMMIT_SECONDS", 0.0)
 
     seen = [recall.store.execute("SELECT count(*) FROM vec_next")[0][0] for _ in recall.reembed("counting")]
@@ -468,14 +466,14 @@ def cli(*words: str) -> tuple[int, str, str]:
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def test_the_command_says_in_one_line_what_it_did(home: Path) -> None:
+def test_command_prints_a_one_line_summary(home: Path) -> None:
     code, out, err = cli("reembed", "counting", "--set", "diversity=1")
 
     done = f"{FILES} vectors: {FILES} texts embedded, 0 from before; {FILES * 4 + 1} tokens"
     assert (code, out, err) == (0, f"hash-1:64 -> counting-1:64  {done}\n", "")
 
 
-def test_embedders_are_listed_with_a_store_and_without(
+def test_embedders_are_listed_with_and_without_a_store(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     within = json.loads(cli("embedders", "--json")[1])["embedders"]

@@ -49,7 +49,7 @@ USES: dict[str, Callable[[Recall], object]] = {
 
 
 @pytest.mark.parametrize("change", [delete, replace])
-def test_every_use_of_a_replaced_store_says_so(
+def test_every_use_of_a_replaced_store_is_an_error(
     base: Path, tmp_path_factory: pytest.TempPathFactory, change: Callable[[Path], None]
 ) -> None:
     with Recall.open(str(base)) as recall:
@@ -65,7 +65,7 @@ def test_every_use_of_a_replaced_store_says_so(
         assert (caught.value.code, caught.value.exit_code) == ("store_replaced", 1), name
 
 
-def test_in_a_file_that_was_replaced_no_transaction_begins(base: Path, recall: Recall) -> None:
+def test_no_transaction_begins_in_a_replaced_file(base: Path, recall: Recall) -> None:
     replace(base / "recall.db")
     begun: list[str] = []
 
@@ -75,7 +75,7 @@ def test_in_a_file_that_was_replaced_no_transaction_begins(base: Path, recall: R
     assert (caught.value.code, begun) == ("store_replaced", [])
 
 
-def test_a_transaction_that_was_open_when_the_file_went_is_undone(base: Path, recall: Recall) -> None:
+def test_open_transaction_of_a_replaced_file_is_rolled_back(base: Path, recall: Recall) -> None:
     def write() -> None:
         with recall.store.writer() as writer:
             writer.tombstone(["docs/a.txt"])

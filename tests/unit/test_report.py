@@ -89,7 +89,7 @@ def read(text: str) -> Reader:
     return reader
 
 
-def test_a_page_is_whole_and_obeys_nothing_it_quotes(home: Path) -> None:
+def test_page_is_complete_and_executes_nothing_it_quotes(home: Path) -> None:
     assert run("report", QUESTION, "--html", "out.html")[0] == 0
 
     text = (home / "out.html").read_text(encoding="utf-8")
@@ -101,7 +101,7 @@ def test_a_page_is_whole_and_obeys_nothing_it_quotes(home: Path) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text)
 
 
-def test_a_page_asks_for_nothing_from_elsewhere(home: Path) -> None:
+def test_page_requests_nothing_from_elsewhere(home: Path) -> None:
     text = run("report", "budget client", "--html", "-")[1]
 
     found = read(text)
@@ -110,7 +110,7 @@ def test_a_page_asks_for_nothing_from_elsewhere(home: Path) -> None:
     assert ("content", "default-src 'none'; style-src 'unsafe-inline'") in found.attributes
 
 
-def test_a_page_shows_every_result_with_its_ledger_and_the_context(home: Path) -> None:
+def test_page_shows_every_result_with_ledger_and_context(home: Path) -> None:
     code, out, _ = run("report", "retry budget", "--html", "out.html", "--json")
     response: dict[str, Any] = json.loads(out)
     validator().validate(response)
@@ -130,13 +130,13 @@ def test_a_page_shows_every_result_with_its_ledger_and_the_context(home: Path) -
     assert response["report"]["html"] == "out.html"
 
 
-def test_the_same_question_gives_the_same_bytes(home: Path) -> None:
+def test_same_query_gives_the_same_bytes(home: Path) -> None:
     first, second = (run("report", "retry budget", form, "-")[1] for form in ("--html", "--html"))
     assert first == second
     assert run("report", "retry budget", "--md", "-")[1] == run("report", "retry budget", "--md", "-")[1]
 
 
-def test_rank_lines_hold_the_ranks_that_search_gives(home: Path) -> None:
+def test_rank_lines_match_the_ranks_of_search(home: Path) -> None:
     report = json.loads(run("report", "retry budget", "--html", "out.html", "--json")[1])
     ids = [result["chunk"]["id"] for result in report["results"]]
 
@@ -154,7 +154,7 @@ def test_both_files_may_be_written_and_stdout_names_them(home: Path) -> None:
     assert (code, out) == (0, "html      a.html\nmarkdown  a.md\n")
 
 
-def test_a_page_on_stdout_stands_there_alone(home: Path) -> None:
+def test_page_on_stdout_is_the_only_output(home: Path) -> None:
     code, out, err = run("report", "retry", "--html", "-", "--md", "a.md", "--json")
     assert code == 0
     assert out.startswith("<!DOCTYPE html>\n")
@@ -162,7 +162,7 @@ def test_a_page_on_stdout_stands_there_alone(home: Path) -> None:
     assert json.loads(err)["report"] == {**json.loads(err)["report"], "html": "-", "markdown": "a.md"}
 
 
-def test_markdown_shows_texts_as_they_are(home: Path) -> None:
+def test_markdown_shows_texts_unchanged(home: Path) -> None:
     run("report", QUESTION, "--md", "a.md")
 
     text = (home / "a.md").read_text(encoding="utf-8")
@@ -174,7 +174,7 @@ def test_markdown_shows_texts_as_they_are(home: Path) -> None:
     assert "".join(fence_text("a\n````\nb")).startswith("`````text\n")
 
 
-def test_a_query_may_be_reported_and_what_it_lacks_is_left_out(home: Path) -> None:
+def test_report_of_a_query_omits_missing_sections(home: Path) -> None:
     found = read(run("report", "--rql", "SELECT * FROM chunk FILTER doc.path LIKE '%more%'", "--html", "-")[1])
     assert found.texts["h2"] == ["Results", "Funnel", "Context"]
 
@@ -182,7 +182,7 @@ def test_a_query_may_be_reported_and_what_it_lacks_is_left_out(home: Path) -> No
     assert nothing.tags.count("article") == 0
 
 
-def test_a_funnel_is_shown_where_the_response_tells_it(home: Path) -> None:
+def test_funnel_is_shown_if_the_response_has_one(home: Path) -> None:
     response: Any = json.loads(run("report", "retry", "--html", "out.html", "--json")[1])
 
     shown = read(page(response)).texts["td"]
@@ -201,7 +201,7 @@ def test_elements_are_escaped_by_construction() -> None:
     assert visible("a\r\nb\x00\x1b\ud800\u202e") == "a\nb\u2400\u241b\ufffd\ufffd"
 
 
-def test_what_cannot_be_written_is_refused(home: Path) -> None:
+def test_missing_or_unwritable_output_is_refused(home: Path) -> None:
     def refused(*argv: str) -> tuple[int, str]:
         code, out, _ = run("report", *argv, "--json")
         return code, json.loads(out)["error"]["code"]

@@ -98,7 +98,7 @@ def kept(recall: Recall, *, is_query: bool = False) -> int:
     return count
 
 
-def test_what_one_process_embedded_no_later_one_embeds_again(base: Path, embedded: list[str]) -> None:
+def test_later_processes_reuse_embedded_vectors(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         first = told(recall)
     assert len(embedded) == 1 + len(TEXTS)
@@ -124,7 +124,7 @@ def in_new_process(base: Path) -> list[str]:
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
 
 
-def test_a_question_with_kept_vectors_does_not_load_the_model(base: Path) -> None:
+def test_query_with_cached_vectors_does_not_load_the_model(base: Path) -> None:
     with Recall.open(str(base)) as recall:
         score = told(recall)["results"][0]["score"]
         recall.engine.keep_vectors()
@@ -137,14 +137,14 @@ def test_a_question_with_kept_vectors_does_not_load_the_model(base: Path) -> Non
 
 
 @pytest.mark.slow
-def test_the_second_process_does_not_load_the_model(base: Path) -> None:
+def test_second_process_does_not_load_the_model(base: Path) -> None:
     first, second = in_new_process(base), in_new_process(base)
 
     assert first[:2] == [second[0], "True"]
     assert second[1:] == ["False", "False"]
 
 
-def test_the_store_s_own_embedder_reranks_by_the_stored_vectors(base: Path, embedded: list[str]) -> None:
+def test_embedder_of_the_store_reranks_with_stored_vectors(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         list(recall.reembed("local"))
         embedded.clear()
@@ -158,7 +158,7 @@ def test_the_store_s_own_embedder_reranks_by_the_stored_vectors(base: Path, embe
         assert values == fresh.score(QUESTION, rows)
 
 
-def test_once_the_store_has_another_embedder_its_vectors_no_longer_serve(base: Path, embedded: list[str]) -> None:
+def test_vectors_of_a_replaced_embedder_are_not_used(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         fresh = told(recall)
     with Recall.open(str(base)) as recall, Recall.open(str(base)) as other:
@@ -169,7 +169,7 @@ def test_once_the_store_has_another_embedder_its_vectors_no_longer_serve(base: P
     assert values == [each["explain"]["rerank"] for each in fresh["results"]]
 
 
-def test_nothing_is_kept_where_that_is_not_wanted(base: Path, embedded: list[str]) -> None:
+def test_rerank_keep_false_stores_no_vectors(base: Path, embedded: list[str]) -> None:
     toml = base / "recall.toml"
     toml.write_text(toml.read_text().replace("rerank_keep = true", "rerank_keep = false"))
     for _ in range(2):
@@ -179,7 +179,7 @@ def test_nothing_is_kept_where_that_is_not_wanted(base: Path, embedded: list[str
     assert len(embedded) == 2 * (1 + len(TEXTS))
 
 
-def test_the_next_question_keeps_what_the_one_before_has_made(base: Path) -> None:
+def test_next_query_saves_the_vectors_of_the_previous_query(base: Path) -> None:
     with Recall.open(str(base)) as recall:
         told(recall)
         assert kept(recall) == 0
@@ -190,7 +190,7 @@ def test_the_next_question_keeps_what_the_one_before_has_made(base: Path) -> Non
         assert kept(recall, is_query=True) == 2
 
 
-def test_a_search_waits_for_nobody_who_writes_and_keeps_its_vectors_later(base: Path) -> None:
+def test_search_waits_for_no_writer_and_saves_vectors_later(base: Path) -> None:
     with Recall.open(str(base)) as recall:
         recall.store.db.set_busy_timeout(3_600_000)  # type: ignore[attr-defined]
         with Recall.open(str(base)) as other, other.store.writer():
@@ -201,7 +201,7 @@ def test_a_search_waits_for_nobody_who_writes_and_keeps_its_vectors_later(base: 
         assert kept(recall) == len(TEXTS)
 
 
-def test_a_store_that_cannot_be_written_answers_all_the_same(base: Path) -> None:
+def test_read_only_store_still_answers(base: Path) -> None:
     with Recall.open(str(base)) as recall:
         first = told(recall)
     with Recall.open(str(base)) as recall:
@@ -217,7 +217,7 @@ def test_a_store_that_cannot_be_written_answers_all_the_same(base: Path) -> None
         base.chmod(0o755)
 
 
-def test_what_is_kept_is_in_no_generation_digest_or_export(base: Path) -> None:
+def test_cached_vectors_change_no_generation_digest_or_export(base: Path) -> None:
     with Recall.open(str(base)) as recall:
         before, exported = recall.store.info(), io.StringIO()
         recall.export(exported)
@@ -242,7 +242,7 @@ def vector_pieces(recall: Recall, path: str) -> frozenset[bytes]:
     return frozenset(bytes(vector)[16:24] for (vector,) in rows)
 
 
-def test_a_purge_leaves_neither_text_nor_its_vectors_nor_those_of_questions(base: Path) -> None:
+def test_purge_removes_a_text_and_its_vectors(base: Path) -> None:
     secret = letters("secret")
     (base / "notes" / "secret.md").write_text(secret)
     with Recall.open(str(base)) as recall:
@@ -259,7 +259,7 @@ def test_a_purge_leaves_neither_text_nor_its_vectors_nor_those_of_questions(base
     assert pieces_left(base, secret, pieces=pieces) == []
 
 
-def test_what_was_purged_while_its_vectors_waited_does_not_come_back(base: Path) -> None:
+def test_text_purged_with_pending_vectors_does_not_return(base: Path) -> None:
     secret = letters("secret")
     (base / "notes" / "secret.md").write_text(secret)
     with Recall.open(str(base)) as recall:
@@ -272,7 +272,7 @@ def test_what_was_purged_while_its_vectors_waited_does_not_come_back(base: Path)
         assert recall.store.check("vector_values").severity == "ok"
 
 
-def test_compacting_drops_the_vectors_of_texts_that_are_gone(base: Path) -> None:
+def test_compact_drops_vectors_of_removed_texts(base: Path) -> None:
     with Recall.open(str(base)) as recall:
         told(recall)
         recall.engine.keep_vectors()
@@ -293,7 +293,7 @@ def vectors(*texts: str) -> list[RerankVector]:
     return [RerankVector(key, False, vector) for key, vector in zip(hashes, EMBEDDER.embed(texts), strict=True)]
 
 
-def test_the_oldest_make_room_for_the_newest() -> None:
+def test_oldest_vectors_make_room_for_the_newest() -> None:
     texts = ["alpha ", "beta ", "gamma ", "delta "]
     store, made = memory_store(), vectors(*texts)
     put(store, new_file("a.txt", texts))
@@ -312,7 +312,7 @@ def test_the_oldest_make_room_for_the_newest() -> None:
     assert (store.reranked_bytes(), store.reranked(MAKER, list(found), is_query=False)) == (0, {})
 
 
-def test_vectors_are_those_of_their_maker_and_of_questions_or_texts() -> None:
+def test_vectors_are_separate_by_maker_and_kind() -> None:
     store, (made,) = memory_store(), vectors("alpha ")
     put(store, new_file("a.txt", ["alpha "]))
     store.keep_reranked(MAKER, [made], most_bytes=10**6)
@@ -321,7 +321,7 @@ def test_vectors_are_those_of_their_maker_and_of_questions_or_texts() -> None:
     assert store.reranked("another", [made.text_hash], is_query=False) == {}
 
 
-def test_a_question_is_kept_only_while_nobody_has_written_since() -> None:
+def test_query_vector_is_saved_only_if_nothing_was_written() -> None:
     store = memory_store()
     asked = RerankVector(b"q" * 32, True, EMBEDDER.embed(["alpha"])[0], store.generation())
     put(store, new_file("a.txt", ["alpha "]))
@@ -334,7 +334,7 @@ def test_a_question_is_kept_only_while_nobody_has_written_since() -> None:
 # Damage, and care.
 
 
-def test_a_damaged_vector_is_made_again_and_told_by_doctor(base: Path, embedded: list[str]) -> None:
+def test_damaged_vector_is_recomputed_and_reported_by_doctor(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         first = told(recall)
     with Recall.open(str(base)) as recall:
@@ -350,7 +350,7 @@ def test_a_damaged_vector_is_made_again_and_told_by_doctor(base: Path, embedded:
         assert (recall.store.check("vector_values").severity, kept(recall)) == ("ok", len(TEXTS))
 
 
-def test_doctor_takes_a_damaged_vector_out(base: Path) -> None:
+def test_doctor_removes_a_damaged_vector(base: Path) -> None:
     with Recall.open(str(base)) as recall:
         told(recall)
         recall.engine.keep_vectors()
@@ -361,7 +361,7 @@ def test_doctor_takes_a_damaged_vector_out(base: Path) -> None:
         assert kept(recall, is_query=True) == 1
 
 
-def test_a_store_that_is_recovered_or_backed_up_is_sound(base: Path, tmp_path: Path) -> None:
+def test_recovered_or_backed_up_store_is_sound(base: Path, tmp_path: Path) -> None:
     with Recall.open(str(base)) as recall:
         first = told(recall)
         recall.engine.keep_vectors()
@@ -395,7 +395,7 @@ class Watched(io.StringIO):
         return super().write(text)
 
 
-def test_vectors_are_kept_after_the_answer_is_out(base: Path) -> None:
+def test_vectors_are_saved_after_the_answer_is_printed(base: Path) -> None:
     out = Watched(base)
     argv = ["search", *QUESTION.split(), "--store", str(base), "--json"]
     assert cli.main(argv, streams=Streams(io.StringIO(), out, io.StringIO())) == 0
@@ -481,7 +481,7 @@ def answers(base: Path, questions: list[str]) -> list[str]:
     return [json.dumps([(each["doc"]["path"], each["score"]) for each in results]) for results in found]
 
 
-def test_searching_and_writing_processes_answer_right_and_keep_caches(
+def test_concurrent_searches_and_writes_answer_right_and_keep_caches(
     base: Path, beside: list[Process], made: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     first, second, writer = beside
@@ -520,7 +520,7 @@ COMPONENTS = st.lists(st.floats(-1, 1, width=32).filter(lambda x: x == 0 or abs(
 
 
 @given(st.lists(COMPONENTS, min_size=1, max_size=5), st.booleans())
-def test_a_similarity_is_the_exact_sum_whichever_way_it_is_added_up(rows: list[list[float]], has_numpy: bool) -> None:
+def test_similarity_is_the_exact_sum_in_any_order(rows: list[list[float]], has_numpy: bool) -> None:
     made = [vector for vector in map(unit, rows) if vector]
     with pytest.MonkeyPatch.context() as patch:
         import numpy as np  # noqa: F401, PLC0415 - one of the two ways
@@ -542,7 +542,7 @@ def warmed(recall: Recall, **wanted: Any) -> dict[str, Any]:
     return dict(result_of(recall.warm(**wanted))["warmed"])
 
 
-def test_warm_embeds_every_text_once_and_no_question_has_to(base: Path, embedded: list[str]) -> None:
+def test_warm_embeds_every_text_once_for_later_queries(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         first = warmed(recall, everything=True)
         assert (first["embedded"], first["kept"], first["left"]) == (len(TEXTS), len(TEXTS), 0)
@@ -554,7 +554,7 @@ def test_warm_embeds_every_text_once_and_no_question_has_to(base: Path, embedded
     assert embedded == [QUESTION]
 
 
-def test_warm_for_questions_embeds_what_these_need(base: Path, tmp_path: Path, embedded: list[str]) -> None:
+def test_warm_for_queries_embeds_the_texts_they_need(base: Path, tmp_path: Path, embedded: list[str]) -> None:
     queries = tmp_path / "queries.tsv"
     queries.write_text(f"1\t{QUESTION}\n2\twho digs a burrow\n")
     with Recall.open(str(base)) as recall:
@@ -575,7 +575,7 @@ def many(base: Path) -> None:
         recall.index(str(base / "notes"))
 
 
-def test_warm_that_ends_early_goes_on_where_it_stopped(base: Path, embedded: list[str]) -> None:
+def test_stopped_warm_resumes(base: Path, embedded: list[str]) -> None:
     many(base)
     for way in ("budget", "closed"):
         embedded.clear()
@@ -599,7 +599,7 @@ def test_warm_that_ends_early_goes_on_where_it_stopped(base: Path, embedded: lis
         assert len(embedded) == texts, way
 
 
-def test_warm_stops_where_there_is_no_room_and_says_so(base: Path) -> None:
+def test_warm_stops_and_reports_a_full_cache(base: Path) -> None:
     with Recall.open(str(base)) as recall:
         recall.engine.config = recall.config._replace(rerank_mb=0)
         response = result_of(recall.warm(everything=True))
@@ -607,13 +607,13 @@ def test_warm_stops_where_there_is_no_room_and_says_so(base: Path) -> None:
         assert response["warnings"][0].startswith("W_RERANK_MB: ")
 
 
-def test_warm_for_the_store_s_own_embedder_has_nothing_to_do(base: Path, embedded: list[str]) -> None:
+def test_warm_has_nothing_to_do_for_the_store_embedder(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         view = warmed(recall, everything=True, settings={"rerank": "hash"})
     assert (view["embedded"], view["kept"], view["left"], embedded) == (0, len(TEXTS), 0, [])
 
 
-def test_what_cannot_be_warmed_is_refused(base: Path) -> None:
+def test_invalid_warm_request_is_refused(base: Path) -> None:
     for wanted, code in [
         ({"everything": True, "settings": {"rerank": ""}}, "no_reranker"),
         ({}, "missing_argument"),
@@ -625,7 +625,7 @@ def test_what_cannot_be_warmed_is_refused(base: Path) -> None:
         assert caught.value.code == code, wanted
 
 
-def test_warm_as_a_command_says_what_it_did(base: Path) -> None:
+def test_warm_command_prints_a_summary(base: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     argv = ["warm", "--all", "--store", str(base)]
     assert cli.main(argv, streams=Streams(io.StringIO(), out, err)) == 0

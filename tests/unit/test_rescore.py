@@ -48,21 +48,21 @@ def pool(lexical: Sequence[float]) -> Pool:
     return Pool(keys, tuple(lexical), (), 1.0, (), exact=True, index_kind="exact")
 
 
-def test_a_score_is_the_weighted_mean_of_what_it_was_and_what_the_reranker_says() -> None:
+def test_score_is_the_weighted_mean_with_the_reranker_value() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.25)
     ranking = rescore(rank(pool([0.8, 0.6, 0.4]), config), {0: 0.0, 1: 1.0}, config)
     assert ranking.order == [1, 0, 2]
     assert [each.score for each in ranking] == pytest.approx([0.7, 0.6, 0.3])
 
 
-def test_a_row_that_was_not_scored_has_no_part_from_it_and_never_overtakes() -> None:
+def test_unscored_row_has_no_reranker_part_and_never_overtakes() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5)
     ranking = rescore(rank(pool([0.8, 0.6, 0.6]), config), {0: 0.0, 1: 0.0}, config)
     assert ranking.order == [0, 1, 2]
     assert [[part.signal for part in each.parts] for each in ranking] == [["lexical", "rerank"]] * 2 + [["lexical"]]
 
 
-def test_the_part_of_a_reranker_tells_value_weight_rank_and_points() -> None:
+def test_reranker_part_has_value_weight_rank_and_points() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5)
     part = rescore(rank(pool([0.8, 0.6]), config), {0: 0.25, 1: 0.75}, config)[0].parts[-1]
     assert (part.signal, part.raw, part.value, part.weight, part.rank, part.points) == (
@@ -76,7 +76,7 @@ def test_equal_scores_keep_their_order() -> None:
     assert rescore(ranking, dict.fromkeys(range(3), 0.5), config).order == ranking.order == [1, 2, 0]
 
 
-def test_min_score_looks_at_the_new_score() -> None:
+def test_min_score_applies_to_the_new_score() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5, min_score=0.5)
     ranking = rescore(rank(pool([0.9, 0.3, 0.6]), config), {0: 0.0, 2: 1.0}, config)
     assert (ranking.order[: ranking.kept], len(ranking)) == ([2], 3)
@@ -92,19 +92,19 @@ def test_only_documents_that_pass_min_score_after_reranking_count() -> None:
     assert (ranking.order[: ranking.kept], len(ranking)) == ([0, 2], 3)
 
 
-def test_the_head_is_the_best_rows_or_all_if_fewer() -> None:
+def test_head_is_the_best_rows_or_all_if_fewer() -> None:
     for rows, best in [(1, [1]), (2, [1, 2]), (3, [1, 2, 0]), (4, [1, 2, 0])]:
         config = Config(rerank_rows=rows)
         assert head(rank(pool([0.2, 0.8, 0.5]), config), config) == best, rows
 
 
-def test_rows_that_tie_enter_the_head_by_path() -> None:
+def test_tied_rows_enter_the_head_by_path() -> None:
     for rows, best in [(1, [2]), (2, [2, 0]), (3, [2, 0, 1]), (4, [2, 0, 1, 3])]:
         config = Config(rerank_rows=rows)
         assert head(rank(pool([0.5, 0.5, 0.8, 0.5]), config), config) == best, rows
 
 
-def test_a_row_that_min_score_had_cut_is_in_the_head_and_may_come_back() -> None:
+def test_row_below_min_score_may_return_after_reranking() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5, min_score=0.5)
     ranking = rank(pool([0.9, 0.3, 0.2]), config)
     assert (ranking.kept, head(ranking, config)) == (1, [0, 1])
@@ -112,33 +112,33 @@ def test_a_row_that_min_score_had_cut_is_in_the_head_and_may_come_back() -> None
     assert again.order[: again.kept] == [0, 1]
 
 
-def test_a_new_score_of_just_min_score_is_kept() -> None:
+def test_new_score_of_exactly_min_score_is_kept() -> None:
     for value, kept in [(0.5, 1), (0.499999, 0)]:
         config = Config(rerank_rows=1, rerank_weight=1.0, min_score=0.5)
         assert rescore(rank(pool([0.9]), config), {0: value}, config).kept == kept, value
 
 
-def test_the_rows_below_the_head_keep_their_order_behind_it() -> None:
+def test_rows_below_the_head_keep_their_order() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5)
     ranking = rank(pool([0.2, 0.8, 0.5, 0.9, 0.5, 0.5]), config)
     assert ranking.order == [3, 1, 2, 4, 5, 0]
     assert rescore(ranking, {3: 0.0, 1: 0.2}, config).order == [1, 3, 2, 4, 5, 0]
 
 
-def test_a_row_below_the_head_that_ties_with_a_scored_one_stays_behind_it() -> None:
+def test_tied_row_below_the_head_stays_below() -> None:
     config = Config(rerank_rows=2, rerank_weight=0.5)
     ranking = rank(pool([0.5, 0.8, 0.5, 0.5]), config)
     after = rescore(ranking, {1: 0.0, 0: 0.0}, config)
     assert (ranking.order, after.order) == ([1, 0, 2, 3], [1, 0, 2, 3])
 
 
-def test_values_that_tie_are_ranked_as_their_rows_stood() -> None:
+def test_tied_values_rank_in_previous_order() -> None:
     config = Config(rerank_rows=3, rerank_weight=0.5)
     ranking = rescore(rank(pool([0.2, 0.8, 0.5]), config), {0: 0.5, 1: 0.5, 2: 0.9}, config)
     assert {each.position: each.parts[-1].rank for each in ranking} == {2: 1, 1: 2, 0: 3}
 
 
-def test_a_reranker_reads_from_one_to_ten_thousand_rows() -> None:
+def test_reranker_reads_one_to_ten_thousand_rows() -> None:
     for rows in [1, 10_000]:
         assert override(Config(), [f"rerank_rows={rows}"]).rerank_rows == rows, rows
 
@@ -150,7 +150,7 @@ def test_rerank_rows_of_zero_or_too_many_is_refused() -> None:
         assert caught.value.code == "bad_value", rows
 
 
-def test_an_empty_ranking_stays_empty() -> None:
+def test_empty_ranking_stays_empty() -> None:
     assert len(rescore(rank(pool([]), Config()), {}, Config())) == 0
 
 
@@ -170,7 +170,7 @@ def ask(store: SqliteStore, reranker: Overlap, config: Config = CONFIG) -> answe
     return answering.answer(plan, store, EMBEDDER, reranker)
 
 
-def test_the_reranker_reads_the_best_rows_and_decides_their_order(store: SqliteStore) -> None:
+def test_reranker_reads_the_best_rows_and_decides_their_order(store: SqliteStore) -> None:
     for fusion in ["weighted", "rrf"]:
         reranker = Overlap()
         found = ask(store, reranker, CONFIG._replace(fusion=fusion))
@@ -183,7 +183,7 @@ def test_the_reranker_reads_the_best_rows_and_decides_their_order(store: SqliteS
             assert hit.score == sum(part.points for part in hit.parts), fusion
 
 
-def test_a_weight_that_moves_asks_the_model_only_about_new_rows(store: SqliteStore) -> None:
+def test_changed_weight_asks_the_model_only_about_new_rows(store: SqliteStore) -> None:
     reranker = Overlap()
     found = ask(store, reranker)
     moved = answering.weigh(found, CONFIG._replace(rerank_weight=0.1), store, reranker)
@@ -192,7 +192,7 @@ def test_a_weight_that_moves_asks_the_model_only_about_new_rows(store: SqliteSto
     assert reranker.texts == 5
 
 
-def test_the_reranker_reads_and_scores_only_the_best_rows(store: SqliteStore) -> None:
+def test_reranker_reads_and_scores_only_the_best_rows(store: SqliteStore) -> None:
     for rows in range(1, 7):
         plain = ask(store, Overlap(), CONFIG._replace(rerank=""))
         best = [hit.doc.path for hit in answering.page(plain, store)]
@@ -205,7 +205,7 @@ def test_the_reranker_reads_and_scores_only_the_best_rows(store: SqliteStore) ->
         assert [hit.doc.path for hit in shown if hit.doc.path not in read] == best[rows:], rows
 
 
-def test_rows_that_leave_the_head_lose_their_part_though_their_value_is_known(store: SqliteStore) -> None:
+def test_rows_that_leave_the_head_lose_their_part(store: SqliteStore) -> None:
     wide = ask(store, Overlap(), CONFIG._replace(rerank_rows=5))
 
     back = answering.weigh(wide, CONFIG._replace(rerank_rows=2), store, Overlap())
@@ -213,7 +213,7 @@ def test_rows_that_leave_the_head_lose_their_part_though_their_value_is_known(st
     assert answering.page(back, store) == answering.page(ask(store, Overlap(), CONFIG._replace(rerank_rows=2)), store)
 
 
-def test_where_rows_are_documents_the_best_documents_are_read() -> None:
+def test_document_queries_rerank_the_best_documents() -> None:
     made = memory_store()
     put(
         made,
@@ -231,13 +231,13 @@ def test_where_rows_are_documents_the_best_documents_are_read() -> None:
     assert [hit.parts[-1].signal == "rerank" for hit in shown] == [True, True, False]
 
 
-def test_another_reranker_is_asked_anew(store: SqliteStore) -> None:
+def test_another_reranker_is_asked_again(store: SqliteStore) -> None:
     other = Overlap()
     answering.weigh(ask(store, Overlap()), CONFIG._replace(rerank="other"), store, other)
     assert other.texts == 3
 
 
-def test_a_weighed_answer_is_the_answer_to_the_weighed_question(store: SqliteStore) -> None:
+def test_reweighted_answer_equals_a_new_query(store: SqliteStore) -> None:
     config = CONFIG._replace(bm25_weight=0.2, vector_weight=0.8, rerank_rows=2)
     weighed, asked = answering.weigh(ask(store, Overlap()), config, store, Overlap()), ask(store, Overlap(), config)
     assert answering.page(weighed, store) == answering.page(asked, store)
@@ -250,7 +250,7 @@ def test_nonsense_from_a_reranker_is_refused(store: SqliteStore) -> None:
         assert error.value.code == "rerank_invalid", values
 
 
-def test_a_query_is_reranked_only_when_told_to(store: SqliteStore) -> None:
+def test_query_is_reranked_only_on_request(store: SqliteStore) -> None:
     text = "SELECT * FROM chunk USING lexical('cache')"
     assert plan_rql(text, config=CONFIG, exact=False).config.rerank == ""
     assert plan_rql(f"{text} OPTION rerank hash", config=Config(), exact=False).config.rerank == "hash"
@@ -258,7 +258,7 @@ def test_a_query_is_reranked_only_when_told_to(store: SqliteStore) -> None:
     assert off.config.rerank == ""
 
 
-def test_a_plan_and_an_explanation_name_the_reranker(store: SqliteStore) -> None:
+def test_plan_and_explanation_name_the_reranker(store: SqliteStore) -> None:
     found = ask(store, Overlap(), CONFIG._replace(fusion="rrf", bm25_weight=1.0, vector_weight=1.0))
     assert found.pool is not None
     assert plan_echo(found.plan, found.pool)["rerank"] == {"model": "overlap", "rows": 3, "weight": 0.9}

@@ -46,7 +46,7 @@ CHANGES = {
 }
 
 
-def test_a_changed_file_stays_with_its_root_until_it_vanishes(tmp_path: Path) -> None:
+def test_changed_file_stays_with_its_root_until_it_vanishes(tmp_path: Path) -> None:
     for number, case in enumerate(product(("docs/a.md", "top.md"), CHANGES, VERBS)):
         path, change, (first, second) = case
         folder = filled(tmp_path / str(number))
@@ -64,7 +64,7 @@ def test_a_changed_file_stays_with_its_root_until_it_vanishes(tmp_path: Path) ->
         assert folder.sync().removed == 0, case
 
 
-def test_a_changed_file_gets_the_later_labels_of_its_root(tmp_path: Path) -> None:
+def test_changed_file_gets_the_later_labels_of_its_root(tmp_path: Path) -> None:
     for number, (change, make) in enumerate(CHANGES.items()):
         folder = filled(tmp_path / str(number))
         make(folder, "docs/a.md")
@@ -80,7 +80,7 @@ def test_a_changed_file_gets_the_later_labels_of_its_root(tmp_path: Path) -> Non
         }, change
 
 
-def test_a_file_that_comes_back_belongs_to_its_root_again(folder: IngestFolder) -> None:
+def test_restored_file_belongs_to_its_root_again(folder: IngestFolder) -> None:
     (folder.base / "docs/a.md").unlink()
     folder.sync()
     assert owned(folder) == {**OWNED, "docs": 1}
@@ -90,7 +90,7 @@ def test_a_file_that_comes_back_belongs_to_its_root_again(folder: IngestFolder) 
     assert owned(folder) == OWNED
 
 
-def test_a_changed_file_goes_to_the_newest_root_that_finds_it(folder: IngestFolder) -> None:
+def test_changed_file_moves_to_the_newest_root_that_finds_it(folder: IngestFolder) -> None:
     folder.ingest("docs/a.md", template=Root("", tags=("new",)))
     folder.write("docs/a.md", "changed words\n")
 
@@ -99,7 +99,7 @@ def test_a_changed_file_goes_to_the_newest_root_that_finds_it(folder: IngestFold
     assert owned(folder) == {"docs": 1, "notes": 1, "top.md": 1, "docs/a.md": 1}
 
 
-def test_what_a_file_takes_from_an_older_root_makes_no_root_of_its_own(folder: IngestFolder) -> None:
+def test_labels_inherited_from_an_older_root_create_no_root(folder: IngestFolder) -> None:
     folder.ingest("docs", template=Root("", tags=("guide",)))
     folder.ingest(".")
     before = folder.store.roots()
@@ -111,7 +111,7 @@ def test_what_a_file_takes_from_an_older_root_makes_no_root_of_its_own(folder: I
     assert folder.store.roots() == before
 
 
-def test_a_file_that_is_put_without_a_root_keeps_the_one_it_has() -> None:
+def test_file_put_without_a_root_keeps_its_root() -> None:
     store = memory_store()
     root = Root("docs", tags=("t",))
     put(store, new_file("docs/a.md", ["one "])._replace(root=root), new_file("b.md", ["two "]))
@@ -123,7 +123,7 @@ def test_a_file_that_is_put_without_a_root_keeps_the_one_it_has() -> None:
     assert [(source.root.folder, source.documents) for source in store.root_sources()] == [("docs", 0), ("other", 1)]
 
 
-def test_a_new_root_is_a_change_and_a_known_one_is_not() -> None:
+def test_new_root_is_a_change_and_known_root_is_not() -> None:
     store = memory_store()
     before, generations = store.info().generation, []
     for root in (Root("docs"), Root("docs"), Root("docs", tags=("t",))):
@@ -134,7 +134,7 @@ def test_a_new_root_is_a_change_and_a_known_one_is_not() -> None:
     assert generations == [1, 1, 2]
 
 
-def test_a_sync_reads_a_folder_as_the_last_command_did_though_it_was_typed_before(tmp_path: Path) -> None:
+def test_sync_reads_a_folder_like_the_last_command(tmp_path: Path) -> None:
     folder = IngestFolder(tmp_path)
     folder.write("docs/a.txt", '{"id": "1", "text": "words"}\n')
     for parser in ("text", "jsonl", "text"):
@@ -148,7 +148,7 @@ def test_a_sync_reads_a_folder_as_the_last_command_did_though_it_was_typed_befor
     assert owned(folder) == {"docs": 1}
 
 
-def test_a_command_that_finds_every_file_as_it_asks_for_it_is_the_last_one_all_the_same(tmp_path: Path) -> None:
+def test_last_command_counts_even_if_no_file_changes(tmp_path: Path) -> None:
     folder = IngestFolder(tmp_path)
     folder.write("docs/a.txt", '{"id": "1", "text": "words"}\n')
     for parser in ("jsonl", "text"):
@@ -162,7 +162,7 @@ def test_a_command_that_finds_every_file_as_it_asks_for_it_is_the_last_one_all_t
     assert folder.sync().unchanged == 1
 
 
-def test_new_roots_are_remembered_in_the_order_in_which_they_were_named(folder: IngestFolder) -> None:
+def test_new_roots_are_stored_in_the_order_named(folder: IngestFolder) -> None:
     folder.write("new/d.md", "words\n")
     folder.ingest("docs", template=Root("", tags=("a",)))
 
@@ -171,7 +171,7 @@ def test_new_roots_are_remembered_in_the_order_in_which_they_were_named(folder: 
     assert [root.folder for root in folder.store.roots() if root.tags == ("b",)] == ["docs", "new"]
 
 
-def test_a_root_is_remembered_once(folder: IngestFolder) -> None:
+def test_root_is_stored_once(folder: IngestFolder) -> None:
     rows = folder.store.execute("SELECT rowid, spec FROM root ORDER BY rowid")
     folder.write("docs/a.md", "changed words\n")
 
@@ -181,14 +181,14 @@ def test_a_root_is_remembered_once(folder: IngestFolder) -> None:
     assert folder.store.execute("SELECT rowid, spec FROM root ORDER BY rowid") == rows
 
 
-def test_another_folder_added_takes_nothing_out_of_this_one(folder: IngestFolder) -> None:
+def test_adding_another_folder_removes_nothing_from_this_one(folder: IngestFolder) -> None:
     (folder.base / "docs/a.md").unlink()
 
     assert folder.ingest("notes").removed == 0
     assert folder.ingest("docs").removed == 1
 
 
-def test_a_folder_added_with_options_of_its_own_takes_nothing_out_the_first_time(folder: IngestFolder) -> None:
+def test_folder_added_with_new_options_first_removes_nothing(folder: IngestFolder) -> None:
     (folder.base / "docs/a.md").unlink()
     labelled = Root("", tags=("t",))
 
@@ -196,7 +196,7 @@ def test_a_folder_added_with_options_of_its_own_takes_nothing_out_the_first_time
     assert folder.ingest("docs", template=labelled).removed == 1
 
 
-def test_every_root_that_covers_a_vanished_file_may_take_it_out(folder: IngestFolder) -> None:
+def test_every_root_of_a_vanished_file_may_remove_it(folder: IngestFolder) -> None:
     folder.ingest(".")
     (folder.base / "docs/a.md").unlink()
 
@@ -204,7 +204,7 @@ def test_every_root_that_covers_a_vanished_file_may_take_it_out(folder: IngestFo
     assert (folder.sync().removed, "docs/a.md" in folder.documents()) == (0, False)
 
 
-def test_a_forgotten_root_lets_go_of_its_files_and_no_other(folder: IngestFolder) -> None:
+def test_forgotten_root_releases_only_its_files(folder: IngestFolder) -> None:
     folder.write("docs/a.md", "changed words\n")
     folder.sync()
 
@@ -216,7 +216,7 @@ def test_a_forgotten_root_lets_go_of_its_files_and_no_other(folder: IngestFolder
     assert (folder.sync().removed, "docs/a.md" in folder.documents()) == (0, True)
 
 
-def test_a_file_whose_document_a_program_replaced_is_read_again_from_the_disk(tmp_path: Path) -> None:
+def test_document_replaced_by_a_program_is_read_from_disk_again(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a.md").write_text("from the disk\n")
     Recall.init(str(tmp_path))
@@ -230,7 +230,7 @@ def test_a_file_whose_document_a_program_replaced_is_read_again_from_the_disk(tm
         assert [(source.root.folder, source.documents) for source in recall.store.root_sources()] == [("docs", 1)]
 
 
-def test_what_lies_in_a_folder_that_nobody_may_look_into_stays_when_its_root_is_edited(folder: IngestFolder) -> None:
+def test_files_in_an_unreadable_folder_stay_after_a_root_edit(folder: IngestFolder) -> None:
     folder.write("docs/closed/d.md", "words\n")
     folder.ingest("docs")
     with folder.store.writer() as writer:

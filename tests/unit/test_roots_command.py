@@ -57,7 +57,7 @@ def documents() -> list[str]:
     return [line.split()[0] for line in run("query", "SELECT doc.path FROM doc ORDER BY doc.path")[1].splitlines()]
 
 
-def test_a_root_is_listed_with_the_flags_it_was_added_with(home: Path) -> None:
+def test_root_is_listed_with_its_flags(home: Path) -> None:
     labels = ("--tag", "my guide", "--source", "wiki", "--meta", "ok=true")
     run("add", "docs", "--ignore", "b.*", *labels, "--no-gitignore")
     run("add", "top.md", "--parser", "text")
@@ -76,13 +76,13 @@ def test_a_root_is_listed_with_the_flags_it_was_added_with(home: Path) -> None:
     ]
 
 
-def test_a_store_without_roots_says_how_it_gets_one(home: Path) -> None:
+def test_store_without_roots_shows_how_to_add_one(home: Path) -> None:
     run("roots", "forget", "1", "--rm")
 
     assert run("roots") == (0, "", "no folder was added; next: recall add DIR\n")
 
 
-def test_an_edit_says_what_changed_and_the_next_sync_applies_it(home: Path) -> None:
+def test_edit_reports_changes_and_next_sync_applies_them(home: Path) -> None:
     code, out, err = run("roots", "edit", "1", "--glob", "*.txt", "--tag", "new")
 
     assert (code, out) == (0, "  1  docs\n     glob  *.md -> *.txt\n     tag  none -> new\n")
@@ -93,7 +93,7 @@ def test_an_edit_says_what_changed_and_the_next_sync_applies_it(home: Path) -> N
     assert ask("roots")["roots"][0]["tags"] == ["new"]
 
 
-def test_an_edit_with_a_sync_is_applied_at_once(home: Path) -> None:
+def test_edit_with_sync_is_applied_at_once(home: Path) -> None:
     answer = ask("roots", "edit", "1", "--glob", "", "--source", "wiki", "--sync")
 
     assert list(answer) == ["ok", "schema_version", "roots", "edited", "ingest", "warnings"]
@@ -114,7 +114,7 @@ def test_an_edit_with_a_sync_is_applied_at_once(home: Path) -> None:
     ]
 
 
-def test_labels_that_an_edit_changes_cost_no_new_chunk_and_no_new_vector(home: Path) -> None:
+def test_edited_labels_need_no_new_chunk_or_vector(home: Path) -> None:
     with Recall.open(str(home)) as recall:
         before = recall.store.in_order()
         recall.roots(edit=1, changes={"tags": ("new",), "meta": (("year", 2024),)})
@@ -125,7 +125,7 @@ def test_labels_that_an_edit_changes_cost_no_new_chunk_and_no_new_vector(home: P
         assert recall.search("words", filter="doc.tag = 'new' AND doc.meta.year = 2024")["stats"]["total_hits"] == 2
 
 
-def test_a_key_that_an_edit_takes_away_is_gone_and_a_records_own_is_not(home: Path) -> None:
+def test_edit_removes_root_keys_but_not_record_keys(home: Path) -> None:
     (home / "r.jsonl").write_text('{"id": "1", "text": "words", "own": 1}\n')
     with Recall.open(str(home)) as recall:
         recall.index("r.jsonl", template=Root("", parser="jsonl", meta=(("year", 2024),)))
@@ -135,7 +135,7 @@ def test_a_key_that_an_edit_takes_away_is_gone_and_a_records_own_is_not(home: Pa
         assert recall.get("r.jsonl#1")["found"]["doc"]["meta"] == {"own": 1}
 
 
-def test_an_edited_root_keeps_its_number_and_one_that_changes_nothing_writes_nothing(home: Path) -> None:
+def test_edited_root_keeps_its_number_and_no_change_writes_nothing(home: Path) -> None:
     run("add", "top.md")
     run("roots", "edit", "1", "--hidden")
     before = ask("stats")["store"]["generation"]
@@ -145,7 +145,7 @@ def test_an_edited_root_keeps_its_number_and_one_that_changes_nothing_writes_not
     assert ask("stats")["store"]["generation"] == before
 
 
-def test_what_cannot_be_read_for_the_moment_does_not_go(home: Path) -> None:
+def test_temporarily_unreadable_files_stay(home: Path) -> None:
     run("roots", "edit", "1", "--tag", "new")
     (home / "docs" / "a.md").unlink()
     (home / "docs" / "a.md").symlink_to("nowhere.md")
@@ -158,7 +158,7 @@ def test_what_cannot_be_read_for_the_moment_does_not_go(home: Path) -> None:
     assert documents() == ["docs/a.md", "docs/b.md"]
 
 
-def test_what_lies_behind_a_link_goes_when_links_are_followed_no_more(home: Path) -> None:
+def test_files_behind_a_link_go_when_links_are_not_followed(home: Path) -> None:
     (home.parent / "elsewhere").mkdir(exist_ok=True)
     (home.parent / "elsewhere" / "e.md").write_text("words of e\n")
     (home / "docs" / "way").symlink_to(home.parent / "elsewhere")
@@ -171,7 +171,7 @@ def test_what_lies_behind_a_link_goes_when_links_are_followed_no_more(home: Path
     assert documents() == ["docs/a.md", "docs/b.md"]
 
 
-def test_what_a_file_could_not_be_read_for_is_no_reason_to_let_it_go(home: Path) -> None:
+def test_unreadable_content_does_not_remove_a_file(home: Path) -> None:
     run("roots", "edit", "1", "--tag", "new")
     (home / "docs" / "a.md").write_bytes(b"\0\1")
 
@@ -182,7 +182,7 @@ def test_what_a_file_could_not_be_read_for_is_no_reason_to_let_it_go(home: Path)
     assert err.startswith("skipped docs/a.md: is a binary file")
 
 
-def test_what_an_added_folder_still_holds_stays_when_another_is_edited(home: Path) -> None:
+def test_files_of_another_root_stay_after_an_edit(home: Path) -> None:
     run("add", "docs/b.md")
 
     run("roots", "edit", "1", "--glob", "*.txt", "--sync")
@@ -190,7 +190,7 @@ def test_what_an_added_folder_still_holds_stays_when_another_is_edited(home: Pat
     assert documents() == ["docs/b.md", "docs/c.txt"]
 
 
-def test_a_root_that_waits_can_be_edited_and_goes_on_waiting(home: Path) -> None:
+def test_pending_root_can_be_edited_and_stays_pending(home: Path) -> None:
     with Recall.open(str(home)) as recall, recall.store.writer() as writer:
         writer.put_root(Root("/elsewhere"), is_active=False)
 
@@ -198,7 +198,7 @@ def test_a_root_that_waits_can_be_edited_and_goes_on_waiting(home: Path) -> None
     assert [root["active"] for root in ask("roots")["roots"]] == [True, False]
 
 
-def test_a_forgotten_root_leaves_its_documents_and_sync_leaves_them_too(home: Path) -> None:
+def test_forgotten_root_leaves_its_documents_even_after_sync(home: Path) -> None:
     code, out, _ = run("roots", "forget", "1")
 
     assert code == 0
@@ -211,7 +211,7 @@ def test_a_forgotten_root_leaves_its_documents_and_sync_leaves_them_too(home: Pa
     assert documents() == ["docs/a.md", "docs/b.md"]
 
 
-def test_documents_of_a_forgotten_root_go_with_it_but_for_those_that_another_holds(home: Path) -> None:
+def test_forget_rm_keeps_documents_of_other_roots(home: Path) -> None:
     run("add", "docs/b.md")
 
     answer = ask("roots", "forget", "1", "--rm")
@@ -224,7 +224,7 @@ def test_documents_of_a_forgotten_root_go_with_it_but_for_those_that_another_hol
     assert documents() == []
 
 
-def test_several_roots_are_forgotten_by_the_numbers_they_had(home: Path) -> None:
+def test_several_roots_are_forgotten_by_their_listed_numbers(home: Path) -> None:
     run("add", "top.md")
     run("add", "docs", "--tag", "x")
 
@@ -234,7 +234,7 @@ def test_several_roots_are_forgotten_by_the_numbers_they_had(home: Path) -> None
     assert [(root["number"], root["folder"]) for root in answer["roots"]] == [(1, "top.md")]
 
 
-def test_an_unknown_root_number_lists_the_existing_ones(home: Path) -> None:
+def test_unknown_root_number_lists_the_existing_numbers(home: Path) -> None:
     for action in ["edit", "forget", "accept"]:
         run("add", "top.md")
         flags = ["--tag", "x"] if action == "edit" else []
@@ -246,7 +246,7 @@ def test_an_unknown_root_number_lists_the_existing_ones(home: Path) -> None:
         assert ask("roots", action, "0", *flags)["error"]["code"] == "unknown_target", action
 
 
-def test_of_many_roots_the_first_few_are_told(home: Path) -> None:
+def test_only_the_first_of_many_roots_are_listed(home: Path) -> None:
     with Recall.open(str(home)) as recall, recall.store.writer() as writer:
         for number in range(9):
             writer.put_root(Root(f"f{number}"))
@@ -254,7 +254,7 @@ def test_of_many_roots_the_first_few_are_told(home: Path) -> None:
     assert "there are 1 docs, 2 f0, 3 f1, 4 f2, 5 f3, 5 more." in run("roots", "forget", "11")[2]
 
 
-def test_a_refused_change_to_a_root_changes_nothing(home: Path) -> None:
+def test_refused_change_to_a_root_changes_nothing(home: Path) -> None:
     for words, code, status in [
         (("edit",), "missing_argument", 2),
         (("forget",), "missing_argument", 2),
@@ -283,7 +283,7 @@ def test_a_refused_change_to_a_root_changes_nothing(home: Path) -> None:
         assert ask("roots")["roots"] == before, words
 
 
-def test_a_folder_that_is_added_with_other_flags_says_which_root_that_makes(home: Path) -> None:
+def test_folder_added_with_other_flags_reports_the_new_root(home: Path) -> None:
     assert "roots" not in ask("add", "docs", "--glob", "*.md")["ingest"]
 
     err = run("add", "docs", "--tag", "x")[2]
@@ -296,7 +296,7 @@ def test_a_folder_that_is_added_with_other_flags_says_which_root_that_makes(home
     ]
 
 
-def test_a_folder_that_is_added_as_before_says_when_it_is_the_last_again(home: Path) -> None:
+def test_folder_added_as_before_reports_that_it_is_last_again(home: Path) -> None:
     for tag in "xy":
         run("add", "docs", "--tag", tag)
 
@@ -307,14 +307,14 @@ def test_a_folder_that_is_added_as_before_says_when_it_is_the_last_again(home: P
     assert run("add", "docs", "--tag", "x")[2] == ""
 
 
-def test_a_root_that_waits_says_when_it_is_added_by_name(home: Path) -> None:
+def test_pending_root_added_by_name_is_reported(home: Path) -> None:
     with Recall.open(str(home)) as recall, recall.store.writer() as writer:
         writer.put_root(Root("top.md"), is_active=False)
 
     assert run("add", "top.md")[2] == "root 2, top.md, is synced from now on\n"
 
 
-def test_an_add_of_nothing_says_why_and_suggests_what_helps(home: Path) -> None:
+def test_empty_add_explains_why_and_suggests_a_fix(home: Path) -> None:
     for number, (files, flags, why, way) in enumerate([
         (["sub/a.md"], ["--glob", "*.md"], f"no file in new2 matches --glob *.md, {RELATIVE}", "--glob '**/*.md'"),
         (["a.md"], ["--glob", "*.rst"], f"no file in new3 matches --glob *.rst, {RELATIVE}", "--glob ''"),
@@ -336,7 +336,7 @@ def test_an_add_of_nothing_says_why_and_suggests_what_helps(home: Path) -> None:
         assert "1 added" in run(*shlex.split(err.partition("; recall ")[2]))[1] or ".gitignore" in files, why
 
 
-def test_a_rule_is_told_before_what_was_skipped_beside_it(home: Path) -> None:
+def test_exclusion_rule_is_reported_before_skipped_files(home: Path) -> None:
     (home / "new").mkdir()
     (home / "new" / "a.md").write_text("words\n")
     (home / "new" / "elsewhere").symlink_to("/")
@@ -346,7 +346,7 @@ def test_a_rule_is_told_before_what_was_skipped_beside_it(home: Path) -> None:
     assert told.startswith("warning: W_NOTHING_ADDED: no file in new matches --glob *.rst, which is relative to it; ")
 
 
-def test_an_empty_folder_and_a_store_without_folders_say_so(home: Path) -> None:
+def test_empty_folder_and_store_without_folders_are_reported(home: Path) -> None:
     (home / "new").mkdir()
     assert "W_NOTHING_ADDED: there is no file in new that is ever read\n" in run("add", "new")[2]
 
@@ -354,7 +354,7 @@ def test_an_empty_folder_and_a_store_without_folders_say_so(home: Path) -> None:
     assert "W_NOTHING_ADDED: there is no folder to be synced; recall add DIR\n" in run("sync")[2]
 
 
-def test_where_every_file_was_skipped_it_says_what_helps(home: Path) -> None:
+def test_fully_skipped_folder_gets_a_suggestion(home: Path) -> None:
     (home / "new").mkdir()
     (home / "new" / "a.txt").write_bytes(b"caf\xe9\n")
 
@@ -366,7 +366,7 @@ def test_where_every_file_was_skipped_it_says_what_helps(home: Path) -> None:
     )
 
 
-def test_where_files_were_skipped_for_several_reasons_what_helps_names_those_that_it_helps(home: Path) -> None:
+def test_suggestion_names_only_the_skipped_files_it_helps(home: Path) -> None:
     (home / "new").mkdir()
     for name in ("a.txt", "b.txt"):
         (home / "new" / name).write_bytes(b"caf\xe9\n")

@@ -49,7 +49,7 @@ def asked(*argv: str) -> list[dict]:  # type: ignore[type-arg]
     return results
 
 
-def test_paths_stand_once_each_in_the_order_of_their_best_row(home: Path) -> None:
+def test_paths_appear_once_in_order_of_their_best_row(home: Path) -> None:
     paths = [result["doc"]["path"] for result in asked("search", "retry", "-n", "20")]
 
     assert len(paths) > 2
@@ -69,7 +69,7 @@ def test_each_json_line_is_a_row_of_the_answer(home: Path) -> None:
         assert [json.loads(line) for line in lines] == asked(*argv)
 
 
-def test_csv_reads_back_as_the_rows_with_every_text_whole(home: Path) -> None:
+def test_csv_reads_back_as_rows_with_complete_texts(home: Path) -> None:
     results = asked("search", "retry", "-n", "5")
 
     rows = list(csv.DictReader(io.StringIO(run("search", "retry", "-n", "5", "--csv")[1], newline="")))
@@ -79,7 +79,7 @@ def test_csv_reads_back_as_the_rows_with_every_text_whole(home: Path) -> None:
     assert [row["chunk.line_start"] for row in rows] == [str(result["chunk"]["line_start"]) for result in results]
 
 
-def test_csv_tells_where_the_file_has_a_text_that_is_not_its_own(home: Path) -> None:
+def test_csv_gives_places_for_converted_texts(home: Path) -> None:
     (home / "page.html").write_text("<p>A retry on a page.</p>")
     run("add", "page.html")
 
@@ -92,7 +92,7 @@ def test_csv_tells_where_the_file_has_a_text_that_is_not_its_own(home: Path) -> 
     }
 
 
-def test_the_columns_of_a_query_are_those_that_it_selects_also_without_a_row(home: Path) -> None:
+def test_query_columns_follow_select_even_without_rows(home: Path) -> None:
     select = 'SELECT doc.meta."team.lead", doc.path FROM doc'
 
     assert run("query", select, "--csv")[1].splitlines() == [
@@ -109,7 +109,7 @@ def test_figures_stay_on_stderr(home: Path) -> None:
         assert run("search", "retry", flag)[2].count("\n") == 1
 
 
-def test_on_a_terminal_rows_are_as_in_a_pipe_and_steer_nothing(home: Path) -> None:
+def test_terminal_rows_equal_piped_rows_and_steer_nothing(home: Path) -> None:
     (home / "c.txt").write_text("retry \x9b31m red")
     run("add", "c.txt")
 
@@ -121,7 +121,7 @@ def test_on_a_terminal_rows_are_as_in_a_pipe_and_steer_nothing(home: Path) -> No
             assert [json.loads(line) for line in out.splitlines()] == asked("search", "retry")
 
 
-def test_paths_are_those_of_documents_with_a_word(home: Path) -> None:
+def test_paths_belong_to_documents_with_a_word(home: Path) -> None:
     (home / "bees.txt").write_text("Bees dance.\n")
     run("add", "bees.txt")
 
@@ -139,7 +139,7 @@ def test_paths_are_those_of_documents_with_a_word(home: Path) -> None:
     assert run("query", query, "-l")[1] == "bees.txt\n"
 
 
-def test_without_a_word_nothing_is_listed_and_the_exit_status_says_so(home: Path) -> None:
+def test_missing_words_list_nothing_and_exit_7(home: Path) -> None:
     for flag in ("-l", "-q"):
         for argv, code in [
             (("search", "retry"), 0),
@@ -157,19 +157,19 @@ def test_without_a_word_nothing_is_listed_and_the_exit_status_says_so(home: Path
     assert run("search", "zzyzx")[0] == 0
 
 
-def test_quiet_prints_nothing_at_all(home: Path) -> None:
+def test_quiet_prints_nothing(home: Path) -> None:
     for argv in (("search", "retry", "-q"), ("search", "zzyzx", "--quiet"), ("search", "retry", "-l", "-q")):
         assert run(*argv)[1:] == ("", ""), argv
 
 
-def test_by_meaning_needs_what_it_is_about(home: Path) -> None:
+def test_by_meaning_needs_a_list_flag(home: Path) -> None:
     code, _, err = run("search", "retry", "--by-meaning")
 
     assert code == 2
     assert "-l or -q" in err
 
 
-def test_that_no_row_has_a_word_is_said_before_the_hits(home: Path) -> None:
+def test_missing_word_matches_are_reported_before_the_hits(home: Path) -> None:
     both = io.StringIO()
     for argv in (["search", "zzyzx"], ["context", "zzyzx"], ["search", "zzyzx", "--jsonl"]):
         both = io.StringIO()
@@ -182,7 +182,7 @@ def test_that_no_row_has_a_word_is_said_before_the_hits(home: Path) -> None:
     assert "by meaning" in run("search", "zzyzx", stdout=Terminal())[1]
 
 
-def test_two_ways_to_write_the_rows_are_refused(home: Path) -> None:
+def test_two_row_formats_are_refused(home: Path) -> None:
     for flags in [
         ("--csv", "--json"),
         ("--jsonl", "--json"),
@@ -198,14 +198,14 @@ def test_two_ways_to_write_the_rows_are_refused(home: Path) -> None:
         assert "two ways to write" in out + err, flags
 
 
-def test_paths_of_a_query_that_selects_none_are_refused(home: Path) -> None:
+def test_paths_of_a_query_without_doc_path_are_refused(home: Path) -> None:
     code, _, err = run("query", "SELECT chunk.id FROM chunk", "-l")
 
     assert code == 2
     assert "SELECT doc.path" in err
 
 
-def test_titles_can_be_chosen_filtered_and_ordered_by(home: Path) -> None:
+def test_titles_can_be_selected_filtered_and_sorted(home: Path) -> None:
     rows = run("query", "SELECT doc.title FROM doc FILTER doc.title ILIKE '%T%' ORDER BY doc.title DESC", "--csv")[1]
 
     assert rows.splitlines() == ["doc.title", "b.txt", "Retry"]

@@ -47,7 +47,7 @@ def offered(text: str, known: Vocabulary | None = None) -> list[str]:
     return [candidate.text for candidate in at(text, known)]
 
 
-def test_what_may_come_next_is_offered() -> None:
+def test_valid_continuations_are_offered() -> None:
     for text, expected in [
         ("|", ["SELECT"]),
         ("sel|", ["SELECT"]),
@@ -84,7 +84,7 @@ def test_what_may_come_next_is_offered() -> None:
         assert offered(text) == expected, text
 
 
-def test_operators_are_those_of_the_fields_type() -> None:
+def test_operators_match_the_field_type() -> None:
     of_tags = offered("SELECT * FROM doc FILTER doc.tags |")
     of_number = offered("SELECT * FROM chunk FILTER chunk.tokens |")
 
@@ -111,24 +111,24 @@ def test_values_and_keys_come_from_the_store() -> None:
         assert list(dict.fromkeys(offered(text, vocabulary()))) == list(dict.fromkeys(expected)), text
 
 
-def test_a_value_says_in_how_many_documents_it_is() -> None:
+def test_value_shows_its_document_count() -> None:
     first = at("SELECT * FROM doc FILTER doc.tag = 'd|'", vocabulary())[0]
 
     assert first == Completion("'docs'", "value", 35, 38, "2 documents")
 
 
-def test_no_call_offers_more_values_than_a_person_reads() -> None:
+def test_number_of_offered_values_is_limited() -> None:
     assert len(at("SELECT * FROM doc FILTER doc.path = 'many|", vocabulary())) == SUGGESTIONS
 
 
-def test_a_candidate_replaces_the_word_and_not_what_stands_behind() -> None:
+def test_candidate_replaces_the_word_but_not_text_after_it() -> None:
     text = "SELECT * FROM doc FILTER doc.ta = 'x' LIMIT 5"
     for cursor in (27, 29, 31):
         chosen = next(c for c in complete(text, cursor, vocabulary=NoVocabulary()) if c.text == "doc.tag")
         assert text[: chosen.start] + chosen.text + text[chosen.end :] == text.replace("doc.ta", "doc.tag")
 
 
-def test_an_open_string_does_not_swallow_the_rest_of_the_query() -> None:
+def test_open_string_does_not_swallow_the_rest_of_the_query() -> None:
     text = "SELECT * FROM doc FILTER doc.tag = 'do AND doc.source = 'wiki'"
     chosen = complete(text, 38, vocabulary=vocabulary())[0]
 
@@ -157,7 +157,7 @@ texts = st.text() | st.lists(st.sampled_from(FRAGMENTS), max_size=14).map(" ".jo
 
 
 @given(texts | st.sampled_from(GOLDEN), st.integers(-2, 80))
-def test_no_text_and_no_cursor_make_completion_fail(text: str, cursor: int) -> None:
+def test_no_text_or_cursor_makes_completion_fail(text: str, cursor: int) -> None:
     for candidate in complete(text, cursor, vocabulary=vocabulary()):
         assert 0 <= candidate.start <= min(max(cursor, 0), len(text))
         assert candidate.start <= candidate.end <= len(text)

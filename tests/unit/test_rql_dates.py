@@ -3,7 +3,7 @@ import pytest
 from recall_core.rql.filters import is_bare, to_utc
 
 
-def test_a_date_becomes_fixed_width_utc() -> None:
+def test_date_becomes_fixed_width_utc() -> None:
     for literal, stored in [
         ("2026-01-31", "2026-01-31T00:00:00.000000Z"),
         ("2026-01-31T12:30", "2026-01-31T12:30:00.000000Z"),
@@ -21,7 +21,7 @@ def test_a_date_becomes_fixed_width_utc() -> None:
         assert to_utc(stored) == stored, literal
 
 
-def test_a_literal_that_is_not_a_date_is_refused() -> None:
+def test_invalid_date_literal_is_refused() -> None:
     for literal in [
         "",
         "2026",
@@ -49,7 +49,7 @@ def test_a_literal_that_is_not_a_date_is_refused() -> None:
             to_utc(literal)
 
 
-def test_an_offset_of_a_day_is_refused_in_our_own_words() -> None:
+def test_offset_of_a_day_is_refused_in_own_words() -> None:
     with pytest.raises(ValueError, match=r"^offset hours go to 23$"):
         to_utc("2026-01-01T12:00-24:00")
 

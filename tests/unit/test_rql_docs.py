@@ -56,12 +56,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
         yield recall
 
 
-def test_the_page_has_examples_enough() -> None:
+def test_page_has_enough_examples() -> None:
     assert len(RIGHT) + len(WRONG) == PAGE.count("\n```rql") >= 40
     assert len({text for text, *_ in RIGHT + WRONG}) == len(RIGHT) + len(WRONG) - 2  # two stand under strict too
 
 
-def test_an_example_finds_rows_and_warns_as_the_page_says(library: Recall) -> None:
+def test_example_finds_rows_and_warns_as_documented(library: Recall) -> None:
     for text, warnings in RIGHT:
         response = library.query(text)
 
@@ -70,7 +70,7 @@ def test_an_example_finds_rows_and_warns_as_the_page_says(library: Recall) -> No
         assert response["results"] or warnings, (text, warnings)
 
 
-def test_a_wrong_example_is_refused_as_the_page_says(library: Recall) -> None:
+def test_wrong_example_is_refused_as_documented(library: Recall) -> None:
     for case in WRONG:
         text, code, *assignments = case
 
@@ -81,7 +81,7 @@ def test_a_wrong_example_is_refused_as_the_page_says(library: Recall) -> None:
         assert override(Config(), assignments).strict == bool(assignments), case
 
 
-def test_every_field_operator_option_and_warning_of_the_language_is_on_the_page() -> None:
+def test_every_field_operator_option_and_warning_is_documented() -> None:
     modules = [path for room in ("rql", "retrieve") for path in (ROOT / "recall_core" / room).rglob("*.py")]
     source = "\n".join(path.read_text(encoding="utf-8") for path in modules)
     of_rql = set(re.findall(r'"(W_[A-Z_]+):', source)) - {"W_CODE"}
@@ -92,7 +92,7 @@ def test_every_field_operator_option_and_warning_of_the_language_is_on_the_page(
     assert [word for word in KEYWORDS if not re.search(rf"\b{word}\b", PAGE)] == []
 
 
-def test_every_error_of_the_language_is_documented() -> None:
+def test_every_language_error_is_documented() -> None:
     page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"^\| `([a-z_]+)` \|", page.split("## Queries and filters")[1].split("## ")[0], re.M))
     shown = {code for _, code, *_ in WRONG}
@@ -216,7 +216,7 @@ def test_every_sentence_of_the_grammar_is_a_query(seed: int) -> None:
     assert refusal(text) in {None, *BEYOND_GRAMMAR}, text
 
 
-def test_most_sentences_of_the_grammar_break_no_rule_beyond_it() -> None:
+def test_most_grammar_sentences_are_valid_queries() -> None:
     texts = [re.sub(r"doc\.meta\. ", "doc.meta.", sentence("query", random.Random(seed))) for seed in range(SEEDS)]
 
     assert sum(refusal(text) is None for text in texts) > len(texts) / 2
@@ -230,7 +230,7 @@ def refusal(text: str) -> str | None:
     return None
 
 
-def test_every_rule_is_used_and_every_name_has_its_rule() -> None:
+def test_every_rule_is_used_and_every_name_defined() -> None:
     def names(node: Node) -> Iterator[str]:
         kind, content = node
         if kind == "rule":

@@ -24,7 +24,7 @@ DOCUMENT = Document(
 )
 
 
-def test_the_catalogue_is_the_language_s_promise() -> None:
+def test_field_catalogue_is_complete() -> None:
     assert qualified_names() == (
         "doc.id",
         "doc.path",
@@ -45,7 +45,7 @@ def test_the_catalogue_is_the_language_s_promise() -> None:
     assert all(info.doc for info in CATALOGUE)
 
 
-def test_a_star_yields_the_table_s_row_and_the_score_where_there_is_one() -> None:
+def test_star_selects_the_row_and_any_score() -> None:
     documents = select_names(parse_query("SELECT * FROM doc").query)
     chunks = select_names(parse_query("SELECT * FROM chunk USING lexical('a')").query)
 
@@ -54,13 +54,13 @@ def test_a_star_yields_the_table_s_row_and_the_score_where_there_is_one() -> Non
     assert chunks[0] == "chunk.id"
 
 
-def test_selected_names_are_qualified_and_come_once() -> None:
+def test_selected_names_are_qualified_and_unique() -> None:
     query = parse_query("SELECT text, score, chunk.text, doc.meta.'a.b' FROM chunk").query
 
     assert select_names(query) == ("chunk.text", "score", "doc.meta.a.b")
 
 
-def test_a_filter_knows_whether_it_asks_about_chunks() -> None:
+def test_filter_knows_whether_it_concerns_chunks() -> None:
     mixed = parse_filter("NOT (doc.tag = 'a' OR chunk.tokens > 1) AND doc.path = 'x'")
 
     assert [field.name for field in fields_in(mixed)] == ["tag", "tokens", "path"]
@@ -85,5 +85,5 @@ def test_tags_come_in_code_point_order() -> None:
     assert value_of(Field("doc", "tag"), DOCUMENT, None) == ("a", "b")
 
 
-def test_a_document_alone_has_no_chunk_values() -> None:
+def test_document_alone_has_no_chunk_values() -> None:
     assert value_of(Field("chunk", "tokens"), DOCUMENT, None) is None

@@ -41,7 +41,7 @@ def test_paths_are_normalized_to_composed_unicode() -> None:
             assert (read[0] == read[1]) is are_equal, (field, predicate)
 
 
-def test_a_predicate_reads_as_written() -> None:
+def test_predicate_reads_as_written() -> None:
     for text, tree in [
         ("doc.tag <> 'a'", Compare(TAG, "!=", "a")),
         ("chunk.tokens>=-5", Compare(TOKENS, ">=", -5)),
@@ -75,13 +75,13 @@ def test_depth_is_limited_exactly() -> None:
     assert code("(" * 60_000) == "rql_too_large"
 
 
-def test_a_wide_filter_is_no_deep_one() -> None:
+def test_wide_filter_is_not_deep() -> None:
     wide = " OR ".join(["doc.tag = 'a'"] * 3_000)
 
     assert parse_filter(wide) == Or((A,) * 3_000)
 
 
-def test_a_date_is_stored_as_the_store_spells_it() -> None:
+def test_date_is_spelled_as_in_the_store() -> None:
     mtime = Field("doc", "mtime")
 
     assert parse_filter("doc.mtime IN ('2026-01-01', '2026-01-01T00:00:00+01:00')") == In(
@@ -90,7 +90,7 @@ def test_a_date_is_stored_as_the_store_spells_it() -> None:
     assert parse_filter("doc.mtime LIKE '2026-01%'") == Like(mtime, "LIKE", "2026-01%")
 
 
-def test_a_bare_date_warns_where_the_day_is_cut_off() -> None:
+def test_bare_date_warns_where_the_day_is_cut_off() -> None:
     for text, warns in [
         ("doc.mtime <= '2026-01-01'", True),
         ("doc.mtime > '2026-01-01'", True),
@@ -107,7 +107,7 @@ def test_a_bare_date_warns_where_the_day_is_cut_off() -> None:
         assert [warning.split(":")[0] for warning in warnings] == (["W_DATE_BOUND"] if warns else []), text
 
 
-def test_a_value_of_the_wrong_type_is_refused() -> None:
+def test_value_of_the_wrong_type_is_refused() -> None:
     for text in [
         "doc.path = 1",
         "doc.path < TRUE",

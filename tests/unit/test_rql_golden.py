@@ -30,7 +30,7 @@ def refusal(first_line: str) -> str:
     return "\n".join(lines)
 
 
-def test_a_canonical_query_prints_as_it_was_written() -> None:
+def test_canonical_query_prints_unchanged() -> None:
     for line in IDENTITY:
         parsed = parse_query(line)
 
@@ -38,15 +38,15 @@ def test_a_canonical_query_prints_as_it_was_written() -> None:
         assert parsed.warnings == (), line
 
 
-def test_a_wrong_query_is_refused_at_its_place() -> None:
+def test_wrong_query_is_refused_at_its_position() -> None:
     for block in ERRORS:
         assert refusal(block.partition("\n")[0]) == block, block
 
 
-def test_every_refusal_says_what_was_expected() -> None:
+def test_every_refusal_names_the_expected_input() -> None:
     assert all("\nexpected: " in block for block in ERRORS)
 
 
-def test_the_golden_files_are_large_enough_to_mean_something() -> None:
+def test_golden_files_are_large_enough() -> None:
     assert len(set(IDENTITY)) >= 150
     assert len(set(ERRORS)) >= 130

@@ -3,7 +3,7 @@ from __future__ import annotations
 from recall_core.rql.parser import is_query
 
 
-def test_a_query_begins_with_select() -> None:
+def test_query_begins_with_select() -> None:
     for text, expected in [
         ("SELECT * FROM chunk", True),
         ("select* from doc", True),

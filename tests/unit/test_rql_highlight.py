@@ -27,7 +27,7 @@ def kinds(text: str) -> list[tuple[str, MarkKind]]:
     return [(text[mark.start : mark.end], mark.kind) for mark in highlight(text)]
 
 
-def test_each_word_of_a_query_has_the_colour_of_its_part() -> None:
+def test_each_word_has_the_colour_of_its_part() -> None:
     text = "SELECT path, score FROM chunk USING lexical('x') FILTER doc.meta.limit IS NULL -- why\n"
     text += "OPTION fusion rrf, pool 3"
 
@@ -40,17 +40,17 @@ def test_each_word_of_a_query_has_the_colour_of_its_part() -> None:
     }  # fmt: skip
 
 
-def test_what_cannot_be_read_is_marked_as_an_error() -> None:
+def test_unreadable_text_is_marked_as_an_error() -> None:
     for text, wrong in [("FILTER doc.tag = 'open", "'open"), ("LIMIT 10k", "10k"), ("a & b", "&"), ("“x”", "“")]:
         assert (wrong, "error") in kinds(text), text
 
 
-def test_a_word_that_means_nothing_is_a_plain_name() -> None:
+def test_unknown_word_is_a_plain_name() -> None:
     assert kinds("dco.tag WHERE") == [("dco", "name"), (".", "punctuation"), ("tag", "name"), ("WHERE", "name")]
 
 
 @given(texts | st.sampled_from(GOLDEN))
-def test_marks_cover_all_but_white_space_in_order(text: str) -> None:
+def test_marks_cover_everything_except_white_space_in_order(text: str) -> None:
     end = 0
     for mark in highlight(text):
         assert text[end : mark.start].strip() == ""
@@ -60,7 +60,7 @@ def test_marks_cover_all_but_white_space_in_order(text: str) -> None:
 
 
 @given(texts | st.sampled_from(GOLDEN))
-def test_pieces_are_the_lexers_tokens_wherever_there_are_tokens(text: str) -> None:
+def test_pieces_equal_the_lexer_tokens(text: str) -> None:
     try:
         tokens = tokenize(text)[:-1]
     except RqlError:
@@ -69,7 +69,7 @@ def test_pieces_are_the_lexers_tokens_wherever_there_are_tokens(text: str) -> No
     assert [(token.kind, token.text, token.start, token.end) for token in tokens] == found
 
 
-def test_a_bracket_finds_its_partner() -> None:
+def test_bracket_finds_its_partner() -> None:
     for text, cursor, pair in [
         ("(a)", 0, (0, 2)),
         ("(a)", 3, (0, 2)),
@@ -84,13 +84,13 @@ def test_a_bracket_finds_its_partner() -> None:
         assert bracket_match(text, cursor) == pair, (text, cursor, pair)
 
 
-def test_pygments_knows_the_language_by_name_and_by_file() -> None:
+def test_pygments_finds_the_language_by_name_and_file() -> None:
     assert isinstance(get_lexer_by_name("recall-rql"), RqlLexer)
     assert isinstance(get_lexer_for_filename("nightly.rql"), RqlLexer)
 
 
 @given(texts)
-def test_the_pygments_lexer_loses_no_character(text: str) -> None:
+def test_pygments_lexer_loses_no_character(text: str) -> None:
     parts = list(RqlLexer().get_tokens_unprocessed(text))
 
     assert "".join(value for _, _, value in parts) == text

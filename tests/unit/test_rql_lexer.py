@@ -14,7 +14,7 @@ def code(text: str) -> str:
     return caught.value.code
 
 
-def test_every_token_knows_where_it_stands() -> None:
+def test_every_token_knows_its_position() -> None:
     text = "doc.tag  =\n'é🙂'"
 
     tokens = tokenize(text)
@@ -23,11 +23,11 @@ def test_every_token_knows_where_it_stands() -> None:
     assert [token.kind for token in tokens] == ["name", "symbol", "name", "symbol", "string", "end"]
 
 
-def test_a_comment_runs_to_the_end_of_its_line() -> None:
+def test_comment_runs_to_the_end_of_its_line() -> None:
     assert values("a -- b 'c\n--\n-- d\ne--f") == ["a", "e"]
 
 
-def test_a_string_is_read_without_its_quotes_and_escapes() -> None:
+def test_string_is_read_without_its_quotes_and_escapes() -> None:
     for source, value in [
         ("'a'", "a"),
         ('"a"', "a"),
@@ -47,12 +47,12 @@ def test_a_string_is_read_without_its_quotes_and_escapes() -> None:
         assert values(source) == [value], source
 
 
-def test_a_string_never_closes_itself() -> None:
+def test_unclosed_string_is_refused() -> None:
     for source in ["'", "'a", "\"a'", "'a''", r"'a\'", "x = 'a\n"]:
         assert code(source) == "unterminated_string", source
 
 
-def test_a_number_keeps_its_type() -> None:
+def test_number_keeps_its_type() -> None:
     for source, value in [
         ("0", 0),
         ("-5", -5),
@@ -70,12 +70,12 @@ def test_a_number_keeps_its_type() -> None:
         assert type(found) is type(value), source
 
 
-def test_a_number_that_cannot_be_stored_is_refused() -> None:
+def test_unstorable_number_is_refused() -> None:
     for source in ["1.", "1.2.3", "10k", "1_000", "9223372036854775808", "1e999", "-1e999", "9" * 5000]:
         assert code(source) == "bad_number", source
 
 
-def test_a_character_without_meaning_is_refused() -> None:
+def test_meaningless_character_is_refused() -> None:
     for source in ["&", "- 5", "+5", "#", "a\x00b", "'\x00'", "'\ud800'", "“a”", "[1]", "{"]:
         assert code(source) == "bad_character", source
 
@@ -84,11 +84,11 @@ def test_two_character_operators_are_one_token() -> None:
     assert values("<><=>=!=<=-1") == ["<>", "<=", ">=", "!=", "<=", -1]
 
 
-def test_a_name_may_use_any_letter() -> None:
+def test_name_may_use_any_letter() -> None:
     assert values("größe _x1 日本") == ["größe", "_x1", "日本"]
 
 
-def test_the_size_limit_counts_bytes_and_is_exact() -> None:
+def test_size_limit_counts_bytes_exactly() -> None:
     fits = "'" + "é" * (MAX_BYTES // 2 - 1) + "'"
 
     assert len(tokenize(fits)) == 2

@@ -23,7 +23,7 @@ SHORT, LONG = chunk(0, 3, "short text"), chunk(100, 300, "long text")
 ROW = Row(1, DOCUMENT, SHORT)
 
 
-def test_it_holds_and_its_negation_does_not() -> None:
+def test_filter_matches_and_its_negation_does_not() -> None:
     for text in [
         "doc.path = 'docs/Guide.md'",
         "doc.path > 'docs/G'",
@@ -57,7 +57,7 @@ def test_it_holds_and_its_negation_does_not() -> None:
         assert not match(parse_filter(f"NOT ({text})"), ROW), text
 
 
-def test_it_fails_and_its_negation_holds() -> None:
+def test_filter_fails_and_its_negation_matches() -> None:
     for text in [
         "doc.path LIKE 'DOCS/%'",
         "doc.source = 'wiki'",
@@ -83,12 +83,12 @@ def test_it_fails_and_its_negation_holds() -> None:
         assert match(parse_filter(f"NOT ({text})"), ROW), text
 
 
-def test_a_missing_value_is_unequal_to_everything() -> None:
+def test_missing_value_is_unequal_to_everything() -> None:
     assert match(parse_filter("doc.source != 'wiki' AND doc.source NOT IN ('wiki')"), ROW)
     assert match(parse_filter("doc.source NOT LIKE '%' AND doc.source NOT BETWEEN 'a' AND 'z'"), ROW)
 
 
-def test_a_document_passes_when_one_chunk_satisfies_the_whole_filter() -> None:
+def test_document_passes_if_one_chunk_satisfies_the_whole_filter() -> None:
     chunks = (SHORT, LONG)
 
     assert match_document(parse_filter("chunk.tokens > 100"), DOCUMENT, chunks)
@@ -96,7 +96,7 @@ def test_a_document_passes_when_one_chunk_satisfies_the_whole_filter() -> None:
     assert not match_document(parse_filter("chunk.tokens > 100 AND chunk.offset = 0"), DOCUMENT, chunks)
 
 
-def test_a_document_without_chunks_passes_only_what_asks_of_no_chunk() -> None:
+def test_document_without_chunks_passes_only_document_filters() -> None:
     assert match_document(parse_filter("doc.tag = 'ops'"), DOCUMENT, ())
     assert not match_document(parse_filter("doc.tag = 'ops' OR chunk.tokens > 0"), DOCUMENT, ())
     assert not match_document(parse_filter("NOT chunk.tokens > 0"), DOCUMENT, ())

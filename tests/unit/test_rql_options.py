@@ -11,7 +11,7 @@ def options(text: str) -> tuple[tuple[str, object], ...]:
     return parse_query(f"SELECT * FROM chunk OPTION {text}").query.options
 
 
-def test_an_impossible_option_is_refused_at_its_place() -> None:
+def test_impossible_option_is_refused_at_its_position() -> None:
     for clause, place, hint in [
         ("OPTION bm25_weight 0, vector_weight 0", "vector_weight 0", "lexical_weight = 0.9"),
         ("OPTION vector_weight 0, pool 9, bm25_weight 0 LIMIT 3", "bm25_weight 0", "lexical_weight = 0.9"),
@@ -27,7 +27,7 @@ def test_an_impossible_option_is_refused_at_its_place() -> None:
         assert (text[error.start : error.end], error.line, error.hint) == (place, 2, hint), clause
 
 
-def test_a_query_is_exact_where_it_or_its_caller_says_so() -> None:
+def test_query_is_exact_if_text_or_caller_requires_it() -> None:
     text = "SELECT * FROM chunk USING semantic('a')"
     asked = [(text, False), (f"{text} OPTION exact OFF", False), (f"{text} OPTION exact ON", False), (text, True)]
 
@@ -36,14 +36,14 @@ def test_a_query_is_exact_where_it_or_its_caller_says_so() -> None:
     assert exact == [False, False, True, True]
 
 
-def test_a_weight_that_the_settings_leave_alone_is_refused_in_its_place() -> None:
+def test_weight_that_leaves_no_signal_is_refused_in_place() -> None:
     with pytest.raises(RqlError) as caught:
         plan_rql("SELECT * FROM chunk OPTION vector_weight 0", config=Config(bm25_weight=0), exact=False)
 
     assert (caught.value.code, caught.value.column) == ("bad_value", 28)
 
 
-def test_the_list_is_closed() -> None:
+def test_unknown_options_are_refused() -> None:
     assert tuple(OPTIONS) == (
         "fusion",
         "normalize",
@@ -69,7 +69,7 @@ def test_words_may_be_quoted_and_switches_have_two_spellings() -> None:
     )
 
 
-def test_numbers_are_kept_within_the_settings_bounds() -> None:
+def test_numbers_stay_within_the_bounds_of_settings() -> None:
     assert options("bm25_weight 0, vector_weight 0.5, min_score 1, pool 1") == (
         ("bm25_weight", 0),
         ("vector_weight", 0.5),
@@ -78,7 +78,7 @@ def test_numbers_are_kept_within_the_settings_bounds() -> None:
     )
 
 
-def test_a_value_that_does_not_fit_is_refused() -> None:
+def test_unsuitable_value_is_refused() -> None:
     for text in [
         "fusion RRF",
         "normalize OFF",

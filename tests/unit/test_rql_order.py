@@ -16,7 +16,7 @@ def places(hits: list[Hit]) -> list[str]:
     return [found.chunk.id for found in hits if found.chunk]
 
 
-def test_no_key_leaves_the_natural_order() -> None:
+def test_no_key_keeps_the_natural_order() -> None:
     hits = [hit("b"), hit("a", offset=9), hit("a", offset=10), hit("B")]
 
     assert places(sort_hits(hits, ())) == ["B:0", "a:9", "a:10", "b:0"]
@@ -30,21 +30,21 @@ def test_missing_values_come_last_in_either_direction() -> None:
     assert places(sort_hits(hits, [OrderKey(source, descending=True)])) == ["c:0", "b:0", "a:0"]
 
 
-def test_ties_end_in_the_natural_order_in_either_direction() -> None:
+def test_ties_end_in_natural_order_in_either_direction() -> None:
     hits = [hit("b", score=1.0), hit("a", score=1.0), hit("c", score=2.0)]
 
     assert places(sort_hits(hits, [OrderKey(Score(), descending=True)])) == ["c:0", "a:0", "b:0"]
     assert places(sort_hits(hits, [OrderKey(Score())])) == ["a:0", "b:0", "c:0"]
 
 
-def test_the_first_key_counts_most() -> None:
+def test_first_key_counts_most() -> None:
     hits = [hit("a", year=1, rank=2), hit("b", year=2, rank=1), hit("c", year=1, rank=1)]
     keys = [OrderKey(Field("doc", "meta", "year")), OrderKey(Field("doc", "meta", "rank"))]
 
     assert places(sort_hits(hits, keys)) == ["c:0", "a:0", "b:0"]
 
 
-def test_metadata_orders_numbers_and_truths_before_text() -> None:
+def test_metadata_sorts_numbers_and_booleans_before_text() -> None:
     hits = [hit("a", v="1"), hit("b", v=0.5), hit("c", v=True), hit("d", v=[0]), hit("e", v=-1)]
 
     assert places(sort_hits(hits, [OrderKey(Field("doc", "meta", "v"))])) == [
@@ -56,7 +56,7 @@ def test_metadata_orders_numbers_and_truths_before_text() -> None:
     ]
 
 
-def test_documents_order_by_their_first_tag() -> None:
+def test_documents_are_sorted_by_their_first_tag() -> None:
     hits = [hit("a", tags=("z", "b")), hit("b", tags=("c",)), hit("c")]
 
     assert places(sort_hits(hits, [OrderKey(Field("doc", "tag"))])) == ["a:0", "b:0", "c:0"]

@@ -8,7 +8,7 @@ from recall_core.rql.parser import parse_filter, parse_query
 SCORE_FIRST = OrderKey(Score(), descending=True)
 
 
-def test_the_design_s_first_example_reads_as_meant() -> None:
+def test_first_design_example_parses() -> None:
     parsed = parse_query("""SELECT doc.id, doc.path, score FROM doc
 USING semantic("recovery runbook")
 FILTER doc.tag = "ops" AND doc.mtime >= "2026-01-01"
@@ -29,7 +29,7 @@ LIMIT 10;""")
     )
 
 
-def test_the_design_s_second_example_reads_as_meant() -> None:
+def test_second_design_example_parses() -> None:
     parsed = parse_query("""SELECT chunk.text, chunk.doc_id, score FROM chunk
 USING semantic("rate limit") , lexical("429")
 FILTER doc.path GLOB "**/api/**" AND chunk.tokens <= 256
@@ -52,7 +52,7 @@ LIMIT 8;""")
     )
 
 
-def test_the_design_s_third_example_reads_as_meant() -> None:
+def test_third_design_example_parses() -> None:
     parsed = parse_query("""SELECT doc.id, doc.path FROM doc
 FILTER doc.tag IN ("policy", "security")
 ORDER BY doc.mtime DESC
@@ -89,17 +89,17 @@ def test_keywords_ignore_case_and_names_do_not() -> None:
     assert caught.value.code == "unknown_field"
 
 
-def test_letters_that_only_look_like_ascii_in_capitals_make_no_keyword() -> None:
+def test_letters_that_uppercase_to_ascii_make_no_keyword() -> None:
     for text in ("doc.source I\u017f NULL", "doc.path \u0131N ('a')"):
         with pytest.raises(RqlError):
             parse_filter(text)
 
 
-def test_a_filter_after_limit_is_not_dropped() -> None:
+def test_filter_after_limit_is_applied() -> None:
     assert parse_query("SELECT * FROM doc LIMIT 5 FILTER doc.tag = 'x'").query.where is not None
 
 
-def test_select_knows_bare_names_of_its_table() -> None:
+def test_select_accepts_bare_names_of_its_table() -> None:
     parsed = parse_query("SELECT text, offset, tokens FROM chunk")
 
     assert parsed.query.select == (
@@ -110,7 +110,7 @@ def test_select_knows_bare_names_of_its_table() -> None:
     assert parsed.warnings == ()
 
 
-def test_an_unknown_selected_field_is_ignored_with_a_warning() -> None:
+def test_unknown_selected_field_is_ignored_with_a_warning() -> None:
     parsed = parse_query("SELECT path, doc.path, doc.tgas, doc.meta FROM chunk")
 
     assert parsed.query.select == (Field("doc", "path"),)
@@ -122,14 +122,14 @@ def test_an_unknown_selected_field_is_ignored_with_a_warning() -> None:
     assert "did you mean doc.path?" in parsed.warnings[0]
 
 
-def test_of_unknown_fields_alone_nothing_is_selected() -> None:
+def test_only_unknown_fields_select_nothing() -> None:
     parsed = parse_query("SELECT doc.size, doc.tgas FROM doc")
 
     assert (parsed.query.select, select_names(parsed.query), len(parsed.warnings)) == ((), (), 2)
     assert parse_query("SELECT * FROM doc").query.select is None
 
 
-def test_order_by_takes_64_keys_and_no_more() -> None:
+def test_order_by_accepts_at_most_64_keys() -> None:
     text = "SELECT * FROM doc\nORDER BY " + ", ".join(["doc.path"] * 64)
 
     assert len(parse_query(text).query.order) == 64
@@ -153,7 +153,7 @@ def test_strict_refuses_an_unknown_selected_field() -> None:
     )
 
 
-def test_a_score_without_using_orders_nothing_and_says_so() -> None:
+def test_score_without_using_is_ignored_with_a_warning() -> None:
     parsed = parse_query("SELECT * FROM chunk ORDER BY score, doc.path")
 
     assert parsed.query.order == (OrderKey(Field("doc", "path")),)
@@ -173,18 +173,18 @@ def test_using_may_follow_order_by_score() -> None:
     assert parsed.query.order == (SCORE_FIRST,)
 
 
-def test_the_default_direction_is_up_except_for_the_score() -> None:
+def test_default_direction_is_ascending_except_for_score() -> None:
     parsed = parse_query("SELECT * FROM chunk USING lexical('a') ORDER BY score, doc.path, chunk.tokens DESC")
 
     assert [key.descending for key in parsed.query.order] == [True, False, True]
 
 
-def test_limit_zero_is_legal_and_no_limit_is_left_open() -> None:
+def test_limit_zero_is_legal_and_no_limit_is_none() -> None:
     assert parse_query("SELECT * FROM doc LIMIT 0").query.limit == 0
     assert parse_query("SELECT * FROM doc").query.limit is None
 
 
-def test_sparse_recall_and_offset_exclude_each_other_in_either_order() -> None:
+def test_sparse_recall_and_offset_exclude_each_other_in_any_order() -> None:
     for text in (
         "SELECT * FROM chunk LIMIT 5 OFFSET 0 OPTION sparse_recall ON",
         "SELECT * FROM chunk OPTION sparse_recall TRUE LIMIT 5 OFFSET 5",
@@ -194,7 +194,7 @@ def test_sparse_recall_and_offset_exclude_each_other_in_either_order() -> None:
         assert caught.value.code == "sparse_with_offset"
 
 
-def test_nothing_but_one_whole_query_is_accepted() -> None:
+def test_exactly_one_complete_query_is_accepted() -> None:
     for text in ["", "  \n", "-- a comment", ";", "SELECT * FROM doc;;", "SELECT * FROM doc; x"]:
         with pytest.raises(RqlError) as caught:
             parse_query(text)
@@ -202,13 +202,13 @@ def test_nothing_but_one_whole_query_is_accepted() -> None:
         assert caught.value.code == "rql_syntax", text
 
 
-def test_a_warning_about_a_date_comes_with_the_query() -> None:
+def test_date_warning_comes_with_the_query() -> None:
     parsed = parse_query("SELECT * FROM doc FILTER doc.mtime <= '2026-01-01'")
 
     assert [warning.split(":")[0] for warning in parsed.warnings] == ["W_DATE_BOUND"]
 
 
-def test_an_error_draws_a_caret_under_its_place() -> None:
+def test_error_draws_a_caret_under_its_position() -> None:
     with pytest.raises(RqlError) as caught:
         parse_query("SELECT *\nFROM doc\nFILTER tag = 'docs'")
 

@@ -3,7 +3,7 @@ from recall_core.rql.parser import parse_filter, parse_query
 from recall_core.rql.print import print_field, print_filter, print_query
 
 
-def test_a_filter_has_one_spelling() -> None:
+def test_filter_has_one_spelling() -> None:
     for written, canonical in [
         ("((doc.tag='a'))", "doc.tag = 'a'"),
         ("NOT doc.tag IN ('a')", "doc.tag NOT IN ('a')"),
@@ -19,7 +19,7 @@ def test_a_filter_has_one_spelling() -> None:
         assert print_filter(parse_filter(canonical)) == canonical, written
 
 
-def test_a_query_prints_its_clauses_in_one_order() -> None:
+def test_query_prints_its_clauses_in_one_order() -> None:
     written = 'select score, text from chunk option exact true limit 5 using lexical("a") order by score;'
 
     assert print_query(parse_query(written).query) == (
@@ -27,7 +27,7 @@ def test_a_query_prints_its_clauses_in_one_order() -> None:
     )
 
 
-def test_a_key_is_quoted_only_where_it_must_be() -> None:
+def test_key_is_quoted_only_if_necessary() -> None:
     assert print_field(Field("doc", "meta", "author")) == "doc.meta.author"
     assert print_field(Field("doc", "meta", "a-b")) == "doc.meta.'a-b'"
     assert print_field(Field("doc", "meta", "1st")) == "doc.meta.'1st'"

@@ -45,7 +45,7 @@ def vectors(store: SqliteStore, table: str) -> list[tuple[bytes, int]]:
     return [(bytes(vector), windows) for vector, windows in rows]
 
 
-def test_a_version_1_file_is_copied_and_brought_up_to_date(old: str) -> None:
+def test_version_1_file_is_copied_and_upgraded(old: str) -> None:
     store = open_store(old)
 
     assert store.db.pragma("user_version") == SCHEMA_VERSION
@@ -56,7 +56,7 @@ def test_a_version_1_file_is_copied_and_brought_up_to_date(old: str) -> None:
     store.close()
 
 
-def test_vectors_of_a_migrated_file_are_kept_when_their_document_leaves_and_found_when_it_is_back(old: str) -> None:
+def test_migrated_vectors_survive_removal_and_return_of_their_document(old: str) -> None:
     store = open_store(old)
     vector = EMBEDDER.embed([TEXT])[0]
 
@@ -73,7 +73,7 @@ def test_vectors_of_a_migrated_file_are_kept_when_their_document_leaves_and_foun
     store.close()
 
 
-def test_a_migrated_file_can_be_reembedded(old: str) -> None:
+def test_migrated_file_can_be_reembedded(old: str) -> None:
     store = open_store(old)
     target = ReembedTarget("other-1:64", 64, "recall reembed other")
     vector = EMBEDDER.embed(["anything"])[0]

@@ -37,7 +37,7 @@ def old(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_older_store_is_copied_and_holds_after_its_upgrade_what_it_held(old: Path) -> None:
+def test_older_store_is_copied_and_upgraded_without_loss(old: Path) -> None:
     before = old.read_bytes()
     with Recall.open(str(old)) as recall:
         out = io.StringIO()
@@ -57,7 +57,7 @@ def test_an_older_store_is_copied_and_holds_after_its_upgrade_what_it_held(old: 
 
 
 @pytest.mark.parametrize("version", [3, 4])
-def test_a_store_of_a_later_schema_holds_what_it_held_too(old: Path, version: int) -> None:
+def test_store_of_a_later_schema_keeps_its_content_too(old: Path, version: int) -> None:
     old.write_bytes(gzip.decompress((GOLDEN / f"schema-{version}.db.gz").read_bytes()))
     with Recall.open(str(old)) as recall:
         out = io.StringIO()
@@ -69,9 +69,7 @@ def test_a_store_of_a_later_schema_holds_what_it_held_too(old: Path, version: in
 
 
 @pytest.mark.parametrize("mode", ["semantic", "hybrid"])
-def test_a_store_with_one_vector_a_row_answers_as_it_does_once_they_lie_in_blocks(
-    old: Path, mode: Literal["semantic", "hybrid"]
-) -> None:
+def test_upgrade_to_vector_blocks_keeps_answers(old: Path, mode: Literal["semantic", "hybrid"]) -> None:
     old.write_bytes(gzip.decompress((GOLDEN / "schema-4.db.gz").read_bytes()))
     db = apsw.Connection(str(old), flags=apsw.SQLITE_OPEN_READONLY)
     for view in AS_NEWER.values():
@@ -104,7 +102,7 @@ with Recall.open('{folder}/recall.db') as recall:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a read-only file system")
-def test_a_store_of_the_schema_before_that_cannot_be_written_is_read_as_it_is(old: Path) -> None:
+def test_read_only_older_store_is_read_unchanged(old: Path) -> None:
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
         pytest.skip("needs the right to mount")
     old.write_bytes(gzip.decompress((GOLDEN / "schema-4.db.gz").read_bytes()))
@@ -115,7 +113,7 @@ def test_a_store_of_the_schema_before_that_cannot_be_written_is_read_as_it_is(ol
     assert result.stdout == "False  docs/deploy.md\n", result.stderr
 
 
-def test_every_vector_of_an_older_store_has_its_check_then_and_once_its_document_has_left(old: Path) -> None:
+def test_vector_checks_survive_upgrade_and_document_removal(old: Path) -> None:
     def checked(recall: Recall, table: str) -> tuple[int, int]:
         """How many vectors there are, and how many have a check."""
         sql = f"SELECT count(*), count(checksum) FROM {table}"
@@ -138,7 +136,7 @@ def told(*argv: str, runner: Callable[..., int] = cli.main) -> tuple[int, str, s
     return code, out.getvalue(), err.getvalue()
 
 
-def test_an_upgrade_is_told_once_on_stderr_and_nowhere_else(old: Path) -> None:
+def test_upgrade_is_reported_once_on_stderr(old: Path) -> None:
     note = f"note: {old} was brought from schema 2 to {SCHEMA_VERSION}; as it was it lies in {old}.bak-schema-2.\n"
 
     first = told("--store", str(old), "roots")
@@ -148,7 +146,7 @@ def test_an_upgrade_is_told_once_on_stderr_and_nowhere_else(old: Path) -> None:
     assert first == (again[0], again[1], note)
 
 
-def test_an_upgrade_is_told_beside_json_and_once_to_several_command_lines(old: Path) -> None:
+def test_upgrade_is_reported_once_for_several_commands_with_json(old: Path) -> None:
     lines = ["--json search balancer", "--json stats", "stats"]
 
     code, out, err = told(*lines, runner=partial(cli.run_commands, store=str(old)))
@@ -157,7 +155,7 @@ def test_an_upgrade_is_told_beside_json_and_once_to_several_command_lines(old: P
     assert [json.loads(line)["ok"] for line in out.splitlines()[:2]] == [True, True]
 
 
-def test_the_copy_of_an_upgrade_is_for_its_owner_alone_and_opens_as_it_was(old: Path) -> None:
+def test_upgrade_copy_is_owner_only_and_still_opens(old: Path) -> None:
     old.chmod(0o644)
     Recall.open(str(old)).close()
 
@@ -180,7 +178,7 @@ with Recall.open(sys.argv[1]) as recall:
 RACERS = 4 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 2
 
 
-def test_of_several_that_upgrade_at_once_one_does_and_the_copy_is_of_before(old: Path) -> None:
+def test_one_of_several_concurrent_upgrades_runs_with_one_copy(old: Path) -> None:
     argv = [sys.executable, "-c", RACING, str(old)]
     racers = [
         subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -198,9 +196,7 @@ def test_of_several_that_upgrade_at_once_one_does_and_the_copy_is_of_before(old:
     db.close()
 
 
-def test_who_waited_for_the_upgrade_of_another_makes_no_copy_and_says_nothing(
-    old: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_process_that_waited_for_an_upgrade_makes_no_copy(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     others: list[str] = []
 
     def upgrades_first(_cursor: apsw.Cursor, sql: str, _bindings: object) -> bool:
@@ -222,7 +218,7 @@ def test_who_waited_for_the_upgrade_of_another_makes_no_copy_and_says_nothing(
     assert [path.name for path in old.parent.glob("*.bak*")] == ["recall.db.bak-schema-2"]
 
 
-def test_an_upgrade_whose_copy_cannot_be_made_changes_nothing(old: Path) -> None:
+def test_upgrade_without_a_copy_changes_nothing(old: Path) -> None:
     Path(f"{old}.bak-schema-2").mkdir()
     before = old.read_bytes()
 
@@ -232,7 +228,7 @@ def test_an_upgrade_whose_copy_cannot_be_made_changes_nothing(old: Path) -> None
     assert old.read_bytes() == before
 
 
-def test_a_text_that_does_not_agree_with_what_was_embedded_of_it_is_marked_unverified(old: Path) -> None:
+def test_text_that_disagrees_with_its_vector_is_marked_unverified(old: Path) -> None:
     db = apsw.Connection(str(old))
     db.execute("DROP TRIGGER chunk_text_is_immutable")
     db.execute("UPDATE chunk SET text = text || '!' WHERE rowid = 1")

@@ -54,13 +54,13 @@ def asked(store: SqliteStore, *, config: Config = Config(), own: Embedder = EMBE
     return check_one(store, "self_retrieval", lambda: own, base=Path(), config=config)
 
 
-def test_every_chunk_of_a_sound_store_comes_back() -> None:
+def test_every_chunk_of_a_sound_store_finds_itself() -> None:
     evidence = "4 chunks are found by their rarest words and fresh vectors"
 
     assert asked(fish_store()) == {"code": "self_retrieval", "severity": "ok", "evidence": evidence}
 
 
-def test_a_vector_of_another_text_is_found_out() -> None:
+def test_vector_of_another_text_is_detected() -> None:
     store = fish_store()
     damage(store, SWAPPED)
 
@@ -71,7 +71,7 @@ def test_a_vector_of_another_text_is_found_out() -> None:
     assert check["evidence"].endswith("first: a.txt:1-1 by its vector")
 
 
-def test_the_fix_makes_every_vector_anew(tmp_path: Path) -> None:
+def test_fix_recomputes_every_vector(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     for path, text in FISH.items():
         (tmp_path / "docs" / path).write_text(text, encoding="utf-8")
@@ -91,14 +91,14 @@ def test_the_fix_makes_every_vector_anew(tmp_path: Path) -> None:
     assert check["evidence"] == "4 chunks are found by their rarest words and fresh vectors"
 
 
-def test_texts_that_stand_twice_both_come_back() -> None:
+def test_duplicate_texts_both_find_themselves() -> None:
     store = memory_store()
     put(store, *(new_file(path, ["the same words in both"]) for path in ("a.txt", "b.txt")))
 
     assert asked(store)["severity"] == "ok"
 
 
-def test_a_chunk_that_the_word_index_lacks_is_found_out() -> None:
+def test_chunk_missing_from_the_word_index_is_detected() -> None:
     store = fish_store()
     damage(store, FORGOTTEN)
 
@@ -108,7 +108,7 @@ def test_a_chunk_that_the_word_index_lacks_is_found_out() -> None:
     assert check["evidence"].endswith("first: c.txt:1-1 by its words")
 
 
-def test_no_text_is_given_to_an_embedder_that_sends_it_off_this_machine() -> None:
+def test_no_text_is_sent_to_a_remote_embedder() -> None:
     own = Recorded()
 
     check = asked(fish_store(), config=Config(embedding="openai", allow_network=True), own=own)
@@ -118,7 +118,7 @@ def test_no_text_is_given_to_an_embedder_that_sends_it_off_this_machine() -> Non
     assert "stored vectors (the embedder sends text off this machine)" in check["evidence"]
 
 
-def test_without_its_embedder_the_stored_vectors_stand_in() -> None:
+def test_stored_vectors_replace_a_missing_embedder() -> None:
     def own() -> Embedder:
         raise EmbedError("embedder_unavailable", "It is not installed.")
 
@@ -127,7 +127,7 @@ def test_without_its_embedder_the_stored_vectors_stand_in() -> None:
     assert check["evidence"] == "4 chunks are found by their rarest words and stored vectors (It is not installed)"
 
 
-def test_the_sample_is_small_and_evenly_spaced_by_path() -> None:
+def test_sample_is_small_and_evenly_spaced_by_path() -> None:
     store = memory_store()
     put(store, *(new_file(f"{number:03}.txt", [f"number {number} of many"]) for number in reversed(range(200))))
     own = Recorded()
@@ -138,7 +138,7 @@ def test_the_sample_is_small_and_evenly_spaced_by_path() -> None:
     assert check["evidence"].startswith("20 chunks ")
 
 
-def test_vectors_that_cannot_be_one_and_texts_without_a_feature_are_passed_over() -> None:
+def test_invalid_vectors_and_texts_without_a_feature_are_skipped() -> None:
     store = fish_store()
     put(store, new_file("e.txt", ["the of and"]), new_file("f.txt", ["!? ..."]))
     damage(store, "UPDATE vec SET embedding = zeroblob(8) WHERE chunk = 1")
@@ -148,11 +148,11 @@ def test_vectors_that_cannot_be_one_and_texts_without_a_feature_are_passed_over(
     assert asked(store)["severity"] == "ok"
 
 
-def test_a_store_without_a_chunk_has_nothing_to_try() -> None:
+def test_empty_store_has_nothing_to_try() -> None:
     assert self_retrieval(memory_store(), EMBEDDER).evidence == "no chunks to check"
 
 
-def test_a_text_of_any_spelling_finds_itself() -> None:
+def test_text_of_any_spelling_finds_itself() -> None:
     for text in ['he said "fish" AND (NOT) fish*', "色 红色的鱼 色", "a'b C++ foo-bar ñandú naïve", "x " * 500]:
         store = fish_store()
         put(store, new_file("z.txt", [text]))

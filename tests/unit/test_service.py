@@ -90,7 +90,7 @@ def test_words_with_a_lone_surrogate_are_refused(recall: Recall) -> None:
         ), mode
 
 
-def test_a_search_tells_its_provenance_and_its_sum(recall: Recall) -> None:
+def test_search_reports_its_provenance_and_its_sum(recall: Recall) -> None:
     response = recall.search("retry backoff", Ask(explain=True))
     best = response["results"][0]
     assert best["doc"]["path"] == "retry.md"
@@ -99,7 +99,7 @@ def test_a_search_tells_its_provenance_and_its_sum(recall: Recall) -> None:
         assert result["score"] == sum(part["points"] for part in result["explain"]["parts"])
 
 
-def test_the_same_question_gives_the_same_bytes(recall: Recall) -> None:
+def test_same_query_gives_the_same_bytes(recall: Recall) -> None:
     ask = Ask(explain=True, k=3)
     assert timeless(recall.search("retry", ask)) == timeless(recall.search("retry", ask))
 
@@ -111,14 +111,14 @@ def test_explaining_changes_no_result(recall: Recall) -> None:
     assert plain["results"] == explained["results"]
 
 
-def test_a_query_without_words_finds_nothing_and_says_so(recall: Recall) -> None:
+def test_query_without_words_finds_nothing_and_warns(recall: Recall) -> None:
     for words in ["", "   ", "!!!"]:
         response = recall.search(words)
         assert (response["results"], response["stats"]["total_hits"]) == ([], 0), words
         assert response["warnings"][0].startswith("W_EMPTY_QUERY: "), words
 
 
-def test_an_unknown_word_is_named_and_does_not_dilute_the_rest(recall: Recall) -> None:
+def test_unknown_word_is_named_and_does_not_dilute_scores(recall: Recall) -> None:
     plain = recall.search("backoff", Ask(mode="lexical"))
     typo = recall.search("backoff zzyzx", Ask(mode="lexical"))
     assert typo["warnings"] == ["W_UNKNOWN_TERM: zzyzx occurs nowhere in this store"]
@@ -131,7 +131,7 @@ def test_broken_full_text_syntax_is_searched_literally_with_a_warning(recall: Re
     assert response["results"]
 
 
-def test_select_gives_back_what_it_names(recall: Recall) -> None:
+def test_select_returns_the_named_fields(recall: Recall) -> None:
     response = recall.query("SELECT chunk.text, doc.path, score FROM chunk USING lexical('cached') LIMIT 1")
     assert response["results"] == [
         {
@@ -144,13 +144,13 @@ def test_select_gives_back_what_it_names(recall: Recall) -> None:
     ]
 
 
-def test_a_structured_query_needs_no_signal_and_has_no_score(recall: Recall) -> None:
+def test_structured_query_needs_no_signal_and_has_no_score(recall: Recall) -> None:
     response = recall.query("SELECT doc.path FROM doc FILTER doc.path GLOB 'notes/*' ORDER BY doc.path DESC")
     assert [result["doc"]["path"] for result in response["results"]] == ["notes/日記.txt", "notes/todo.txt"]
     assert response["stats"]["total_hits"] == 2
 
 
-def test_total_hits_is_the_whole_list_and_next_offset_leads_on(recall: Recall) -> None:
+def test_total_hits_counts_all_rows_and_next_offset_continues(recall: Recall) -> None:
     response = recall.query("SELECT * FROM chunk USING semantic('retry') LIMIT 2")
     assert (response["stats"]["total_hits"], response["next_offset"]) == (4, 2)
     last = recall.query("SELECT * FROM chunk USING semantic('retry') LIMIT 2 OFFSET 2")
@@ -171,7 +171,7 @@ def crowded(recall: Recall, tmp_path: Path) -> Recall:
     return recall
 
 
-def test_a_recalled_hit_says_so_and_has_no_next_page(crowded: Recall) -> None:
+def test_recalled_hit_is_marked_and_has_no_next_page(crowded: Recall) -> None:
     recall = crowded
     response = recall.query(RECALLED, Ask(settings=FAR))
     hit = response["results"][0]
@@ -183,14 +183,14 @@ def test_a_recalled_hit_says_so_and_has_no_next_page(crowded: Recall) -> None:
     assert response["query"]["plan"]["sparse"] is True
 
 
-def test_a_query_without_the_option_is_left_as_it_is(recall: Recall) -> None:
+def test_query_without_the_option_is_unchanged(recall: Recall) -> None:
     response = recall.query(MISSED, Ask(settings=FAR, explain=True))
     assert ("sparse" in response, "next_offset" in response) == (False, True)
     assert response["results"][0]["doc"]["path"] == "cache.md"
     assert response["query"]["plan"]["sparse"] is False
 
 
-def test_an_explanation_says_why_nothing_was_recalled(recall: Recall) -> None:
+def test_explanation_gives_the_reason_for_no_recall(recall: Recall) -> None:
     assert recall.search("retry", Ask(explain=True))["sparse"]["reason"] == "whole_list"
     assert recall.search("retry", Ask(explain=True, mode="lexical", k=1))["sparse"]["reason"] == "no_vector"
     assert recall.search("retry", Ask(explain=True, k=1))["sparse"]["reason"] in ("too_far", "already_present")
@@ -199,14 +199,14 @@ def test_an_explanation_says_why_nothing_was_recalled(recall: Recall) -> None:
     assert recall.context("retry", Ask(explain=True), Pack())["sparse"]["reason"] == "whole_list"
 
 
-def test_a_context_marks_what_was_recalled(crowded: Recall) -> None:
+def test_context_marks_recalled_chunks(crowded: Recall) -> None:
     response = crowded.context(None, Ask(settings=FAR), Pack(), rql=RECALLED)
     packed = [(chunk["path"], chunk.get("recall_injected")) for chunk in response["context"]["chunks"]]
     assert packed == [("notes/todo.txt", True)]
     assert response["sparse"]["injections"] == 1
 
 
-def test_a_plan_tells_what_normalisation_did(recall: Recall) -> None:
+def test_plan_reports_normalization(recall: Recall) -> None:
     def normalizers(fusion: str, normalize: str) -> list[dict[str, Any]]:
         ask = Ask(settings=(f"fusion={fusion}", f"normalize={normalize}"), explain=True)
         response = recall.search("retry", ask)
@@ -226,7 +226,7 @@ def test_a_plan_tells_what_normalisation_did(recall: Recall) -> None:
         assert [each["low"] for each in normalizers(fusion, "max")] == [0.0, 0.0], fusion
 
 
-def test_an_embedder_by_name_reranks_the_best_rows(recall: Recall) -> None:
+def test_named_embedder_reranks_the_best_rows(recall: Recall) -> None:
     ask = Ask(settings=("rerank=hash", "rerank_rows=2", "rerank_weight=0.5"), explain=True)
     response = recall.search("retry backoff", ask)
     assert response["query"]["plan"]["rerank"] == {"model": "hash", "rows": 2, "weight": 0.5}
@@ -238,20 +238,20 @@ def test_an_embedder_by_name_reranks_the_best_rows(recall: Recall) -> None:
     assert code_of(error) == "unknown_reranker"
 
 
-def test_a_query_for_unknown_fields_alone_gives_rows_without_fields(recall: Recall) -> None:
+def test_query_with_only_unknown_fields_gives_rows_without_fields(recall: Recall) -> None:
     response = recall.query("SELECT doc.size FROM doc")
 
     assert (response["results"][0], len(response["warnings"])) == ({}, 1)
     assert recall.explain_rql("SELECT doc.size FROM doc")["explained"]["select"] == []
 
 
-def test_an_unknown_reranker_is_found_by_the_check_alone() -> None:
+def test_unknown_reranker_is_found_by_check() -> None:
     with pytest.raises(RqlError) as error:
         Recall.check_rql("SELECT * FROM chunk USING lexical('retry') OPTION rerank nobody")
     assert (error.value.code, error.value.column) == ("unknown_reranker", 51)
 
 
-def test_a_setting_holds_for_one_question(recall: Recall) -> None:
+def test_setting_applies_to_one_query(recall: Recall) -> None:
     ask = Ask(settings=("fusion=rrf", "bm25_weight=1", "vector_weight=1"), explain=True)
     response = recall.search("retry", ask)
     assert response["query"]["plan"]["fusion"] == "rrf"
@@ -274,7 +274,7 @@ ASKED: dict[str, Callable[[Recall, Ask], Any]] = {
 }
 
 
-def test_settings_as_values_and_as_texts_answer_alike(recall: Recall) -> None:
+def test_settings_as_values_and_texts_give_equal_answers(recall: Recall) -> None:
     texts = ("fusion=rrf", "vector_weight=0.25", "pool=20", "sparse_recall=false", r"separator=\n")
     values: Settings = {
         "fusion": "rrf",
@@ -304,7 +304,7 @@ def test_every_request_refuses_an_invalid_setting(recall: Recall) -> None:
             assert code_of(error) == code, (name, settings)
 
 
-def test_a_fixed_setting_is_refused_with_its_command(recall: Recall) -> None:
+def test_fixed_setting_is_refused_with_its_command(recall: Recall) -> None:
     for setting, hint in [
         ("embedding=local", "recall reembed local"),
         ("embedding=onnx:my model", "recall reembed 'onnx:my model'"),
@@ -323,7 +323,7 @@ def test_a_fixed_setting_is_refused_with_its_command(recall: Recall) -> None:
         assert (error.value.code, error.value.hint) == ("setting_fixed", hint), setting
 
 
-def test_a_changed_or_missing_file_is_marked(recall: Recall) -> None:
+def test_changed_or_missing_file_is_marked(recall: Recall) -> None:
     (recall.engine.base / "cache.md").write_text("something else entirely\n")
     (recall.engine.base / "retry.md").unlink()
     response = recall.search("cached retry")
@@ -335,7 +335,7 @@ def test_a_changed_or_missing_file_is_marked(recall: Recall) -> None:
     assert error.value.exit_code == 3
 
 
-def test_a_stale_file_that_no_sync_mends_can_be_taken_out(recall: Recall) -> None:
+def test_stale_file_that_sync_cannot_fix_can_be_removed(recall: Recall) -> None:
     (recall.engine.base / "cache.md").write_bytes(b"\0 no text")
     with pytest.raises(StaleError) as error:
         recall.search("cached", Ask(strict_fresh=True))
@@ -347,7 +347,7 @@ def test_a_stale_file_that_no_sync_mends_can_be_taken_out(recall: Recall) -> Non
     assert recall.search("cached", Ask(fresh=True, strict_fresh=True))["ok"]
 
 
-def test_a_touched_file_with_equal_bytes_is_not_stale(recall: Recall) -> None:
+def test_touched_file_with_equal_bytes_is_not_stale(recall: Recall) -> None:
     os.utime(recall.engine.base / "cache.md")
     assert recall.search("cached")["warnings"] == []
 
@@ -358,7 +358,7 @@ def test_fresh_reads_changes_before_answering(recall: Recall) -> None:
     assert (response["results"][0]["doc"]["path"], response["warnings"]) == ("cache.md", [])
 
 
-def test_a_snapshot_is_asserted(recall: Recall) -> None:
+def test_snapshot_is_checked(recall: Recall) -> None:
     digest = recall.search("retry")["stats"]["digest"]
     assert recall.search("retry", Ask(snapshot=digest[:12]))["ok"]
     (recall.engine.base / "new.txt").write_text("new words\n")
@@ -368,14 +368,14 @@ def test_a_snapshot_is_asserted(recall: Recall) -> None:
     assert error.value.exit_code == 4
 
 
-def test_the_store_wins_over_a_recall_toml_that_disagrees(recall: Recall) -> None:
+def test_store_overrides_a_disagreeing_recall_toml(recall: Recall) -> None:
     toml = recall.engine.base / "recall.toml"
     toml.write_text(toml.read_text().replace("chunk_tokens = 400", "chunk_tokens = 300"))
     with Recall.open(start=recall.engine.base) as other:
         assert other.search("retry")["warnings"][0].startswith("W_CONFIG: recall.toml says chunker ")
 
 
-def test_another_embedder_in_recall_toml_is_told_with_the_command_that_takes_it(recall: Recall) -> None:
+def test_other_embedder_in_recall_toml_is_reported_with_its_command(recall: Recall) -> None:
     toml = recall.engine.base / "recall.toml"
     toml.write_text(toml.read_text().replace('embedding = "hash"', 'embedding = "local"'))
     with Recall.open(start=recall.engine.base) as other:
@@ -391,7 +391,7 @@ def test_adding_again_writes_nothing(recall: Recall) -> None:
     assert recall.stats()["store"] == before
 
 
-def test_get_gives_documents_lines_and_chunks_verbatim(recall: Recall) -> None:
+def test_get_returns_documents_lines_and_chunks_verbatim(recall: Recall) -> None:
     assert recall.get("cache.md")["found"]["text"] == TEXTS["cache.md"]
     lines = recall.get("cache.md:3-4")["found"]
     assert (lines["text"], lines["line_start"], lines["line_end"]) == (
@@ -409,7 +409,7 @@ def test_get_gives_documents_lines_and_chunks_verbatim(recall: Recall) -> None:
     assert code_of(error) == "bad_lines"
 
 
-def test_removed_documents_are_gone_from_every_answer(recall: Recall) -> None:
+def test_removed_documents_disappear_from_every_answer(recall: Recall) -> None:
     assert recall.remove(["retry.md"])["removed"]["documents"] == 1
     assert all(result["doc"]["path"] != "retry.md" for result in recall.search("retry backoff")["results"])
     with pytest.raises(UnknownTarget):
@@ -417,7 +417,7 @@ def test_removed_documents_are_gone_from_every_answer(recall: Recall) -> None:
     assert recall.get("cache.md")["ok"]
 
 
-def test_a_glob_takes_out_the_documents_that_match_and_a_dry_run_only_names_them(recall: Recall) -> None:
+def test_glob_removes_matching_documents_and_dry_run_lists_them(recall: Recall) -> None:
     for name in ("a/one.md", "a/b/two.md", "a/three.txt", "a/[x].md"):
         place = recall.engine.base / name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -438,7 +438,7 @@ def test_a_glob_takes_out_the_documents_that_match_and_a_dry_run_only_names_them
         recall.remove(["a/*.md"], dry_run=True)
 
 
-def test_what_was_removed_comes_back_only_when_it_is_added_by_its_name(tmp_path: Path) -> None:
+def test_removed_file_returns_only_when_added_by_name(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "tea.md").write_text("Tea.\n")
     Recall.init(str(tmp_path))
@@ -465,7 +465,7 @@ def test_what_was_removed_comes_back_only_when_it_is_added_by_its_name(tmp_path:
             recall.get("notes/tea.md")
 
 
-def test_records_that_were_removed_stay_away_until_their_file_is_added_by_its_name(tmp_path: Path) -> None:
+def test_removed_records_return_only_with_their_file_by_name(tmp_path: Path) -> None:
     lines = [json.dumps({"id": name, "text": f"a {name} of tea"}) for name in ("cup", "pot")]
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "list.jsonl").write_text("\n".join(lines), encoding="utf-8")
@@ -487,7 +487,7 @@ def test_records_that_were_removed_stay_away_until_their_file_is_added_by_its_na
         assert len(recall.search("tea")["results"]) == 3
 
 
-def test_a_file_by_its_name_takes_back_its_own_records_and_no_other_file(tmp_path: Path) -> None:
+def test_file_added_by_name_restores_only_its_own_records(tmp_path: Path) -> None:
     lines = [json.dumps({"id": name, "text": f"a {name} of tea"}) for name in ("cup", "pot")]
     (tmp_path / "data").mkdir()
     for name, text in (("tea", "plain tea"), ("tea#green", "green tea"), ("list#1.jsonl", "\n".join(lines))):
@@ -517,7 +517,7 @@ def test_purge_leaves_no_byte_of_the_text(recall: Recall) -> None:
     assert [path.name for path in recall.engine.base.glob("recall.db*")] == ["recall.db"]
 
 
-def test_purge_says_so_when_a_reader_keeps_the_log(recall: Recall) -> None:
+def test_purge_reports_a_reader_that_keeps_the_log(recall: Recall) -> None:
     recall.store.db.set_busy_timeout(50)
     with Recall.open(start=recall.engine.base) as reader, reader.store.reading():
         reader.store.info()
@@ -526,7 +526,7 @@ def test_purge_says_so_when_a_reader_keeps_the_log(recall: Recall) -> None:
     assert code_of(error) == "purge_incomplete"
 
 
-def test_a_context_is_within_every_budget_and_only_grows(recall: Recall) -> None:
+def test_context_fits_every_budget_and_only_grows(recall: Recall) -> None:
     count = counter("approx-2").count
     packed_before: set[tuple[str, int]] = set()
     for budget in range(1, 601, 1 if IS_NIGHT else 9):
@@ -541,7 +541,7 @@ def test_a_context_is_within_every_budget_and_only_grows(recall: Recall) -> None
             assert block["text"] == TEXTS[block["path"]][block["offset"] : block["end"]]
 
 
-def test_a_context_takes_rql_and_its_limit(recall: Recall) -> None:
+def test_context_accepts_rql_with_its_limit(recall: Recall) -> None:
     rql = "SELECT * FROM chunk USING lexical('retry') LIMIT 1"
     context = recall.context(None, Ask(), Pack(), rql=rql)["context"]
     assert (context["candidates"], len(context["blocks"])) == (1, 1)
@@ -549,14 +549,14 @@ def test_a_context_takes_rql_and_its_limit(recall: Recall) -> None:
     assert {block["path"] for block in whole["blocks"]} == set(TEXTS)
 
 
-def test_what_min_score_drops_is_accounted_for(recall: Recall) -> None:
+def test_rows_below_min_score_are_accounted_for(recall: Recall) -> None:
     ask = Ask(settings=("min_score=0.2",), mode="lexical")
     context = recall.context("retry backoff", ask, Pack())["context"]
     reasons = {left["reason"]: left["count"] for left in context["omitted"]}
     assert reasons["below_min_score"] + len(context["chunks"]) == context["candidates"]
 
 
-def test_documents_that_min_score_drops_count_nowhere(tmp_path: Path) -> None:
+def test_documents_below_min_score_count_nowhere(tmp_path: Path) -> None:
     texts = {"a": "red red red\n\nred red sea", "b": "red red tea\n\na plain jug", "c": "red tea cup"}
     for name, text in texts.items():
         (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
@@ -589,7 +589,7 @@ def test_pins_come_first_and_drops_stay_out(recall: Recall) -> None:
         recall.context("retry", Ask(), Pack(pins=("feedfacefeed",)))
 
 
-def test_init_keeps_what_is_there(tmp_path: Path) -> None:
+def test_init_keeps_existing_settings(tmp_path: Path) -> None:
     (tmp_path / "recall.toml").write_text("chunk_tokens = 100\noverlap_tokens = 10\n")
     assert Recall.init(str(tmp_path))["store"]["chunker"].endswith(":100:10:6000")
     assert (tmp_path / "recall.toml").read_text() == "chunk_tokens = 100\noverlap_tokens = 10\n"
@@ -599,7 +599,7 @@ def test_init_keeps_what_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["rank", "optimal"])
-def test_an_empty_document_is_left_out_of_a_context_and_says_so(tmp_path: Path, mode: str) -> None:
+def test_empty_document_is_omitted_from_a_context_with_a_reason(tmp_path: Path, mode: str) -> None:
     (tmp_path / "a.txt").write_text("some words", encoding="utf-8")
     (tmp_path / "empty.txt").write_text("", encoding="utf-8")
     Recall.init(str(tmp_path))
@@ -613,7 +613,7 @@ def test_an_empty_document_is_left_out_of_a_context_and_says_so(tmp_path: Path, 
     assert context["candidates"] == 2
 
 
-def test_a_reranker_is_kept_until_other_settings_say_who_makes_vectors(recall: Recall) -> None:
+def test_reranker_is_reused_until_the_embedder_changes(recall: Recall) -> None:
     asked = recall.config._replace(rerank="hash")
     kept = recall.engine.reranker(asked)
     recall.engine.config = recall.config._replace(pool=7)

@@ -59,7 +59,7 @@ def found(recall: Recall, words: str) -> list[str]:
     return [each["doc"]["path"] for each in recall.search(words, mode="lexical")["results"]]
 
 
-def test_what_changed_before_the_start_is_found_after_it(store: Path) -> None:
+def test_changes_before_the_start_are_found_after_it(store: Path) -> None:
     (store / "docs" / "b.md").write_text("wombat")
 
     with followed(store, Following(on_boot=True)) as said:
@@ -69,7 +69,7 @@ def test_what_changed_before_the_start_is_found_after_it(store: Path) -> None:
         assert found(recall, "wombat") == ["docs/b.md"]
 
 
-def test_a_file_that_changes_is_found_once_it_has_rested(store: Path) -> None:
+def test_changed_file_is_found_once_it_is_quiet(store: Path) -> None:
     pool = ConnectionPool(StoreSettings(str(store)), connections=1)
     assert pool.ask(lambda recall: found(recall, "quokka")).result() == ["docs/a.md"]
     with followed(store, Following(watch=True)) as said:
@@ -86,21 +86,21 @@ def test_a_file_that_changes_is_found_once_it_has_rested(store: Path) -> None:
     pool.close()
 
 
-def test_every_so_often_it_looks_by_itself(store: Path) -> None:
+def test_interval_syncs_regularly(store: Path) -> None:
     with followed(store, Following(interval=0.02)) as said:
         for name in ("b", "c"):
             (store / "docs" / f"{name}.md").write_text(name * 5)
             assert said.get(timeout=SECONDS) == "1 added"
 
 
-def test_what_changes_nothing_is_not_told(store: Path) -> None:
+def test_sync_without_changes_is_not_reported(store: Path) -> None:
     with followed(store, Following(interval=0.01)) as said:
         (store / "docs" / "b.md").write_text("wombat")
         assert said.get(timeout=SECONDS) == "1 added"
     assert said.empty()
 
 
-def test_without_a_wish_nothing_is_synced(store: Path) -> None:
+def test_default_following_syncs_nothing(store: Path) -> None:
     (store / "docs" / "b.md").write_text("wombat")
     with followed(store, Following()) as said:
         pass
@@ -136,9 +136,7 @@ def _many(store: Path, count: int) -> None:
         (store / "docs" / f"new{number:03}.md").write_text(f"wombat {number}")
 
 
-def test_searches_go_on_with_what_was_committed_while_a_sync_runs(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_searches_during_a_sync_see_committed_rows(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there, go = _held(monkeypatch)
     _many(store, 200)
     pool = ConnectionPool(StoreSettings(str(store)), connections=2)
@@ -154,7 +152,7 @@ def test_searches_go_on_with_what_was_committed_while_a_sync_runs(
     pool.close()
 
 
-def test_searches_go_on_with_the_state_before_while_a_sync_waits_for_another_writer(store: Path) -> None:
+def test_searches_work_while_a_sync_waits_for_a_writer(store: Path) -> None:
     (store / "docs" / "b.md").write_text("wombat")
     pool = ConnectionPool(StoreSettings(str(store)), connections=1)
     before = pool.ask(lambda recall: recall.store.info().digest).result()
@@ -169,7 +167,7 @@ def test_searches_go_on_with_the_state_before_while_a_sync_waits_for_another_wri
     pool.close()
 
 
-def test_a_sync_that_fails_is_told_and_the_next_one_is_tried(store: Path) -> None:
+def test_failed_sync_is_reported_and_retried(store: Path) -> None:
     whole = (store / "recall.toml").read_text()
     (store / "recall.toml").write_text("[")
     (store / "docs" / "b.md").write_text("wombat")
@@ -184,7 +182,7 @@ def test_a_sync_that_fails_is_told_and_the_next_one_is_tried(store: Path) -> Non
     assert told == "1 added"
 
 
-def test_a_watch_begins_again_after_its_folder_was_gone(store: Path) -> None:
+def test_watch_restarts_after_its_folder_was_gone(store: Path) -> None:
     docs, away = store / "docs", store.parent / "away"
     docs.rename(away)
     with followed(store, Following(watch=True)) as said:
@@ -197,9 +195,7 @@ def test_a_watch_begins_again_after_its_folder_was_gone(store: Path) -> None:
     assert "1 added" in told
 
 
-def test_closing_in_the_midst_of_a_sync_keeps_what_was_committed(
-    store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_during_a_sync_keeps_committed_rows(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there, go = _held(monkeypatch)
     _many(store, 200)
     said: Queue[str] = Queue()
@@ -226,7 +222,7 @@ def test_closing_in_the_midst_of_a_sync_keeps_what_was_committed(
         assert recall.store.info().documents == 201
 
 
-def test_what_opens_the_store_while_it_closes_writes_nothing(store: Path) -> None:
+def test_sync_started_during_closing_writes_nothing(store: Path) -> None:
     (store / "docs" / "b.md").write_text("wombat")
     said: Queue[str] = Queue()
     follower = Follower(StoreSettings(str(store)), Following(on_boot=True), said.put)

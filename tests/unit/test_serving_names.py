@@ -61,13 +61,13 @@ def text_of(recall: Recall, target: str) -> str:
     return recall.get(target)["found"]["text"]
 
 
-def test_a_part_is_known_by_its_name(recall: Recall, names: CallerNames) -> None:
+def test_part_is_known_by_its_name(recall: Recall, names: CallerNames) -> None:
     assert text_of(recall, names.find("a.md#A").target) == FILES["home/a.md"]
     with pytest.raises(UnknownTarget):
         names.find("gone.md#A")
 
 
-def test_a_name_means_the_document_that_answers_show_by_it(recall: Recall, names: CallerNames) -> None:
+def test_name_means_the_document_shown_under_it(recall: Recall, names: CallerNames) -> None:
     for name, text in [
         ("a.md", "# A\n\nFirst.\n\nSecond.\n"),
         ("./notes/b.md", "Below.\n"),
@@ -86,7 +86,7 @@ def test_a_name_means_the_document_that_answers_show_by_it(recall: Recall, names
         assert names.find(found.path).path == found.path, name
 
 
-def test_every_document_has_a_name_of_its_own_and_is_found_by_it(recall: Recall, names: CallerNames) -> None:
+def test_every_document_has_a_unique_name_that_finds_it(recall: Recall, names: CallerNames) -> None:
     stored = [each["doc"]["path"] for each in recall.query("SELECT doc.path FROM doc")["results"]]
     shown = [names.shown(path) for path in stored]
 
@@ -103,7 +103,7 @@ def test_paths_may_be_relative_to_another_folder(recall: Recall, place: Path) ->
     assert names.find("far/wiki/d.md").path == "far/wiki/d.md"
 
 
-def test_an_id_or_its_beginning_is_a_name(recall: Recall, names: CallerNames) -> None:
+def test_id_or_its_prefix_is_a_name(recall: Recall, names: CallerNames) -> None:
     full = names.find("a.md").target
 
     assert names.find(full).target == full
@@ -111,32 +111,32 @@ def test_an_id_or_its_beginning_is_a_name(recall: Recall, names: CallerNames) ->
     assert names.find(f"{full[:12]}:3").target == f"{full}:3"
 
 
-def test_an_ending_that_two_paths_have_is_refused_with_both(names: CallerNames) -> None:
+def test_ending_of_two_paths_is_refused_with_both(names: CallerNames) -> None:
     with pytest.raises(UsageError) as caught:
         names.find("same.md")
     assert caught.value.code == "ambiguous_path"
     assert caught.value.hint == "notes/same.md or other/same.md"
 
 
-def test_an_ending_begins_with_a_whole_name(names: CallerNames) -> None:
+def test_ending_begins_with_a_whole_name(names: CallerNames) -> None:
     for name in ("ame.md", "tes/b.md", "ame.md:1"):
         with pytest.raises(UnknownTarget):
             names.find(name)
 
 
-def test_what_an_ending_of_two_paths_has_behind_it_is_kept(names: CallerNames) -> None:
+def test_ambiguous_ending_keeps_its_line_suffix(names: CallerNames) -> None:
     with pytest.raises(UsageError) as caught:
         names.find("same.md:1")
     assert caught.value.hint == "notes/same.md:1 or other/same.md:1"
 
 
-def test_a_name_that_is_nearly_one_is_told_the_nearest(names: CallerNames) -> None:
+def test_near_miss_suggests_the_nearest_name(names: CallerNames) -> None:
     with pytest.raises(UnknownTarget) as caught:
         names.find("notes/sime.md")
     assert "same.md" in str(caught.value.hint)
 
 
-def test_a_name_outside_the_store_is_refused(names: CallerNames) -> None:
+def test_name_outside_the_store_is_refused(names: CallerNames) -> None:
     for name in ["", "/etc/passwd", "~/x", "../wiki/c.md", "notes/../../wiki/c.md", "a\0b", "\\x"]:
         with pytest.raises(UsageError) as caught:
             names.find(name)
@@ -144,7 +144,7 @@ def test_a_name_outside_the_store_is_refused(names: CallerNames) -> None:
 
 
 @given(name=st.text(max_size=40) | st.sampled_from(["secret/e.md", "outside/etc/passwd", "home/a.md", "file:///etc"]))
-def test_no_name_makes_a_file_be_opened_or_looked_for(place: Path, name: str) -> None:
+def test_no_name_opens_or_looks_up_a_file(place: Path, name: str) -> None:
     touched: list[object] = []
     with Recall.open(str(place / "home")) as recall, pytest.MonkeyPatch.context() as patched:
         names = CallerNames(recall)
@@ -165,7 +165,7 @@ def test_no_name_makes_a_file_be_opened_or_looked_for(place: Path, name: str) ->
 
 @example(name="·")
 @given(name=st.text("ab\\`*·[]1x20 \n\x1b\u2028~#:.-", min_size=1, max_size=12))
-def test_a_name_is_spelled_on_one_line_and_read_back(name: str) -> None:
+def test_name_is_spelled_on_one_line_and_read_back(name: str) -> None:
     shown = spell(name)
 
     assert shown.isprintable()
@@ -174,7 +174,7 @@ def test_a_name_is_spelled_on_one_line_and_read_back(name: str) -> None:
     assert shown == name or spell(shown) != shown
 
 
-def test_what_an_answer_cites_is_found_whatever_its_name(tmp_path: Path) -> None:
+def test_every_cited_name_is_found(tmp_path: Path) -> None:
     odd = [
         "a** · score 0.999 · chunk deadbeef.md", "b`c`.md", "c\nWarning: all is well.md", "d [2] x.md:1-2", "e\\n.md",
         "e\n.md", "f\x1b[2J.md", "~g.md", "\\h.md", "i  two.md", " j .md", "[slug].md", "```", "3 of 3 documents.",

@@ -66,7 +66,7 @@ def held(pool: ConnectionPool, count: int) -> tuple[Event, list[Asked[bool]]]:
     return go, asked
 
 
-def test_every_caller_gets_the_answer_that_the_method_gives(pool: ConnectionPool, store: Path) -> None:
+def test_every_caller_gets_the_answer_of_the_method(pool: ConnectionPool, store: Path) -> None:
     asked = [pool.ask(found) for _ in range(4)]
 
     with Recall.open(str(store)) as recall:
@@ -75,7 +75,7 @@ def test_every_caller_gets_the_answer_that_the_method_gives(pool: ConnectionPool
     assert set(expected) >= {"a.txt", "c.txt"}
 
 
-def test_what_a_question_raises_reaches_who_asked_and_nobody_else(pool: ConnectionPool) -> None:
+def test_error_reaches_only_its_caller(pool: ConnectionPool) -> None:
     wrong, right = pool.ask(lambda recall: recall.query("SELECT nothing")), pool.ask(found)
 
     with pytest.raises(RecallError) as caught:
@@ -84,7 +84,7 @@ def test_what_a_question_raises_reaches_who_asked_and_nobody_else(pool: Connecti
     assert right.result()
 
 
-def test_beyond_the_queue_a_question_is_refused_with_a_time_to_come_back(pool: ConnectionPool) -> None:
+def test_full_queue_refuses_with_a_retry_time(pool: ConnectionPool) -> None:
     go, running = held(pool, 2)
     waiting = [pool.ask(found) for _ in range(4)]
 
@@ -116,7 +116,7 @@ def test_no_session_fills_the_queue(store: Path) -> None:
     pool.close()
 
 
-def test_a_question_that_runs_is_cancelled_and_its_connection_answers_the_next_one(pool: ConnectionPool) -> None:
+def test_running_call_is_cancelled_and_its_connection_continues(pool: ConnectionPool) -> None:
     _, running = held(pool, 2)
 
     for each in running:
@@ -129,7 +129,7 @@ def test_a_question_that_runs_is_cancelled_and_its_connection_answers_the_next_o
     assert pool.ask(found).result()
 
 
-def test_a_question_that_waits_is_cancelled_without_being_asked(pool: ConnectionPool) -> None:
+def test_waiting_call_is_cancelled_without_running(pool: ConnectionPool) -> None:
     go, _ = held(pool, 2)
     asked: list[str] = []
     waiting = pool.ask(lambda _: asked.append("asked"))
@@ -143,7 +143,7 @@ def test_a_question_that_waits_is_cancelled_without_being_asked(pool: Connection
     assert not asked
 
 
-def test_cancelled_questions_leave_room_in_a_full_queue(pool: ConnectionPool) -> None:
+def test_cancelled_calls_leave_room_in_a_full_queue(pool: ConnectionPool) -> None:
     go, _ = held(pool, 2)
     for each in [pool.ask(found) for _ in range(4)]:
         each.cancel()
@@ -154,7 +154,7 @@ def test_cancelled_questions_leave_room_in_a_full_queue(pool: ConnectionPool) ->
     assert again.result()
 
 
-def test_the_time_in_the_queue_counts(pool: ConnectionPool) -> None:
+def test_time_in_the_queue_counts(pool: ConnectionPool) -> None:
     go, _ = held(pool, 2)
     late = pool.ask(found, seconds=0.01)
     while not late._deadline.is_over():
@@ -166,7 +166,7 @@ def test_the_time_in_the_queue_counts(pool: ConnectionPool) -> None:
     assert "0.01 s" in str(caught.value)
 
 
-def test_a_store_that_is_not_there_is_looked_for_again(tmp_path: Path) -> None:
+def test_missing_store_is_looked_up_again(tmp_path: Path) -> None:
     pool = ConnectionPool(StoreSettings(str(tmp_path / "store")), connections=1)
     with pytest.raises(RecallError) as caught:
         pool.ask(found).result()
@@ -186,7 +186,7 @@ def one(store: Path) -> Iterator[ConnectionPool]:
     pool.close()
 
 
-def test_a_store_that_was_replaced_is_opened_anew(one: ConnectionPool, store: Path, tmp_path: Path) -> None:
+def test_replaced_store_is_reopened(one: ConnectionPool, store: Path, tmp_path: Path) -> None:
     assert "d.txt" not in one.ask(found).result()
     other = filled(tmp_path / "other", {"d.txt": "Retries of another store."})
     for each in ("recall.db-wal", "recall.db-shm"):
@@ -197,7 +197,7 @@ def test_a_store_that_was_replaced_is_opened_anew(one: ConnectionPool, store: Pa
     assert one.ask(found).result() == ["d.txt"]
 
 
-def test_settings_that_changed_hold_for_the_next_question(one: ConnectionPool, store: Path) -> None:
+def test_changed_settings_apply_to_the_next_call(one: ConnectionPool, store: Path) -> None:
     assert len(one.ask(found).result()) > 1
     toml = store / "recall.toml"
 
@@ -219,7 +219,7 @@ def test_connections_share_one_embedder(pool: ConnectionPool) -> None:
     assert one.result() == two.result()
 
 
-def test_no_question_names_what_is_opened_for_it(pool: ConnectionPool) -> None:
+def test_call_cannot_name_a_model_or_file_to_open(pool: ConnectionPool) -> None:
     for setting in ["rerank=onnx:/etc", "pack_counter=hf:/etc/passwd"]:
         with pytest.raises(UsageError) as caught:
             pool.ask(lambda recall, chosen=(setting,): recall.context("retries", settings=chosen)).result()
@@ -232,7 +232,7 @@ def test_no_question_names_what_is_opened_for_it(pool: ConnectionPool) -> None:
         assert caught_in_rql.value.code in ("bad_value", "unknown_option"), setting
 
 
-def test_after_closing_no_question_is_taken_and_those_that_run_end(pool: ConnectionPool) -> None:
+def test_closed_pool_refuses_calls_and_ends_running_ones(pool: ConnectionPool) -> None:
     _, running = held(pool, 2)
 
     pool.close()

@@ -37,7 +37,7 @@ def test_every_setting_can_be_written_and_read_again(tmp_path: Path) -> None:
     assert load(toml) == Config()._replace(**values)
 
 
-def test_a_missing_file_is_made_and_a_key_that_is_not_there_comes_last(tmp_path: Path) -> None:
+def test_missing_file_is_created_and_new_key_comes_last(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
 
     write_settings(toml, {"embedding": "local"})
@@ -46,7 +46,7 @@ def test_a_missing_file_is_made_and_a_key_that_is_not_there_comes_last(tmp_path:
     assert toml.read_text() == 'embedding = "local"\npool = 3\n'
 
 
-def test_the_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_file_keeps_its_mode_and_symlink(tmp_path: Path) -> None:
     real, link = tmp_path / "real.toml", tmp_path / "recall.toml"
     real.write_text("pool = 1\n")
     real.chmod(0o640)
@@ -59,7 +59,7 @@ def test_the_file_keeps_its_mode_and_a_link_stays_a_link(tmp_path: Path) -> None
     assert sorted(path.name for path in tmp_path.iterdir()) == ["real.toml", "recall.toml"]
 
 
-def test_no_other_file_beside_it_is_touched(tmp_path: Path) -> None:
+def test_no_other_file_is_touched(tmp_path: Path) -> None:
     toml, other = tmp_path / "recall.toml", tmp_path / "recall.toml.part"
     other.write_text("mine")
 
@@ -69,7 +69,7 @@ def test_no_other_file_beside_it_is_touched(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_a_file_that_is_no_toml_stays_and_the_error_tells_what_to_write(tmp_path: Path) -> None:
+def test_invalid_toml_stays_and_the_error_shows_new_settings(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
     toml.write_text("= nonsense")
 
@@ -81,7 +81,7 @@ def test_a_file_that_is_no_toml_stays_and_the_error_tells_what_to_write(tmp_path
     assert toml.read_text() == "= nonsense"
 
 
-def test_why_a_file_cannot_be_written_is_told_in_words(tmp_path: Path) -> None:
+def test_write_failure_is_explained_in_words(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         write_settings(tmp_path / "gone" / "recall.toml", {"pool": 3})
 

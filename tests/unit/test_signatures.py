@@ -110,7 +110,7 @@ def fresh(store: SqliteStore) -> dict[int, bytes]:
     return {rowid: signed(bytes(vector)) for rowid, vector in held.items()}
 
 
-def test_the_same_bits_come_of_a_seed_on_every_machine() -> None:
+def test_seed_gives_the_same_bits_on_every_machine() -> None:
     vectors = EMBEDDER.embed(WORDS)
     made = b"".join(signatures.signature(vector, Signing(256, 5)) for vector in vectors)
     assert sha256(made).hexdigest() == KNOWN
@@ -126,13 +126,13 @@ def test_numpy_and_plain_python_make_the_same_signatures() -> None:
         assert [signatures.signature(vector, SIGNING) for vector in vectors] == plain, dimension
 
 
-def test_more_bits_leave_the_first_ones_as_they_are_and_another_seed_does_not() -> None:
+def test_more_bits_extend_a_signature_and_another_seed_changes_it() -> None:
     vector = unit(Random(0), 64)
     few, many = (signatures.signature(vector, Signing(bits, 1)) for bits in (64, 512))
     assert many[:8] == few != signatures.signature(vector, Signing(64, 2))
 
 
-def test_what_lies_next_to_a_hyperplane_falls_on_one_side_of_it_everywhere() -> None:
+def test_vector_near_a_hyperplane_has_one_side_everywhere() -> None:
     """Two components that cancel each other out, and others too small to count."""
     near = [array("f", [0.7, first, *([1e-6] * 62)]).tobytes() for first in (0.7, -0.7)]
     made = signatures.signatures(near, SIGNING)
@@ -146,13 +146,13 @@ def test_sums_beyond_single_precision_are_exact_too() -> None:
     assert signatures.signatures([longer], SIGNING) == [signatures._plain(longer, SIGNING)]
 
 
-def test_bits_are_counted_alike_with_an_older_numpy() -> None:
+def test_older_numpy_counts_bits_equally() -> None:
     words = np.array([[0, 1, 2**64 - 1], [2**63, 12345, 7]], dtype=np.uint64)
     assert matrix.ones_by_byte(words[0]).tolist() == [0, 1, 64] == matrix.ones(words[0]).tolist()
     assert matrix.ones_by_byte(words[1]).tolist() == matrix.ones(words[1]).tolist()
 
 
-def test_the_shortlist_equals_a_full_comparison_of_filtered_rows(store: SqliteStore) -> None:
+def test_shortlist_equals_a_full_comparison_of_filtered_rows(store: SqliteStore) -> None:
     for memory_mb in [0, 512]:
         store.memory_mb = memory_mb
         assert not memory_mb or store.fill_memory(), memory_mb
@@ -165,7 +165,7 @@ def test_the_shortlist_equals_a_full_comparison_of_filtered_rows(store: SqliteSt
             assert (memory is not None and memory.nearby is not None) is bool(memory_mb), memory_mb
 
 
-def test_a_shortlist_holds_live_rows_alone(store: SqliteStore) -> None:
+def test_shortlist_contains_only_live_rows(store: SqliteStore) -> None:
     (gone,) = by_rule(store, EMBEDDER.embed(["ant"])[0], None, 1)
     with store.unlock():
         store.execute("UPDATE doc SET deleted = 1 WHERE rowid = (SELECT doc FROM chunk WHERE rowid = ?)", (gone,))
@@ -178,7 +178,7 @@ WRITES = ("put", "tombstone", "compact", "purge", "reembed", "put_vectors", "ref
 
 
 @pytest.mark.parametrize("seed", range(4 if IS_NIGHT else 1))
-def test_signatures_follow_whatever_is_written(store: SqliteStore, seed: int) -> None:
+def test_signatures_follow_every_write(store: SqliteStore, seed: int) -> None:
     random = Random(seed)
     for step, write in enumerate(random.sample(WRITES, len(WRITES)) + random.choices(WRITES, k=5 * IS_NIGHT)):
         match write:
@@ -224,9 +224,7 @@ def reembed(store: SqliteStore, step: int) -> None:
     assert store.finish_reembed(back)
 
 
-def test_vectors_and_signatures_come_in_one_transaction_or_not_at_all(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_and_signatures_share_one_transaction(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     before = kept(store)
     monkeypatch.setattr(store, "_expect_in_place", fail_second())
     with pytest.raises(ZeroDivisionError):
@@ -246,9 +244,7 @@ def fail_second() -> Callable[[], None]:
     return look
 
 
-def test_a_writer_that_knows_nothing_of_signatures_hides_nothing(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_writer_without_signatures_hides_nothing(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(lsh, "sign", lambda *_: None)
         put(store, new_file("new.txt", ["gnu"]))
@@ -260,7 +256,7 @@ def test_a_writer_that_knows_nothing_of_signatures_hides_nothing(
     assert kept(store) == fresh(store)
 
 
-def test_other_bits_or_another_seed_are_made_anew_and_none_is_kept_where_none_is_wanted(store: SqliteStore) -> None:
+def test_changed_settings_rebuild_or_drop_signatures(store: SqliteStore) -> None:
     generation, digest = store.generation(), store.info().digest
     assert not store.sign(SIGNING)
     assert store.sign(Signing(64, 1))
@@ -275,7 +271,7 @@ def test_other_bits_or_another_seed_are_made_anew_and_none_is_kept_where_none_is
     assert (store.generation(), store.info().digest) == (generation, digest)
 
 
-def test_a_purge_leaves_no_signature_behind(path: str) -> None:
+def test_purge_leaves_no_signature(path: str) -> None:
     store = open_store(path)
     (first, *_) = store.files()
     gone = {kept(store)[rowid] for rowid in store.chunks_of_file(first.path)}
@@ -332,7 +328,7 @@ def said(response: Any) -> Any:
     return response
 
 
-def test_an_answer_by_signatures_says_so_and_how_many_rows_it_looked_at(home: Path) -> None:
+def test_answer_reports_signature_use_and_examined_rows(home: Path) -> None:
     with Recall.open(start=home) as recall:
         answer = recall.search("ant bee", mode="semantic")
         stats, plan = answer["stats"], answer["query"]["plan"]
@@ -342,7 +338,7 @@ def test_an_answer_by_signatures_says_so_and_how_many_rows_it_looked_at(home: Pa
     assert ("examined" in words, words["index"]) == (False, "exact")
 
 
-def test_every_process_and_the_hundredth_question_give_the_same_bytes(home: Path) -> None:
+def test_every_process_gives_the_same_bytes_repeatedly(home: Path) -> None:
     asks = [
         Ask(mode=mode, filter=filtered, explain=True)
         for mode in ("semantic", "hybrid")
@@ -365,7 +361,7 @@ def test_every_process_and_the_hundredth_question_give_the_same_bytes(home: Path
         assert asked(plain) == first
 
 
-def test_an_exact_question_is_answered_as_by_a_store_without_an_index(home: Path, tmp_path: Path) -> None:
+def test_exact_query_equals_a_store_without_an_index(home: Path, tmp_path: Path) -> None:
     rql = "SELECT * FROM chunk USING semantic('ant bee'), lexical('ant') LIMIT 9 OPTION exact ON"
     with Recall.open(start=home) as recall:
         before = [said(recall.search("ant bee", exact=True)), said(recall.query(rql))]
@@ -383,7 +379,7 @@ def test_an_exact_question_is_answered_as_by_a_store_without_an_index(home: Path
             recall.compact()
 
 
-def test_a_filter_leaves_its_rows_before_the_shortlist_is_taken(home: Path) -> None:
+def test_filter_applies_before_the_shortlist(home: Path) -> None:
     where = "doc.path IN ('docs/10.md', 'docs/11.md', 'docs/12.md')"
     with Recall.open(start=home) as recall:
         answer = recall.search("ant bee", mode="semantic", filter=where)
@@ -411,9 +407,7 @@ def test_signatures_of_other_settings_are_ignored_with_a_hint(home: Path) -> Non
         assert (again["stats"]["index"], again["warnings"]) == ("lsh", []), changed
 
 
-def test_a_store_of_few_vectors_is_searched_whole_and_warns_of_nothing(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_small_store_is_searched_fully_without_a_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "EXACT_VECTORS", 60)
     monkeypatch.setattr(embedders, "EXACT_VECTORS", 60)
     set_to(home, ann_seed=1)
@@ -422,7 +416,7 @@ def test_a_store_of_few_vectors_is_searched_whole_and_warns_of_nothing(
     assert (answer["stats"]["exact"], answer["stats"]["index"], answer["warnings"]) == (True, "exact", [])
 
 
-def test_stats_and_doctor_measure_how_much_is_found_on_questions_of_words(home: Path) -> None:
+def test_stats_and_doctor_measure_recall_on_word_queries(home: Path) -> None:
     with Recall.open(start=home) as recall:
         stats = recall.stats()["store"]["vector_index"]
         assert stats == recall.stats()["store"]["vector_index"]
@@ -436,21 +430,21 @@ def test_stats_and_doctor_measure_how_much_is_found_on_questions_of_words(home: 
     assert check["evidence"] == f"60 signatures of 128 bits with seed 0; {found}"
 
 
-def test_a_shortlist_of_every_row_finds_everything(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shortlist_of_every_row_finds_everything(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "SHORTLIST", 60)
     with Recall.open(start=home) as recall:
         found = embedders.measure_recall(recall.store, recall.engine.embedder, recall.config)
     assert (found.at_10, found.at_pool) == (1.0, 1.0)
 
 
-def test_an_empty_store_has_no_recall_rather_than_none_or_all(tmp_path: Path) -> None:
+def test_empty_store_has_undefined_recall(tmp_path: Path) -> None:
     init(tmp_path, "vector_index=lsh")
     with Recall.open(start=tmp_path) as recall:
         view = recall.stats()["store"]["vector_index"]
     assert (view["ready"], view["questions"], view["recall_at_10"], view["recall_at_pool"]) == (True, 0, None, None)
 
 
-def test_doctor_finds_a_signature_of_another_vector_and_makes_all_anew(home: Path) -> None:
+def test_doctor_finds_a_wrong_signature_and_rebuilds_all(home: Path) -> None:
     with Recall.open(start=home) as recall:
         with recall.store.transaction():  # type: ignore[attr-defined]
             recall.store.execute(  # type: ignore[attr-defined]
@@ -465,7 +459,7 @@ def test_doctor_finds_a_signature_of_another_vector_and_makes_all_anew(home: Pat
         assert "backup" not in {each["code"] for each in recall.doctor(fix=True)["checks"]}
 
 
-def test_a_store_that_is_made_anew_of_a_damaged_one_has_its_signatures(home: Path) -> None:
+def test_rebuilt_damaged_store_has_its_signatures(home: Path) -> None:
     with Recall.open(start=home) as recall:
         store = recall.store
         assert isinstance(store, SqliteStore)
@@ -480,7 +474,7 @@ def test_a_store_that_is_made_anew_of_a_damaged_one_has_its_signatures(home: Pat
         assert recall.search("ant bee")["stats"]["index"] == "lsh"
 
 
-def test_doctor_says_nothing_of_an_index_that_nobody_wants(home: Path) -> None:
+def test_doctor_ignores_an_unwanted_index(home: Path) -> None:
     set_to(home, vector_index="auto")
     with Recall.open(start=home) as recall:
         assert "vector_index" not in {each["code"] for each in recall.doctor()["checks"]}
@@ -488,7 +482,7 @@ def test_doctor_says_nothing_of_an_index_that_nobody_wants(home: Path) -> None:
         assert "signatures" not in recall.compact()["compacted"]
 
 
-def test_an_import_is_signed_as_it_comes(home: Path, tmp_path: Path) -> None:
+def test_import_signs_its_vectors(home: Path, tmp_path: Path) -> None:
     with Recall.open(start=home) as recall, (home / "out.jsonl").open("w") as out:
         recall.export(out)
         before = recall.store.execute("SELECT count(*) FROM ann_lsh")  # type: ignore[attr-defined]
@@ -503,7 +497,7 @@ def test_an_import_is_signed_as_it_comes(home: Path, tmp_path: Path) -> None:
         assert said(recall.search("ant bee")) == asked
 
 
-def test_a_recovered_store_has_the_signatures_that_the_settings_want(home: Path) -> None:
+def test_recovered_store_has_the_configured_signatures(home: Path) -> None:
     Recall.recover(home / "recall.db", home / "other.db")
     store = open_store(str(home / "other.db"))
     assert store.is_signed(Signing(128, 0))
@@ -511,7 +505,7 @@ def test_a_recovered_store_has_the_signatures_that_the_settings_want(home: Path)
     store.close()
 
 
-def test_whynot_tells_what_the_index_missed_and_that_an_exact_search_brings_it(home: Path) -> None:
+def test_whynot_reports_index_misses_and_suggests_exact_search(home: Path) -> None:
     with Recall.open(start=home) as recall:
         near = recall.search("ant bee", mode="semantic", k=4)
         exact = recall.search("ant bee", mode="semantic", k=4, exact=True)
@@ -529,7 +523,7 @@ def test_whynot_tells_what_the_index_missed_and_that_an_exact_search_brings_it(h
     assert stage["status"] == "pass"
 
 
-def test_whynot_blames_the_index_for_nothing_that_an_exact_search_leaves_out_too(home: Path) -> None:
+def test_whynot_does_not_blame_the_index_for_exact_misses(home: Path) -> None:
     with Recall.open(start=home) as recall:
         last = recall.search("ant bee", mode="semantic", k=60, exact=True)["results"][-1]["doc"]["path"]
         view = recall.why_not("ant bee", last, Ask(mode="semantic"), fixes=False)["whynot"]
@@ -541,22 +535,20 @@ def test_whynot_blames_the_index_for_nothing_that_an_exact_search_leaves_out_too
     assert [each for each in view["stages"] if each["stage"] == "index"] == []
 
 
-def test_settings_that_cannot_be_are_refused(tmp_path: Path) -> None:
+def test_impossible_settings_are_refused(tmp_path: Path) -> None:
     for value in ["ann_bits=100", "ann_bits=32", "ann_seed=-1", "vector_index=ivf"]:
         with pytest.raises(ConfigError) as refused:
             init(tmp_path, value)
         assert refused.value.code == "bad_value", value
 
 
-def test_the_index_belongs_to_the_store_and_not_to_a_question(home: Path) -> None:
+def test_index_belongs_to_the_store_not_to_a_query(home: Path) -> None:
     with Recall.open(start=home) as recall, pytest.raises(RecallError) as refused:
         recall.search("ant", settings=("vector_index=exact",))
     assert refused.value.code == "setting_fixed"
 
 
-def test_a_store_without_signatures_of_any_kind_answers_and_says_so(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_store_without_signature_support_answers_with_a_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SqliteStore, "capabilities", frozenset({"lexical_fts"}))
     with Recall.open(start=home) as recall:
         answer = recall.search("ant bee", k=4)
@@ -568,5 +560,5 @@ def test_a_store_without_signatures_of_any_kind_answers_and_says_so(
     assert (answer["stats"]["index"], view["ready"]) == ("exact", False)
 
 
-def test_the_defaults_ask_for_no_index() -> None:
+def test_defaults_use_no_index() -> None:
     assert (Config().vector_index, Config().ann_bits, Config().ann_seed) == ("auto", 1024, 0)

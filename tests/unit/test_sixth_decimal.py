@@ -95,7 +95,7 @@ def best_first(values: Sequence[float]) -> list[int]:
     return sorted(range(len(values)), key=lambda n: (-values[n], n))
 
 
-def test_the_data_can_tell_float32_from_float64() -> None:
+def test_data_can_tell_float32_from_float64() -> None:
     settled = [exact(QUERY, row) for row in HALVES]
     matrix = np.frombuffer(b"".join(HALVES), dtype="<f4").reshape(ROWS, -1)
     numpy32 = (matrix @ np.frombuffer(QUERY, dtype="<f4")).astype(np.float64)
@@ -107,12 +107,12 @@ def test_the_data_can_tell_float32_from_float64() -> None:
     assert sum(str(round(fsum(map(mul, array("f", QUERY), array("f", row))), 6)) == "-0.0" for row in HALVES) > 10
 
 
-def test_values_around_the_half_are_those_of_float64() -> None:
+def test_values_around_the_half_match_float64() -> None:
     for way in each_way:
         assert bits(way(QUERY, HALVES)) == bits([exact(QUERY, row) for row in HALVES]), way
 
 
-def test_a_cosine_exactly_on_the_half_rounds_to_even() -> None:
+def test_cosine_exactly_on_the_half_rounds_to_even() -> None:
     for way in each_way:
         for steps, rounded in [
             (1, 0.007812),
@@ -138,7 +138,7 @@ def reached(cosine: float) -> tuple[Vector, Vector]:
     return np.ones(5, dtype="<f4").tobytes(), row
 
 
-def test_the_last_bit_next_to_the_half_decides() -> None:
+def test_last_bit_next_to_the_half_decides() -> None:
     for way in each_way:
         for millionths in [0, 1, 2, 3, 10, 77, 1_024, 4_098, 65_537, 123_456, 345_678, 481_024]:
             half = (millionths + 0.5) / 1e6
@@ -149,7 +149,7 @@ def test_the_last_bit_next_to_the_half_decides() -> None:
                     assert bits(way(query, [row])) == bits([round(value, 6) + 0.0]), (way, millionths)
 
 
-def test_no_cosine_is_beyond_one() -> None:
+def test_no_cosine_exceeds_one() -> None:
     for way in each_way:
         query = np.array([0.6, 0.8000005]).astype("<f4").tobytes()
         opposite = np.array([-0.6, -0.8000005]).astype("<f4").tobytes()
@@ -179,7 +179,7 @@ def _backwards(rows: Sequence[Vector]) -> list[NewFile]:
     return [file_of(n, row) for n, row in enumerate(rows)][::-1]
 
 
-def test_every_question_to_a_store_settles_them_alike(store: SqliteStore) -> None:
+def test_every_store_query_settles_them_equally(store: SqliteStore) -> None:
     expected = bits([exact(QUERY, row) for row in HALVES])
     rowids = [key.rowid for key in store.candidates(None)]
     somewhere = parse_filter("doc.path GLOB '*.txt' AND chunk.tokens > 0")
@@ -193,7 +193,7 @@ def test_every_question_to_a_store_settles_them_alike(store: SqliteStore) -> Non
     assert [bits([found[rowid] for rowid in rowids]) for found in answers] == [expected] * len(answers)
 
 
-def test_the_k_nearest_are_the_k_best_by_float64_and_ties_stand_in_natural_order(store: SqliteStore) -> None:
+def test_nearest_rows_are_best_by_float64_with_natural_ties(store: SqliteStore) -> None:
     values = [exact(QUERY, row) for row in HALVES]
     rowids = [key.rowid for key in store.candidates(None)]
     best = [rowids[n] for n in best_first(values)]
@@ -228,7 +228,7 @@ def of_lengths(dimension: int) -> tuple[Vector, list[Vector]]:
     return query, rows
 
 
-def test_float32_errors_keep_no_row_from_being_proposed() -> None:
+def test_float32_errors_exclude_no_row_from_the_proposals() -> None:
     for dimension in [512, 1024, 3072] if IS_NIGHT else [512, 1024]:
         for made in [in_blocks, of_lengths]:
             query, rows = made(dimension)
@@ -342,14 +342,14 @@ def test_warm_cold_sql_and_numpy_give_the_same_answer(answers: dict[Any, str]) -
             assert [parts[0]["rank"] for _, _, parts in rows] == list(range(1, 61)), case
 
 
-def test_a_cosine_that_rounds_to_zero_has_no_sign(answers: dict[Any, str]) -> None:
+def test_cosine_that_rounds_to_zero_has_no_sign(answers: dict[Any, str]) -> None:
     for case, answer in answers.items():
         if case[1][0] == 300:
             assert '"raw": 0.0' in answer, case
             assert "-0.0," not in answer, case
 
 
-def test_a_search_here_tells_what_the_referee_says(on_disk: Path) -> None:
+def test_search_agrees_with_the_referee(on_disk: Path) -> None:
     with Recall.open(str(on_disk)) as recall:
         rows = recall.search(WORDS, Ask(k=ROWS, mode="semantic", explain=True))["results"]
 

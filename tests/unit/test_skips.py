@@ -46,7 +46,7 @@ def ask(*argv: str) -> dict[str, Any]:
     return view
 
 
-def test_skips_are_told_by_reason_with_the_first_three_of_each(home: Path) -> None:
+def test_skips_are_grouped_by_reason_with_three_names_each(home: Path) -> None:
     code, out, err = run("add", "docs")
 
     assert (code, out) == (0, "files: 1 added, 0 updated, 0 unchanged, 0 removed, 8 skipped; 1 document, 1 chunk\n")
@@ -57,7 +57,7 @@ def test_skips_are_told_by_reason_with_the_first_three_of_each(home: Path) -> No
     )
 
 
-def test_a_reported_skip_is_only_counted_the_next_time(home: Path) -> None:
+def test_reported_skip_is_only_counted_the_next_time(home: Path) -> None:
     for again in [("sync",), ("add", "docs")]:
         run("add", "docs")
 
@@ -67,7 +67,7 @@ def test_a_reported_skip_is_only_counted_the_next_time(home: Path) -> None:
         assert "8 skipped" in out, again
 
 
-def test_of_what_is_skipped_anew_nothing_is_told_that_was_told_before(home: Path) -> None:
+def test_only_new_skips_are_named(home: Path) -> None:
     run("add", "docs")
     (home / "docs" / "0.png").write_bytes(PNG)
 
@@ -81,14 +81,14 @@ def test_of_what_is_skipped_anew_nothing_is_told_that_was_told_before(home: Path
     assert run("sync")[2] == ""
 
 
-def test_what_is_skipped_for_another_reason_is_told_again(home: Path) -> None:
+def test_file_skipped_for_another_reason_is_named_again(home: Path) -> None:
     run("add", "docs")
     (home / "docs" / "x.txt").write_bytes(b"\0")
 
     assert run("sync")[2] == "skipped docs/x.txt: is a binary file: it has a NUL byte. (binary_file)\n"
 
 
-def test_what_was_read_meanwhile_and_is_skipped_again_is_told_again(home: Path) -> None:
+def test_file_read_in_between_is_named_again(home: Path) -> None:
     run("add", "docs")
     (home / "docs" / "x.txt").write_bytes(b"cafe\n")
     run("sync")
@@ -97,7 +97,7 @@ def test_what_was_read_meanwhile_and_is_skipped_again_is_told_again(home: Path) 
     assert run("sync")[2].startswith("skipped docs/x.txt: is not UTF-8")
 
 
-def test_another_folder_that_is_added_makes_nobody_forget_what_was_told(home: Path) -> None:
+def test_adding_another_folder_repeats_no_reported_skip(home: Path) -> None:
     run("add", "docs")
     (home / "more").mkdir()
     (home / "more" / "a.png").write_bytes(PNG)
@@ -106,7 +106,7 @@ def test_another_folder_that_is_added_makes_nobody_forget_what_was_told(home: Pa
     assert run("sync")[2] == ""
 
 
-def test_verbose_and_json_tell_every_skip_every_time(home: Path) -> None:
+def test_verbose_and_json_report_every_skip_every_time(home: Path) -> None:
     for command in [("add", "docs"), ("sync",)]:
         run("add", "docs")
 
@@ -131,7 +131,7 @@ def test_verbose_and_json_tell_every_skip_every_time(home: Path) -> None:
         }, command
 
 
-def test_telling_what_was_skipped_changes_nothing_that_an_answer_is_made_of(home: Path) -> None:
+def test_reporting_skips_changes_no_answer(home: Path) -> None:
     with Recall.open(str(home)) as recall:
         recall.index("docs")
         before = recall.store.info()
@@ -144,7 +144,7 @@ def test_telling_what_was_skipped_changes_nothing_that_an_answer_is_made_of(home
         assert recall.store.told_skips() == {skips.key(skip) for skip in done.skipped}
 
 
-def test_a_sync_in_which_nothing_new_is_skipped_writes_nothing(home: Path) -> None:
+def test_sync_without_new_skips_writes_nothing(home: Path) -> None:
     run("add", "docs")
     run("sync")
     before = (home / "recall.db").read_bytes()
@@ -154,7 +154,7 @@ def test_a_sync_in_which_nothing_new_is_skipped_writes_nothing(home: Path) -> No
     assert (home / "recall.db").read_bytes() == before
 
 
-def test_groups_are_told_the_largest_first_and_ties_by_their_kind() -> None:
+def test_groups_are_sorted_by_size_then_kind() -> None:
     found = skips.by_reason(
         [
             Skip("l/b", "symlink_outside", ""),
@@ -175,13 +175,13 @@ def test_groups_are_told_the_largest_first_and_ties_by_their_kind() -> None:
     ]
 
 
-def test_a_pdf_that_cannot_be_read_is_told_by_the_reason() -> None:
+def test_unreadable_pdf_is_grouped_by_its_reason() -> None:
     kinds = {code: skips.kind_of(Skip("a.pdf", code, "", "PDF")) for code in ("bad_pdf", "pdf_encrypted", "no_text")}
 
     assert kinds == {"bad_pdf": "damaged PDF", "pdf_encrypted": "PDF with a password", "no_text": "PDF without text"}
 
 
-def test_a_group_is_counted_in_words() -> None:
+def test_group_is_counted_in_words() -> None:
     for kind, files, told in [
         ("image (.png)", 2059, "2,059 images (.png)"),
         ("link out of the folder", 55, "55 links out of the folder"),

@@ -12,7 +12,7 @@ from recall_core.types import Root
 from tests.builders import memory_store
 
 
-def test_words_are_found_as_the_index_finds_them() -> None:
+def test_words_are_found_as_in_the_index() -> None:
     for text, phrases, found in [
         ("Packing tokens: TOKEN budgets.", ["token", "budget"], ["tokens", "TOKEN", "budgets"]),
         ("Le café est fermé.", ["cafe"], ["café"]),
@@ -40,7 +40,7 @@ def recall(tmp_path: Path) -> Recall:
     return recall
 
 
-def test_the_chunks_near_a_place_are_those_that_reach_into_it(recall: Recall) -> None:
+def test_chunks_near_a_place_overlap_it(recall: Recall) -> None:
     with recall:
         rows = recall.store.chunks_of(recall.store.resolve("Long.txt")[0][1])
         second = rows[1].chunk
@@ -50,7 +50,7 @@ def test_the_chunks_near_a_place_are_those_that_reach_into_it(recall: Recall) ->
         assert [row.chunk.id for row in near] == [row.chunk.id for row in rows[:3]]
 
 
-def test_paths_hold_every_word_in_any_case(recall: Recall) -> None:
+def test_paths_contain_every_word_in_any_case(recall: Recall) -> None:
     cases: list[tuple[list[str], list[str]]] = [
         ([], ["other.txt", "Long.txt"]),
         (["LONG"], ["Long.txt"]),

@@ -189,7 +189,7 @@ CASES = {
 }  # fmt: skip
 
 
-def test_the_table_of_cases() -> None:
+def test_table_of_cases() -> None:
     for case in CASES.values():
         docs, limit, config, page, given, reason = case
         found = recall(docs, limit, config)
@@ -198,29 +198,29 @@ def test_the_table_of_cases() -> None:
         assert found.report.injections == len(given), case
 
 
-def test_a_lexical_question_never_injects() -> None:
+def test_lexical_query_never_injects() -> None:
     found = recall([*FULL, short(0.1, 0.9)], 3, semantic=False)
     assert (found.given, found.report) == ({}, Report(0, "no_vector", 0, 0, 0, 0, 0, 0))
 
 
-def test_what_was_displaced_comes_right_behind_the_list() -> None:
+def test_displaced_row_follows_the_list() -> None:
     found = recall([*FULL, long(0.6), short(0.1, 0.9)], 3)
     assert found.ranking.order == [0, 1, 4, 2, 3]
 
 
-def test_what_min_score_cut_is_added_to_the_list() -> None:
+def test_row_cut_by_min_score_is_added_to_the_list() -> None:
     docs = [*FULL, long(0.3), short(0.2, 0.9)]
     found = recall(docs, 3, CUT)
     assert (found.ranking.kept, found.ranking.order) == (4, [0, 1, 4, 2, 3])
     assert found.ranking[2].score == 0.2
 
 
-def test_where_rows_are_documents_the_documents_own_row_is_injected() -> None:
+def test_document_list_injects_the_row_of_the_document() -> None:
     found = recall([*FULL, short(0.1, 0.3, (0.0, 0.9))], 3, by_document=True)
     assert (found.ranking.order, dict(found.given)) == ([0, 1, 3, 2], {3: Given(0.1, 2)})
 
 
-def test_the_report_counts_documents_stage_by_stage() -> None:
+def test_report_counts_documents_stage_by_stage() -> None:
     docs = [*FULL, short(1.0, 0.9), short(0.1, 0.85), short(0.1, 0.84), short(0.1, 0.5)]
     report = recall(docs, 3).report
     assert (report.looked_at, report.near, report.short, report.within_ceiling) == (7, 7, 4, 3)
@@ -228,18 +228,18 @@ def test_the_report_counts_documents_stage_by_stage() -> None:
     assert (report.rows, report.long_rows) == (3, 2)
 
 
-def test_nothing_is_blocked_where_no_number_of_injections_would_help() -> None:
+def test_nothing_is_blocked_if_more_injections_would_not_help() -> None:
     report = recall([SHORT, SHORT, short(0.1, 0.9)], 2, WORDY._replace(sparse_max_injections=0)).report
     assert (report.within_ceiling, report.present, report.blocked) == (1, 0, 0)
 
 
-def test_where_rows_are_documents_each_counts_once() -> None:
+def test_document_list_counts_each_document_once() -> None:
     documents = [Doc([(0.9, 0.1), (0.85, 0.1), (0.84, 0.1)], 9), SHORT, SHORT, short(0.1, 0.9)]
     report = recall(documents, 3, by_document=True).report
     assert (report.reason, report.rows, report.long_rows) == ("not_mostly_long", 3, 1)
 
 
-def test_three_times_the_list_and_at_least_fifty_chunks_count() -> None:
+def test_dense_documents_count_three_list_lengths_or_fifty_chunks() -> None:
     for limit, looked_at in [(0, 50), (1, 50), (16, 50), (17, 51), (18, 54), (20, 60), (21, 60)]:
         found = recall([*[long(0.9)] * 59, short(0.1, 0.9)], limit)
         assert found.report.looked_at == looked_at, limit
@@ -271,7 +271,7 @@ def ask(
     return answering.answer(plan, store, EMBEDDER, reranker)
 
 
-def test_a_short_document_takes_the_last_row_and_the_rest_of_the_page_stands(store: SqliteStore) -> None:
+def test_short_document_takes_only_the_last_row(store: SqliteStore) -> None:
     found, plain = ask(store), ask(store, RARE._replace(sparse_recall=False))
     shown, expected = answering.page(found, store), answering.page(plain, store)
     assert [hit.doc.path for hit in shown[:4]] == [hit.doc.path for hit in expected[:4]]
@@ -293,7 +293,7 @@ class Backwards:
         return [place / len(texts) for place in range(len(texts))]
 
 
-def test_the_row_is_taken_from_the_list_as_the_reranker_left_it(store: SqliteStore) -> None:
+def test_row_is_taken_from_the_reranked_list(store: SqliteStore) -> None:
     config = RARE._replace(rerank="backwards", rerank_rows=5, rerank_weight=1.0)
     plain = ask(store, config._replace(sparse_recall=False), reranker=Backwards())
     first = answering.page(ask(store, RARE._replace(sparse_recall=False)), store)[0].chunk
@@ -308,7 +308,7 @@ def test_the_row_is_taken_from_the_list_as_the_reranker_left_it(store: SqliteSto
     assert (shown[4].doc.path, shown[4].injection.displaced) == ("short.txt", first.id)
 
 
-def test_a_weight_that_moves_looks_up_no_document_again(store: SqliteStore) -> None:
+def test_changed_weight_looks_up_no_document_again(store: SqliteStore) -> None:
     found = ask(store)
     moved = answering.weigh(found, RARE._replace(vector_weight=0.1), store)
     assert moved.known is found.known
@@ -318,7 +318,7 @@ def test_a_weight_that_moves_looks_up_no_document_again(store: SqliteStore) -> N
     assert back.ranked.order == found.ranked.order
 
 
-def test_a_context_of_the_whole_list_misses_nothing(store: SqliteStore) -> None:
+def test_context_of_the_whole_list_misses_nothing(store: SqliteStore) -> None:
     found = answering.packable(ask(store, k=None), store)
     assert found.recall is not None
     assert (found.recall.report.reason, found.recall.given) == ("whole_list", {})
@@ -327,7 +327,7 @@ def test_a_context_of_the_whole_list_misses_nothing(store: SqliteStore) -> None:
     assert found.ranked.order == found.fused.order
 
 
-def test_a_context_of_the_whole_list_appends_what_min_score_cut(store: SqliteStore) -> None:
+def test_full_list_context_appends_rows_cut_by_min_score(store: SqliteStore) -> None:
     found = answering.packable(ask(store, RARE._replace(min_score=0.55), k=None), store)
     *_, last = answering.candidates(found, store)
     assert last.doc.path == "short.txt"
@@ -335,7 +335,7 @@ def test_a_context_of_the_whole_list_appends_what_min_score_cut(store: SqliteSto
     assert last.injection.displaced is None
 
 
-def test_a_context_of_the_whole_list_has_room_for_every_injection() -> None:
+def test_full_list_context_has_room_for_every_injection() -> None:
     made = memory_store()
     files = [new_file(f"long{n:02}.txt", ["otter " * 9, "otter river ", "otter fish "]) for n in range(15)]
     shorts = [new_file(f"short{n}.txt", ["sleepyotter sleepy otters "]) for n in range(3)]
@@ -349,7 +349,7 @@ def test_a_context_of_the_whole_list_has_room_for_every_injection() -> None:
     assert listed == [*(hit.doc.path for hit in answering.candidates(plain, made)), "short0.txt", "short1.txt"]
 
 
-def test_a_query_recalls_only_when_told_to(store: SqliteStore) -> None:
+def test_query_recalls_only_on_request(store: SqliteStore) -> None:
     text = f"SELECT * FROM doc USING lexical('otter'), semantic('{QUESTION}') LIMIT 5"
     found = answering.answer(plan_rql(text, config=RARE, exact=False), store, EMBEDDER)
     assert found.recall is None
@@ -360,7 +360,7 @@ def test_a_query_recalls_only_when_told_to(store: SqliteStore) -> None:
     assert by_set.config.sparse_recall
 
 
-def test_a_list_that_shares_a_row_keeps_its_order() -> None:
+def test_list_with_another_order_refuses_recall() -> None:
     for clauses, code in [
         ("LIMIT 5 OFFSET 5", "sparse_with_offset"),
         ("ORDER BY doc.path", "sparse_with_order"),
@@ -375,12 +375,12 @@ def test_a_list_that_shares_a_row_keeps_its_order() -> None:
         assert error.value.code == code, clauses
 
 
-def test_an_order_by_score_descending_is_the_order_there_is_anyway() -> None:
+def test_order_by_score_descending_is_the_default_order() -> None:
     text = "SELECT * FROM chunk USING semantic('x') ORDER BY score DESC OPTION sparse_recall ON"
     assert plan_rql(text, config=Config(), exact=False).config.sparse_recall
 
 
-def test_packing_reads_the_whole_list_in_order() -> None:
+def test_packing_reads_the_full_list_in_order() -> None:
     for rows in [1, 24, 25, 88, 89, 200]:
         made = memory_store()
         put(made, *(new_file(f"{n:03}.txt", [f"otter {n}"]) for n in range(rows)))
