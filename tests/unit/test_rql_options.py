@@ -36,7 +36,7 @@ def test_query_is_exact_if_text_or_caller_requires_it() -> None:
     assert exact == [False, False, True, True]
 
 
-def test_weight_that_leaves_no_signal_is_refused_in_place() -> None:
+def test_weight_that_leaves_no_signal_is_refused() -> None:
     with pytest.raises(RqlError) as caught:
         plan_rql("SELECT * FROM chunk OPTION vector_weight 0", config=Config(bm25_weight=0), exact=False)
 

@@ -239,7 +239,7 @@ def test_document_list_counts_each_document_once() -> None:
     assert (report.reason, report.rows, report.long_rows) == ("not_mostly_long", 3, 1)
 
 
-def test_dense_documents_count_three_list_lengths_or_fifty_chunks() -> None:
+def test_three_list_lengths_or_fifty_chunks_are_examined() -> None:
     for limit, looked_at in [(0, 50), (1, 50), (16, 50), (17, 51), (18, 54), (20, 60), (21, 60)]:
         found = recall([*[long(0.9)] * 59, short(0.1, 0.9)], limit)
         assert found.report.looked_at == looked_at, limit
@@ -360,7 +360,7 @@ def test_query_recalls_only_on_request(store: SqliteStore) -> None:
     assert by_set.config.sparse_recall
 
 
-def test_list_with_another_order_refuses_recall() -> None:
+def test_offset_or_other_order_refuses_recall() -> None:
     for clauses, code in [
         ("LIMIT 5 OFFSET 5", "sparse_with_offset"),
         ("ORDER BY doc.path", "sparse_with_order"),

@@ -46,7 +46,7 @@ def paths(response: dict[str, Any]) -> list[str]:
     return [block["path"] for block in response["context"]["blocks"]]
 
 
-def test_a_short_document_keeps_its_part_of_a_context(recall: Recall) -> None:
+def test_short_document_keeps_its_share_of_a_context(recall: Recall) -> None:
     for k in [None, 10]:
         shared, plain = context(recall, 300, k=k), context(recall, 300, *NEAR, k=k)
 
@@ -60,7 +60,7 @@ def test_a_short_document_keeps_its_part_of_a_context(recall: Recall) -> None:
         assert shared["context"]["used_tokens"] <= 300, k
 
 
-def test_a_context_without_a_length_leaves_every_row_at_its_rank(recall: Recall) -> None:
+def test_context_without_k_leaves_every_row_at_its_rank(recall: Recall) -> None:
     shared = context(recall, 5_000)
     ranked = recall.search(WORDS, Ask(k=100, settings=NEAR))["results"]
 
@@ -77,7 +77,7 @@ def _ranked(response: dict[str, Any], block: dict[str, Any]) -> Iterator[tuple[d
         yield chunks[chunk_id], rank
 
 
-def test_a_list_of_short_documents_keeps_nothing(recall: Recall) -> None:
+def test_list_of_short_documents_reserves_nothing(recall: Recall) -> None:
     response: Any = recall.context(
         "tea of leaves", Ask(k=1, settings=(*SHARED, "sparse_distance_ceiling=2"), explain=True), Pack()
     )
@@ -88,7 +88,7 @@ def test_a_list_of_short_documents_keeps_nothing(recall: Recall) -> None:
     assert told in list(talk_of_context(response, True))
 
 
-def test_a_fact_that_no_long_document_crowds_out_is_said_to_be_blocked_so(recall: Recall, tmp_path: Path) -> None:
+def test_eval_reports_fact_blocked_without_crowding_documents(recall: Recall, tmp_path: Path) -> None:
     fixture = {"id": "gateway", "query": "tea of leaves", "gold": "note.txt", "must_contain": ["7741"]}
     (tmp_path / "facts.jsonl").write_text(json.dumps(fixture))
     ask = Ask(k=1, settings=(*SHARED, "sparse_distance_ceiling=2"))
@@ -99,7 +99,7 @@ def test_a_fact_that_no_long_document_crowds_out_is_said_to_be_blocked_so(recall
     assert view["sparse_recall"]["blocked"] == {"not_mostly_long": 1}
 
 
-def test_calibration_looks_at_lists_of_long_documents_alone(recall: Recall, tmp_path: Path) -> None:
+def test_calibration_considers_only_lists_of_long_documents(recall: Recall, tmp_path: Path) -> None:
     queries, qrels = tmp_path / "queries.jsonl", tmp_path / "qrels.tsv"
     asked = {"q0": WORDS, "q1": "tea of leaves"}
     queries.write_text("".join(json.dumps({"_id": each, "text": text}) + "\n" for each, text in asked.items()))
@@ -112,7 +112,7 @@ def test_calibration_looks_at_lists_of_long_documents_alone(recall: Recall, tmp_
     assert view["proposed"]["injections"] == 1
 
 
-def test_the_tokens_that_are_kept_are_said(recall: Recall) -> None:
+def test_reserved_tokens_are_reported(recall: Recall) -> None:
     response: Any = context(recall, 300)
     assert any("45 kept for what was recalled" in line for line in talk_of_context(response, False))
 
@@ -132,14 +132,14 @@ def test_pinned_and_dropped_documents_reserve_no_budget(recall: Recall) -> None:
         assert "reserved_tokens" not in {**pinned["context"], **dropped["context"]}, pack
 
 
-def test_packing_for_value_keeps_the_same_part(recall: Recall) -> None:
+def test_optimal_packing_reserves_the_same_share(recall: Recall) -> None:
     response = context(recall, 300, pack="optimal")
     assert paths(response)[-1] == "note.txt"
     assert response["context"]["reserved_tokens"] == 45
     assert response["context"]["account"]["efficiency"] <= 1
 
 
-def test_a_context_says_why_a_row_of_it_is_missing_and_what_it_would_take(recall: Recall) -> None:
+def test_whynot_of_a_context_row_names_a_sufficient_budget(recall: Recall) -> None:
     ask, pack = Ask(settings=SHARED), Pack(budget_tokens=300)
     left_out = context(recall, 300)["context"]["omitted"][-1]["id"]
     view = recall.why_not(WORDS, left_out, ask, pack=pack)["whynot"]
@@ -151,7 +151,7 @@ def test_a_context_says_why_a_row_of_it_is_missing_and_what_it_would_take(recall
     assert "budget" in {fix["kind"] for fix in view["fixes"]}
 
 
-def test_the_account_of_a_short_document_says_that_a_part_is_kept_for_it(recall: Recall) -> None:
+def test_account_of_a_short_document_mentions_its_reserve(recall: Recall) -> None:
     view = recall.why_not(WORDS, "note.txt", Ask(settings=SHARED), pack=Pack(budget_tokens=300))["whynot"]
     stages = {stage["stage"]: stage for stage in view["stages"]}
 
@@ -160,7 +160,7 @@ def test_the_account_of_a_short_document_says_that_a_part_is_kept_for_it(recall:
     assert "that are kept for short documents left" in stages["budget"]["detail"]
 
 
-def test_a_document_that_its_part_is_too_small_for_is_left_out_of_the_budget(recall: Recall) -> None:
+def test_document_too_large_for_its_reserve_is_omitted_by_budget(recall: Recall) -> None:
     shared = context(recall, 30)
     assert [left["reason"] for left in shared["context"]["omitted"] if left["path"] == "note.txt"] == ["budget"]
     view = recall.why_not(WORDS, "note.txt", Ask(settings=SHARED), pack=Pack(budget_tokens=30))["whynot"]
@@ -169,7 +169,7 @@ def test_a_document_that_its_part_is_too_small_for_is_left_out_of_the_budget(rec
     assert any("sparse_share=0.15" in setting or "budget_tokens" in setting for setting in fix["settings"])
 
 
-def test_a_trace_counts_the_rows_of_the_context(recall: Recall) -> None:
+def test_trace_counts_the_rows_of_the_context(recall: Recall) -> None:
     view = recall.trace(WORDS, Ask(settings=SHARED), Pack(budget_tokens=300))
     packed = next(stage for stage in view["trace"]["stages"] if stage["stage"] == "packed")
     assert packed["rows_out"] == len(context(recall, 300)["context"]["chunks"])

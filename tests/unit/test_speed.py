@@ -39,7 +39,7 @@ def manual(tmp_path: Path) -> Path:
     return root
 
 
-def test_the_text_is_the_same_every_time_each_piece_once_and_as_long_as_a_chunk(manual: Path) -> None:
+def test_benchmark_text_is_reproducible_with_unique_chunk_sized_pieces(manual: Path) -> None:
     text = prose.prose(640, roots=[manual])
 
     assert text == prose.prose(640, roots=[manual])
@@ -51,7 +51,7 @@ def test_the_text_is_the_same_every_time_each_piece_once_and_as_long_as_a_chunk(
     assert not any(left in joined for left in ("forbidden", "deutsch", r"\f", ".PP"))
 
 
-def test_where_the_machine_has_too_little_text_the_rest_is_spliced_and_that_is_told(manual: Path) -> None:
+def test_missing_text_is_spliced_and_reported(manual: Path) -> None:
     text = prose.prose(1_000, roots=[manual])
 
     assert 500 < text.original < 1_000 == len(text.pieces)
@@ -62,14 +62,14 @@ def test_where_the_machine_has_too_little_text_the_rest_is_spliced_and_that_is_t
     }
 
 
-def test_where_the_machine_has_almost_no_text_an_invented_one_stands_in_and_that_is_told(tmp_path: Path) -> None:
+def test_invented_text_replaces_absent_text_and_is_reported(tmp_path: Path) -> None:
     text = prose.prose(60, roots=[tmp_path])
 
     assert (len(text.pieces), text.original, text.is_invented) == (60, 0, True)
     assert "invented" in text.kind
 
 
-def test_every_question_is_new_and_of_its_kind() -> None:
+def test_every_query_is_new_and_of_its_kind() -> None:
     asker = Asker(list(corpus.paragraphs(60)))
 
     drawn = {kind: [each for _ in range(3) for each in asker.draw(kind, 15)] for kind in KINDS}
@@ -83,12 +83,12 @@ def test_every_question_is_new_and_of_its_kind() -> None:
     assert all(len(each.words) > 10 for each in drawn["paragraph"])
 
 
-def test_a_text_without_another_question_says_so() -> None:
+def test_text_without_another_query_is_reported() -> None:
     with pytest.raises(LookupError, match="too few words for 2 more questions of 1 words"):
         Asker(["apple apple", "apple"]).draw("1 words", 2)
 
 
-def test_peers_are_asked_what_we_are_asked() -> None:
+def test_peers_get_equivalent_queries() -> None:
     assert expression(Question("the retry budget", ("the", "retry", "budget"))) == '"retry" OR "budget"'
     assert expression(Question("retry budget", ("retry", "budget"), all=True)) == '"retry" AND "budget"'
     assert expression(Question('"retry budget"', ("retry", "budget"), phrase=True)) == '"retry budget"'
@@ -96,7 +96,7 @@ def test_peers_are_asked_what_we_are_asked() -> None:
     assert fused([1, 2, 3], [3, 1, 4]) == [1, 3, 2, 4]
 
 
-def test_each_way_meets_every_question_once_and_of_several_rounds_the_first_does_not_count() -> None:
+def test_each_way_gets_every_query_and_first_round_is_ignored() -> None:
     met: dict[str, list[int]] = {"ours": [], "peer": []}
     rounds = [[1, 2], [3, 4], [5, 6]]
 
@@ -118,7 +118,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_a_report_is_json_with_every_figure_as_a_spread(figures: dict[str, Any]) -> None:
+def test_report_is_json_with_every_figure_as_a_spread(figures: dict[str, Any]) -> None:
     assert set(figures) == {"machine", "stores", "rows", "files", "memory", "growth", "budgets"}
     assert {row["chunks"] for row in figures["rows"]} == {40}
     for row in figures["rows"]:
@@ -128,7 +128,7 @@ def test_a_report_is_json_with_every_figure_as_a_spread(figures: dict[str, Any])
 
 
 @pytest.mark.slow
-def test_every_budget_is_of_a_row_that_is_measured(figures: dict[str, Any]) -> None:
+def test_every_budget_belongs_to_a_measured_row(figures: dict[str, Any]) -> None:
     measured = {row["name"] for row in figures["rows"]}
     needs_more = {"hybrid, filter of 1 %", "hybrid, filter of .1 %"}
 
@@ -143,7 +143,7 @@ def test_every_budget_is_of_a_row_that_is_measured(figures: dict[str, Any]) -> N
 
 
 @pytest.mark.slow
-def test_processes_are_measured_beside_a_bare_one_and_a_warm_one_says_what_it_holds(tmp_path: Path) -> None:
+def test_process_rows_include_a_bare_and_a_warm_process(tmp_path: Path) -> None:
     found = report.measured(report.Run((40,), ("hash",), ("cold", "memory"), tmp_path, rounds=1), lambda _: None)
 
     assert {row["name"] for row in found["rows"] if row["peer"] == BARE} >= {
@@ -161,7 +161,7 @@ def test_adding_is_measured_with_every_embedder(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_store_is_made_once_and_kept(tmp_path: Path) -> None:
+def test_store_is_created_once_and_kept(tmp_path: Path) -> None:
     with opened(tmp_path, "hash", 40, rounds=1) as lab:
         first = lab.made
         written = (lab.home / "recall.db").stat().st_mtime_ns
@@ -181,7 +181,7 @@ def said(rows: list[dict[str, Any]], **others: Any) -> list[tuple[str, str, str]
     return [(each.name, each.embedding, each.said) for each in budgets.verdicts(told)]
 
 
-def test_a_budget_is_met_or_its_aim_is_or_it_is_missed_by_so_much() -> None:
+def test_budget_is_met_aimed_at_or_missed_by_a_factor() -> None:
     rows = [
         row("lexical, 5 words", ratio, peer=FTS5, embedding=name)
         for name, ratio in (("a", 0.1), ("b", 0.3), ("c", 0.6))
@@ -191,7 +191,7 @@ def test_a_budget_is_met_or_its_aim_is_or_it_is_missed_by_so_much() -> None:
     assert said([row("lexical, 5 words", 9.0, peer=FTS5, chunks=50)]) == []
 
 
-def test_a_budget_for_one_embedder_stands_in_place_of_the_one_for_all() -> None:
+def test_embedder_budget_overrides_the_general_one() -> None:
     rows = [row("hybrid, 5 words", 0.9), row("hybrid, 5 words", 0.9, embedding="local")]
 
     assert said(rows) == [
@@ -215,13 +215,13 @@ def test_files_memory_and_growth_have_budgets_too() -> None:
     ]
 
 
-def test_growth_is_told_for_four_times_as_many_whatever_the_sizes() -> None:
+def test_growth_is_reported_for_a_factor_of_four() -> None:
     rows = [row("any", 1.0, chunks=n, ours_ms={"median": float(n)}) for n in (10, 20, 160)]
 
     assert [(each.chunks, each.factor) for each in report.growth(rows)] == [((10, 20), 4.0), ((20, 160), 4.0)]
 
 
-def test_the_table_in_the_readme_is_that_of_the_figures_beside_the_documentation() -> None:
+def test_readme_table_matches_the_kept_figures() -> None:
     page, figures = readme.PAGE.read_text(encoding="utf-8"), json.loads(readme.KEPT.read_text(encoding="utf-8"))
 
     front = readme.README.read_text(encoding="utf-8")
@@ -231,7 +231,7 @@ def test_the_table_in_the_readme_is_that_of_the_figures_beside_the_documentation
     assert {name for shown in readme.SHOWN for name in [shown.name]} <= {each["name"] for each in figures["rows"]}
 
 
-def test_the_table_shows_both_embedders_and_every_budget_that_was_missed() -> None:
+def test_table_shows_both_embedders_and_every_missed_budget() -> None:
     rows = [row("hybrid, 5 words", 0.5), row("hybrid, 5 words", 12.0, embedding="local", ours_ms={"median": 1_500.0})]
     machine = {"cores": 2, "python": "3.11", "absent": ["bm25s"]}
     store = {"chunks": budgets.LARGE, "kind": "real text"}
@@ -249,7 +249,7 @@ def test_the_table_shows_both_embedders_and_every_budget_that_was_missed() -> No
     assert "Not installed, so not measured: bm25s." in lines
 
 
-def test_figures_of_several_runs_come_together_and_the_first_run_has_the_word() -> None:
+def test_figures_of_several_runs_merge_and_first_run_wins() -> None:
     def run(*rows: dict[str, Any]) -> dict[str, Any]:
         return {
             "machine": {},

@@ -69,7 +69,7 @@ def answered(command: str) -> str:
     return streams.stdout.getvalue()  # type: ignore[attr-defined,no-any-return]
 
 
-def test_a_misspelt_word_is_written_as_the_store_has_it(recall: Recall) -> None:
+def test_misspelt_word_is_corrected_to_a_word_in_the_store(recall: Recall) -> None:
     for words, target, command in [
         ("failed aerolastic", "wings.md", "recall search 'failed aeroelastic' --bm25 --k 2"),
         ("failed aeroelastci call", "model.md", "recall search 'failed aeroelastic call' --bm25 --k 2"),
@@ -92,13 +92,13 @@ def target(recall: Recall) -> Sought:
     return Sought(row, recall.store.rowid("doc", doc_id), None)
 
 
-def test_the_vocabulary_of_the_whole_store_is_looked_through(recall: Recall) -> None:
+def test_spelling_searches_the_vocabulary_of_the_whole_store(recall: Recall) -> None:
     for typed, *expected in (("retreid", "retried", 1, COMMON), ("aerolastic", "aeroelastic", 1, 2)):
         ((word, edits),) = word_fixes.spellings(recall.store, typed, target(recall))
         assert [word.text, edits, word.df] == expected
 
 
-def test_a_query_is_spelt_in_every_text_that_it_searches_for(recall: Recall) -> None:
+def test_query_is_corrected_in_every_text_it_searches(recall: Recall) -> None:
     rql = "SELECT * FROM chunk USING lexical('failed aerolastic') LIMIT 2"
 
     (fix,) = spelt(recall, None, "wings.md", Ask(), rql=rql)
@@ -107,7 +107,7 @@ def test_a_query_is_spelt_in_every_text_that_it_searches_for(recall: Recall) -> 
     assert '"path":"wings.md"' in answered(fix["command"])
 
 
-def test_a_needless_or_useless_spelling_is_not_suggested(recall: Recall) -> None:
+def test_needless_or_useless_spelling_is_not_suggested(recall: Recall) -> None:
     for words, target in [
         ("failed call", "wings.md"),
         ("failed xylophone", "wings.md"),
@@ -117,7 +117,7 @@ def test_a_needless_or_useless_spelling_is_not_suggested(recall: Recall) -> None
         assert spelt(recall, words, target) == [], words
 
 
-def test_two_misspelt_words_are_told_together_where_neither_does_alone(recall: Recall) -> None:
+def test_two_misspelt_words_are_corrected_together_if_necessary(recall: Recall) -> None:
     (fix,) = spelt(recall, "aerolastic tunell", "wings.md", Ask(k=2, mode="lexical", settings=("match=all",)))
 
     assert "'aeroelastic tunnel'" in fix["command"]
@@ -133,7 +133,7 @@ class CountingAsker(KeptAsker):
         return super().answer(plan)
 
 
-def test_so_many_spellings_are_asked_for_and_no_more(recall: Recall) -> None:
+def test_number_of_tried_spellings_is_limited(recall: Recall) -> None:
     asker = CountingAsker(recall.engine)
     question = Question("aerolastic timeuot retreid deplyment", mode="lexical", k=1, filter="doc.path = 'none'")
     start = Start(question, answered_by(asker, question))
@@ -162,7 +162,7 @@ def by_rule(one: str, other: str) -> int:
 
 
 @given(word=WORDS, others=st.lists(WORDS, max_size=5), most=st.integers(0, 3))
-def test_the_distance_is_that_of_its_definition(word: str, others: list[str], most: int) -> None:
+def test_distance_matches_its_definition(word: str, others: list[str], most: int) -> None:
     assert distances(word, others, most) == [min(by_rule(word, other), most + 1) for other in others]
 
 
@@ -200,7 +200,7 @@ def words_and_terms(draw: st.DrawFn) -> tuple[str, dict[str, int]]:
 
 
 @given(made=words_and_terms())
-def test_near_words_of_the_index_are_those_of_a_scan_of_all_terms(made: tuple[str, dict[str, int]]) -> None:
+def test_near_words_equal_a_scan_of_all_terms(made: tuple[str, dict[str, int]]) -> None:
     word, terms = made
     most = edits_allowed(word)
     scanned = sorted(
@@ -217,7 +217,7 @@ def test_near_words_of_the_index_are_those_of_a_scan_of_all_terms(made: tuple[st
             assert term[0] not in word[: most + 1], (word, term)
 
 
-def test_a_wrong_or_missing_first_letter_is_found() -> None:
+def test_wrong_or_missing_first_letter_is_found() -> None:
     terms = {"timeout": 1, "retry": 1, "жизнь": 1, "deployment": 1}
     for typed, term in [
         ("rimeout", "timeout"),

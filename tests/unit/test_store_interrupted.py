@@ -60,7 +60,7 @@ def aborted(store: SqliteStore, number: int | None) -> Iterator[Abort]:
 
 
 @pytest.mark.parametrize("work", WORK, ids=lambda work: work.__name__)
-def test_whatever_statement_is_interrupted_the_store_stays_sound(
+def test_store_stays_sound_after_interrupting_any_statement(
     work: Callable[[SqliteStore], Any], tmp_path: Path
 ) -> None:
     store = memory_store(str(tmp_path / "recall.db"))

@@ -33,7 +33,7 @@ def lexical(store: SqliteStore, words: str) -> dict[int, float]:
     return store.lexical(query, where=None, k=None, title_weight=3.0)
 
 
-def test_a_changed_file_replaces_its_chunks_and_leaves_no_ghost() -> None:
+def test_changed_file_replaces_its_chunks_and_leaves_no_ghost() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["apple pie ", "banana split"]), new_file("b.txt", ["cherry cake"]))
     put(store, new_file("a.txt", ["apple tart "]))
@@ -43,7 +43,7 @@ def test_a_changed_file_replaces_its_chunks_and_leaves_no_ghost() -> None:
     assert store.info().tombstones == 1
 
 
-def test_files_put_again_and_taken_out_within_one_batch_leave_no_ghost_and_true_counts() -> None:
+def test_repeated_changes_in_one_batch_leave_correct_counts() -> None:
     store = memory_store()
     with store.writer() as writer:
         writer.put(new_file("a.txt", ["alpha one", "beta two"]))
@@ -55,7 +55,7 @@ def test_files_put_again_and_taken_out_within_one_batch_leave_no_ghost_and_true_
     assert store.info().vectors == store.info().chunks == 2
 
 
-def test_going_back_to_old_bytes_revives_the_old_id() -> None:
+def test_restoring_old_bytes_revives_the_old_id() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["first version"]))
     first = store.fetch([store.candidates(None)[0].rowid])[0]
@@ -66,7 +66,7 @@ def test_going_back_to_old_bytes_revives_the_old_id() -> None:
     ghosts(store)
 
 
-def test_a_tombstoned_text_keeps_its_vector_in_the_cache() -> None:
+def test_vector_of_a_removed_text_stays_in_the_cache() -> None:
     store = memory_store()
     file = new_file("a.txt", ["some words here"])
     digest = file.documents[0].chunks[0].text_hash
@@ -79,7 +79,7 @@ def test_a_tombstoned_text_keeps_its_vector_in_the_cache() -> None:
     assert store.execute("SELECT count(*) FROM vec_cache") == [(0,)]
 
 
-def test_the_digest_does_not_depend_on_the_order_of_changes() -> None:
+def test_digest_does_not_depend_on_the_order_of_changes() -> None:
     one, other = memory_store(), memory_store()
     files = [new_file(f"{n}.txt", [f"text number {n}"], tags=[f"t{n}"]) for n in range(4)]
     put(one, *files)
@@ -89,7 +89,7 @@ def test_the_digest_does_not_depend_on_the_order_of_changes() -> None:
     assert one.info().generation != other.info().generation
 
 
-def test_the_digest_sees_labels_and_times() -> None:
+def test_digest_covers_labels_and_times() -> None:
     for change in [{"tags": ["x"]}, {"source": "s"}, {"meta": {"k": 1}}, {"mtime_ns": 5_000_000}]:
         store = memory_store()
         put(store, new_file("a.txt", ["same text"]))
@@ -98,7 +98,7 @@ def test_the_digest_sees_labels_and_times() -> None:
         assert store.info().digest != before, change
 
 
-def test_a_writer_that_changes_nothing_makes_no_generation() -> None:
+def test_writer_without_changes_makes_no_generation() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["text"], tags=["t"]))
     before = store.info()
@@ -107,7 +107,7 @@ def test_a_writer_that_changes_nothing_makes_no_generation() -> None:
     assert store.info() == before
 
 
-def test_a_touched_file_has_the_digest_of_one_written_at_that_time() -> None:
+def test_touched_file_has_the_digest_of_its_new_time() -> None:
     touched, fresh = memory_store(), memory_store()
     put(touched, new_file("a.txt", ["text"], mtime_ns=1), new_file("b.txt", ["other"], mtime_ns=1))
     with touched.writer() as writer:
@@ -118,7 +118,7 @@ def test_a_touched_file_has_the_digest_of_one_written_at_that_time() -> None:
     assert [row.doc.mtime for row in rows[0]] == [row.doc.mtime for row in rows[1]]
 
 
-def test_taking_out_a_file_without_a_document_is_a_change_and_taking_out_none_is_not() -> None:
+def test_removing_a_file_without_documents_is_a_change() -> None:
     store = memory_store()
     put(store, new_file("a.txt", [])._replace(documents=()))
     before = store.info().generation
@@ -128,7 +128,7 @@ def test_taking_out_a_file_without_a_document_is_a_change_and_taking_out_none_is
     assert store.info().generation == before + 1
 
 
-def test_taking_out_one_record_of_a_file_is_a_change() -> None:
+def test_removing_one_record_of_a_file_is_a_change() -> None:
     store = memory_store()
     one, other = (new_file(f"a.jsonl#{n}", [f"record {n}"]).documents[0] for n in (1, 2))
     put(store, new_file("a.jsonl", [])._replace(documents=(one, other)))
@@ -139,7 +139,7 @@ def test_taking_out_one_record_of_a_file_is_a_change() -> None:
     assert store.info().digest != before.digest
 
 
-def test_a_store_takes_the_bytes_of_its_pages_or_of_its_file_and_log(tmp_path: Path) -> None:
+def test_store_size_counts_pages_or_file_and_log(tmp_path: Path) -> None:
     assert memory_store().size_bytes() >= PAGE_SIZE
     store = memory_store(str(tmp_path / "recall.db"))
     put(store, new_file("a.txt", ["text"]))
@@ -147,7 +147,7 @@ def test_a_store_takes_the_bytes_of_its_pages_or_of_its_file_and_log(tmp_path: P
     store.close()
 
 
-def test_a_failing_batch_leaves_nothing_behind() -> None:
+def test_failing_batch_leaves_nothing_behind() -> None:
     store = memory_store()
     sound, broken = new_file("a.txt", ["text"]), new_file("b.txt", ["text"])._replace(size=None)  # type: ignore[arg-type]
     with pytest.raises(StoreError):
@@ -156,13 +156,13 @@ def test_a_failing_batch_leaves_nothing_behind() -> None:
     ghosts(store)
 
 
-def test_nothing_is_written_outside_a_transaction() -> None:
+def test_write_outside_a_transaction_is_refused() -> None:
     store = memory_store()
     with pytest.raises(StoreError):
         store.execute("DELETE FROM doc")
 
 
-def test_nothing_is_written_through_a_store_that_was_only_opened(tmp_path: Path) -> None:
+def test_write_through_an_opened_store_is_refused(tmp_path: Path) -> None:
     path = str(tmp_path / "recall.db")
     memory_store(path).close()
     with closing(open_store(path)) as store, pytest.raises(StoreError):
@@ -176,7 +176,7 @@ def test_chunk_text_cannot_be_changed_in_place() -> None:
         store.execute("UPDATE chunk SET text = 'other'")
 
 
-def test_bm25_agrees_with_the_bound_and_is_positive() -> None:
+def test_bm25_is_positive_and_within_the_bound() -> None:
     store = memory_store()
     put(store, *(new_file(f"{n}.txt", ["alpha beta gamma"]) for n in range(5)), new_file("z.txt", ["delta alpha"]))
     query = literal("delta zebra", tokens=store.tokens, match="any")
@@ -188,7 +188,7 @@ def test_bm25_agrees_with_the_bound_and_is_positive() -> None:
     assert 0 < next(iter(scores.values())) <= 2.2 * stats["delta"].idf
 
 
-def test_term_stats_of_phrases_and_raw_syntax_count_matching_rows() -> None:
+def test_term_stats_of_phrases_and_raw_syntax_count_rows() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["new york city"]), new_file("b.txt", ["york new"]), new_file("c.txt", ["newest"]))
     phrase = store.term_stats(literal('"new york"', tokens=store.tokens, match="any"))
@@ -205,7 +205,7 @@ def test_cjk_is_found_inside_a_run() -> None:
     ghosts(store)
 
 
-def test_filters_come_before_the_cut() -> None:
+def test_filters_apply_before_the_limit() -> None:
     store = memory_store()
     put(
         store, *(new_file(f"{n:03}.txt", ["needle " * (100 - n)], tags=["few"] if n > 95 else []) for n in range(100))
@@ -236,7 +236,7 @@ def test_text_of_overlapping_chunks_is_the_document() -> None:
     assert store.text_of(store.resolve("a.txt")[0][1]) == "0123456789"
 
 
-def test_resolve_takes_live_paths_then_unique_prefixes() -> None:
+def test_resolve_prefers_live_paths_to_unique_prefixes() -> None:
     store = memory_store()
     put(store, new_file("a.txt", ["one"]))
     doc = store.resolve("a.txt")[0]
@@ -245,7 +245,7 @@ def test_resolve_takes_live_paths_then_unique_prefixes() -> None:
     assert store.resolve("abcdefabcdef") == []
 
 
-def test_one_file_is_left_at_rest(tmp_path: Path) -> None:
+def test_idle_store_is_a_single_file(tmp_path: Path) -> None:
     store = memory_store(str(tmp_path / "r.db"))
     put(store, new_file("a.txt", ["one"]))
     reader = open_store(str(tmp_path / "r.db"))
@@ -255,7 +255,7 @@ def test_one_file_is_left_at_rest(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["r.db"]
 
 
-def test_a_reader_sees_one_state_while_another_writes(tmp_path: Path) -> None:
+def test_reader_sees_one_state_while_another_writes(tmp_path: Path) -> None:
     writer = memory_store(str(tmp_path / "r.db"))
     put(writer, new_file("a.txt", ["one"]))
     reader = open_store(str(tmp_path / "r.db"))
@@ -266,7 +266,7 @@ def test_a_reader_sees_one_state_while_another_writes(tmp_path: Path) -> None:
     assert reader.info().documents == 2
 
 
-def test_a_block_of_one_state_reads_what_the_store_is_once() -> None:
+def test_reading_block_loads_the_store_info_once() -> None:
     store = memory_store()
     statements: list[str] = []
     store.db.exec_trace = lambda _cursor, sql, _bindings: bool(statements.append(sql) or True)
@@ -278,7 +278,7 @@ def test_a_block_of_one_state_reads_what_the_store_is_once() -> None:
     assert len([sql for sql in statements if "FROM meta" in sql]) == 2
 
 
-def test_what_is_written_is_seen_by_whoever_reads_in_the_same_transaction() -> None:
+def test_reader_in_the_same_transaction_sees_its_writes() -> None:
     store = memory_store()
     with store.transaction(), store.reading():
         before = store.info().generation
@@ -287,7 +287,7 @@ def test_what_is_written_is_seen_by_whoever_reads_in_the_same_transaction() -> N
 
 
 @pytest.mark.parametrize("journal_mode", ["wal", "delete"])
-def test_opening_waits_for_another_program_to_let_the_file_go(tmp_path: Path, journal_mode: str) -> None:
+def test_opening_waits_for_another_program_to_release_the_file(tmp_path: Path, journal_mode: str) -> None:
     path = str(tmp_path / "r.db")
     memory_store(path).close()
     with closing(apsw.Connection(path)) as other:
@@ -302,9 +302,7 @@ def test_opening_waits_for_another_program_to_let_the_file_go(tmp_path: Path, jo
         released.join()
 
 
-def test_opening_waits_no_longer_than_it_promises_and_leaves_nothing_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_opening_times_out_and_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 50)
     path = str(tmp_path / "r.db")
     memory_store(path).close()
@@ -321,7 +319,7 @@ def test_opening_waits_no_longer_than_it_promises_and_leaves_nothing_open(
         assert len(apsw.connections()) == before
 
 
-def test_a_second_writer_is_told_who_holds_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_writer_is_told_who_holds_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(tmp_path / "r.db")
     memory_store(path).close()
     hold = (
@@ -342,7 +340,7 @@ def test_a_second_writer_is_told_who_holds_the_lock(tmp_path: Path, monkeypatch:
     assert str(holder.pid) in str(caught.value.hint)
 
 
-def test_what_is_no_store_says_so(tmp_path: Path) -> None:
+def test_file_other_than_a_store_is_reported(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_bytes(b"this is not a database at all" * 100)
     apsw.Connection(str(tmp_path / "other.db")).execute("CREATE TABLE t(x)")
     for name in ("text.db", "other.db"):
@@ -378,14 +376,14 @@ assert 0 < made < 100, made
 """
 
 
-def test_a_store_that_cannot_be_made_whole_leaves_no_file_wherever_it_fails(tmp_path: Path) -> None:
+def test_failed_creation_leaves_no_file(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", FULL, "4" if IS_NIGHT else "16"]
     done = subprocess.run(argv, cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)
 
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_who_comes_second_takes_nothing_away(tmp_path: Path) -> None:
+def test_second_creator_removes_nothing(tmp_path: Path) -> None:
     first = new_store(tmp_path / "r.db")
     with pytest.raises(StoreError, match="exists already"):
         new_store(tmp_path / "r.db")
@@ -395,9 +393,7 @@ def test_who_comes_second_takes_nothing_away(tmp_path: Path) -> None:
     assert open_store(str(tmp_path / "r.db")).info().documents == 1
 
 
-def test_no_store_is_made_over_another_file_and_the_hint_makes_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_existing_file_is_kept_and_the_hint_moves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my text.db").write_bytes(b"this is not a database at all" * 100)
     apsw.Connection(str(tmp_path / "other.db")).execute("CREATE TABLE t(x)")
@@ -414,7 +410,7 @@ def test_no_store_is_made_over_another_file_and_the_hint_makes_room(
         assert str(again.value.hint).endswith(" stats")
 
 
-def test_a_foreign_log_is_taken_away_before_the_file_that_took_the_place_is_opened(tmp_path: Path) -> None:
+def test_foreign_log_is_removed_before_opening_the_replaced_file(tmp_path: Path) -> None:
     path = str(tmp_path / "r.db")
     for name, words in (("r.db", ["one"]), ("new.db", ["two"] * 500)):
         store = memory_store(str(tmp_path / name))
@@ -441,7 +437,7 @@ def test_a_foreign_log_is_taken_away_before_the_file_that_took_the_place_is_open
     assert open_store(str(tmp_path / "old.db")).info().documents == 2
 
 
-def test_a_foreign_log_that_cannot_be_folded_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unfoldable_foreign_log_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recall_core.store.sqlite.opened.BUSY_TIMEOUT_MS", 10)
     path = str(tmp_path / "r.db")
     memory_store(path).close()
@@ -460,7 +456,7 @@ def test_a_foreign_log_that_cannot_be_folded_is_not_opened(tmp_path: Path, monke
     assert open_store(path).info().documents == 0
 
 
-def test_a_store_that_was_left_is_never_taken_for_the_one_that_stands_there_again(tmp_path: Path) -> None:
+def test_abandoned_store_is_never_mistaken_for_a_restored_one(tmp_path: Path) -> None:
     path = str(tmp_path / "r.db")
     memory_store(path).close()
     old = open_store(path)
@@ -478,14 +474,14 @@ def test_a_store_that_was_left_is_never_taken_for_the_one_that_stands_there_agai
     old.close()
 
 
-def test_an_empty_log_is_folded_whoever_is_about_to_write(tmp_path: Path) -> None:
+def test_empty_log_is_folded_despite_a_pending_writer(tmp_path: Path) -> None:
     path = str(tmp_path / "r.db")
     memory_store(path).close()
     with closing(open_store(path)) as idle, closing(open_store(path)) as writer, writer.transaction():
         assert idle.fold(wait_ms=0)
 
 
-def test_what_a_connection_wrote_is_folded_into_the_file_when_it_is_closed(tmp_path: Path) -> None:
+def test_closing_a_connection_folds_its_writes_into_the_file(tmp_path: Path) -> None:
     path = str(tmp_path / "r.db")
     memory_store(path).close()
     reader, writer = open_store(path), open_store(path)
@@ -497,7 +493,7 @@ def test_what_a_connection_wrote_is_folded_into_the_file_when_it_is_closed(tmp_p
     assert reader.info().documents == 1
 
 
-def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_newer_schema_is_refused_and_left_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "r.db"
     memory_store(str(path)).close()
     with apsw.Connection(str(path)) as db:
@@ -510,7 +506,7 @@ def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_damaged_page_is_reported_as_corrupt(tmp_path: Path) -> None:
+def test_damaged_page_is_reported_as_corrupt(tmp_path: Path) -> None:
     path = tmp_path / "r.db"
     store = memory_store(str(path))
     put(store, *(new_file(f"{n}.txt", [f"word{n} " * 50]) for n in range(200)))
@@ -524,7 +520,7 @@ def test_a_damaged_page_is_reported_as_corrupt(tmp_path: Path) -> None:
     assert (caught.value.code, caught.value.exit_code) == ("store_corrupt", 6)
 
 
-def test_an_unfinished_migration_changes_nothing(tmp_path: Path) -> None:
+def test_unfinished_migration_changes_nothing(tmp_path: Path) -> None:
     db = apsw.Connection(str(tmp_path / "r.db"))
 
     def good(db: apsw.Connection) -> None:
@@ -540,7 +536,7 @@ def test_an_unfinished_migration_changes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a read-only file system")
-def test_a_store_on_read_only_media_opens(tmp_path: Path) -> None:
+def test_store_on_read_only_media_opens(tmp_path: Path) -> None:
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
         pytest.skip("needs the right to mount")
     store = memory_store(str(tmp_path / "r.db"))

@@ -31,7 +31,7 @@ def added(recall: Recall, path: Path) -> int:
     return recall.store.info().documents
 
 
-def test_a_url_is_a_kind_and_a_place() -> None:
+def test_url_is_a_kind_and_a_place() -> None:
     for text, url in [
         ("recall.db", ("sqlite", "recall.db")),
         ("/a/b c.db", ("sqlite", "/a/b c.db")),
@@ -46,27 +46,27 @@ def test_a_url_is_a_kind_and_a_place() -> None:
         assert store_url(text) == url, text
 
 
-def test_a_file_that_is_there_is_a_path_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_file_is_a_path_whatever_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("post:it.db").touch()
     assert store_url("post:it.db") == StoreUrl("sqlite", "post:it.db")
 
 
-def test_a_path_behind_the_kind_opens_the_same_store(home: Path) -> None:
+def test_path_after_the_kind_opens_the_same_store(home: Path) -> None:
     with Recall.open(f"sqlite:{home / 'recall.db'}") as recall:
         assert added(recall, home / "a.txt") == 1
     with Recall.open(f"sqlite:{home}") as recall:
         assert recall.store.info().documents == 1
 
 
-def test_an_unknown_kind_is_refused_with_those_there_are() -> None:
+def test_unknown_kind_is_refused_with_the_known_kinds() -> None:
     with pytest.raises(UsageError, match="postgresql") as refused:
         Recall.open("postgresql://host/name")
     assert refused.value.code == "unknown_store_kind"
     assert "sqlite" in str(refused.value.hint)
 
 
-def test_a_plug_in_is_found_by_its_name_and_takes_no_built_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plug_in_is_found_but_never_replaces_built_ins(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def entry_points(*, group: str) -> EntryPoints:
@@ -80,7 +80,7 @@ def test_a_plug_in_is_found_by_its_name_and_takes_no_built_in_one(monkeypatch: p
     assert asked == [stores.STORE_GROUP]
 
 
-def test_a_store_in_memory_works_and_leaves_no_file(home: Path) -> None:
+def test_in_memory_store_works_and_leaves_no_file(home: Path) -> None:
     for url in [":memory:", "sqlite::memory:"]:
         before = {path: path.stat().st_mtime_ns for path in home.iterdir()}
         with Recall.open(url, start=home) as recall:
@@ -100,7 +100,7 @@ def test_a_store_in_memory_works_and_leaves_no_file(home: Path) -> None:
         assert {path: path.stat().st_mtime_ns for path in home.iterdir()} == before, url
 
 
-def test_without_settings_a_store_in_memory_has_the_defaults(tmp_path: Path) -> None:
+def test_in_memory_store_without_settings_has_the_defaults(tmp_path: Path) -> None:
     with Recall.open(":memory:", start=tmp_path) as recall:
         assert recall.stats()["store"]["documents"] == 0
     assert list(tmp_path.iterdir()) == []

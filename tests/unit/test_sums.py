@@ -74,7 +74,7 @@ ACTS: dict[str, Callable[[Recall], object]] = {
 }
 
 
-def test_what_is_kept_is_what_the_rows_come_to(made: Path, tmp_path: Path) -> None:
+def test_stored_sums_equal_their_rows(made: Path, tmp_path: Path) -> None:
     for number, (name, act) in enumerate(ACTS.items()):
         base = damage.copied(made, tmp_path / str(number))
         with Recall.open(str(base)) as recall:
@@ -83,7 +83,7 @@ def test_what_is_kept_is_what_the_rows_come_to(made: Path, tmp_path: Path) -> No
             assert taken(recall).items() <= kept(recall).items(), name
 
 
-def test_a_store_without_sums_is_no_fault_and_learns_them_with_the_next_writer(made: Path, tmp_path: Path) -> None:
+def test_store_without_sums_gains_them_with_the_next_writer(made: Path, tmp_path: Path) -> None:
     base = damage.copied(made, tmp_path / "store")
     with Recall.open(str(base)) as recall:
         with recall.store.transaction():
@@ -96,7 +96,7 @@ def test_a_store_without_sums_is_no_fault_and_learns_them_with_the_next_writer(m
         assert taken(recall).items() <= kept(recall).items()
 
 
-def test_doctor_names_and_mends_a_changed_small_table(made: Path, tmp_path: Path) -> None:
+def test_doctor_names_and_repairs_a_changed_small_table(made: Path, tmp_path: Path) -> None:
     for number, change in enumerate(
         [
             "UPDATE judgement SET grade = 3 WHERE query = 'q2'",

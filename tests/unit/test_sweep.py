@@ -33,25 +33,25 @@ def pool(lexical: tuple[float | None, ...], semantic: tuple[float | None, ...]) 
     return Pool(keys, lexical, semantic, 10.0, (), exact=True, index_kind="exact")
 
 
-def test_a_sweep_names_each_weight_where_the_order_changes() -> None:
+def test_sweep_names_each_weight_where_the_order_changes() -> None:
     swept = sweep(PLAIN, 3)
 
     assert swept.weights == (0, Fraction(1, 4), Fraction(2, 3), 1)
     assert swept.orders[1::2].tolist() == [[0, 2, 1], [0, 1, 2], [1, 0, 2]]
 
 
-def test_a_sweep_of_the_top_leaves_out_what_happens_below_it() -> None:
+def test_sweep_of_the_top_ignores_changes_below_it() -> None:
     assert sweep(PLAIN, 1).weights == (0, Fraction(2, 3), 1)
 
 
-def test_lines_that_meet_in_one_weight_change_places_together_and_stand_in_natural_order_there() -> None:
+def test_lines_meeting_at_one_weight_tie_in_natural_order() -> None:
     swept = sweep(BUNDLE, 3)
 
     assert swept.weights == (0, HALF, 1)
     assert swept.orders.tolist() == [[0, 2, 1], [0, 2, 1], [0, 1, 2], [1, 2, 0], [1, 2, 0]]
 
 
-def test_ties_at_the_ends_of_the_scale_fall_to_the_natural_order() -> None:
+def test_ties_at_the_ends_of_the_scale_follow_natural_order() -> None:
     swept = sweep(weighted_lines([0.5, 0.5], [0.1, 0.2]), 2)
 
     assert swept.orders.tolist() == [[0, 1], [1, 0], [1, 0]]
@@ -65,20 +65,20 @@ def test_pools_without_a_choice_have_one_cell() -> None:
         assert swept.orders.tolist() == [list(range(len(values)))] * 3, values
 
 
-def test_a_weight_is_looked_up_without_ranking() -> None:
+def test_weight_is_looked_up_without_ranking() -> None:
     swept = sweep(PLAIN, 3)
 
     assert [piece_at(swept, w) for w in (0, 0.2, 0.25, 0.3, Fraction(2, 3), 0.7, 1)] == [0, 1, 2, 3, 4, 5, 6]
     assert top_at(swept, 0.25) == [0, 1, 2]
 
 
-def test_a_float_means_the_decimal_it_prints() -> None:
+def test_float_means_the_decimal_it_prints() -> None:
     assert exact(0.1) == Fraction(1, 10)
     with pytest.raises(UsageError, match="from 0 to 1"):
         exact(1.5)
 
 
-def test_stretches_join_what_keeps_its_members() -> None:
+def test_member_intervals_join_cells_with_equal_members() -> None:
     assert stretches(sweep(PLAIN, 2), members=True) == [
         (Interval(Fraction(0), Fraction(1, 4), high_open=True), (0, 2)),
         (Interval(Fraction(1, 4), Fraction(1)), (0, 1)),
@@ -102,7 +102,7 @@ def test_lines_give_the_pool_under_its_settings() -> None:
                 assert top_at(swept, weight) == again, (fusion, lexical, semantic)
 
 
-def test_the_settings_stand_at_the_share_of_the_semantic_weight() -> None:
+def test_settings_map_to_the_share_of_the_semantic_weight() -> None:
     assert weight_of(Config(bm25_weight=0.9, vector_weight=0.1)) == Fraction(1, 10)
     assert weight_of(Config(bm25_weight=3.0, vector_weight=1.0)) == Fraction(1, 4)
 
@@ -115,31 +115,31 @@ def test_reciprocal_ranks_are_exact() -> None:
     assert lines.a[2] == 0
 
 
-def test_fractions_that_round_to_one_float_are_told_apart() -> None:
+def test_fractions_that_round_to_one_float_stay_distinct() -> None:
     large = 10**20
     numerators, denominators = integers([large + 1, 1, 2, large]), integers([3 * large, 3, 6, 3 * large + 1])
 
     assert groups(numerators, denominators) == ([3, 1, 2, 0], [0, 1, 3])
 
 
-def test_a_crossing_is_where_two_score_the_same() -> None:
+def test_crossing_is_where_two_scores_are_equal() -> None:
     assert crossing(PLAIN, 0, 1) == crossing(PLAIN, 1, 0) == Fraction(2, 3)
     assert crossing(PLAIN, 0, 2) is None
     assert crossing(PLAIN, 0, 0) is None
 
 
-def test_winning_weights_tell_open_from_closed_ends() -> None:
+def test_winning_weights_distinguish_open_from_closed_ends() -> None:
     assert winning_weights(PLAIN, 1, 2).intervals == (Interval(Fraction(1, 4), Fraction(1)),)
     assert winning_weights(PLAIN, 2, 2).intervals == (Interval(Fraction(0), Fraction(1, 4), high_open=True),)
 
 
-def test_a_single_weight_can_be_all_there_is() -> None:
+def test_single_weight_can_be_the_whole_interval() -> None:
     found = winning_weights(weighted_lines([0.5, 0.8, 0.2], [0.5, 0.2, 0.8]), 0, 1)
 
     assert found.intervals == (Interval(HALF, HALF),)
 
 
-def test_who_never_wins_is_told_how_near_it_came_and_who_is_always_ahead() -> None:
+def test_never_winning_row_reports_best_rank_and_rows_ahead() -> None:
     found = winning_weights(PLAIN, 2, 1)
 
     assert found.intervals == ()
@@ -147,7 +147,7 @@ def test_who_never_wins_is_told_how_near_it_came_and_who_is_always_ahead() -> No
     assert found.best_at == (Interval(Fraction(0), Fraction(1, 4), high_open=True),)
 
 
-def test_a_fix_is_the_nearest_weight_of_few_decimals_inside() -> None:
+def test_fix_is_the_nearest_weight_with_few_decimals_inside() -> None:
     found = winning_weights(PLAIN, 1, 1).intervals
 
     assert found == (Interval(Fraction(2, 3), Fraction(1), low_open=True),)
@@ -155,13 +155,13 @@ def test_a_fix_is_the_nearest_weight_of_few_decimals_inside() -> None:
     assert weight_inside(found[0], 0.9) == 0.9
 
 
-def test_a_fix_stays_off_an_open_end_and_takes_a_closed_one() -> None:
+def test_fix_avoids_an_open_end_and_takes_a_closed_one() -> None:
     assert weight_inside(Interval(Fraction(0), HALF, high_open=True), 0.7) == 0.499
     assert weight_inside(Interval(Fraction(0), HALF), 0.7) == 0.5
     assert weight_inside(Interval(HALF, Fraction(1), low_open=True), 0.2) == 0.501
 
 
-def test_a_narrow_interval_is_hit_in_the_middle_and_a_third_cannot_be_typed() -> None:
+def test_narrow_interval_gets_its_middle_and_a_third_none() -> None:
     narrow = Interval(Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**9), low_open=True, high_open=True)
     third = Interval(Fraction(1, 3), Fraction(1, 3))
 
@@ -172,7 +172,7 @@ def test_a_narrow_interval_is_hit_in_the_middle_and_a_third_cannot_be_typed() ->
     assert weight_inside(third, 0.1) is None
 
 
-def test_the_nearest_interval_has_a_length_if_any_has() -> None:
+def test_nearest_interval_has_a_length_if_any_has() -> None:
     point, near, far = (Interval(Fraction(low, 10), Fraction(high, 10)) for low, high in ((3, 3), (5, 6), (8, 9)))
 
     assert nearest([point, near, far], 0.3) == near
@@ -180,7 +180,7 @@ def test_the_nearest_interval_has_a_length_if_any_has() -> None:
     assert nearest([], 0.9) is None
 
 
-def test_stability_measures_the_way_to_another_order_and_to_other_members() -> None:
+def test_stability_measures_distance_to_other_orders_and_members() -> None:
     found = stability(sweep(PLAIN, 2), 0.65)
 
     assert found.order_distance == pytest.approx(2 / 3 - 0.65)
@@ -188,7 +188,7 @@ def test_stability_measures_the_way_to_another_order_and_to_other_members() -> N
     assert found.fragile
 
 
-def test_an_answer_that_no_weight_changes_is_stable() -> None:
+def test_answer_that_no_weight_changes_is_stable() -> None:
     found = stability(sweep(weighted_lines([0.5, 0.2], [0.5, 0.2]), 2), 0.0)
 
     assert (found.order_distance, found.members_distance, found.fragile) == (None, None, False)

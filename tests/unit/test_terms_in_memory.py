@@ -18,7 +18,7 @@ WORDS = st.dictionaries(st.text("ab́é東z", min_size=1, max_size=6), st.intege
 
 
 @given(words=WORDS, cut=st.integers(1, 5), shortest=st.integers(1, 4), letters=st.text("ab́é東zy", max_size=3))
-def test_terms_are_found_by_themselves_and_by_first_letter_and_length(
+def test_terms_are_found_by_text_first_letter_and_length(
     words: dict[str, int], cut: int, shortest: int, letters: str
 ) -> None:
     ordered = sorted(words.items(), key=lambda pair: pair[0].encode())
@@ -31,7 +31,7 @@ def test_terms_are_found_by_themselves_and_by_first_letter_and_length(
     assert terms.beginning(letters, shortest, shortest + 1) == chosen
 
 
-def test_a_store_names_the_same_terms_from_memory_as_from_its_file(tmp_path: Path) -> None:
+def test_memory_and_file_give_the_same_terms(tmp_path: Path) -> None:
     asked = [("abt", 1, 30, 12), ("rs", 4, 6, 999), ("x", 9, 9, 12)]
 
     def terms(store: Store) -> list[Mapping[str, int]]:

@@ -81,7 +81,7 @@ def as_version_1_read_it(store: Store) -> None:
             writer.put(file._replace(settings=file.settings.replace("jsonl@2 ", "jsonl "), documents=documents))
 
 
-def test_a_title_is_cut_and_placed_like_any_text(folder: IngestFolder) -> None:
+def test_title_is_chunked_and_located_like_any_text(folder: IngestFolder) -> None:
     done = folder.ingest("a.jsonl", template=JSONL)
 
     (short,) = folder.rows("a.jsonl#short")
@@ -97,7 +97,7 @@ def test_a_title_is_cut_and_placed_like_any_text(folder: IngestFolder) -> None:
     assert (done.documents, done.without_text) == (4, 1)
 
 
-def test_no_word_of_a_title_that_is_the_text_counts_or_is_embedded_twice(folder: IngestFolder) -> None:
+def test_title_used_as_text_is_counted_and_embedded_once(folder: IngestFolder) -> None:
     folder.ingest("a.jsonl", template=JSONL)
 
     for row in (*folder.rows("a.jsonl#short"), *folder.rows("a.jsonl#long")):
@@ -109,7 +109,7 @@ def test_no_word_of_a_title_that_is_the_text_counts_or_is_embedded_twice(folder:
     assert title == "Wombat"
 
 
-def test_an_id_names_path_and_bytes_whether_the_title_is_the_text_or_not(folder: IngestFolder) -> None:
+def test_id_is_made_of_path_and_bytes_for_title_records(folder: IngestFolder) -> None:
     folder.ingest("a.jsonl", template=JSONL)
 
     for path, document in folder.documents().items():
@@ -120,7 +120,7 @@ def test_an_id_names_path_and_bytes_whether_the_title_is_the_text_or_not(folder:
 
 
 @pytest.mark.parametrize("verb", ["add", "sync"])
-def test_a_file_that_version_1_read_is_read_again_once(folder: IngestFolder, verb: str) -> None:
+def test_file_read_by_version_1_is_read_again_once(folder: IngestFolder, verb: str) -> None:
     folder.ingest("a.jsonl", template=JSONL)
     as_version_1_read_it(folder.store)
     assert folder.rows("a.jsonl#short") == []
@@ -143,7 +143,7 @@ def test_a_file_that_version_1_read_is_read_again_once(folder: IngestFolder, ver
     assert folder.store.info().digest == fresh.store.info().digest
 
 
-def test_a_text_that_version_1_read_too_is_not_embedded_again(folder: IngestFolder) -> None:
+def test_text_read_by_version_1_is_not_embedded_again(folder: IngestFolder) -> None:
     folder.write("b.jsonl", lines(FULL, {"_id": "new", "title": "Numbat", "text": ""}))
     folder.ingest("b.jsonl", template=JSONL)
     as_version_1_read_it(folder.store)
@@ -168,7 +168,7 @@ def firsts(recall: Recall, *questions: str) -> list[str]:
     return [recall.search(question)["results"][0]["doc"]["path"] for question in questions]
 
 
-def test_doctor_names_files_that_an_earlier_version_read_and_the_command_that_mends_it(recall: Recall) -> None:
+def test_doctor_names_files_of_earlier_versions_and_the_command(recall: Recall) -> None:
     as_version_1_read_it(recall.store)
     check = checked(recall)
     assert (check["severity"], check["fix"]) == ("warning", "recall sync")
@@ -184,7 +184,7 @@ def test_doctor_names_files_that_an_earlier_version_read_and_the_command_that_me
     assert firsts(recall, "burrow") == ["a.jsonl#short"]
 
 
-def test_doctor_tells_of_a_changed_file_beside_one_that_an_earlier_version_read(home: Path, recall: Recall) -> None:
+def test_doctor_reports_changed_and_outdated_files_together(home: Path, recall: Recall) -> None:
     (home / "b.jsonl").write_text(lines(SHORT), encoding="utf-8")
     recall.index(str(home / "b.jsonl"), template=JSONL)
     as_version_1_read_it(recall.store)
@@ -199,7 +199,7 @@ def test_doctor_tells_of_a_changed_file_beside_one_that_an_earlier_version_read(
     )
 
 
-def test_a_file_that_an_earlier_version_read_and_no_sync_reads_is_added_as_it_was(home: Path, recall: Recall) -> None:
+def test_outdated_file_without_a_root_is_added_as_before(home: Path, recall: Recall) -> None:
     as_version_1_read_it(recall.store)
     with recall.store.writer() as writer:
         writer.forget_roots(["a.jsonl"])
@@ -227,9 +227,7 @@ def imported(base: Path, raw: str) -> Recall:
     return recall
 
 
-def test_an_imported_store_of_an_earlier_version_waits_for_its_root_and_then_reads_again(
-    recall: Recall, tmp_path: Path
-) -> None:
+def test_imported_older_store_waits_for_its_root_then_rereads(recall: Recall, tmp_path: Path) -> None:
     outside = tmp_path / "outside.jsonl"
     outside.write_text(lines(*RECORDS), encoding="utf-8")
     recall.remove(["a.jsonl", "empty.txt"])
@@ -260,7 +258,7 @@ def answers(recall: Recall) -> list[Any]:
     return found
 
 
-def test_a_store_that_was_imported_answers_as_the_one_it_came_from(recall: Recall, tmp_path: Path) -> None:
+def test_imported_store_answers_like_its_origin(recall: Recall, tmp_path: Path) -> None:
     raw = exported(recall)
 
     with imported(tmp_path / "new", raw) as other:
@@ -270,7 +268,7 @@ def test_a_store_that_was_imported_answers_as_the_one_it_came_from(recall: Recal
         assert [check["code"] for check in examine(other.store) if check["severity"] != "ok"] == []
 
 
-def test_a_chunk_that_is_no_slice_of_its_title_is_not_imported_as_one(recall: Recall, tmp_path: Path) -> None:
+def test_chunk_outside_its_title_is_refused(recall: Recall, tmp_path: Path) -> None:
     body = exported(recall).rpartition('{"type":"end"')[0]
     forged = body.replace('"title":"## 色 A quokka\'s burrow beside a quokka"', '"title":"Another"')
     assert forged != body
@@ -282,7 +280,7 @@ def test_a_chunk_that_is_no_slice_of_its_title_is_not_imported_as_one(recall: Re
     assert caught.value.code == "import_invalid"
 
 
-def test_an_export_says_nothing_of_titles_where_every_record_has_a_text(tmp_path: Path) -> None:
+def test_export_mentions_titles_only_if_a_record_lacks_text(tmp_path: Path) -> None:
     folder = IngestFolder(tmp_path)
     folder.write("a.jsonl", lines(FULL, BARE))
     folder.ingest("a.jsonl", template=JSONL)
@@ -294,14 +292,14 @@ def test_an_export_says_nothing_of_titles_where_every_record_has_a_text(tmp_path
     assert "is_title" not in out.getvalue()
 
 
-def test_an_explanation_of_a_title_adds_up(recall: Recall) -> None:
+def test_explanation_of_a_title_adds_up(recall: Recall) -> None:
     for words in ("quokka burrow", "long w12 title"):
         for hit in recall.search(words, explain=True)["results"]:
             for part in hit["explain"]["parts"]:
                 assert sum(leaf["points"] for leaf in part["leaves"]) == pytest.approx(part["points"], abs=1e-9)
 
 
-def test_a_reranker_is_given_what_the_embedder_is_given(recall: Recall) -> None:
+def test_reranker_and_embedder_get_the_same_text(recall: Recall) -> None:
     given = {"a.jsonl#short": SHORT["title"], "a.jsonl#full": f"Wombat\n\n{FULL['text']}"}
     reranker = EmbedderReranker(recall.engine.embedder)
 
@@ -312,7 +310,7 @@ def test_a_reranker_is_given_what_the_embedder_is_given(recall: Recall) -> None:
         assert parts[path, "rerank"] == round(reranker.score("quokka burrow", [text])[0], 6)
 
 
-def test_documents_without_a_text_are_counted_and_told_where_there_are_any(recall: Recall, tmp_path: Path) -> None:
+def test_documents_without_text_are_counted_and_reported(recall: Recall, tmp_path: Path) -> None:
     assert recall.stats()["stats"]["without_text"] == 2
     recall.remove(["empty.txt"])
     assert recall.stats()["stats"]["without_text"] == 1
@@ -329,7 +327,7 @@ def told(home: Path, *argv: str) -> str:
     return out.getvalue()
 
 
-def test_the_command_line_tells_them(home: Path) -> None:
+def test_command_line_reports_documents_without_text(home: Path) -> None:
     assert "documents       5\nwithout text    2\n" in told(home, "stats")
     (home / "b.jsonl").write_text(lines(FULL, BARE), encoding="utf-8")
     assert "; 2 documents, 1 without text, 1 chunk\n" in told(home, "add", f"{home}/b.jsonl", "--parser", "jsonl")
@@ -338,7 +336,7 @@ def test_the_command_line_tells_them(home: Path) -> None:
     assert "without text" not in told(home, "add", f"{home}/b.jsonl", "--parser", "text")
 
 
-def test_a_damaged_store_is_made_anew_with_its_titles(home: Path, tmp_path: Path) -> None:
+def test_rebuilt_damaged_store_keeps_its_titles(home: Path, tmp_path: Path) -> None:
     with Recall.open(str(home)) as recall:
         before = exported(recall)
 
@@ -349,7 +347,7 @@ def test_a_damaged_store_is_made_anew_with_its_titles(home: Path, tmp_path: Path
         assert [check["code"] for check in examine(recall.store) if check["severity"] != "ok"] == []
 
 
-def test_a_reembed_gives_a_title_the_vector_of_its_own_words(recall: Recall) -> None:
+def test_reembed_gives_a_title_the_vector_of_its_words(recall: Recall) -> None:
     for _ in recall.reembed("hash", settings={"embedding_dim": 256}):
         pass
 

@@ -82,7 +82,7 @@ def lost(collection: Collection, is_found: Callable[[str, str], bool]) -> list[s
     return [path for path, title in collection.titles.items() if not is_found(path, title)]
 
 
-def test_a_search_for_a_title_has_its_record_first(collection: Collection, recall: Recall) -> None:
+def test_search_for_a_title_ranks_its_record_first(collection: Collection, recall: Recall) -> None:
     def is_first(mode: Any, path: str, title: str) -> bool:
         if mode == "semantic" and path not in collection.alone:
             return True  # below a title, a long text turns the vector elsewhere
@@ -92,7 +92,7 @@ def test_a_search_for_a_title_has_its_record_first(collection: Collection, recal
         assert lost(collection, partial(is_first, mode)) == [], mode
 
 
-def test_a_context_for_a_title_holds_it(collection: Collection, recall: Recall) -> None:
+def test_context_for_a_title_contains_it(collection: Collection, recall: Recall) -> None:
     def is_packed(path: str, title: str) -> bool:
         (block, *_) = recall.context(title, budget_tokens=400)["context"]["blocks"]
         return block["path"] == path and (block["text"] == title or len(block["text"]) > len(title))
@@ -100,14 +100,14 @@ def test_a_context_for_a_title_holds_it(collection: Collection, recall: Recall) 
     assert lost(collection, is_packed) == []
 
 
-def test_a_record_is_got_with_its_title_as_its_text(collection: Collection, recall: Recall) -> None:
+def test_get_returns_a_record_with_its_title_as_text(collection: Collection, recall: Recall) -> None:
     found = {path: recall.get(path)["found"] for path in collection.titles}
 
     assert {path: each["doc"]["title"] for path, each in found.items()} == collection.titles
     assert {path for path, each in found.items() if each["text"] == each["doc"]["title"]} == collection.alone
 
 
-def test_an_evaluation_finds_every_record(collection: Collection, recall: Recall) -> None:
+def test_evaluation_finds_every_record(collection: Collection, recall: Recall) -> None:
     queries, qrels = collection.base / "q.jsonl", collection.base / "qrels.tsv"
     queries.write_text("".join(json.dumps({"_id": p, "text": t}) + "\n" for p, t in collection.titles.items()))
     qrels.write_text("query-id\tcorpus-id\tscore\n" + "".join(f"{path}\t{path}\t1\n" for path in collection.titles))
@@ -126,14 +126,14 @@ def test_an_evaluation_finds_every_record(collection: Collection, recall: Recall
     assert means == [1.0] * 4
 
 
-def test_whynot_says_that_each_record_is_there(collection: Collection, recall: Recall) -> None:
+def test_whynot_reports_each_record_as_present(collection: Collection, recall: Recall) -> None:
     def is_present(path: str, title: str) -> bool:
         return bool(recall.why_not(title, path, fixes=False)["whynot"]["present"])
 
     assert lost(collection, is_present) == []
 
 
-def test_an_imported_copy_is_exported_to_the_byte_and_finds_the_same(
+def test_imported_copy_exports_the_same_bytes_and_finds_the_same(
     collection: Collection, recall: Recall, tmp_path: Path
 ) -> None:
     with (tmp_path / "export.jsonl").open("w", encoding="utf-8", newline="\n") as file:
@@ -154,7 +154,7 @@ def test_an_imported_copy_is_exported_to_the_byte_and_finds_the_same(
             assert here == there
 
 
-def test_doctor_is_content_and_stats_count_what_has_no_text(collection: Collection, recall: Recall) -> None:
+def test_doctor_passes_and_stats_count_records_without_text(collection: Collection, recall: Recall) -> None:
     checks = {check["code"]: check["severity"] for check in recall.doctor()["checks"]}
 
     assert {code for code, severity in checks.items() if severity != "ok"} <= {"sparse_ceiling"}

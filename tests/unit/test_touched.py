@@ -107,7 +107,7 @@ def touch_back(recall: Recall, name: str) -> None:
     add(recall)
 
 
-def test_a_touch_changes_time_digest_and_generation_and_no_row(recall: Recall) -> None:
+def test_touch_changes_time_digest_and_generation_but_no_row(recall: Recall) -> None:
     kept, old = rows(recall), times(recall)
     for name, paths in TOUCHED.items():
         for way_name, way in WAYS.items():
@@ -126,7 +126,7 @@ def test_a_touch_changes_time_digest_and_generation_and_no_row(recall: Recall) -
             touch_back(recall, name)
 
 
-def test_a_touch_gives_the_digest_of_a_newer_store(recall: Recall) -> None:
+def test_touch_gives_the_digest_of_a_newer_store(recall: Recall) -> None:
     for name in TOUCHED:
         touch(recall.engine.base / name, LATER_NS)
         with opened(recall.engine.base, f"{Path(name).stem}.db") as other:
@@ -142,7 +142,7 @@ def test_a_touch_gives_the_digest_of_a_newer_store(recall: Recall) -> None:
             touch_back(recall, name)
 
 
-def test_a_touch_is_written_once(recall: Recall) -> None:
+def test_touch_is_written_once(recall: Recall) -> None:
     for name, way in WAYS.items():
         touch(recall.engine.base / "docs/a.md", LATER_NS)
         way(recall)
@@ -155,7 +155,7 @@ def test_a_touch_is_written_once(recall: Recall) -> None:
         touch_back(recall, "docs/a.md")
 
 
-def test_a_file_touched_back_gives_back_the_digest(recall: Recall) -> None:
+def test_restoring_the_time_restores_the_digest(recall: Recall) -> None:
     for name, way in WAYS.items():
         generation, before = state(recall)
         for mtime_ns in (LATER_NS, FIRST_NS):
@@ -165,7 +165,7 @@ def test_a_file_touched_back_gives_back_the_digest(recall: Recall) -> None:
         assert state(recall) == (generation + 2, before), name
 
 
-def test_a_touch_below_the_stored_precision_keeps_the_digest(recall: Recall) -> None:
+def test_touch_below_the_stored_precision_keeps_the_digest(recall: Recall) -> None:
     before = digest(recall)
     for name, way in WAYS.items():
         touch(recall.engine.base / "docs/a.md", FIRST_NS + 999)
@@ -179,7 +179,7 @@ def test_a_touch_below_the_stored_precision_keeps_the_digest(recall: Recall) -> 
         touch_back(recall, "docs/a.md")
 
 
-def test_a_touched_file_takes_new_labels_in_the_same_write(recall: Recall) -> None:
+def test_touched_file_gets_new_labels_in_the_same_write(recall: Recall) -> None:
     generation = recall.store.generation()
     touch(recall.engine.base / "docs/b.txt", LATER_NS)
 
@@ -203,7 +203,7 @@ def _first_chunk(recall: Recall) -> str:
     return str(recall.query("SELECT chunk.id FROM chunk FILTER doc.path = 'docs/a.md'")["results"][0]["chunk"]["id"])
 
 
-def test_asking_after_a_touch_changes_neither_answer_nor_store(recall: Recall) -> None:
+def test_query_after_a_touch_changes_neither_answer_nor_store(recall: Recall) -> None:
     ask = Ask(snapshot=digest(recall), strict_fresh=True)
     before, kept, old = state(recall), rows(recall), times(recall)
     for name in TOUCHED:
@@ -224,7 +224,7 @@ def timeless(response: Any) -> Any:
     return {**response, "stats": {**response["stats"], "took_ms": 0, "timings": {}}}
 
 
-def test_a_touch_seen_by_a_search_is_written_later(recall: Recall) -> None:
+def test_touch_seen_by_a_search_is_written_later(recall: Recall) -> None:
     before = digest(recall)
     touch(recall.engine.base / "docs/a.md", LATER_NS)
     with opened(recall.engine.base, "other.db") as other:
@@ -242,7 +242,7 @@ def test_a_touch_seen_by_a_search_is_written_later(recall: Recall) -> None:
         assert digest(recall) == before, name
 
 
-def test_bytes_that_change_after_a_touch_that_a_search_has_seen_are_stale(recall: Recall) -> None:
+def test_bytes_changed_after_a_seen_touch_are_stale(recall: Recall) -> None:
     place = recall.engine.base / "docs/b.txt"
     touch(place, LATER_NS)
     assert recall.search("nothing")["warnings"] == []

@@ -110,7 +110,7 @@ def resealed(lines: list[str]) -> str:
     return body + json.dumps({"type": "end", "sha256": sha256(body.encode()).hexdigest()}) + "\n"
 
 
-def test_an_export_imported_and_exported_again_is_the_same_byte_for_byte(saved: Callable[[str], Path]) -> None:
+def test_export_survives_import_byte_for_byte(saved: Callable[[str], Path]) -> None:
     text = sample_text()
     copy = empty()
 
@@ -119,7 +119,7 @@ def test_an_export_imported_and_exported_again_is_the_same_byte_for_byte(saved: 
     assert exported(copy) == text
 
 
-def test_an_imported_store_answers_as_the_first_does(saved: Callable[[str], Path]) -> None:
+def test_imported_store_answers_like_its_origin(saved: Callable[[str], Path]) -> None:
     first, copy = sample(), empty()
 
     import_(copy, saved(exported(first)), embedder=EMBEDDER)
@@ -140,7 +140,7 @@ def test_an_imported_store_answers_as_the_first_does(saved: Callable[[str], Path
     assert copy.known("b.md") == first.known("b.md")
 
 
-def test_the_lines_come_header_roots_then_each_file_with_its_documents_and_chunks(
+def test_export_has_header_roots_and_each_file_with_chunks(
     saved: Callable[[str], Path],
 ) -> None:
     lines = [json.loads(line) for line in sample_text().splitlines()]
@@ -171,7 +171,7 @@ def test_the_lines_come_header_roots_then_each_file_with_its_documents_and_chunk
     assert [line["vector"] is None for line in lines if line["type"] == "chunk"] == [False] * 4 + [True]
 
 
-def test_vectors_left_out_are_made_again_on_import(saved: Callable[[str], Path]) -> None:
+def test_missing_vectors_are_recomputed_on_import(saved: Callable[[str], Path]) -> None:
     first, copy = sample(), empty()
     text = exported(first, embeddings=False)
 
@@ -181,7 +181,7 @@ def test_vectors_left_out_are_made_again_on_import(saved: Callable[[str], Path])
     assert exported(copy) == exported(first)
 
 
-def test_another_embedder_is_refused_unless_vectors_are_made_again(saved: Callable[[str], Path]) -> None:
+def test_another_embedder_is_refused_unless_vectors_are_recomputed(saved: Callable[[str], Path]) -> None:
     wide = HashEmbedder(128)
     copy = empty(wide)
     path = saved(sample_text())
@@ -201,7 +201,7 @@ def test_another_counter_is_refused(saved: Callable[[str], Path]) -> None:
     assert refused.value.code == "counter_mismatch"
 
 
-def test_a_truncated_export_imports_nothing(saved: Callable[[str], Path]) -> None:
+def test_truncated_export_imports_nothing(saved: Callable[[str], Path]) -> None:
     for lines_lost in [1, 2, 5, 18]:
         lines = sample_text().splitlines(keepends=True)
         store = empty()
@@ -214,7 +214,7 @@ def test_a_truncated_export_imports_nothing(saved: Callable[[str], Path]) -> Non
         assert store.roots() == (), lines_lost
 
 
-def test_an_altered_export_imports_nothing(saved: Callable[[str], Path]) -> None:
+def test_altered_export_imports_nothing(saved: Callable[[str], Path]) -> None:
     for old, new in [
         ("alpha", "alphb"),
         ('"wiki"', '"wikj"'),
@@ -271,7 +271,7 @@ def _twice_a_header(lines: list[str]) -> list[str]:
     return [lines[0], *lines]
 
 
-def test_an_invalid_export_with_a_valid_checksum_is_refused(saved: Callable[[str], Path]) -> None:
+def test_invalid_export_with_a_valid_checksum_is_refused(saved: Callable[[str], Path]) -> None:
     for spoil in [
         _shuffled,
         _without_a_document,
@@ -292,7 +292,7 @@ def test_an_invalid_export_with_a_valid_checksum_is_refused(saved: Callable[[str
         assert store.info().documents == store.info().generation == 0, spoil
 
 
-def test_a_file_that_is_not_an_export_is_refused(saved: Callable[[str], Path]) -> None:
+def test_file_other_than_an_export_is_refused(saved: Callable[[str], Path]) -> None:
     for text in ["", "\n", "{}\n", "[]\n", "\xff\n", '{"type":"end","sha256":""}\n']:
         with pytest.raises(StoreError) as refused:
             import_(empty(), saved(text), embedder=EMBEDDER)
@@ -300,7 +300,7 @@ def test_a_file_that_is_not_an_export_is_refused(saved: Callable[[str], Path]) -
         assert refused.value.code == "import_invalid", text
 
 
-def test_an_export_of_a_later_format_asks_for_an_upgrade(saved: Callable[[str], Path]) -> None:
+def test_export_of_a_later_format_asks_for_an_upgrade(saved: Callable[[str], Path]) -> None:
     lines = sample_text().replace('"recall_export":1', '"recall_export":2').splitlines()
 
     with pytest.raises(StoreError) as refused:
@@ -309,14 +309,14 @@ def test_an_export_of_a_later_format_asks_for_an_upgrade(saved: Callable[[str], 
     assert refused.value.code == "import_version"
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="absent") as refused:
         import_(empty(), tmp_path / "absent.jsonl", embedder=EMBEDDER)
 
     assert refused.value.code == "import_unreadable"
 
 
-def test_an_export_may_come_through_a_pipe(tmp_path: Path) -> None:
+def test_export_may_come_through_a_pipe(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     producer = threading.Thread(target=pipe.write_bytes, args=(sample_text().encode(),))
@@ -328,7 +328,7 @@ def test_an_export_may_come_through_a_pipe(tmp_path: Path) -> None:
     assert view["documents"] == sample().info().documents
 
 
-def test_an_export_is_begun_to_be_read_before_the_lock(saved: Callable[[str], Path], tmp_path: Path) -> None:
+def test_reading_an_export_begins_before_locking(saved: Callable[[str], Path], tmp_path: Path) -> None:
     place = str(tmp_path / "s.db")
     own = create_store(
         place, embedder=EMBEDDER.identity, dimension=EMBEDDER.dimension, counter="whitespace", chunker="c-1"
@@ -340,7 +340,7 @@ def test_an_export_is_begun_to_be_read_before_the_lock(saved: Callable[[str], Pa
     assert refused.value.code == "import_invalid"
 
 
-def test_a_conflict_fails_by_default_and_imports_nothing(saved: Callable[[str], Path]) -> None:
+def test_conflict_fails_by_default_and_imports_nothing(saved: Callable[[str], Path]) -> None:
     store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
     before = exported(store)
 
@@ -351,7 +351,7 @@ def test_a_conflict_fails_by_default_and_imports_nothing(saved: Callable[[str], 
     assert exported(store) == before
 
 
-def test_a_conflict_can_leave_the_stores_own(saved: Callable[[str], Path]) -> None:
+def test_conflict_can_keep_the_stored_file(saved: Callable[[str], Path]) -> None:
     store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
 
     view = import_(store, saved(sample_text()), embedder=EMBEDDER, on_conflict="skip")
@@ -363,7 +363,7 @@ def test_a_conflict_can_leave_the_stores_own(saved: Callable[[str], Path]) -> No
     assert kept.chunk.text == "mine"
 
 
-def test_a_conflict_can_replace_the_stores_own(saved: Callable[[str], Path]) -> None:
+def test_conflict_can_replace_the_stored_file(saved: Callable[[str], Path]) -> None:
     text = sample_text()
     store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
 
@@ -372,7 +372,7 @@ def test_a_conflict_can_replace_the_stores_own(saved: Callable[[str], Path]) -> 
     assert exported(store) == text
 
 
-def test_a_record_whose_path_is_a_live_file_is_a_conflict(saved: Callable[[str], Path]) -> None:
+def test_record_with_the_path_of_a_live_file_conflicts(saved: Callable[[str], Path]) -> None:
     store = put(empty(), file("a.jsonl#1", document("a.jsonl#1", "a file of that very name")))
 
     with pytest.raises(StoreError, match=r"a\.jsonl#1") as refused:
@@ -381,7 +381,7 @@ def test_a_record_whose_path_is_a_live_file_is_a_conflict(saved: Callable[[str],
     assert refused.value.code == "import_conflict"
 
 
-def test_an_import_that_is_in_already_is_told_as_done_and_changes_nothing(saved: Callable[[str], Path]) -> None:
+def test_repeated_import_is_reported_as_done_and_changes_nothing(saved: Callable[[str], Path]) -> None:
     store, text = put(empty(), file("mine.txt", document("mine.txt", "mine"))), sample_text()
     first = import_(store, saved(text), embedder=EMBEDDER)
     before, generation = exported(store), store.generation()
@@ -392,12 +392,12 @@ def test_an_import_that_is_in_already_is_told_as_done_and_changes_nothing(saved:
     assert (exported(store), store.generation()) == (before, generation)
 
 
-def test_a_stores_own_export_is_in_it_already(saved: Callable[[str], Path]) -> None:
+def test_store_already_contains_its_own_export(saved: Callable[[str], Path]) -> None:
     store = sample()
     assert import_(store, saved(exported(store)), embedder=EMBEDDER)["unchanged"] == 5
 
 
-def test_an_export_that_differs_from_the_store_is_a_conflict(saved: Callable[[str], Path]) -> None:
+def test_export_that_differs_from_the_store_conflicts(saved: Callable[[str], Path]) -> None:
     for change in [
         lambda writer: writer.tombstone(["stop.txt"]),
         lambda writer: writer.tombstone(["a.txt"]),
@@ -426,14 +426,14 @@ def test_an_export_that_differs_from_the_store_is_a_conflict(saved: Callable[[st
         assert (refused.value.code, exported(store)) == ("import_conflict", before), change
 
 
-def test_an_altered_export_is_refused_though_the_store_holds_what_it_says(saved: Callable[[str], Path]) -> None:
+def test_altered_export_is_refused_even_if_nothing_is_new(saved: Callable[[str], Path]) -> None:
     store, text = sample(), sample_text()
     with pytest.raises(StoreError) as refused:
         import_(store, saved(text.replace('"sha256":"', '"sha256":"0')), embedder=EMBEDDER)
     assert refused.value.code == "import_invalid"
 
 
-def test_a_key_twice_in_a_line_is_refused(saved: Callable[[str], Path]) -> None:
+def test_duplicate_key_in_a_line_is_refused(saved: Callable[[str], Path]) -> None:
     for kind in ["header", "root", "file", "document", "chunk"]:
         lines = sample_text().splitlines()
         number = next(place for place, line in enumerate(lines) if f'"type":"{kind}"' in line)
@@ -446,12 +446,12 @@ def test_a_key_twice_in_a_line_is_refused(saved: Callable[[str], Path]) -> None:
         assert (refused.value.code, store.info().documents) == ("import_invalid", 0), kind
 
 
-def test_an_unknown_way_to_settle_conflicts_is_refused(saved: Callable[[str], Path]) -> None:
+def test_unknown_conflict_policy_is_refused(saved: Callable[[str], Path]) -> None:
     with pytest.raises(UsageError, match="overwrite"):
         import_(empty(), saved(sample_text()), embedder=EMBEDDER, on_conflict="overwrite")
 
 
-def test_windows_travel_with_their_vectors(saved: Callable[[str], Path]) -> None:
+def test_windows_are_exported_with_their_vectors(saved: Callable[[str], Path]) -> None:
     store, back = empty(), empty()
     long = document("long.md", "far more than the model reads at once")
     windowed = long._replace(chunks=tuple(each._replace(windows=4) for each in long.chunks))

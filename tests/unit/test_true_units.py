@@ -83,7 +83,7 @@ def false_names(source: bytes, name: str, path: str = "a.py") -> list[tuple[int,
 
 
 @pytest.mark.parametrize("name", ["code", "outline"])
-def test_a_line_of_python_is_named_by_what_contains_it(name: str) -> None:
+def test_python_line_is_named_by_its_enclosing_definition(name: str) -> None:
     assert false_names(ODD.encode(), name) == []
     for module in SOME:
         assert false_names((LIBRARY / f"{module}.py").read_bytes(), name) == [], module
@@ -91,7 +91,7 @@ def test_a_line_of_python_is_named_by_what_contains_it(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["code", "outline"])
-def test_every_line_of_the_library_is_named_by_what_contains_it(name: str) -> None:
+def test_every_library_line_is_named_by_its_enclosing_definition(name: str) -> None:
     paths = [path for path in LIBRARY.rglob("*.py") if "site-packages" not in path.parts]
     for path in paths:
         source = path.read_bytes()

@@ -137,7 +137,7 @@ ASKING = (
 )
 
 
-def test_a_foreign_recall_toml_sends_nothing_but_says_what(
+def test_foreign_recall_toml_sends_nothing_and_is_described(
     foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
@@ -168,7 +168,7 @@ def test_naming_a_store_accepts_nothing(
         assert f"hint: {hint}" in said, way
 
 
-def test_what_needs_no_embedder_goes_on(
+def test_commands_without_an_embedder_still_work(
     foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
@@ -186,7 +186,7 @@ def test_what_needs_no_embedder_goes_on(
     assert server.seen == []
 
 
-def test_a_person_accepts_what_they_are_shown_and_nothing_else(
+def test_user_accepts_exactly_the_settings_shown(
     foreign: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
@@ -203,7 +203,7 @@ def test_a_person_accepts_what_they_are_shown_and_nothing_else(
     assert server.seen[-1].headers["authorization"] == f"Bearer {KEY}"
 
 
-def test_without_a_yes_nothing_is_accepted(foreign: Path, person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_accepted_without_a_yes(foreign: Path, person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(foreign)
     for typed in ("n\n", "", None):
         code, _, said = run("trust", terminal=typed)
@@ -213,7 +213,7 @@ def test_without_a_yes_nothing_is_accepted(foreign: Path, person: Path, monkeypa
         assert not person.exists(), typed
 
 
-def test_other_values_ask_again(foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_values_ask_again(foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(foreign)
     toml = foreign / "recall.toml"
     accepted = toml.read_text()
@@ -231,9 +231,7 @@ def test_other_values_ask_again(foreign: Path, server: ProviderServer, monkeypat
         assert "Other settings than these were accepted." in said, change
 
 
-def test_what_was_accepted_can_be_taken_back(
-    foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_acceptance_can_be_withdrawn(foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(foreign)
     run("trust", "--yes")
 
@@ -243,7 +241,7 @@ def test_what_was_accepted_can_be_taken_back(
     assert server.seen == []
 
 
-def test_ci_accepts_by_the_digest_that_was_shown(
+def test_ci_accepts_by_the_shown_digest(
     foreign: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
@@ -260,7 +258,7 @@ def test_ci_accepts_by_the_digest_that_was_shown(
     assert not person.exists()
 
 
-def test_the_digest_is_of_the_settings_and_not_of_the_folder(tmp_path: Path) -> None:
+def test_digest_covers_the_settings_not_the_folder(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "recall.toml").write_text('embedding = "ollama"\n')
@@ -272,7 +270,7 @@ def test_the_digest_is_of_the_settings_and_not_of_the_folder(tmp_path: Path) -> 
     assert one["sha256"] == two["sha256"]
 
 
-def test_a_program_answers_for_what_it_opens_with_trust(foreign: Path, server: ProviderServer, person: Path) -> None:
+def test_open_with_trust_accepts_the_settings(foreign: Path, server: ProviderServer, person: Path) -> None:
     with Recall.open(str(foreign), trust=True) as recall:
         assert len(recall.search("quokka")["results"]) == 1
 
@@ -283,7 +281,7 @@ def test_a_program_answers_for_what_it_opens_with_trust(foreign: Path, server: P
     assert caught.value.code == "untrusted_config"
 
 
-def test_in_a_container_without_a_home_it_is_told_and_the_digest_works(
+def test_digest_works_in_a_container_without_a_home(
     foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
@@ -299,7 +297,7 @@ def test_in_a_container_without_a_home_it_is_told_and_the_digest_works(
     assert run("search", "quokka")[0] == 0
 
 
-def test_the_file_of_another_user_is_accepted_for_one_run_only(
+def test_file_of_another_user_is_accepted_for_one_run_only(
     foreign: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
@@ -315,7 +313,7 @@ def test_the_file_of_another_user_is_accepted_for_one_run_only(
         assert recall.search("quokka")["results"]
 
 
-def test_a_file_that_changed_hands_is_accepted_no_longer(
+def test_file_with_a_new_owner_is_no_longer_accepted(
     foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
@@ -332,7 +330,7 @@ def test_a_file_that_changed_hands_is_accepted_no_longer(
     assert server.seen == []
 
 
-def test_after_an_upgrade_the_first_message_names_the_change(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_message_after_an_upgrade_explains_the_change(foreign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(foreign)
 
     assert "Since version 0.1.0 such settings wait until you accept them." in run("search", "quokka")[2]
@@ -341,7 +339,7 @@ def test_after_an_upgrade_the_first_message_names_the_change(foreign: Path, monk
 # What a person asks for.
 
 
-def test_a_new_store_accepts_what_its_maker_named(
+def test_new_store_accepts_the_settings_of_its_creator(
     tmp_path: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -353,7 +351,7 @@ def test_a_new_store_accepts_what_its_maker_named(
     assert list(json.loads(person.read_text())) == [str(tmp_path)]
 
 
-def test_a_store_that_sends_nothing_leaves_nothing_in_the_state_folder(tmp_path: Path, person: Path) -> None:
+def test_local_store_writes_nothing_to_the_state_folder(tmp_path: Path, person: Path) -> None:
     Recall.init(str(tmp_path / "plain"))
     with Recall.open(str(tmp_path / "plain")) as recall:
         recall.search("quokka")
@@ -361,7 +359,7 @@ def test_a_store_that_sends_nothing_leaves_nothing_in_the_state_folder(tmp_path:
     assert not person.parent.exists()
 
 
-def test_a_new_store_without_a_home_says_how_it_is_accepted(
+def test_new_store_without_a_home_explains_how_to_accept(
     tmp_path: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("XDG_STATE_HOME")
@@ -389,7 +387,7 @@ def test_init_accepts_nothing_of_an_existing_recall_toml(
         assert not (tmp_path / "recall.db").exists(), flags
 
 
-def test_auto_in_a_recall_toml_that_was_found_takes_no_key_along(tmp_path: Path, server: ProviderServer) -> None:
+def test_found_auto_setting_sends_no_key(tmp_path: Path, server: ProviderServer) -> None:
     (tmp_path / "recall.toml").write_text(
         f'embedding = "auto"\nallow_network = true\nembedding_url = "{server.url}"\nembedding_model = "x"\n'
     )
@@ -398,7 +396,7 @@ def test_auto_in_a_recall_toml_that_was_found_takes_no_key_along(tmp_path: Path,
     assert server.seen == []
 
 
-def test_a_store_in_memory_below_a_foreign_recall_toml_sends_nothing(foreign: Path, server: ProviderServer) -> None:
+def test_in_memory_store_below_a_foreign_recall_toml_sends_nothing(foreign: Path, server: ProviderServer) -> None:
     with pytest.raises(ConfigError) as caught:
         Recall.open(":memory:", start=foreign)
 
@@ -424,7 +422,7 @@ def plain(made_plain: Path, tmp_path: Path, server: ProviderServer) -> Path:
     return Path(shutil.copytree(made_plain, tmp_path / "plain"))
 
 
-def test_an_embedder_by_name_brings_no_server_along_that_was_found(plain: Path, server: ProviderServer) -> None:
+def test_named_embedder_uses_no_found_server(plain: Path, server: ProviderServer) -> None:
     code, _, told = run("--store", str(plain), "reembed", "openai")
 
     assert (code, server.seen) == (2, [])
@@ -434,9 +432,7 @@ def test_an_embedder_by_name_brings_no_server_along_that_was_found(plain: Path, 
     assert run("--store", str(plain), "search", "quokka")[0] == 0
 
 
-def test_auto_sends_nothing_where_only_the_file_allows_the_network(
-    plain: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_auto_sends_nothing_if_only_the_file_allows_network(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_settings(plain / "recall.toml", {"embedding_url": "", "embedding_model": ""})
     monkeypatch.setattr(registry, "FOUND_BY_AUTO", ("openai",))
 
@@ -447,7 +443,7 @@ def test_auto_sends_nothing_where_only_the_file_allows_the_network(
     assert "--set allow_network=true" in told
 
 
-def test_what_waits_beside_a_new_embedder_goes_on_waiting(plain: Path, server: ProviderServer) -> None:
+def test_new_embedder_leaves_other_settings_unaccepted(plain: Path, server: ProviderServer) -> None:
     write_settings(plain / "recall.toml", {"rerank": "openai", "embedding_model": ""})
     named = ("--set", f"embedding_url={server.url}", "--set", "embedding_model=mine")
 
@@ -460,7 +456,7 @@ def test_what_waits_beside_a_new_embedder_goes_on_waiting(plain: Path, server: P
     assert server.seen == []
 
 
-def test_a_new_embedder_at_home_keeps_what_was_accepted(
+def test_new_local_embedder_keeps_accepted_settings(
     foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
@@ -477,7 +473,7 @@ def test_a_new_embedder_at_home_keeps_what_was_accepted(
 # Rerankers, plug-ins, places.
 
 
-def test_a_reranker_asks_no_server_that_was_found(
+def test_reranker_contacts_no_found_server(
     plain: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(plain)
@@ -499,7 +495,7 @@ def test_a_reranker_asks_no_server_that_was_found(
         assert "best texts" in said, argv
 
 
-def test_a_reranker_that_was_accepted_asks(
+def test_accepted_reranker_contacts_its_server(
     plain: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(plain)
@@ -523,9 +519,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return site / "loaded"
 
 
-def test_a_plug_in_that_was_found_is_not_even_loaded(
-    plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_found_plug_in_is_not_even_loaded(plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(plain)
     toml = plain / "recall.toml"
     before = toml.read_text()
@@ -567,9 +561,7 @@ def test_naming_a_file_or_auto_loads_no_plug_in(
         assert "load the plug-in s" in said, argv
 
 
-def test_a_plug_in_that_a_person_names_is_loaded(
-    plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_explicitly_named_plug_in_is_loaded(plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(plain)
     write_settings(plain / "recall.toml", {"embedding_url": "", "embedding_model": ""})
 
@@ -578,7 +570,7 @@ def test_a_plug_in_that_a_person_names_is_loaded(
     assert installed.exists()
 
 
-def test_a_plug_in_that_was_accepted_is_loaded(plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accepted_plug_in_is_loaded(plain: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(plain)
     write_settings(plain / "recall.toml", {"embedding": "stranger"})
     run("trust", "--yes")
@@ -588,7 +580,7 @@ def test_a_plug_in_that_was_accepted_is_loaded(plain: Path, installed: Path, mon
     assert installed.exists()
 
 
-def test_a_store_elsewhere_waits(tmp_path: Path) -> None:
+def test_store_outside_its_folder_needs_acceptance(tmp_path: Path) -> None:
     Recall.init(str(tmp_path / "private"))
     folder = tmp_path / "foreign"
     folder.mkdir()
@@ -613,21 +605,21 @@ def test_a_store_elsewhere_waits(tmp_path: Path) -> None:
         assert run("--store", str(folder), "trust", "--forget")[0] == 0, way
 
 
-def test_a_store_that_its_maker_put_elsewhere_needs_no_second_word(tmp_path: Path) -> None:
+def test_outside_store_chosen_by_its_creator_needs_no_acceptance(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     Recall.init(str(tmp_path / "here"), settings={"store_path": str(tmp_path / "disk" / "big.db")})
 
     assert run("--store", str(tmp_path / "here"), "stats")[0] == 0
 
 
-def test_a_store_in_a_folder_below_needs_nobody(tmp_path: Path) -> None:
+def test_store_in_a_subfolder_needs_no_acceptance(tmp_path: Path) -> None:
     (tmp_path / "here" / "data").mkdir(parents=True)
     Recall.init(str(tmp_path / "here"), settings={"store_path": "data/recall.db"})
 
     assert FoundSettings(load(tmp_path / "here" / "recall.toml"), tmp_path / "here" / "recall.toml").acts() == ()
 
 
-def test_a_model_elsewhere_waits(tmp_path: Path) -> None:
+def test_outside_model_needs_acceptance(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
     for model, waits in [("models/e5", False), ("../e5", True), ("/models/e5", True)]:
         toml.write_text(f'embedding = "onnx:{model}"\n')
@@ -635,7 +627,7 @@ def test_a_model_elsewhere_waits(tmp_path: Path) -> None:
         assert bool(FoundSettings(load(toml), toml).acts(EMBEDDER)) is waits, model
 
 
-def test_a_name_with_a_line_break_forges_no_line(tmp_path: Path) -> None:
+def test_name_with_a_line_break_forges_no_line(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
     toml.write_text('embedding = "ollama"\nembedding_model = "m\\naccepted"\n')
 
@@ -645,14 +637,14 @@ def test_a_name_with_a_line_break_forges_no_line(tmp_path: Path) -> None:
     assert "accepted" not in shown.splitlines()
 
 
-def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:
+def test_password_in_an_address_is_not_shown(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
     toml.write_text('embedding = "ollama"\nembedding_url = "http://me:secret@127.0.0.1:9/v1"\n')
 
     assert "secret" not in run("--store", str(tmp_path), "trust", "--show")[1]
 
 
-def test_a_damaged_list_of_accepted_settings_accepts_nothing(
+def test_damaged_acceptance_list_accepts_nothing(
     foreign: Path, server: ProviderServer, person: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(foreign)
@@ -667,15 +659,13 @@ def test_a_damaged_list_of_accepted_settings_accepts_nothing(
         assert run("search", "quokka")[0] == 0, damage
 
 
-def test_settings_that_a_program_makes_are_its_own(tmp_path: Path, server: ProviderServer) -> None:
+def test_settings_built_by_a_program_are_trusted(tmp_path: Path, server: ProviderServer) -> None:
     config = Config(embedding="openai", **to(server))
 
     assert FoundSettings(config, tmp_path / "recall.toml", is_vouched=True).refusal(EMBEDDER) is None
 
 
-def test_settings_that_another_program_wrote_are_judged_anew_by_an_open_store(
-    foreign: Path, server: ProviderServer
-) -> None:
+def test_open_store_rechecks_settings_written_by_another_program(foreign: Path, server: ProviderServer) -> None:
     run("--store", str(foreign), "trust", "--yes")
     with Recall.open(str(foreign)) as recall, provider_server() as another:
         assert recall.search("quokka")["results"]
@@ -699,7 +689,7 @@ def test_settings_that_another_program_wrote_are_judged_anew_by_an_open_store(
 # The workbench.
 
 
-def test_the_workbench_goes_on_by_words_alone_and_says_why(
+def test_workbench_searches_by_words_only_and_explains_why(
     foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_settings(foreign / "recall.toml", {"rerank": "openai"})
@@ -720,7 +710,7 @@ def test_the_workbench_goes_on_by_words_alone_and_says_why(
     assert {text for texts in server.texts() for text in texts} >= {"quokka smiles"}
 
 
-def test_a_line_typed_in_the_workbench_is_refused_as_in_a_shell_and_accepts_as_one(
+def test_workbench_command_is_refused_and_accepted_like_a_shell_command(
     foreign: Path, server: ProviderServer
 ) -> None:
     def ran(line: str) -> Ran:

@@ -94,7 +94,7 @@ def measured(*settings: str) -> float:
     return mean
 
 
-def test_what_is_recommended_is_what_eval_then_measures(home: Path, tuned: dict[str, Any]) -> None:
+def test_recommended_settings_measure_as_predicted(home: Path, tuned: dict[str, Any]) -> None:
     view = tuned["tuning"]["judged"]
     chosen = view["recommended"]
     assert measured() == pytest.approx(view["current"], abs=1e-6)
@@ -118,7 +118,7 @@ def test_apply_writes_the_weights_and_keeps_the_comments(home: Path) -> None:
     assert measured() == pytest.approx(response["tuning"]["judged"]["recommended"]["mean"], abs=1e-6)
 
 
-def test_what_is_not_sure_is_refused_and_not_applied(home: Path) -> None:
+def test_uncertain_result_is_refused_and_not_applied(home: Path) -> None:
     for queries, qrels, code in [("q.tsv", "random.txt", "not_significant"), ("nine.tsv", "r.txt", "few_queries")]:
         before = (home / "recall.toml").read_text()
 
@@ -131,13 +131,13 @@ def test_what_is_not_sure_is_refused_and_not_applied(home: Path) -> None:
         assert (home / "recall.toml").read_text() == before, queries
 
 
-def test_the_judgements_of_the_store_serve_without_files(home: Path, tuned: dict[str, Any]) -> None:
+def test_stored_judgements_work_without_files(home: Path, tuned: dict[str, Any]) -> None:
     assert run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")[0] == 0
 
     assert asked("tune")[1]["tuning"] == tuned["tuning"]
 
 
-def test_every_answer_fits_the_contract_and_the_curve_is_the_means(home: Path) -> None:
+def test_every_answer_fits_the_contract_and_the_curve_averages(home: Path) -> None:
     _, judged = asked(*TUNE, "--sweep", "--grid", "normalize=max,minmax", "--grid", "fusion=rrf,weighted")
     answers = [judged, asked("tune", "some words", "--sweep")[1], asked("tune", "words", "--pin", "docs/good1.md")[1]]
 
@@ -149,7 +149,7 @@ def test_every_answer_fits_the_contract_and_the_curve_is_the_means(home: Path) -
     assert max(view["curve"]["means"]) == view["best"] == max(each["best"] for each in view["combinations"])
 
 
-def test_a_grid_recommends_the_settings_that_it_measured(home: Path) -> None:
+def test_grid_recommends_the_settings_it_measured(home: Path) -> None:
     _, response = asked(*TUNE, "--grid", "normalize=max,minmax", "--grid", "title_weight=1,3")
 
     chosen = response["tuning"]["judged"]["recommended"]
@@ -158,7 +158,7 @@ def test_a_grid_recommends_the_settings_that_it_measured(home: Path) -> None:
     )
 
 
-def test_every_combination_is_what_a_run_of_its_own_finds(home: Path) -> None:
+def test_every_combination_equals_a_separate_run(home: Path) -> None:
     grid = ("normalize=max,minmax", "fusion=weighted,rrf", "rrf_k=10,60", "title_weight=1,3", "match=any,all")
     _, response = asked(*TUNE, *(part for axis in grid for part in ("--grid", axis)))
 
@@ -188,7 +188,7 @@ class Counting:
         return self.engine.answer(plan)
 
 
-def test_combinations_that_rank_the_same_candidates_share_one_search_a_query(home: Path) -> None:
+def test_combinations_with_equal_candidates_share_one_search_per_query(home: Path) -> None:
     options = TuneOptions(
         Path("q.tsv"),
         Path("r.txt"),
@@ -201,7 +201,7 @@ def test_combinations_that_rank_the_same_candidates_share_one_search_a_query(hom
     assert asker.searches == 2 * QUERIES
 
 
-def test_a_page_shows_the_curve_the_plateau_and_the_verdict(home: Path) -> None:
+def test_page_shows_the_curve_the_plateau_and_the_verdict(home: Path) -> None:
     code, out, _ = run(*TUNE, "--sweep")
 
     lines = out.splitlines()
@@ -220,7 +220,7 @@ def page(*argv: str) -> dict[str, str]:
     return {line[:12].strip(): line[12:] for line in lines if line[:12].strip()}
 
 
-def test_a_page_says_what_a_gain_is_worth_and_which_small_change_is_sure(home: Path) -> None:
+def test_page_shows_expected_gain_and_the_sure_small_change(home: Path) -> None:
     pinned = ("--set", "lexical_model=fts5", "--set", "title_weight=3")
     sure, unsure = page(*TUNE, *pinned), page("tune", "--queries", "q.tsv", "--qrels", "random.txt", *pinned)
 
@@ -235,7 +235,7 @@ def test_a_page_says_what_a_gain_is_worth_and_which_small_change_is_sure(home: P
     assert "surer step" not in unsure
 
 
-def test_the_surer_step_is_what_eval_then_measures(home: Path, tuned: dict[str, Any]) -> None:
+def test_surer_step_measures_as_predicted(home: Path, tuned: dict[str, Any]) -> None:
     step = tuned["tuning"]["judged"]["surer_step"]
 
     found = measured(*(f"{key}={value}" for key, value in step["settings"].items()))
@@ -249,7 +249,7 @@ def test_few_queries_have_no_surer_step(home: Path) -> None:
     assert response["tuning"]["judged"]["surer_step"] is None
 
 
-def test_what_is_expected_decides_what_is_recommended(home: Path) -> None:
+def test_expected_gain_decides_the_recommendation(home: Path) -> None:
     for qrels in ("r.txt", "random.txt"):
         view = asked("tune", "--queries", "q.tsv", "--qrels", qrels)[1]["tuning"]["judged"]
         assert view["expected_gain"] <= view["gain"]
@@ -270,7 +270,7 @@ def test_pins_hold_in_a_search_with_the_proposed_weights(home: Path) -> None:
     assert [hit["doc"]["path"] for hit in found["results"]] == ["docs/good0.md"]
 
 
-def test_pins_that_rule_each_other_out_are_named(home: Path) -> None:
+def test_contradictory_pins_are_named(home: Path) -> None:
     text = (home / "q.tsv").read_text().split("\n")[0].split("\t")[1]
 
     pins = ("--pin-not", "docs/good5.md", "--pin", "docs/good0.md", "--pin", "docs/decoy0.md:1")
@@ -282,7 +282,7 @@ def test_pins_that_rule_each_other_out_are_named(home: Path) -> None:
     assert [view["wishes"][place]["target"] for place in view["conflict"]] == ["docs/good0.md", "docs/decoy0.md:1"]
 
 
-def test_a_pin_on_nothing_is_an_unknown_target(home: Path) -> None:
+def test_pin_without_a_target_is_an_unknown_target(home: Path) -> None:
     assert asked("tune", "words", "--pin", "docs/nowhere.md")[0] == 8
 
 
@@ -308,7 +308,7 @@ def test_break_points_are_where_search_changes_its_rows(home: Path) -> None:
         }
 
 
-def test_a_row_that_moves_is_cited_as_a_search_cites_it(home: Path) -> None:
+def test_moving_row_is_cited_as_in_search(home: Path) -> None:
     text = (home / "q.tsv").read_text().split("\n")[0].split("\t")[1]
     for page in (home / "docs").glob("*.md"):
         (home / "docs" / f"{page.stem}.html").write_text(f"<h1>Page</h1>\n\n<p>{page.read_text()}x</p>\n")
@@ -329,7 +329,7 @@ def test_a_row_that_moves_is_cited_as_a_search_cites_it(home: Path) -> None:
     assert ".html:" not in out
 
 
-def test_rows_that_one_signal_ranks_have_no_weight(home: Path) -> None:
+def test_rows_ranked_by_one_signal_have_no_weight(home: Path) -> None:
     code, response = asked("tune", "--rql", "SELECT doc.path FROM doc USING lexical('words')", "--sweep")
 
     assert (code, response["error"]["code"]) == (2, "one_signal")
@@ -344,7 +344,7 @@ def test_documents_of_a_query_are_swept_as_documents(home: Path) -> None:
     assert "break_points" not in view
 
 
-def test_flags_that_make_no_sense_are_refused(home: Path) -> None:
+def test_conflicting_flags_are_refused(home: Path) -> None:
     for argv in [
         (*TUNE, "--pin", "x"),
         ("tune", "words", "--apply"),
@@ -362,7 +362,7 @@ def test_flags_that_make_no_sense_are_refused(home: Path) -> None:
         assert response["error"]["code"] in {"conflicting_flags", "bad_value"}, argv
 
 
-def test_what_ranks_alike_is_tried_once_and_the_current_settings_come_first() -> None:
+def test_equal_rankings_are_tried_once_starting_with_current_settings() -> None:
     config = Config()
 
     tried = parse_grid(["fusion=weighted,rrf", "rrf_k=10,60", "bm25_k1=.9,1.2", "normalize=bound,max"], config)
@@ -375,12 +375,12 @@ def test_what_ranks_alike_is_tried_once_and_the_current_settings_come_first() ->
     ]
 
 
-def test_a_grid_without_end_is_refused() -> None:
+def test_excessively_large_grid_is_refused() -> None:
     with pytest.raises(RecallError, match="more than 200"):
         parse_grid([f"rrf_k={','.join(map(str, range(201)))}"], Config())
 
 
-def test_one_question_says_what_its_sweep_leaves_out(home: Path) -> None:
+def test_single_query_reports_settings_outside_its_sweep(home: Path) -> None:
     for how in [["--sweep"], ["--pin", "docs/good1.md"], ["--k", "3"]]:
         _, plain = asked("tune", "some words", *how)
         settings = ("--set=rerank=hash", "--set=min_score=0.1", "--set=min_cosine=0.2")
@@ -394,13 +394,13 @@ def test_one_question_says_what_its_sweep_leaves_out(home: Path) -> None:
         ], how
 
 
-def test_judged_queries_say_the_same_of_theirs(home: Path) -> None:
+def test_judged_queries_report_settings_outside_their_sweep(home: Path) -> None:
     _, response = asked(*TUNE, "--set", "min_score=0.1")
 
     assert "W_NOT_SWEPT: min_score=0.1 drops hits; the weights are swept without it" in response["warnings"]
 
 
-def test_a_query_that_says_so_itself_is_warned_of_as_well(home: Path) -> None:
+def test_query_with_its_own_min_score_warns_too(home: Path) -> None:
     rql = "SELECT doc.path FROM chunk USING lexical('some words'), semantic('some words') OPTION min_score 0.1"
 
     _, response = asked("tune", "--rql", rql)

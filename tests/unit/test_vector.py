@@ -5,7 +5,7 @@ import struct
 from recall_core.store.values import find_flaws
 
 
-def test_a_vector_that_cannot_be_stored_has_a_reason() -> None:
+def test_unstorable_vector_has_a_reason() -> None:
     for vector, reason in [
         (struct.pack("<2f", 0.6, 0.8), None),
         (b"", None),

@@ -37,7 +37,7 @@ def test_plain_python_numpy_and_exact_sums_agree(query: Vector, rows: list[Vecto
     assert plain == vectors._multiply(query, packed) == exact
 
 
-def test_a_sum_that_lies_on_the_border_is_settled_exactly() -> None:
+def test_borderline_sum_is_settled_exactly() -> None:
     # components whose products sum to 0.0000005 up to rounding: the order of summation would decide the last digit
     rng = np.random.default_rng(7)
     query = unit([1.0] + [0.0] * (DIMENSION - 1))
@@ -75,7 +75,7 @@ def estimated(query: Vector, rows: list[Vector]) -> Estimates | None:
     return vectors.estimates(lambda *asked: db.execute(*asked).fetchall(), query, "1", (), in_blocks=False)
 
 
-def test_no_cosine_lies_beyond_the_bound_of_its_estimate() -> None:
+def test_no_cosine_exceeds_the_bound_of_its_estimate() -> None:
     for places in [3, 60, 512]:
         for length in [1 - 0.999 * UNIT_TOLERANCE, 1.0, 1 + 0.999 * UNIT_TOLERANCE]:
             rng = np.random.default_rng(places)
@@ -100,7 +100,7 @@ def test_no_cosine_lies_beyond_the_bound_of_its_estimate() -> None:
                 assert max(each / most for each, most in zip(off, within, strict=True)) > 0.5, (places, length)
 
 
-def test_a_vector_without_a_direction_is_not_estimated() -> None:
+def test_zero_vector_is_not_estimated() -> None:
     query = unit([1.0] * DIMENSION)
     assert estimated(query, [query, bytes(4 * DIMENSION)]) is None
     assert estimated(query, [query, query]) is not None

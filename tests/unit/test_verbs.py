@@ -60,7 +60,7 @@ def test_pieces_are_numbered_slices_of_their_text() -> None:
     assert {piece.doc_id for piece in pieces} == {""}
 
 
-def test_segments_of_one_document_are_one_text_and_no_piece_crosses_their_border() -> None:
+def test_segments_of_one_document_join_without_crossing_pieces() -> None:
     segments = [Segment("a", "Page one. "), Segment("b", "Other."), Segment("a", "  \n"), Segment("a", "Page two.")]
     assert [(piece.doc_id, piece.chunk_index, piece.offset, piece.content) for piece in chunk(segments)] == [
         ("a", 0, 0, "Page one. "),
@@ -75,7 +75,7 @@ def test_markdown_pieces_know_their_heading() -> None:
     assert [piece.heading for piece in chunk(text, policy)] == ["Top", "Next"]
 
 
-def test_limits_that_contradict_each_other_are_refused() -> None:
+def test_contradictory_limits_are_refused() -> None:
     with pytest.raises(ConfigError, match="overlap_tokens"):
         chunk("a", ChunkPolicy(chunk_tokens=5, overlap_tokens=5))
     with pytest.raises(UsageError, match="token counter"):
@@ -117,13 +117,13 @@ def test_metadata_in_another_order_is_the_same(store: Recall) -> None:
     assert store.store.info().generation == generation
 
 
-def test_other_limits_cut_a_document_anew(store: Recall) -> None:
+def test_other_limits_rechunk_a_document(store: Recall) -> None:
     index(chunk([Segment("a", TEXT)], SMALL), store)
     assert index(chunk([Segment("a", TEXT)]), store)["updated"] == 1
     assert store.store.info().chunks == 1
 
 
-def test_another_time_alone_is_kept_and_cuts_nothing(store: Recall) -> None:
+def test_another_time_alone_is_stored_without_rechunking(store: Recall) -> None:
     pieces = chunk([Segment("a", TEXT)], SMALL)
     index(pieces, store)
     rows = [key.rowid for key in store.store.candidates(None)]
@@ -136,7 +136,7 @@ def test_another_time_alone_is_kept_and_cuts_nothing(store: Recall) -> None:
     assert index(pieces, store, mtime_ns=10**9)["unchanged"] == 1
 
 
-def test_the_labels_of_all_segments_are_the_documents(store: Recall) -> None:
+def test_document_has_the_labels_of_all_its_segments(store: Recall) -> None:
     segments = [
         Segment("a", "Page one. ", tags=("x",), metadata={"k": 1}),
         Segment("a", "Page two.", tags=("b",), metadata={"l": 2}),
@@ -164,7 +164,7 @@ def test_pieces_that_are_not_one_text_write_nothing(store: Recall) -> None:
         assert store.store.info().documents == 0, pieces
 
 
-def test_what_was_indexed_passes_every_check_and_is_never_stale(store: Recall) -> None:
+def test_indexed_pieces_pass_every_check_and_are_never_stale(store: Recall) -> None:
     index(chunk([Segment("a", TEXT), Segment("ü/b", "色 红色的鱼\r\nmore words here", "T")], SMALL), store)
     checks = store.doctor()["checks"]
     assert [check for check in checks if check["severity"] == "error"] == []
@@ -174,7 +174,7 @@ def test_what_was_indexed_passes_every_check_and_is_never_stale(store: Recall) -
     assert store.store.info().documents == 2
 
 
-def test_lines_of_pieces_count_from_the_first_character_of_their_text(store: Recall) -> None:
+def test_lines_of_pieces_count_from_the_first_character(store: Recall) -> None:
     index(chunk([Segment("a", "\nOne two three four. \nFive six seven eight.")], SMALL), store)
     rows = store.store.fetch([key.rowid for key in store.store.candidates(None)])
     assert [(row.chunk.text, row.chunk.line_start, row.chunk.line_end) for row in rows] == [
@@ -183,7 +183,7 @@ def test_lines_of_pieces_count_from_the_first_character_of_their_text(store: Rec
     ]
 
 
-def test_a_file_of_the_same_name_takes_the_place_of_the_pieces(store: Recall) -> None:
+def test_file_of_the_same_name_replaces_the_pieces(store: Recall) -> None:
     index(chunk([Segment("a.txt", "from a program")]), store)
     (store.engine.base / "a.txt").write_text("from the disk", encoding="utf-8")
     for _ in store.add([str(store.engine.base / "a.txt")], Root("")):
@@ -196,7 +196,7 @@ def synced(store: Recall) -> Progress:
     return list(store.sync())[-1]
 
 
-def test_pieces_below_a_folder_that_was_added_stay_whatever_is_synced_or_added_again(store: Recall) -> None:
+def test_pieces_below_an_added_folder_survive_sync_and_add(store: Recall) -> None:
     (store.engine.base / "docs").mkdir()
     (store.engine.base / "docs" / "a.txt").write_text("from the disk", encoding="utf-8")
     folder = [str(store.engine.base / "docs")], Root("")
@@ -210,7 +210,7 @@ def test_pieces_below_a_folder_that_was_added_stay_whatever_is_synced_or_added_a
     assert store.store.info() == before
 
 
-def test_a_missing_folder_below_which_only_a_program_wrote_does_not_hinder(store: Recall) -> None:
+def test_missing_folder_with_only_program_pieces_does_not_block(store: Recall) -> None:
     (store.engine.base / "docs").mkdir()
     list(store.add([str(store.engine.base / "docs")], Root("")))
     index(chunk([Segment("docs/b.txt", "from a program")]), store)
@@ -230,13 +230,13 @@ def test_each_signal_proposes_at_most_k_after_the_filter(store: Recall) -> None:
     assert retrieve("word", RetrievePlan(k=0), store) == []
 
 
-def test_a_large_store_proposes_as_many_as_were_asked_for(store: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_store_proposes_as_many_as_requested(store: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
     index(chunk([Segment(f"{n:02}", f"word number {n}") for n in range(30)]), store)
     monkeypatch.setattr("recall_core.retrieve.pool.EXACT_VECTORS", 3)
     assert len(retrieve("word", RetrievePlan(mode="lexical", k=20, settings=("pool=5",)), store)) == 20
 
 
-def test_candidates_stand_in_the_order_and_with_the_scores_of_a_search(store: Recall) -> None:
+def test_candidates_have_the_order_and_scores_of_a_search(store: Recall) -> None:
     index(chunk([Segment("a", TEXT), Segment("b", "four seven"), Segment("c", "nine")], SMALL), store)
     found = retrieve("four nine", RetrievePlan(), store)
     listed = store.engine.answer(store.engine.words_plan("four nine", Ask(settings=("sparse_recall=false",))))
@@ -271,13 +271,13 @@ def test_fusion_keeps_twelve_and_breaks_ties_by_document_and_number() -> None:
     assert len(fuse(lists, params=FuseParams(k=99))) == 21
 
 
-def test_a_candidate_that_a_list_holds_twice_counts_once() -> None:
+def test_duplicate_candidate_in_a_list_counts_once() -> None:
     a, b = candidate("a", content="first"), candidate("b")
     found = fuse([[a, a._replace(content="second"), b]])
     assert [(each.doc_id, each.content, each.score) for each in found] == [("a", "first", 1 / 61), ("b", "", 1 / 62)]
 
 
-def test_fusion_refuses_what_it_does_not_know() -> None:
+def test_fusion_refuses_unknown_methods_and_parameters() -> None:
     for method, params in [
         ("sum", FuseParams()),
         ("rrf", FuseParams(weights=(1.0,))),
@@ -289,7 +289,7 @@ def test_fusion_refuses_what_it_does_not_know() -> None:
             fuse([[], []], method, params)
 
 
-def test_a_reranker_replaces_scores_and_ties_fall_by_document() -> None:
+def test_reranker_replaces_scores_and_ties_sort_by_document() -> None:
     class Lengths:
         identity = "lengths-1"
 
@@ -302,7 +302,7 @@ def test_a_reranker_replaces_scores_and_ties_fall_by_document() -> None:
     assert found == rerank("four", given, Lengths().score)
 
 
-def test_scores_that_are_none_are_refused() -> None:
+def test_invalid_scores_are_refused() -> None:
     for scores in [[], [1.0, 2.0], [float("nan")], [float("inf")]]:
         with pytest.raises(UsageError) as refused:
             rerank("q", [candidate("a", content="text")], lambda question, texts, scores=scores: scores)
@@ -319,7 +319,7 @@ def test_compression_compares_stems_and_ignores_stop_words() -> None:
     assert [each.text for each in found] == ["It runs.", "The dog is running."]
 
 
-def test_compression_takes_the_scorer_it_is_given() -> None:
+def test_compression_uses_the_given_scorer() -> None:
     given = [candidate("a", content="Short. A longer one. Mid size.")]
     policy = CompressPolicy(
         sentences=1, budget_tokens=5, scorer=lambda question, texts: [len(text) for text in texts]
@@ -363,12 +363,12 @@ def recorded(store: Recall, given: dict[str, Any]) -> dict[str, Any]:
     return {"pieces": rounded(pieces), "index": counts, "digest": found["digest"], "queries": queries}
 
 
-def test_the_recorded_answers_are_given_again(store: Recall) -> None:
+def test_recorded_answers_are_reproduced(store: Recall) -> None:
     """To record anew after a deliberate change: `recorded` over "given", and another spec_version."""
     assert recorded(store, GOLDEN["given"]) == GOLDEN["expected"]
 
 
-def test_the_recorded_answers_name_the_version_and_the_collection() -> None:
+def test_recorded_answers_name_the_version_and_the_collection() -> None:
     assert GOLDEN["spec_version"] == SPEC_VERSION
     assert re.fullmatch(r"\d+\.\d+\.\d+", SPEC_VERSION)
     assert GOLDEN["collection"] == COLLECTION

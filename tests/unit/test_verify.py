@@ -50,7 +50,7 @@ def errors(path: Path) -> list[str]:
     return [check["code"] for check in Recall.verify(path)["checks"] if check["severity"] == "error"]
 
 
-def test_a_sound_store_is_counted_and_every_check_of_it_is_good(base: Path) -> None:
+def test_sound_store_is_counted_and_passes_every_check(base: Path) -> None:
     before = state(base)
 
     response = Recall.verify(base / "recall.db")
@@ -62,7 +62,7 @@ def test_a_sound_store_is_counted_and_every_check_of_it_is_good(base: Path) -> N
     assert state(base) == before
 
 
-def test_a_store_with_a_log_is_checked_as_it_is_with_it_and_stays_so(base: Path, tmp_path: Path) -> None:
+def test_store_with_a_log_is_checked_and_left_unchanged(base: Path, tmp_path: Path) -> None:
     killed = tmp_path / "killed"
     killed.mkdir()
     (base / "docs" / "d.md").write_text("A fourth.\n")
@@ -82,7 +82,7 @@ def test_a_store_with_a_log_is_checked_as_it_is_with_it_and_stays_so(base: Path,
     assert state(killed) == before
 
 
-def test_a_store_of_an_earlier_version_is_verified_as_it_is(tmp_path: Path) -> None:
+def test_store_of_an_earlier_version_is_verified_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     path.write_bytes(gzip.decompress((GOLDEN / "schema-2.db.gz").read_bytes()))
     before = state(tmp_path)
@@ -102,7 +102,7 @@ DAMAGE: dict[str, tuple[str, str]] = {
 }
 
 
-def test_what_is_wrong_in_a_store_is_named(made: Path, tmp_path: Path) -> None:
+def test_damage_in_a_store_is_named(made: Path, tmp_path: Path) -> None:
     for name, (statement, code) in DAMAGE.items():
         base = Path(shutil.copytree(made, tmp_path / name))
         db = apsw.Connection(str(base / "recall.db"))
@@ -113,7 +113,7 @@ def test_what_is_wrong_in_a_store_is_named(made: Path, tmp_path: Path) -> None:
         assert code in errors(base / "recall.db"), name
 
 
-def test_a_file_that_is_not_a_store_fails_a_check(base: Path) -> None:
+def test_file_other_than_a_store_fails_a_check(base: Path) -> None:
     path = base / "recall.db"
     raw = path.read_bytes()
     for spoilt in (b"", b"\x00" * len(raw), b"x" + raw[1:]):
@@ -127,7 +127,7 @@ def test_a_file_that_is_not_a_store_fails_a_check(base: Path) -> None:
         assert "documents" not in response["verified"], spoilt[:9]
 
 
-def test_a_sound_export_is_counted(base: Path) -> None:
+def test_sound_export_is_counted(base: Path) -> None:
     for name in ["export.jsonl", "bare.jsonl"]:
         response = Recall.verify(base / name)
 
@@ -138,7 +138,7 @@ def test_a_sound_export_is_counted(base: Path) -> None:
         assert [check["severity"] for check in response["checks"]] == ["ok"], name
 
 
-def test_an_export_with_a_byte_changed_is_never_verified(base: Path) -> None:
+def test_export_with_a_changed_byte_is_never_verified(base: Path) -> None:
     sound = (base / "export.jsonl").read_bytes()
     for seed in range(24):
         chance, raw = random.Random(seed), bytearray(sound)
@@ -153,7 +153,7 @@ def sealed(lines: list[bytes]) -> bytes:
     return body + json.dumps({"type": "end", "sha256": sha256(body).hexdigest()}).encode() + b"\n"
 
 
-def test_an_export_with_a_changed_label_loses_its_digest(base: Path) -> None:
+def test_export_with_a_changed_label_fails_its_digest(base: Path) -> None:
     sound = (base / "export.jsonl").read_bytes().splitlines(keepends=True)[:-1]
     place = next(n for n, line in enumerate(sound) if b'"type":"document"' in line)
     for key, value in {"title": "Another", "source": "elsewhere", "tags": ["x"], "meta": {"year": 1}}.items():
@@ -166,14 +166,14 @@ def test_an_export_with_a_changed_label_loses_its_digest(base: Path) -> None:
         assert (check["severity"], "digest" in check["evidence"]) == ("error", True), key
 
 
-def test_an_export_that_was_cut_off_is_told(base: Path) -> None:
+def test_truncated_export_is_reported(base: Path) -> None:
     raw = (base / "export.jsonl").read_bytes()
     (base / "export.jsonl").write_bytes(raw[: len(raw) // 2])
 
     assert errors(base / "export.jsonl") == ["export"]
 
 
-def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError) as error:
         Recall.verify(tmp_path / "nowhere.db")
 
@@ -183,7 +183,7 @@ def test_what_is_not_there_is_an_error(tmp_path: Path) -> None:
     assert error.value.code == "store_unreadable"
 
 
-def test_the_command_exits_6_where_something_is_wrong(base: Path) -> None:
+def test_command_exits_6_for_any_damage(base: Path) -> None:
     path = base / "recall.db"
     code, out, _ = run("verify", str(path))
     assert (code, out.splitlines()[0].split("  ")[0]) == (0, f"{path}: store, 3 documents, 3 chunks")
@@ -196,7 +196,7 @@ def test_the_command_exits_6_where_something_is_wrong(base: Path) -> None:
         assert run("verify", str(base / "export.jsonl"))[0] == 0
 
 
-def test_a_store_that_others_have_open_is_verified_beside_them(base: Path) -> None:
+def test_store_opened_by_others_can_be_verified(base: Path) -> None:
     with Recall.open(str(base)) as recall:
         (base / "docs" / "d.md").write_text("A fourth.\n")
         recall.index(str(base / "docs"))

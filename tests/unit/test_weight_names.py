@@ -23,7 +23,7 @@ from recall_tui.state.commands import as_query, with_options
 EVEN = Config(bm25_weight=0.5, vector_weight=0.5)
 
 
-def test_a_file_may_call_the_weights_by_either_name(tmp_path: Path) -> None:
+def test_file_may_use_either_name_of_a_weight(tmp_path: Path) -> None:
     for text in [
         "lexical_weight = 0.5\nsemantic_weight = 0.5\n",
         "bm25_weight = 0.5\nvector_weight = 0.5\n",
@@ -34,13 +34,13 @@ def test_a_file_may_call_the_weights_by_either_name(tmp_path: Path) -> None:
         assert load(tmp_path / "recall.toml") == EVEN, text
 
 
-def test_a_question_may_call_the_weights_by_either_name() -> None:
+def test_ask_may_use_either_name_of_a_weight() -> None:
     for settings in [("lexical_weight=.5", "semantic_weight=.5"), {"lexical_weight": 0.5, "vector_weight": 0.5}]:
         assert override(Config(), settings) == EVEN, settings
         assert set(settings_of(settings, where="--set")) == {"bm25_weight", "vector_weight"}, settings
 
 
-def test_a_question_overrides_the_file_whatever_names_they_use(tmp_path: Path) -> None:
+def test_ask_overrides_the_file_under_any_name(tmp_path: Path) -> None:
     (tmp_path / "recall.toml").write_text("bm25_weight = 0.7\nvector_weight = 0.3\n")
 
     config = override(load(tmp_path / "recall.toml"), ("lexical_weight=0.2",))
@@ -48,7 +48,7 @@ def test_a_question_overrides_the_file_whatever_names_they_use(tmp_path: Path) -
     assert (config.bm25_weight, config.vector_weight) == (0.2, 0.3)
 
 
-def test_both_names_of_one_weight_are_refused_with_what_to_leave_out(tmp_path: Path) -> None:
+def test_two_names_of_one_weight_are_refused(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
     toml.write_text("lexical_weight = 0.5\nbm25_weight = 0.5\n")
     said = "lexical_weight and bm25_weight are two names of one setting."
@@ -65,7 +65,7 @@ def test_both_names_of_one_weight_are_refused_with_what_to_leave_out(tmp_path: P
         assert caught.value.message.endswith(said)
 
 
-def test_both_names_in_one_option_clause_are_refused_at_the_second() -> None:
+def test_two_names_in_one_option_clause_are_refused() -> None:
     text = "SELECT * FROM chunk USING lexical('a') OPTION semantic_weight 0.5, vector_weight 0.4"
 
     with pytest.raises(RqlError) as caught:
@@ -75,7 +75,7 @@ def test_both_names_in_one_option_clause_are_refused_at_the_second() -> None:
     assert caught.value.details["span"][0] == text.index("vector_weight")
 
 
-def test_a_query_may_call_the_weights_by_either_name() -> None:
+def test_query_may_use_either_name_of_a_weight() -> None:
     for names in [("lexical_weight", "semantic_weight"), ("bm25_weight", "vector_weight")]:
         text = f"SELECT * FROM chunk USING lexical('a') OPTION {names[0]} 0.5, {names[1]} 0.5"
 
@@ -84,7 +84,7 @@ def test_a_query_may_call_the_weights_by_either_name() -> None:
         assert (config.bm25_weight, config.vector_weight) == (0.5, 0.5), names
 
 
-def test_a_wrong_value_is_told_under_the_name_that_was_given() -> None:
+def test_wrong_value_is_reported_under_the_given_name() -> None:
     with pytest.raises(ConfigError) as caught:
         assign(Config(), ("semantic_weight=lots",), where="--set")
 
@@ -92,14 +92,14 @@ def test_a_wrong_value_is_told_under_the_name_that_was_given() -> None:
     assert caught.value.hint == "semantic_weight = 0.1"
 
 
-def test_a_near_miss_is_sent_to_the_new_name() -> None:
+def test_near_miss_suggests_the_new_name() -> None:
     with pytest.raises(ConfigError) as caught:
         assign(Config(), ("semantic_wieght=1",), where="--set")
 
     assert caught.value.hint == "did you mean semantic_weight?"
 
 
-def test_init_writes_the_new_names_and_a_file_with_the_old_ones_keeps_them(tmp_path: Path) -> None:
+def test_init_writes_new_names_and_old_files_keep_theirs(tmp_path: Path) -> None:
     Recall.init(str(tmp_path))
     new, old = tmp_path / "recall.toml", tmp_path / "old.toml"
     old.write_text("vector_weight = 0.1  # mine\n")
@@ -114,7 +114,7 @@ def test_init_writes_the_new_names_and_a_file_with_the_old_ones_keeps_them(tmp_p
     assert "lexical_weight = 0.9" in render(Config())
 
 
-def test_written_into_a_query_a_weight_keeps_the_name_that_it_has_there() -> None:
+def test_weight_in_a_query_keeps_its_name_there() -> None:
     old = "SELECT * FROM chunk USING lexical('a') OPTION vector_weight 0.1"
 
     text = with_options(old, parse_query(old).query, {"vector_weight": 0.6, "bm25_weight": 0.4})
@@ -125,7 +125,7 @@ def test_written_into_a_query_a_weight_keeps_the_name_that_it_has_there() -> Non
     )
 
 
-def test_a_fix_changes_the_option_that_the_query_has() -> None:
+def test_fix_changes_the_option_of_the_query() -> None:
     question = Question("", rql="SELECT * FROM chunk USING lexical('a') OPTION semantic_weight 0.1")
 
     fixed = with_settings(question, {"vector_weight": 0.6})
@@ -135,7 +135,7 @@ def test_a_fix_changes_the_option_that_the_query_has() -> None:
     assert fixed.changes == {}
 
 
-def test_settings_are_told_by_the_names_that_people_read() -> None:
+def test_settings_are_reported_under_their_public_names() -> None:
     assert assignments(by_name({"vector_weight": 0.4, "pool": 20})) == ("semantic_weight=0.4", "pool=20")
     assert (
         describe_changes(PastQuestion("a", settings=("bm25_weight=0.6", "fusion=rrf")))
@@ -143,7 +143,7 @@ def test_settings_are_told_by_the_names_that_people_read() -> None:
     )
 
 
-def test_tune_and_diff_print_the_names_that_people_read(tmp_path: Path) -> None:
+def test_tune_and_diff_print_public_names(tmp_path: Path) -> None:
     out = io.StringIO()
     (tmp_path / "a.md").write_text("tea and a deploy\n")
     (tmp_path / "b.md").write_text("a deploy, undone\n")

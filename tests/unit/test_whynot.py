@@ -76,7 +76,7 @@ def asked(recall: Recall, command: str) -> set[str]:
     return {path for path in TEXTS if f'"path":"{path}"' in streams.stdout.getvalue()}  # type: ignore[attr-defined]
 
 
-def test_every_stage_is_told_in_order_whatever_the_verdict(recall: Recall) -> None:
+def test_every_stage_is_reported_in_order_for_any_verdict(recall: Recall) -> None:
     for target in ("retry.md", "colours.md"):
         stages = why(recall, "retried call", target, Ask(k=1))["stages"]
         assert [each["stage"] for each in stages] == [each for each in STAGES if each != "copy"]
@@ -84,7 +84,7 @@ def test_every_stage_is_told_in_order_whatever_the_verdict(recall: Recall) -> No
             assert (each["status"] == "fail") == (each.get("code") in STAGES[each["stage"]])
 
 
-def test_what_is_in_the_answer_is_present_and_needs_no_fix(recall: Recall) -> None:
+def test_row_in_the_answer_is_present_and_needs_no_fix(recall: Recall) -> None:
     view = why(recall, "retried", "retry.md")
     assert (view["present"], view["verdict"], "fixes" in view) == (True, "present", False)
     assert view["target"]["chosen"]["rank"] == 1
@@ -98,7 +98,7 @@ def test_path_line_and_text_name_the_same_chunk(recall: Recall) -> None:
         assert why(recall, "paint", chunk_id[:8])["target"]["chosen"]["path"] == "retry.md", target
 
 
-def test_what_names_nothing_is_an_unknown_target(recall: Recall) -> None:
+def test_missing_target_is_an_unknown_target(recall: Recall) -> None:
     for target in ["nowhere.md", "no such text in there", "   "]:
         with pytest.raises(UnknownTarget, match="holds nothing named") as caught:
             recall.why_not("retry", target)
@@ -115,13 +115,13 @@ def test_lines_past_the_end_are_refused_with_the_range(recall: Recall) -> None:
         assert (caught.value.code, recall.get(str(caught.value.hint))["ok"]) == ("bad_lines", True), lines
 
 
-def test_a_quoted_text_that_is_nowhere_is_called_a_text(recall: Recall) -> None:
+def test_missing_quoted_text_is_called_a_text(recall: Recall) -> None:
     with pytest.raises(UnknownTarget, match='holds nothing with the text "blue moon"') as caught:
         recall.why_not("retry", '"blue moon"')
     assert caught.value.hint == "recall search 'blue moon'"
 
 
-def test_of_several_chunks_the_best_ranked_stands_for_the_target(recall: Recall) -> None:
+def test_best_ranked_of_several_chunks_represents_the_target(recall: Recall) -> None:
     named = why(recall, "retried call", "call")["target"]
     assert (named["kind"], named["chunks"], named["chosen"]["path"]) == ("text", 3, "retry.md")
     assert [other["rank"] for other in named["others"]] == sorted(other["rank"] or 0 for other in named["others"])
@@ -179,7 +179,7 @@ ABSENT: list[tuple[Callable[[Path], object], str, dict[str, Any], str]] = [
 ]
 
 
-def test_a_file_outside_the_store_is_explained_by_its_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_outside_the_store_is_explained_by_its_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, (make, target, options, rule) in enumerate(ABSENT):
         folder = tmp_path / str(number) / "home"
         folder.mkdir(parents=True)
@@ -197,13 +197,13 @@ def test_a_file_outside_the_store_is_explained_by_its_rule(tmp_path: Path, monke
         assert ("hint" in stage(view, "ingested")) == (rule != "binary_file"), rule  # which no command can bring in
 
 
-def test_a_file_that_came_later_wants_a_sync(recall: Recall, folder: Path) -> None:
+def test_newer_file_needs_a_sync(recall: Recall, folder: Path) -> None:
     (folder / "new.md").write_text("new")
     found = stage(why(recall, "new", "new.md"), "ingested")
     assert (found["evidence"]["rules"], found["hint"]) == (["not_synced"], "recall sync")
 
 
-def test_a_file_that_changed_since_is_stale(recall: Recall, folder: Path) -> None:
+def test_changed_file_is_stale(recall: Recall, folder: Path) -> None:
     for state in ["modified", "missing"]:
         if state == "missing":
             (folder / "colours.md").unlink()
@@ -224,24 +224,24 @@ def test_rm_is_the_hint_for_an_unreadable_changed_file(recall: Recall, folder: P
         assert ("line 1 says *" if excluded else "binary") in found["detail"], excluded
 
 
-def test_what_was_removed_is_tombstoned(recall: Recall) -> None:
+def test_removed_document_is_tombstoned(recall: Recall) -> None:
     chunk_id = why(recall, "paint", "colours.md")["target"]["chosen"]["chunk_id"]
     recall.remove(["colours.md"])
     for target in ("colours.md", chunk_id[:10], "colours.md:1"):
         assert why(recall, "paint", target)["verdict"] == "tombstoned"
 
 
-def test_a_text_of_stop_words_has_no_vector(recall: Recall) -> None:
+def test_text_of_stop_words_has_no_vector(recall: Recall) -> None:
     view = why(recall, "paint", "stop.md", Ask(k=1, mode="semantic"))
     assert view["verdict"] == "no_vector"
     assert stage(view, "vector")["status"] == "fail"
 
 
-def test_an_empty_document_is_not_indexed(recall: Recall) -> None:
+def test_empty_document_is_not_indexed(recall: Recall) -> None:
     assert why(recall, "paint", "void.md")["verdict"] == "not_indexed"
 
 
-def test_a_chunk_that_the_index_lost_is_not_indexed(recall: Recall) -> None:
+def test_chunk_missing_from_the_index_is_not_indexed(recall: Recall) -> None:
     chosen = why(recall, "paint", "colours.md")["target"]["chosen"]
     rowid = recall.store.rowid("chunk", chosen["chunk_id"])
     with recall.store.transaction():
@@ -254,7 +254,7 @@ def test_a_chunk_that_the_index_lost_is_not_indexed(recall: Recall) -> None:
     assert (view["verdict"], stage(view, "indexed")["hint"]) == ("not_indexed", "recall doctor --fix")
 
 
-def test_a_filter_names_the_failing_predicates_with_the_rows_own_values(recall: Recall) -> None:
+def test_filter_names_failing_predicates_with_the_values_of_the_row(recall: Recall) -> None:
     where = "doc.path GLOB 'r*' AND chunk.tokens > 3 AND NOT doc.source IS NULL"
     view = why(recall, "paint", "colours.md", Ask(filter=where))
     evidence = stage(view, "filter")["evidence"]
@@ -269,14 +269,14 @@ def test_a_filter_names_the_failing_predicates_with_the_rows_own_values(recall: 
     assert stage(view, "lexical")["evidence"]["rank"] == 1
 
 
-def test_a_query_is_told_as_a_query(recall: Recall) -> None:
+def test_query_is_shown_as_a_query(recall: Recall) -> None:
     rql = "SELECT doc.path FROM chunk USING lexical('call') FILTER doc.path != 'limits.md' LIMIT 5"
     view = why(recall, None, "limits.md", rql=rql)
     expected = """recall query "SELECT doc.path FROM chunk USING lexical('call') LIMIT 5\""""
     assert (view["verdict"], view["fixes"][0]["command"]) == ("filter", expected)
 
 
-def test_words_that_are_missing_are_named(recall: Recall) -> None:
+def test_missing_words_are_named(recall: Recall) -> None:
     ask = Ask(mode="lexical", settings=("match=all",))
     view = why(recall, "retried call caching", "retry.md", ask)
     found = stage(view, "lexical")
@@ -286,7 +286,7 @@ def test_words_that_are_missing_are_named(recall: Recall) -> None:
     assert "match" in {fix["kind"] for fix in view["fixes"]}
 
 
-def test_a_text_without_any_of_the_words_is_found_by_meaning_or_by_another_word(recall: Recall) -> None:
+def test_text_without_the_words_is_found_by_other_means(recall: Recall) -> None:
     view = why(recall, "retried", "colours.md", Ask(mode="lexical"))
     assert view["verdict"] == "lexical"
     assert {"mode", "term"} <= {fix["kind"] for fix in view["fixes"]}
@@ -294,14 +294,14 @@ def test_a_text_without_any_of_the_words_is_found_by_meaning_or_by_another_word(
         assert "colours.md" in asked(recall, fix["command"])
 
 
-def test_a_text_that_is_not_similar_at_all_fails_the_semantic_stage(recall: Recall, folder: Path) -> None:
+def test_dissimilar_text_fails_the_semantic_stage(recall: Recall, folder: Path) -> None:
     (folder / "stop2.md").write_text("of the and")
     add(recall, folder / "stop2.md")
     view = why(recall, "retried call", "stop2.md", Ask(k=2))
     assert stage(view, "semantic")["code"] == "semantic"
 
 
-def test_a_bounded_pool_that_misses_it_is_told_with_the_depth_it_takes(
+def test_bounded_pool_that_misses_it_reports_a_sufficient_depth(
     recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool_module, "EXACT_VECTORS", 0)
@@ -313,7 +313,7 @@ def test_a_bounded_pool_that_misses_it_is_told_with_the_depth_it_takes(
     assert "exact" in {fix["kind"] for fix in view["fixes"]}
 
 
-def test_a_rank_is_told_with_its_gap_and_the_smallest_k(recall: Recall) -> None:
+def test_rank_is_reported_with_its_gap_and_the_smallest_k(recall: Recall) -> None:
     view = why(recall, "call retried", "cache.md", Ask(k=1))
     evidence = stage(view, "fusion")["evidence"]
     k = next(fix for fix in view["fixes"] if fix["kind"] == "k")
@@ -323,7 +323,7 @@ def test_a_rank_is_told_with_its_gap_and_the_smallest_k(recall: Recall) -> None:
     assert k["next_smaller"] == f"{evidence['rank'] - 1} rows"
 
 
-def test_an_equal_score_is_lost_by_the_path(recall: Recall, folder: Path) -> None:
+def test_equal_score_loses_by_path(recall: Recall, folder: Path) -> None:
     (folder / "zz.md").write_text(TEXTS["colours.md"])
     add(recall, folder / "zz.md")
     view = why(recall, "paint", "zz.md", Ask(k=1, settings=("collapse=false",)))
@@ -331,14 +331,14 @@ def test_an_equal_score_is_lost_by_the_path(recall: Recall, folder: Path) -> Non
     assert (view["verdict"], evidence["key"], evidence["against"]["path"]) == ("tie_break", "path", "colours.md")
 
 
-def test_a_score_below_min_score_is_told_with_the_score_it_takes(recall: Recall) -> None:
+def test_score_below_min_score_reports_a_sufficient_threshold(recall: Recall) -> None:
     view = why(recall, "call retried", "cache.md", Ask(settings=("min_score=0.9",)))
     fix = view["fixes"][0]
     assert (view["verdict"], fix["kind"]) == ("threshold", "min_score")
     assert "cache.md" in asked(recall, fix["command"])
 
 
-def test_a_row_given_to_a_short_document_is_told_with_the_taker(recall: Recall, folder: Path) -> None:
+def test_row_given_to_a_short_document_names_that_document(recall: Recall, folder: Path) -> None:
     (folder / "long.md").write_text("\n\n".join(f"call number {n} " + "word " * 380 for n in range(5)))
     add(recall, folder / "long.md")
     ask = Ask(k=2, settings=("sparse_distance_ceiling=2", "vector_weight=0", "sparse_chunk_threshold=2"))
@@ -351,7 +351,7 @@ def test_a_row_given_to_a_short_document_is_told_with_the_taker(recall: Recall, 
     assert {"sparse_recall", "k"} <= {fix["kind"] for fix in view["fixes"]}
 
 
-def test_a_reranker_that_pushed_it_down_is_named(recall: Recall) -> None:
+def test_reranker_that_lowered_the_row_is_named(recall: Recall) -> None:
     ask = Ask(mode="lexical", settings=("rerank=hash", "rerank_weight=1", "sparse_recall=false"))
     plain = [hit["doc"]["path"] for hit in recall.search("call fails", Ask(mode="lexical"))["results"]]
     reranked = [hit["doc"]["path"] for hit in recall.search("call fails", ask)["results"]]
@@ -363,7 +363,7 @@ def test_a_reranker_that_pushed_it_down_is_named(recall: Recall) -> None:
     assert "rerank" in {fix["kind"] for fix in view["fixes"]}
 
 
-def test_offset_and_limit_are_told_apart(recall: Recall) -> None:
+def test_offset_and_limit_are_distinguished(recall: Recall) -> None:
     rql = "SELECT doc.path FROM chunk ORDER BY doc.path LIMIT 2 OFFSET 1"
     before, behind = why(recall, None, "cache.md", rql=rql), why(recall, None, "stop.md", rql=rql)
     assert (before["verdict"], behind["verdict"]) == ("offset", "limit")
@@ -382,7 +382,7 @@ def packed_ids(recall: Recall, pack: Pack) -> list[str]:
     return [chunk["id"] for chunk in context["chunks"]]
 
 
-def test_a_cap_on_the_document_names_the_siblings(book: Recall) -> None:
+def test_cap_on_the_document_names_the_siblings(book: Recall) -> None:
     pack = Pack(budget_tokens=20_000, diversity=1)
     first = [
         hit["chunk"]["id"] for hit in book.search("call word1 word2")["results"] if hit["doc"]["path"] == "book.md"
@@ -395,7 +395,7 @@ def test_a_cap_on_the_document_names_the_siblings(book: Recall) -> None:
     assert cap["next_smaller"] == "1 chunk"
 
 
-def test_a_budget_that_is_too_small_is_told_with_the_smallest_that_does(book: Recall) -> None:
+def test_too_small_budget_reports_the_smallest_sufficient_one(book: Recall) -> None:
     pack = Pack(budget_tokens=60)
     hits = book.search("call word1 word2")["results"]
     missing = next(hit["chunk"]["id"] for hit in hits if hit["doc"]["path"] == "colours.md")
@@ -409,7 +409,7 @@ def test_a_budget_that_is_too_small_is_told_with_the_smallest_that_does(book: Re
     assert missing not in whole
 
 
-def test_a_cut_chunk_is_truncated_and_its_kept_text_is_present(book: Recall) -> None:
+def test_cut_chunk_is_truncated_and_its_kept_text_is_present(book: Recall) -> None:
     pack = Pack(budget_tokens=60)
     context = book.context("word1", Ask(), pack)["context"]
     block = next(block for block in context["blocks"] if block["truncated"])
@@ -420,7 +420,7 @@ def test_a_cut_chunk_is_truncated_and_its_kept_text_is_present(book: Recall) -> 
     assert kept["present"]
 
 
-def test_a_chunk_inside_a_packed_block_is_a_duplicate(recall: Recall, folder: Path) -> None:
+def test_chunk_inside_a_packed_block_is_a_duplicate(recall: Recall, folder: Path) -> None:
     outer, inner = "call alpha beta gamma delta", "alpha beta"
     file = new_file("nested.txt", [outer])
     document = file.documents[0]
@@ -437,7 +437,7 @@ def recall_chunk(recall: Recall, chunk: Any) -> Any:
     return chunk._replace(vector=recall.engine.embedder.embed([chunk.text])[0])
 
 
-def test_a_chunk_that_others_beat_everywhere_is_proved_never_to_come(recall: Recall, folder: Path) -> None:
+def test_chunk_beaten_at_every_weight_is_proven_to_miss(recall: Recall, folder: Path) -> None:
     for n in range(205):
         (folder / f"better{n:03}.md").write_text("call retry breaker\n")
     add(recall, folder)
@@ -473,7 +473,7 @@ def test_copies_do_not_end_a_proof(recall: Recall, folder: Path) -> None:
         assert f"proof none: {fused['no_proof']}" in all_lines({"whynot": fused}), target
 
 
-def test_without_fixes_the_stages_are_the_same(recall: Recall) -> None:
+def test_stages_are_the_same_without_fixes(recall: Recall) -> None:
     ask = Ask(k=1)
     whole, short = (why(recall, "retried", "cache.md", ask, fixes=wanted) for wanted in (True, False))
     assert short == {key: value for key, value in whole.items() if key not in ("fixes", "words", "proof")}

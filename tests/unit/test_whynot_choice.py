@@ -51,7 +51,7 @@ def place(kind: str) -> int:
     return next(at for at, kinds in enumerate(ORDER) if kind in kinds.split())
 
 
-def test_fixes_come_in_the_order_of_a_persons_choice(recall: Recall) -> None:
+def test_fixes_are_sorted_by_user_preference(recall: Recall) -> None:
     shown = set()
     for words, ask, pack, expected in QUESTIONS:
         view = why(recall, words, ask, pack)
@@ -67,7 +67,7 @@ def test_fixes_come_in_the_order_of_a_persons_choice(recall: Recall) -> None:
     assert shown == set(" ".join(ORDER).split())
 
 
-def test_one_rare_word_is_offered_and_none_of_the_name(recall: Recall) -> None:
+def test_one_rare_word_is_offered_instead_of_file_name_words(recall: Recall) -> None:
     fixes = why(recall, "deployed nightli vaulet", WEIGHED)["fixes"]
     added = {fix["kind"]: fix["change"] for fix in fixes if fix["kind"] in ("name", "term")}
 
@@ -75,14 +75,14 @@ def test_one_rare_word_is_offered_and_none_of_the_name(recall: Recall) -> None:
     assert [fix["kind"] for fix in fixes].count("term") == 1
 
 
-def test_a_word_of_the_name_is_preferred_to_one_of_the_text(recall: Recall) -> None:
+def test_name_word_is_preferred_to_text_word(recall: Recall) -> None:
     view = why(recall, "server restarted", Ask(), Pack(budget_tokens=60))
 
     assert [fix["change"] for fix in view["fixes"]][-1] == "add the word restoring"
     assert view["words"]["tried"] == 1
 
 
-def test_contexts_and_match_all_try_three_words_and_say_so(recall: Recall) -> None:
+def test_contexts_and_match_all_try_and_report_three_words(recall: Recall) -> None:
     needs_all = Ask(k=2, mode="lexical", settings=("match=all",))
     for words, ask, pack, few_for, said, count in [
         ("server restored deployed", needs_all, Pack(), "match", "match=all", 3),
@@ -98,7 +98,7 @@ def test_contexts_and_match_all_try_three_words_and_say_so(recall: Recall) -> No
         assert notes == [f"note  {count} of its {tried['of']} words were tried: {said} tries at most 3"], words
 
 
-def test_a_list_of_any_of_the_words_tries_more_and_says_nothing(recall: Recall) -> None:
+def test_list_of_any_words_tries_twenty_silently(recall: Recall) -> None:
     view = why(recall, "deployed nightli vaulet", WEIGHED)
 
     assert view["words"]["most"] == 20

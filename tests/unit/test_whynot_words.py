@@ -10,7 +10,7 @@ def fix(change: str, command: str) -> FixView:
     return FixView(kind="weight", change=change, command=command)  # type: ignore[typeddict-item]
 
 
-def test_settings_are_named_as_recall_toml_names_them() -> None:
+def test_settings_have_their_recall_toml_names() -> None:
     command = "recall search 'a bm25_weight=1' --set bm25_weight=0.1 --set vector_weight=0.9 --set pool=50"
 
     assert command_of(fix("", command)) == (
@@ -18,7 +18,7 @@ def test_settings_are_named_as_recall_toml_names_them() -> None:
     )
 
 
-def test_a_change_is_said_in_the_words_of_the_workbench() -> None:
+def test_change_is_described_in_words_of_the_workbench() -> None:
     assert change_of(fix("weigh meaning 0.9 of 1 instead of 0.3", "")) == "semantic weight 0.9 of 1 instead of 0.3"
     assert change_of(fix("drop doc.tag = 'x'", "")) == "ask without doc.tag = 'x'"
     assert change_of(fix("add the word drop", "")) == "add the word drop"

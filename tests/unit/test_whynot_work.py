@@ -63,18 +63,18 @@ def kinds(view: WhyNotView) -> list[str]:
     return [fix["kind"] for fix in view["fixes"]]
 
 
-def test_the_account_without_fixes_takes_one_answer(asker: CountingEngine) -> None:
+def test_account_without_fixes_takes_one_answer(asker: CountingEngine) -> None:
     assert not why(asker, "d12.txt", fixes=False)["present"]
     assert len(asker.plans) == 1
 
 
-def test_ranking_fixes_are_tried_and_confirmed_on_the_candidates_that_are_there(asker: CountingEngine) -> None:
+def test_ranking_fixes_are_confirmed_on_existing_candidates(asker: CountingEngine) -> None:
     view = why(asker, "d08.txt", settings=("fusion=rrf",))
     assert "k" in kinds(view)
     assert len([plan for plan in asker.plans if (plan.text, plan.exact, plan.config.pool) == (WORDS, False, 20)]) == 1
 
 
-def test_of_words_only_those_that_may_bring_it_in_are_asked_for(asker: CountingEngine) -> None:
+def test_only_promising_words_are_tried(asker: CountingEngine) -> None:
     view = why(asker, "d23.txt")
     asked = [plan.text for plan in asker.plans if plan.text != WORDS]
     assert asked == [fix["command"].split("'")[1] for fix in view["fixes"] if fix["kind"] == "term"]
@@ -82,19 +82,19 @@ def test_of_words_only_those_that_may_bring_it_in_are_asked_for(asker: CountingE
     assert f"{WORDS} pad" not in asked
 
 
-def test_no_deeper_pool_is_asked_for_that_cannot_show_it(asker: CountingEngine) -> None:
+def test_useless_deeper_pool_is_not_tried(asker: CountingEngine) -> None:
     why(asker, "d12.txt")
     assert not any(plan.exact or plan.config.pool != 20 for plan in asker.plans)
 
 
-def test_behind_a_filter_nothing_is_asked_but_what_lets_it_through(asker: CountingEngine) -> None:
+def test_filtered_row_tries_only_filter_fixes(asker: CountingEngine) -> None:
     view = why(asker, "d02.txt", filter="doc.path != 'd02.txt'", settings=("match=all",))
     assert view["fixes"][0]["kind"] == "filter"
     assert [plan.filters for plan in asker.plans] == ["doc.path != 'd02.txt'", None]
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical", "semantic"])
-def test_a_funnel_takes_one_answer(asker: CountingEngine, mode: str) -> None:
+def test_funnel_takes_one_answer(asker: CountingEngine, mode: str) -> None:
     with asker.store.reading():
         stages = trace(asker, Question(WORDS, mode=mode)).view["stages"]
     assert {"live", "union", "kept", "top_k"} < {stage["stage"] for stage in stages}
@@ -123,7 +123,7 @@ def scanned(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(store, "__class__", SqliteStore)
 
 
-def test_ranks_among_what_a_signal_proposes_are_told_without_a_look_at_every_row(scanned: Scanned) -> None:
+def test_ranks_among_proposals_need_no_scan(scanned: Scanned) -> None:
     engine = CountingEngine(scanned, config=CONFIG._replace(pool=COUNT), base=Path(), embedder=EMBEDDER)
     engine.plans = []
     view = why(engine, "d12.txt", fixes=False)
@@ -134,7 +134,7 @@ def test_ranks_among_what_a_signal_proposes_are_told_without_a_look_at_every_row
 
 @pytest.mark.parametrize("most", [20_000, 0], ids=["whole", "bounded"])
 @pytest.mark.parametrize("weight", [0.0, 1.0])
-def test_a_word_that_lets_sparse_recall_bring_it_in_is_told_though_others_lead_it(
+def test_sparse_recall_word_is_reported_even_behind_leading_rows(
     monkeypatch: pytest.MonkeyPatch, weight: float, most: int
 ) -> None:
     monkeypatch.setattr(pool_module, "EXACT_VECTORS", most)

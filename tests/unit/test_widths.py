@@ -98,7 +98,7 @@ DRAWN = {
 }
 
 
-def test_lines_are_broken_and_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrapped_lines_keep_their_text(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, words in PLAIN.items():
         argv = words()
         piped = run(*argv)
@@ -110,7 +110,7 @@ def test_lines_are_broken_and_say_the_same(monkeypatch: pytest.MonkeyPatch) -> N
                 assert bare("\n".join(lines)) == bare(piped), (name, width)
 
 
-def test_the_last_line_of_an_answer_breaks_at_dots(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_last_line_of_an_answer_breaks_at_dots(monkeypatch: pytest.MonkeyPatch) -> None:
     for width in WIDTHS:
         for command in ["search", "context"]:
             told = []
@@ -128,7 +128,7 @@ def test_the_last_line_of_an_answer_breaks_at_dots(monkeypatch: pytest.MonkeyPat
             assert len(lines) > 1 or width > 60, (width, command)
 
 
-def test_tables_fit_and_hold_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_fit_and_contain_every_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, argv in DRAWN.items():
         piped = run(*argv)
         for width in WIDTHS:
@@ -143,12 +143,12 @@ def test_tables_fit_and_hold_every_figure(monkeypatch: pytest.MonkeyPatch) -> No
                 ] == [], (width, name)
 
 
-def test_the_list_of_embedders_is_no_page_of_crumbs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_list_of_embedders_is_not_overly_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
     for width, most in ((60, 50), (80, 40), (100, 34), (120, 34)):
         assert len(on_terminal(width, "embedders", monkeypatch=monkeypatch)) <= most, width
 
 
-def test_every_fix_that_a_terminal_shows_can_be_pasted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_fix_on_a_terminal_can_be_pasted(monkeypatch: pytest.MonkeyPatch) -> None:
     for width in WIDTHS:
         argv = PLAIN["whynot"]()
         fixes = json.loads(run(*argv, "--json"))["whynot"]["fixes"]
@@ -166,7 +166,7 @@ def words_of_shell(line: str) -> list[str]:
     return subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout.split("\0")
 
 
-def test_a_text_is_never_broken(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_is_never_broken(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     (store / "wide.txt").write_text("word " * 100 + "\n")
     run("add", "wide.txt")

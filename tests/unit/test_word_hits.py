@@ -32,7 +32,7 @@ def counted(recall: Recall, words: str = WORDS, **fields: Any) -> tuple[int | No
     return stats.get("word_hits"), stats["total_hits"]
 
 
-def test_a_row_counts_that_holds_a_word_of_the_question(recall: Recall) -> None:
+def test_row_with_a_word_of_the_query_counts(recall: Recall) -> None:
     rows = recall.search(WORDS, Ask(k=1000))["results"]
     texts = [row["chunk"]["text"].lower() for row in rows]
 
@@ -42,7 +42,7 @@ def test_a_row_counts_that_holds_a_word_of_the_question(recall: Recall) -> None:
     assert 0 < held < total == len(rows)
 
 
-def test_the_count_is_that_of_all_rows_whatever_is_shown(recall: Recall) -> None:
+def test_count_covers_all_rows_regardless_of_k(recall: Recall) -> None:
     assert len({counted(recall, k=k) for k in (0, 1, 10, 1000)}) == 1
 
 
@@ -57,19 +57,19 @@ def test_rows_below_min_score_do_not_count(recall: Recall) -> None:
     assert held == sum(row["chunk"]["id"] in by_words for row in rows)
 
 
-def test_a_document_counts_once_whichever_of_its_chunks_holds_the_word(recall: Recall) -> None:
+def test_document_counts_once_for_any_matching_chunk(recall: Recall) -> None:
     query = f"SELECT doc.path FROM doc USING lexical('{WORDS}'), semantic('bees')"
 
     assert recall.query(query)["stats"]["word_hits"] == 2
     assert recall.query(query)["stats"]["total_hits"] == 3
 
 
-def test_only_who_asks_for_both_is_told(recall: Recall) -> None:
+def test_only_hybrid_answers_have_the_count(recall: Recall) -> None:
     assert counted(recall, mode="lexical")[0] is counted(recall, mode="semantic")[0] is None
     assert "word_hits" not in recall.query("SELECT doc.path FROM doc")["stats"]
 
 
-def test_an_answer_by_meaning_alone_says_so(recall: Recall) -> None:
+def test_purely_semantic_answer_is_reported(recall: Recall) -> None:
     found, context = recall.search("harbors lantern", Ask(settings=("match=all",))), recall.context("zzyzx")
 
     assert found["stats"]["word_hits"] == context["stats"]["word_hits"] == 0
@@ -79,13 +79,13 @@ def test_an_answer_by_meaning_alone_says_so(recall: Recall) -> None:
     assert not any("W_NO_MATCH" in each for each in recall.search(WORDS)["warnings"])
 
 
-def test_an_empty_list_says_nothing_of_words(recall: Recall) -> None:
+def test_empty_list_has_no_word_warning(recall: Recall) -> None:
     found = recall.search("zzyzx", Ask(filter="doc.path = 'gone'"))
 
     assert not any("W_NO_MATCH" in each for each in found["warnings"])
 
 
-def test_rows_that_share_a_text_each_count_as_they_do_among_all_hits(tmp_path: Path) -> None:
+def test_copies_count_separately(tmp_path: Path) -> None:
     for n in range(3):
         (tmp_path / f"{n}.txt").write_text("The harbour. ")
     (tmp_path / "other.txt").write_text("Bees dance.")
@@ -97,7 +97,7 @@ def test_rows_that_share_a_text_each_count_as_they_do_among_all_hits(tmp_path: P
         assert counted(recall, settings=("min_score=0.2",)) == (3, 3)
 
 
-def test_a_filter_that_lets_nothing_through_says_so(recall: Recall, tmp_path: Path) -> None:
+def test_filter_without_matches_is_reported(recall: Recall, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a.md").write_text("A harbour.")
     for _ in recall.add([str(tmp_path)]):

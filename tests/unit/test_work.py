@@ -123,7 +123,7 @@ def is_packed(generation: int) -> Callable[[Event], bool]:
     return lambda event: isinstance(event, Repacked) and event.generation == generation
 
 
-def test_a_question_whose_rows_were_being_read_when_a_weight_moved_is_answered(
+def test_query_survives_a_weight_change_during_reading(
     store: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CutOffEngine, "reads", threading.Event())
@@ -142,9 +142,7 @@ def test_a_question_whose_rows_were_being_read_when_a_weight_moved_is_answered(
     assert answered[0].answer.plan.config.vector_weight == 0.5
 
 
-def test_a_question_that_is_given_up_while_its_rows_are_read_leaves_nothing_behind(
-    store: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_abandoned_query_leaves_nothing_behind(store: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CutOffEngine, "reads", threading.Event())
     monkeypatch.setattr(CutOffEngine, "moved", threading.Event())
     thread = QueryThread(lambda: opened_by(CutOffEngine, store), log.post, time.monotonic)
@@ -160,7 +158,7 @@ def test_a_question_that_is_given_up_while_its_rows_are_read_leaves_nothing_behi
     assert not any(isinstance(event, Answered | Fetched | Repacked) for event in log.events)
 
 
-def test_a_request_is_answered_with_rows_and_then_with_a_context(thread: QueryThread, log: EventLog) -> None:
+def test_request_is_answered_with_rows_then_a_context(thread: QueryThread, log: EventLog) -> None:
     thread.submit(request_for(1))
     packed = log.wait_for(is_packed(1))
 
@@ -173,7 +171,7 @@ def test_a_request_is_answered_with_rows_and_then_with_a_context(thread: QueryTh
     assert len(packed.block_tokens) == len(packed.packed.blocks)
 
 
-def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThread, log: EventLog) -> None:
+def test_another_window_or_budget_does_not_search_again(slow_thread: QueryThread, log: EventLog) -> None:
     slow_thread.submit(request_for(1))
     log.wait_for(is_packed(1))
 
@@ -186,9 +184,7 @@ def test_another_window_or_budget_searches_no_second_time(slow_thread: QueryThre
     assert SlowEngine.searches == 1
 
 
-def test_rows_that_another_program_purged_before_they_were_read_lead_to_a_new_answer(
-    tmp_path: Path, log: EventLog
-) -> None:
+def test_purged_rows_lead_to_a_new_answer(tmp_path: Path, log: EventLog) -> None:
     (tmp_path / "manual").mkdir()
     for number in range(60):
         (tmp_path / "manual" / f"more{number}.txt").write_text(f"Another budget of tokens, number {number}.\n")
@@ -212,9 +208,7 @@ def test_rows_that_another_program_purged_before_they_were_read_lead_to_a_new_an
     assert not any(hit.doc.path.startswith("manual/") for hit in newest.hits.values())
 
 
-def test_thirty_requests_in_a_second_cost_few_searches_and_only_the_newest_is_sure_of_an_answer(
-    store: Path, log: EventLog
-) -> None:
+def test_thirty_requests_per_second_cost_few_searches(store: Path, log: EventLog) -> None:
     searches = 0
     moments: Queue[None] = Queue()
 
@@ -249,7 +243,7 @@ def test_thirty_requests_in_a_second_cost_few_searches_and_only_the_newest_is_su
     assert log.generations(Repacked)[-1] == 30
 
 
-def test_a_newer_request_aborts_the_older_search_and_the_older_is_never_delivered(
+def test_newer_request_aborts_and_drops_the_older_search(
     slow_thread: QueryThread, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SlowEngine, "seconds", 30.0)
@@ -266,7 +260,7 @@ def test_a_newer_request_aborts_the_older_search_and_the_older_is_never_delivere
     assert not any(isinstance(event, Failed) for event in log.events)
 
 
-def test_a_newer_window_of_the_same_question_aborts_nothing(slow_thread: QueryThread, log: EventLog) -> None:
+def test_newer_window_of_the_same_query_aborts_nothing(slow_thread: QueryThread, log: EventLog) -> None:
     log.wait_for(lambda event: isinstance(event, StoreOpened))
     slow_thread.submit(request_for(1))
     while SlowEngine.searches == 0:
@@ -278,9 +272,7 @@ def test_a_newer_window_of_the_same_question_aborts_nothing(slow_thread: QueryTh
     assert SlowEngine.searches == 1
 
 
-def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still_be_scrolled(
-    thread: QueryThread, log: EventLog
-) -> None:
+def test_failed_query_leaves_the_older_answer_scrollable(thread: QueryThread, log: EventLog) -> None:
     thread.submit(request_for(1))
     log.wait_for(is_packed(1))
 
@@ -295,7 +287,7 @@ def test_a_question_without_an_answer_fails_alone_and_the_older_answer_can_still
     assert (fetched.generation, list(fetched.hits)) == (2, list(range(20, 30)))
 
 
-def test_what_completion_lacks_is_learned_before_any_question(thread: QueryThread, log: EventLog) -> None:
+def test_missing_completions_are_loaded_before_any_query(thread: QueryThread, log: EventLog) -> None:
     path, key = Lookup(Field("doc", "path"), "docs/"), Lookup(None, "")
 
     thread.submit(request_for(0, "")._replace(lookups=(path, key)))
@@ -308,7 +300,7 @@ def test_what_completion_lacks_is_learned_before_any_question(thread: QueryThrea
     assert [known.value for known in learned[1].known] == ["language"]
 
 
-def test_more_values_than_are_listed_are_not_taken_for_all(thread: QueryThread, log: EventLog) -> None:
+def test_truncated_value_list_is_not_complete(thread: QueryThread, log: EventLog) -> None:
     thread.submit(request_for(0, "")._replace(lookups=(Lookup(Field("doc", "path"), ""),)))
 
     event = log.wait_for(lambda event: isinstance(event, Learned))
@@ -318,7 +310,7 @@ def test_more_values_than_are_listed_are_not_taken_for_all(thread: QueryThread, 
     assert not event.entry.is_whole
 
 
-def test_an_empty_text_asks_nothing(thread: QueryThread, log: EventLog) -> None:
+def test_empty_text_runs_no_query(thread: QueryThread, log: EventLog) -> None:
     thread.submit(request_for(1, "  "))
     thread.submit(request_for(2))
     log.wait_for(is_packed(2))
@@ -340,7 +332,7 @@ class CountingEngine(Engine):
         return answer
 
 
-def test_before_the_first_question_a_store_is_warmed_once(store: Path, log: EventLog) -> None:
+def test_store_is_warmed_once_before_the_first_query(store: Path, log: EventLog) -> None:
     thread = QueryThread(lambda: opened_by(CountingEngine, store), log.post, time.monotonic)
     CountingEngine.searches = 0
     CountingEngine.warmed.clear()
@@ -366,7 +358,7 @@ def test_warming_sends_no_text_to_a_server(tmp_path: Path, log: EventLog) -> Non
         assert len(server.seen) == sent
 
 
-def test_a_store_that_cannot_be_opened_is_reported(tmp_path: Path, log: EventLog) -> None:
+def test_unopenable_store_is_reported(tmp_path: Path, log: EventLog) -> None:
     thread = QueryThread(lambda: Recall.open(start=tmp_path), log.post, time.monotonic)
     thread.start()
 
@@ -377,7 +369,7 @@ def test_a_store_that_cannot_be_opened_is_reported(tmp_path: Path, log: EventLog
     assert event.error.code == "no_store"
 
 
-def test_another_file_in_the_place_of_the_store_is_the_one_that_answers(tmp_path: Path, log: EventLog) -> None:
+def test_replaced_store_file_answers(tmp_path: Path, log: EventLog) -> None:
     place = build_store(tmp_path / "one")
     Recall.init(str(tmp_path / "two"))
     other = tmp_path / "two" / "recall.db"
@@ -418,7 +410,7 @@ def settings_told(log: EventLog) -> Config | None:
     return [event for event in log.events if isinstance(event, StoreOpened)][-1].config
 
 
-def test_a_task_does_not_bring_the_settings_back_that_held_when_it_began(tmp_path: Path, log: EventLog) -> None:
+def test_task_does_not_restore_outdated_settings(tmp_path: Path, log: EventLog) -> None:
     def saved_meanwhile(recall: Recall, _say: Say) -> str:
         write_settings(recall.engine.toml, {"vector_weight": 0.75})
         return "done"
@@ -428,7 +420,7 @@ def test_a_task_does_not_bring_the_settings_back_that_held_when_it_began(tmp_pat
     assert settings_told(log) is None
 
 
-def test_a_reembed_brings_its_settings_with_those_that_were_saved_meanwhile(tmp_path: Path, log: EventLog) -> None:
+def test_reembed_keeps_settings_saved_in_the_meantime(tmp_path: Path, log: EventLog) -> None:
     def run(recall: Recall, _say: Say) -> str:
         def save(_: Progress) -> None:
             write_settings(recall.engine.toml, {"pool": 7})
@@ -447,7 +439,7 @@ def log_bytes(place: Path) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
-def test_a_task_leaves_an_empty_log_although_others_have_the_store_open(tmp_path: Path, log: EventLog) -> None:
+def test_task_leaves_an_empty_log_next_to_open_readers(tmp_path: Path, log: EventLog) -> None:
     place = build_store(tmp_path)
     thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
@@ -461,7 +453,7 @@ def test_a_task_leaves_an_empty_log_although_others_have_the_store_open(tmp_path
     thread.stop()
 
 
-def test_an_ingest_leaves_an_empty_log_although_others_have_the_store_open(tmp_path: Path, log: EventLog) -> None:
+def test_ingest_leaves_an_empty_log_next_to_open_readers(tmp_path: Path, log: EventLog) -> None:
     place = build_store(tmp_path)
     (tmp_path / "new.txt").write_text("A quokka.\n", encoding="utf-8")
     with Recall.open(str(place)) as reader:
@@ -476,7 +468,7 @@ def test_an_ingest_leaves_an_empty_log_although_others_have_the_store_open(tmp_p
         assert reader.store.info().documents == 38
 
 
-def test_a_log_that_a_reader_kept_from_being_folded_is_folded_later(
+def test_log_blocked_by_a_reader_is_folded_later(
     tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
@@ -499,9 +491,7 @@ def test_a_log_that_a_reader_kept_from_being_folded_is_folded_later(
 
 
 @pytest.mark.parametrize("size", [1, 3_000])
-def test_a_file_put_in_the_place_of_a_graded_store_answers_and_stays_sound(
-    tmp_path: Path, log: EventLog, size: int
-) -> None:
+def test_file_replacing_a_graded_store_answers_and_stays_sound(tmp_path: Path, log: EventLog, size: int) -> None:
     place = build_store(tmp_path / "one")
     Recall.init(str(tmp_path / "two"))
     (tmp_path / "two" / "quokka.txt").write_text("A token budget of a quokka.\n\n" * size, encoding="utf-8")
@@ -530,7 +520,7 @@ def test_a_file_put_in_the_place_of_a_graded_store_answers_and_stays_sound(
     thread.stop()
 
 
-def test_another_program_can_open_the_file_that_took_the_place_while_the_workbench_rests(
+def test_other_programs_can_open_a_replaced_file(
     tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
@@ -551,7 +541,7 @@ def test_another_program_can_open_the_file_that_took_the_place_while_the_workben
         assert fresh.store.execute("PRAGMA integrity_check") == [("ok",)]
 
 
-def test_what_others_write_is_told_once_when_it_has_come_to_rest(
+def test_outside_writes_are_reported_once_when_quiet(
     tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
@@ -573,7 +563,7 @@ def test_what_others_write_is_told_once_when_it_has_come_to_rest(
     assert sum(isinstance(event, StoreOpened) and event.is_altered for event in log.events) == 1
 
 
-def test_a_store_whose_file_was_deleted_answers_no_more(tmp_path: Path, log: EventLog) -> None:
+def test_deleted_store_no_longer_answers(tmp_path: Path, log: EventLog) -> None:
     place = build_store(tmp_path)
     thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
@@ -590,7 +580,7 @@ def test_a_store_whose_file_was_deleted_answers_no_more(tmp_path: Path, log: Eve
     assert log.generations(Answered) == [1]
 
 
-def test_a_defect_reaches_the_screen_instead_of_dying_with_its_thread(log: EventLog) -> None:
+def test_defect_in_a_thread_reaches_the_screen(log: EventLog) -> None:
     thread = QueryThread(lambda: 1 / 0, log.post, time.monotonic)  # type: ignore[arg-type, return-value]
     thread.start()
 
@@ -632,9 +622,7 @@ def silent(tmp_path: Path) -> Iterator[tuple[ProviderServer, Path]]:
         server.gate.set()
 
 
-def test_a_newer_question_does_not_wait_for_a_server_that_is_silent(
-    silent: tuple[ProviderServer, Path], log: EventLog
-) -> None:
+def test_newer_query_does_not_wait_for_a_silent_server(silent: tuple[ProviderServer, Path], log: EventLog) -> None:
     server, place = silent
     thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
@@ -649,9 +637,7 @@ def test_a_newer_question_does_not_wait_for_a_server_that_is_silent(
     assert not server.gate.is_set()
 
 
-def test_a_question_that_is_given_up_is_let_go_and_asked_no_more(
-    silent: tuple[ProviderServer, Path], log: EventLog
-) -> None:
+def test_abandoned_query_is_released_and_not_retried(silent: tuple[ProviderServer, Path], log: EventLog) -> None:
     server, place = silent
     thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
@@ -675,9 +661,7 @@ def test_a_question_that_is_given_up_is_let_go_and_asked_no_more(
     assert not any(isinstance(event, Answered) and event.generation == 2 for event in log.events)
 
 
-def test_stopping_does_not_wait_for_a_server_that_is_silent(
-    silent: tuple[ProviderServer, Path], log: EventLog
-) -> None:
+def test_stopping_does_not_wait_for_a_silent_server(silent: tuple[ProviderServer, Path], log: EventLog) -> None:
     server, place = silent
     thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
@@ -690,7 +674,7 @@ def test_stopping_does_not_wait_for_a_server_that_is_silent(
     assert not any(isinstance(event, Failed | Crashed) for event in log.events)
 
 
-def test_an_ingest_ends_with_its_figures(tmp_path: Path, log: EventLog) -> None:
+def test_ingest_ends_with_its_figures(tmp_path: Path, log: EventLog) -> None:
     store = build_store(tmp_path)
     (tmp_path / "new.txt").write_text("A quokka.\n", encoding="utf-8")
 
@@ -705,7 +689,7 @@ def test_an_ingest_ends_with_its_figures(tmp_path: Path, log: EventLog) -> None:
     assert log.events.index(ended) > [type(event) for event in log.events].index(StoreOpened)
 
 
-def test_a_cancelled_ingest_ends_without_figures_and_the_store_is_sound(tmp_path: Path, log: EventLog) -> None:
+def test_cancelled_ingest_has_no_figures_and_leaves_store_sound(tmp_path: Path, log: EventLog) -> None:
     store = build_store(tmp_path)
     (tmp_path / "more").mkdir()
     for number in range(50):
@@ -745,7 +729,7 @@ def is_weighed(generation: int) -> Callable[[Event], bool]:
     return lambda event: isinstance(event, Reweighed) and event.generation == generation
 
 
-def test_a_weight_that_moves_ranks_and_packs_again_without_a_search(slow_thread: QueryThread, log: EventLog) -> None:
+def test_changed_weight_reranks_and_repacks_without_a_search(slow_thread: QueryThread, log: EventLog) -> None:
     slow_thread.submit(request_for(1, "keep the manual in mind"))
     log.wait_for(is_packed(1))
 
@@ -800,7 +784,7 @@ def test_another_weight_ranks_and_packs_without_the_store(store: Path, log: Even
     assert [sql for sql in asked if "chunk" in sql or "doc" in sql] == []
 
 
-def test_a_chart_is_drawn_after_the_rows_and_once_for_each_scale(thread: QueryThread, log: EventLog) -> None:
+def test_chart_follows_the_rows_once_per_scale(thread: QueryThread, log: EventLog) -> None:
     thread.submit(request_for(1))
     log.wait_for(lambda event: isinstance(event, Charted))
     thread.submit(request_for(2)._replace(question=1, settings={"vector_weight": 0.5}))
@@ -813,7 +797,7 @@ def test_a_chart_is_drawn_after_the_rows_and_once_for_each_scale(thread: QueryTh
     assert kinds.count(Charted) == 2
 
 
-def test_an_undo_before_the_thread_looked_still_gets_its_answer(thread: QueryThread, log: EventLog) -> None:
+def test_early_undo_still_gets_its_answer(thread: QueryThread, log: EventLog) -> None:
     thread.submit(request_for(1))
     log.wait_for(is_packed(1))
 
@@ -823,9 +807,7 @@ def test_an_undo_before_the_thread_looked_still_gets_its_answer(thread: QueryThr
     log.wait_for(is_packed(3))
 
 
-def test_weights_that_were_saved_hold_for_the_question_and_are_its_plain_ones(
-    thread: QueryThread, log: EventLog
-) -> None:
+def test_saved_weights_become_the_defaults_of_the_query(thread: QueryThread, log: EventLog) -> None:
     thread.submit(request_for(1))
     log.wait_for(is_packed(1))
 
@@ -837,7 +819,7 @@ def test_weights_that_were_saved_hold_for_the_question_and_are_its_plain_ones(
     assert weighed.before == {}
 
 
-def test_a_question_after_the_network_was_forbidden_in_recall_toml_leaves_this_machine_no_more(
+def test_no_query_leaves_this_machine_after_network_is_disabled(
     tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
@@ -860,7 +842,7 @@ def test_a_question_after_the_network_was_forbidden_in_recall_toml_leaves_this_m
         assert server.texts() == asked
 
 
-def test_a_question_goes_to_the_server_that_recall_toml_names_when_it_is_asked(tmp_path: Path, log: EventLog) -> None:
+def test_query_goes_to_the_currently_configured_server(tmp_path: Path, log: EventLog) -> None:
     with provider_server(768) as before, provider_server(768) as after:
         place = build_store(tmp_path, "ollama", (f"embedding_url={before.url}",))
         thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
@@ -878,7 +860,7 @@ def test_a_question_goes_to_the_server_that_recall_toml_names_when_it_is_asked(t
         assert [text for texts in after.texts() for text in texts] == ["household tea"]
 
 
-def test_settings_that_cannot_be_read_are_told_once_and_again_when_they_have_changed(
+def test_unreadable_settings_are_reported_once_per_change(
     tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.01)
