@@ -44,14 +44,14 @@ def commands_in(paper: Path, program: str) -> set[str]:
     return {match[1] for match in found if match}
 
 
-def test_every_relative_link_leads_to_a_file() -> None:
+def test_every_relative_link_resolves() -> None:
     for paper in PAPERS:
         links = LINK.findall(paper.read_text(encoding="utf-8"))
 
         assert [link for link in links if not (paper.parent / link).exists()] == [], paper
 
 
-def test_every_file_that_a_contributor_is_told_of_exists() -> None:
+def test_every_file_named_in_contributing_exists() -> None:
     told = set(TREE_PATH.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
 
     assert "tests/unit/" in told
@@ -65,7 +65,7 @@ def test_every_make_target_shown_exists() -> None:
         assert commands_in(paper, "make") <= targets, paper
 
 
-def test_every_page_of_the_documentation_is_linked_from_the_readme() -> None:
+def test_every_documentation_page_is_linked_from_the_readme() -> None:
     linked = set(LINK.findall((ROOT / "README.md").read_text(encoding="utf-8")))
     pages = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")}
 
@@ -79,7 +79,7 @@ def test_every_recall_command_in_the_readme_exists() -> None:
     assert shown <= set(BY_NAME)
 
 
-def test_every_module_says_its_job() -> None:
+def test_every_module_has_a_docstring() -> None:
     for module in MODULES:
         text = module.read_text(encoding="utf-8")
 
@@ -98,7 +98,7 @@ def test_no_two_classes_share_a_name() -> None:
     assert {name: found for name, found in files.items() if len(found) > 1} == {}
 
 
-def test_every_room_is_on_the_map_and_every_room_on_the_map_exists() -> None:
+def test_map_lists_exactly_the_existing_packages() -> None:
     mapped = set(re.findall(r"`((?:recall_core|recall_tui)/[\w/.]*)`", MAP))
     rooms = {path.parent.relative_to(ROOT).as_posix() + "/" for path in MODULES if path.name == "__init__.py"}
     doors = {name for name in named(MODULES) if name.count("/") == 1 and not name.endswith("__init__.py")}
@@ -107,7 +107,7 @@ def test_every_room_is_on_the_map_and_every_room_on_the_map_exists() -> None:
     assert sorted((rooms | doors) - mapped - {f"{package}/" for package in PACKAGES}) == []
 
 
-def test_the_layers_on_the_map_are_the_layers_that_are_checked() -> None:
+def test_map_shows_the_checked_layers() -> None:
     contract = next(c for c in PYPROJECT["tool"]["importlinter"]["contracts"] if c["type"] == "layers")
     checked = [re.sub(r"\(.*?\)", "", layer) for layer in contract["layers"]]  # optional layers need not be drawn
     drawn = [line.partition(" " * 6)[0] for line in FENCE.findall(MAP)[0].splitlines()]
