@@ -1,4 +1,4 @@
-"""The same pool, and the same store, with arrays where there are tuples and dicts."""
+"""The same pool and store with arrays in place of tuples and dicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recall_core.types import Key, Pool
 
 
 def key_columns(keys: Sequence[Key]) -> KeyColumns:
-    """These keys as columns."""
+    """Return the keys as columns."""
     columns = np.array([(key.rowid, key.doc_rowid, key.offset, key.tokens) for key in keys], dtype=np.int64)
     rowids, doc_rowids, offsets, tokens = columns.reshape(-1, 4).T
     paths = {key.doc_rowid: key.path for key in keys}
@@ -22,25 +22,25 @@ def key_columns(keys: Sequence[Key]) -> KeyColumns:
 
 
 def raw_column(values: Sequence[float | None]) -> RawColumn:
-    """A signal as a column."""
+    """Return a signal as a column."""
     return RawColumn(np.array([np.nan if value is None else value for value in values], dtype=np.float64))
 
 
 def scores(values: Mapping[int, float], *, is_ascending: bool = True) -> Scores:
-    """What a store says of rows, as arrays."""
+    """Return the row values of a store as arrays."""
     rows = sorted(values.items()) if is_ascending else list(values.items())
     rowids = np.array([rowid for rowid, _ in rows], dtype=np.int64)
     return Scores(rowids, np.array([value for _, value in rows], dtype=np.float64), is_ascending=is_ascending)
 
 
 def in_arrays(pool: Pool) -> Pool:
-    """The same pool in arrays."""
+    """Return the same pool in arrays."""
     lexical, semantic = (raw_column(each) if each else () for each in (pool.lexical, pool.semantic))
     return pool._replace(keys=key_columns(pool.keys), lexical=lexical, semantic=semantic)
 
 
 class ArrayStore:
-    """A store that answers in arrays, and in all else is the one behind it."""
+    """A store that answers in arrays and otherwise forwards to the store behind it."""
 
     def __init__(self, store: SqliteStore) -> None:
         self.store = store

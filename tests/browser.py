@@ -1,4 +1,4 @@
-"""A headless Chromium driven over its own debugging pipe, and the terminal that a page of it shows."""
+"""A headless Chromium driven over its debugging pipe, and the terminal shown by its page."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ Found = TypeVar("Found")
 
 
 class Browser:
-    """One page. Keys have the names of the DOM, with modifiers before them: `a`, `F5`, `Escape`, `Control+q`."""
+    """One page. Keys have their DOM names, with modifiers first: `a`, `F5`, `Escape`, `Control+q`."""
 
     def __init__(self, profile: Path, *, width: int = 1280, height: int = 800) -> None:
         commands, self._commands = os.pipe()
@@ -90,13 +90,13 @@ class Browser:
             raise
 
     def goto(self, address: str) -> None:
-        """Load a page and everything it is made of."""
+        """Load a page with all its resources."""
         loaded = sum(event["method"] == "Page.loadEventFired" for event in self.told)
         self.ask("Page.navigate", url=address)
         self.until(lambda: len(self._told("Page.loadEventFired")) > loaded)
 
     def reload(self) -> None:
-        """Load the page anew, as soon as one is there to be loaded anew."""
+        """Reload the page as soon as it is loaded."""
 
         def is_taken() -> bool:
             try:
@@ -110,12 +110,12 @@ class Browser:
         self.until(is_taken)
 
     def type(self, text: str) -> None:
-        """Press the keys of a text, one after the other."""
+        """Type a text key by key."""
         for character in text:
             self.key("Enter" if character == "\n" else character)
 
     def key(self, name: str) -> None:
-        """Press a key and let it go."""
+        """Press and release a key."""
         *held, last = name.split("+") if len(name) > 1 else [name]
         modifiers = sum(MODIFIERS[modifier] for modifier in held)
         prints = len(last) == 1 and not modifiers & ~MODIFIERS["Shift"]
@@ -126,22 +126,22 @@ class Browser:
         self.ask("Input.dispatchKeyEvent", type="keyUp", **press)
 
     def screen(self) -> str:
-        """The rows of the terminal on the page; "" before there is one."""
+        """Return the rows of the terminal on the page, or "" before it exists."""
         return str(self.evaluate(SCREEN))
 
     def text(self) -> str:
-        """The text of the page beside its terminal, as far as it can be seen."""
+        """Return the visible text of the page outside its terminal."""
         return str(self.evaluate("document.body.innerText"))
 
     def wait_for(self, holds: Callable[[str], object], *, seconds: float = 120.0) -> str:
-        """The first screen for which this holds."""
+        """Return the first screen for which the condition holds."""
         try:
             return self.until(lambda: [screen] if holds(screen := self.screen()) else [], seconds=seconds)[0]
         except TimeoutError:
             pytest.fail(f"waited {seconds} s in vain; the screen is\n{self.screen()}")
 
     def until(self, find: Callable[[], Found], *, seconds: float = 120.0) -> Found:
-        """What is found, as soon as it is. Raises TimeoutError."""
+        """Return what `find` finds, as soon as it finds it. Raises TimeoutError."""
         deadline = time.monotonic() + seconds
         while not (found := find()):
             if time.monotonic() > deadline:
@@ -150,28 +150,28 @@ class Browser:
         return found
 
     def screenshot(self) -> bytes:
-        """The page as a PNG."""
+        """Return the page as a PNG."""
         return base64.b64decode(self.ask("Page.captureScreenshot", format="png")["data"])
 
     def requests(self) -> list[str]:
-        """The address of every request and socket so far."""
+        """Return the address of every request and socket so far."""
         sent = [event["request"]["url"] for event in self._told("Network.requestWillBeSent")]
         return sent + [event["url"] for event in self._told("Network.webSocketCreated")]
 
     def complaints(self) -> list[str]:
-        """What the page got wrong so far: what it may not load, what was not found, what its scripts threw."""
+        """Return the errors of the page so far: blocked loads, missing resources and script exceptions."""
         entries = [event["entry"] for event in self._told("Log.entryAdded")]
         logged = [f"{entry['text']} {entry.get('url', '')}" for entry in entries if entry["level"] == "error"]
         return logged + [event["exceptionDetails"]["text"] for event in self._told("Runtime.exceptionThrown")]
 
     def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression in the page."""
+        """Return the value of a JavaScript expression in the page."""
         answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def ask(self, method: str, **parameters: object) -> Message:
-        """The answer to one command of the DevTools protocol."""
+        """Return the answer to one command of the DevTools protocol."""
         self._asked += 1
         request = {"id": self._asked, "method": method, "params": parameters, **self._page}
         os.write(self._commands, json.dumps(request).encode() + b"\0")
@@ -199,12 +199,12 @@ class Browser:
         self.until(lambda: self._is_sized(width, height))
 
     def _page_target(self) -> str:
-        """The id of the page, which begins a moment after Chromium does; "" before that."""
+        """Return the id of the page, or "" before it exists; it appears shortly after Chromium starts."""
         infos = self.ask("Target.getTargets")["targetInfos"]
         return next((str(info["targetId"]) for info in infos if info["type"] == "page"), "")
 
     def _is_sized(self, width: int, height: int) -> bool:
-        """Size the page; False while it has nothing yet that has a size, as on a machine under load."""
+        """Resize the page. Return False while nothing on it has a size, as on a machine under load."""
         try:
             self.ask(
                 "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
@@ -228,7 +228,7 @@ class Browser:
 
 @contextmanager
 def opened(profile: Path, *, width: int = 1280, height: int = 800) -> Iterator[Browser]:
-    """A browser with a new profile, closed at the end."""
+    """Yield a browser with a new profile and close it at the end."""
     browser = Browser(profile, width=width, height=height)
     try:
         yield browser

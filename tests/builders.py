@@ -1,4 +1,4 @@
-"""Stores and documents for tests, made the way the pipeline makes them."""
+"""Stores and documents for tests, built the way the pipeline builds them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def memory_store(path: str = ":memory:") -> SqliteStore:
 
 
 def opened_by(kind: type[Engine], store: str | Path) -> Recall:
-    """The store of that file, whose steps this kind of engine takes."""
+    """Open a store with an engine of this kind."""
     place = stores.find(str(store), start=None)
     store_of, config, found = stores.open_store(place)
     return Recall(kind(store_of, config=config, base=place.base, toml=place.toml, found=found))
@@ -62,7 +62,7 @@ def new_file(
     mtime_ns: int = MTIME_NS,
     settings: str = "text",
 ) -> NewFile:
-    """A file of one document whose chunks are these texts, one behind the other."""
+    """Return a file of one document whose consecutive chunks have these texts."""
     chunks = []
     offset, line = 0, 1
     for text in texts:
@@ -81,7 +81,7 @@ def put(store: SqliteStore, *files: NewFile) -> None:
 
 
 def letters(seed: str) -> str:
-    """Words of random letters that stand nowhere else."""
+    """Return words of random letters that occur nowhere else."""
     rng = random.Random(seed)
     return " ".join("".join(rng.choices(string.ascii_lowercase, k=12)) for _ in range(40))
 
@@ -89,9 +89,9 @@ def letters(seed: str) -> str:
 def pieces_left(
     base: Path, *texts: str, pieces: frozenset[bytes] = frozenset(), within: str = "recall.db*"
 ) -> list[str]:
-    """Pieces of the texts, of WINDOW letters, and these pieces as they are, that are found in the store's files.
+    """Return the pieces that the store's files contain: runs of WINDOW letters of the texts, and `pieces`.
 
-    within: a pattern of other files that are looked into.
+    within: pattern of other files to search.
     """
     pieces |= {text[start : start + WINDOW].encode() for text in texts for start in range(len(text) - WINDOW + 1)}
     found = []
@@ -104,7 +104,7 @@ def pieces_left(
 
 @contextmanager
 def without_privileges(folder: Path) -> Iterator[None]:
-    """File permissions do not bind root: for the length of this block, root is nobody, who may reach the folder."""
+    """Run the block as the user nobody, who may reach the folder, because file permissions do not bind root."""
     if os.geteuid() != 0:
         yield
         return
@@ -128,7 +128,7 @@ FISH = {
 
 
 def fish_store() -> SqliteStore:
-    """A store of them; the title of one has two of the words."""
+    """Return a store of the fish texts; the title of one has two of the words."""
     made = memory_store()
     put(made, *(new_file(path, [text], title="Fish Story" if path == "b.txt" else "") for path, text in FISH.items()))
     return made

@@ -1,4 +1,4 @@
-"""What every test starts from: an environment without the developer's taste, example counts, and missing programs."""
+"""Common set-up of all tests: a neutral environment, example counts and checks for missing programs."""
 
 import gc
 import os
@@ -51,12 +51,12 @@ PROGRAMS = {"tmux": ("tmux",), "chromium": ("chromium", "chromium-browser", "goo
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take --part, by which a nightly run is split into runs that end one by one."""
+    """Add --part, which splits a nightly run into parts that finish one by one."""
     parser.addoption("--part", default="1/1", metavar="I/N", help="only every N-th test file, from the I-th on")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure every test file."""
+    """Time every test file."""
     config.pluginmanager.register(Stopwatch(config), "stopwatch")
 
 
@@ -70,13 +70,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """No collection looks at the tests themselves: they are more than all that one of them makes, and stay."""
+    """Freeze the collected tests, which outnumber the objects of any test, so that no collection scans them."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what needs a program that this machine lacks, and name the program."""
+    """Skip a test whose program is missing on this machine, and name the program."""
     for marker, programs in PROGRAMS.items():
         if item.get_closest_marker(marker) and not any(map(shutil.which, programs)):
             pytest.skip(f"needs {marker} on PATH")
@@ -84,7 +84,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def counted(record_property: Callable[[str, object], None]) -> Callable[..., None]:
-    """Tells how much a test of crashes has done; the end of the run says it, line by line."""
+    """Return a function that records how much a crash test did; the end of the run prints it line by line."""
 
     def tell(suite: str, name: str, **counts: int) -> None:
         told = ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in counts.items())
@@ -94,7 +94,7 @@ def counted(record_property: Callable[[str, object], None]) -> Callable[..., Non
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What was counted, by suite."""
+    """Print the counts by suite."""
     reports = [report for found in terminalreporter.stats.values() for report in found]
     told = [
         value for report in reports for name, value in getattr(report, "user_properties", ()) if name == "counted"

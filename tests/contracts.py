@@ -1,4 +1,4 @@
-"""The contract of answers, for tests: built and checked once, where jsonschema's own function does so every time."""
+"""The contract of answers for tests, built and checked once; jsonschema's own function does so every time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recall_core.adapters.care import SCHEMA
 
 @cache
 def validator(*, is_closed: bool = False) -> jsonschema.Draft202012Validator:
-    """What raises ValidationError for an answer that does not fit; closed, for a key beyond the contract too."""
+    """Return a validator that raises ValidationError outside the contract. is_closed: also for an extra key."""
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     if is_closed:
         for definition in schema["$defs"].values():
@@ -23,5 +23,5 @@ def validator(*, is_closed: bool = False) -> jsonschema.Draft202012Validator:
 
 
 def schema() -> dict[str, Any]:
-    """The schema itself, to be read."""
+    """Return the schema itself."""
     return validator().schema

@@ -1,4 +1,4 @@
-"""A store with something in every table, its pages, and ways to spoil them, for tests of what damage leaves."""
+"""A store with something in every table, its pages, and ways to damage them, for tests of damage."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def text_of(chance: Random, words: int) -> str:
 
 
 def make_store(base: Path, *, documents: int = 12, words: int = 900) -> Path:
-    """A store with documents of several chunks, labels, records, two roots, something left out and judgements."""
+    """Make a store with labels, records, two roots, a removed file, judgements and documents of several chunks."""
     chance = Random(documents)
     for folder in ("docs", "notes"):
         (base / folder).mkdir(parents=True)
@@ -67,12 +67,12 @@ def make_store(base: Path, *, documents: int = 12, words: int = 900) -> Path:
 
 
 def copied(made: Path, place: Path) -> Path:
-    """Another store of the same content: the files stay where they are read from, relative to it."""
+    """Copy a store. The source files stay in place, relative to the copy."""
     return Path(shutil.copytree(made, place, copy_function=shutil.copy2))
 
 
 def exported(store: str | Path) -> list[str]:
-    """The lines of a store's export, but for the first and the last."""
+    """Return the lines of an export without the first and the last."""
     out = io.StringIO()
     with Recall.open(str(store)) as recall:
         recall.export(out)
@@ -85,7 +85,7 @@ def judged(store: str | Path) -> list[Any]:
 
 
 def trees(path: Path) -> dict[str, int]:
-    """The name of every table and index to the number of its root page."""
+    """Return the root page number of every table and index, by name."""
     db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     found = dict(db.execute("SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0"))
     db.close()
@@ -93,14 +93,14 @@ def trees(path: Path) -> dict[str, int]:
 
 
 def spoil(path: Path, page: int, content: bytes = b"\xee" * PAGE) -> None:
-    """Write over a page, as a disk would."""
+    """Overwrite a page, as a disk would."""
     with path.open("r+b") as raw:
         raw.seek((page - 1) * PAGE)
         raw.write(content)
 
 
 def exchange(path: Path, page: int, other: int) -> None:
-    """Put each of two pages where the other was."""
+    """Swap two pages."""
     raw = path.read_bytes()
     contents = {number: raw[(number - 1) * PAGE : number * PAGE] for number in (page, other)}
     spoil(path, page, contents[other])
@@ -133,5 +133,5 @@ END
 
 
 def change_vectors(db: apsw.Connection) -> None:
-    """Let the rows of the view of vectors be changed through this connection, as if each were one of a table."""
+    """Allow this connection to change rows of the vector view as if it were a table."""
     db.execute(_CHANGED_VECTORS)

@@ -1,4 +1,4 @@
-"""Check which definitions the parser of code finds in samples."""
+"""Checks of the definitions that the code parser finds in samples."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from recall_core.ingest.parse.code.languages import language_of, missing
 
 
 def check_samples(samples: Sequence[tuple[str, str, str]]) -> None:
-    """Compare each sample's definitions, as line, level, kind and name. Then skip if a grammar was missing.
+    """Compare each sample's definitions, as line, level, kind and name; then skip if a grammar was missing.
 
     samples: path, source and the expected lines.
     """

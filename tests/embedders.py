@@ -1,4 +1,4 @@
-"""Embedders of a stranger's package, for tests: they count what they are asked, fail on demand, and want a key."""
+"""Embedders of a third-party package for tests: they count their calls, fail on demand and need a key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WINDOW_WORDS = 8
 
 
 class CountingEmbedder(HashEmbedder):
-    """The hash embedder under another name, which remembers every text and fails when it has read enough."""
+    """The hash embedder under another name. It remembers every text and fails once its patience is used up."""
 
     def __init__(self, dimension: int = 64, *, name: str = "counting-1") -> None:
         super().__init__(dimension)
@@ -33,7 +33,7 @@ class CountingEmbedder(HashEmbedder):
         self.tokens_used = 0
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """Hash vectors of these texts. Raises EmbedError when it has no patience left."""
+        """Return hash vectors of the texts. Raises EmbedError when the patience is used up."""
         if self.patience is not None and self.read.total() + len(texts) > self.patience:
             raise EmbedError("embedder_unavailable", "The counting embedder has gone home.", hint="wait")
         if not is_query:
@@ -44,30 +44,30 @@ class CountingEmbedder(HashEmbedder):
 
 
 class WindowedEmbedder(CountingEmbedder):
-    """One that reads 8 words at once."""
+    """An embedder that reads 8 words at once."""
 
     @property
     def max_input(self) -> int:  # type: ignore[override]
-        """Words that it reads at once."""
+        """Number of words that it reads at once."""
         return WINDOW_WORDS
 
     def windows(self, texts: Sequence[str]) -> list[int]:
-        """Every 8 words are one."""
+        """Count 8 words as one window."""
         return [max(1, -(-len(text.split()) // WINDOW_WORDS)) for text in texts]
 
 
 class KeyedEmbedder(CountingEmbedder):
-    """One that reads nothing without a key, and does not tell which one it has."""
+    """An embedder that reads nothing without a key and does not report its key."""
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """Hash vectors, for whoever has a key."""
+        """Return hash vectors if the key is set."""
         if not os.environ.get(KEY):
             raise EmbedError("embedder_unavailable", f"There is no {KEY}.", hint=f"export {KEY}=…")
         return super().embed(texts, is_query=is_query)
 
 
 class Kind:
-    """How one of these is made: always the same one, so that a test can look at it."""
+    """The kind of one of these embedders; it always returns the same one, so that a test can inspect it."""
 
     vector_weight = 0.4
 
@@ -103,7 +103,7 @@ keyed = tests.embedders:KEYED
 
 
 def install(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Install them as the package of a stranger, fresh, until the end of the test."""
+    """Install the embedders as a fresh third-party package until the end of the test."""
     write_package(place)
     monkeypatch.syspath_prepend(place)
     for kind in (COUNTING, WINDOWED, KEYED):
@@ -112,5 +112,5 @@ def install(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def write_package(place: Path) -> None:
-    """What an installed package of that name looks like on disk."""
+    """Write the files of an installed package of that name."""
     write_plug_in(place, "stranger", _ENTRY_POINTS)

@@ -1,4 +1,4 @@
-"""Where threads of the workbench leave what they have to say, without a screen."""
+"""A mailbox for events of workbench threads, without a screen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recall_tui.state.events import Event
 
 
 class EventLog:
-    """Collects events and waits for them."""
+    """A log that collects events and waits for them."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []

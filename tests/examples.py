@@ -1,4 +1,4 @@
-"""How many examples a property or a list of cases is checked with, in CI and at night."""
+"""Example counts of properties and case lists, in CI and at night."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,12 +13,12 @@ REFERENCE = 50
 
 
 def examples(count: int) -> settings:
-    """Return settings for a property that is cheaper or dearer than most: `count` examples where others have 50."""
+    """Return settings for a property of unusual cost: `count` examples where others have 50."""
     return settings(max_examples=max(1, count * settings().max_examples // REFERENCE), deadline=None)
 
 
 def mostly_nightly(cases: Iterable[str], *quick: str) -> list[Any]:
-    """Return the cases for parametrize: the quick ones run always, the others are marked slow."""
+    """Return the cases for parametrize: quick cases always run, the others are marked slow."""
     held = list(cases)
     assert {*quick} <= {*held}
     return [case if case in quick else pytest.param(case, marks=pytest.mark.slow) for case in held]

@@ -1,7 +1,7 @@
-"""The five things that one comes to the workbench for: the keys of each, and the labels that lead to them.
+"""Five tasks of workbench users: the keys of each task, and the labels that lead to them.
 
-A key counts as one, and so does a text that is typed into a field, whatever its length; the Enter after it is a key
-of its own. Every task begins where the question in the field has just been answered.
+A key counts as one step. A text typed into a field also counts as one, whatever its length, and the Enter after it as
+another. Every task begins when the query in the field has just been answered.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GRADES = "aasaasdasa"
 
 
 class Step(NamedTuple):
-    """A key, or a text for a field, and what is painted before it is pressed. A key is named as Textual names it."""
+    """A key, or a text for a field, and what is on screen before it is pressed. Keys have their Textual names."""
 
     key: str
     label: str
@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What one wants to know or to do, by which steps, and what then is on the screen."""
+    """A task, its steps and the screen at the end."""
 
     name: str
     steps: tuple[Step, ...]
@@ -34,7 +34,7 @@ class Task(NamedTuple):
 
 
 def tasks(size: tuple[int, int]) -> list[Task]:
-    """The tasks in a terminal of this size: a narrow one shows one pane behind the results at a time."""
+    """Return the tasks for a terminal of this size; a narrow one shows one pane behind the results at a time."""
     is_narrow = size == NARROW
     out = Step("escape", "Esc out")
     whole = (out, Step("w", "w why this"), Step("z", "z zoom")) if is_narrow else ()
@@ -96,5 +96,5 @@ KEYS = {NARROW: (3, 5, 5, 5, 13), USUAL: (0, 5, 5, 4, 12), WIDE: (0, 5, 5, 4, 12
 
 
 def is_painted(label: str, screen: str) -> bool:
-    """Whether a text stands on a screen by itself: `s 2` is no part of `items 25`."""
+    """Return True if a text is on the screen as whole words: `s 2` is not part of `items 25`."""
     return bool(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", screen))

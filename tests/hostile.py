@@ -1,4 +1,4 @@
-"""Files whose names and texts would steer a terminal, forge a line or turn the direction of what is read."""
+"""Files whose names and texts would steer a terminal, forge a line or reverse the reading direction."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PROGRESS = re.compile(r"\r|\x1b\[\?25[lh]|\x1b\[1A|\x1b\[2K")
 
 
 def build(base: Path) -> Path:
-    """A folder of such files, with records of such ids; the file's own words stand in the names."""
+    """Make a folder of hostile files and records; the names contain the text of their file."""
     docs = base / "docs"
     (docs / FOLDER).mkdir(parents=True)
     for number, name in enumerate(NAMES):
@@ -59,7 +59,7 @@ def build(base: Path) -> Path:
 
 
 def obeyed(text: str, *, is_progress: bool = False) -> list[str]:
-    """What of an output a terminal would obey, with what stands around it: all but lines, tabs and our own styles."""
+    """Return what a terminal would obey in an output, with context: all but lines, tabs and own styles."""
     for style in set(_STYLES.findall(text)) - {STYLE}:
         text = text.replace(f"\x1b[{style}m", "")
     if is_progress:
@@ -68,5 +68,5 @@ def obeyed(text: str, *, is_progress: bool = False) -> list[str]:
 
 
 def forged(text: str) -> list[str]:
-    """Lines that a name has made up."""
+    """Return the lines that a name forged."""
     return [line for line in text.split("\n") if line.startswith(("error: forged", "hint: forged"))]

@@ -1,4 +1,4 @@
-"""Files that mean harm, or are broken, of every kind that is read: name to bytes, and what becomes of each."""
+"""Hostile or broken files of every supported kind: name, bytes and expected result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MB = 1 << 20
 
 
 class HostileFile(NamedTuple):
-    """codes: what it may be skipped with; none where it must come in."""
+    """A hostile file. codes: allowed skip codes; empty if the file must be added."""
 
     name: str
     content: bytes
@@ -33,7 +33,7 @@ def _zipped(**entries: bytes) -> bytes:
 
 
 def hostile_files() -> Iterator[HostileFile]:
-    """All of them."""
+    """Yield every hostile file."""
     yield from _texts()
     yield from _packed()
     yield from _markup()

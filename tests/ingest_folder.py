@@ -16,7 +16,7 @@ PLAIN = Root("")
 
 
 class IngestFolder:
-    """A store in memory over one folder, and the verbs that read files into it."""
+    """An in-memory store over one folder, and the verbs that read files into it."""
 
     def __init__(self, base: Path) -> None:
         self.base = base
@@ -25,7 +25,7 @@ class IngestFolder:
         self.store = self.empty_store()
 
     def empty_store(self, *, counter: str = "whitespace") -> SqliteStore:
-        """A store in memory for this folder's embedder and limits."""
+        """Return an in-memory store for this folder's embedder and limits."""
         return create_store(
             ":memory:",
             embedder=self.embedder.identity,
@@ -35,14 +35,14 @@ class IngestFolder:
         )
 
     def write(self, name: str, text: str = "some words\n") -> Path:
-        """A file below the folder, with this text."""
+        """Write a file with this text below the folder."""
         place = self.base / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(text.encode())
         return place
 
     def ingest(self, *targets: str, template: Root = PLAIN, mtime_only: bool = False) -> Progress:
-        """The last thing that adding these names tells."""
+        """Return the last event of adding these names."""
         events = pipeline.ingest(
             [str(self.base / target) for target in targets],
             template=template,
@@ -55,21 +55,21 @@ class IngestFolder:
         return list(events)[-1]
 
     def sync(self) -> Progress:
-        """The last thing that a sync tells."""
+        """Return the last event of a sync."""
         return list(pipeline.sync(self.store, self.embedder, self.config, self.base))[-1]
 
     def documents(self) -> dict[str, Document]:
-        """Every live document by its path."""
+        """Return every live document by its path."""
         count, rows = self.store.scan(None, table="doc", order=(), limit=None, offset=0)
         found = self.store.documents([rowid for rowid, _ in rows])
         assert count == len(found)
         return {document.path: document for document in found.values()}
 
     def rows(self, path: str) -> list[Row]:
-        """The chunks of the document at this path, by offset, with the rows they stand in."""
+        """Return the chunks of the document at this path with their rows, by offset."""
         return self.store.chunks_of(self.documents()[path].id)
 
     def state(self) -> tuple[int, str]:
-        """What a write changes: the generation and the digest."""
+        """Return the generation and the digest, which change with every write."""
         info = self.store.info()
         return info.generation, info.digest

@@ -1,4 +1,4 @@
-"""`recall mcp` as a process: asked by the official client, over stdio or HTTP, or met on its pipes line by line."""
+"""`recall mcp` as a process: called by the official client over stdio or HTTP, or through its pipes line by line."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PROGRAM = "from recall_core.__main__ import program; program()"
 
 
 def filled(folder: Path, texts: dict[str, str], *, settings: Sequence[str] = (), embedding: str = "hash") -> Path:
-    """A store of these files, in this folder."""
+    """Make a store of these files in this folder."""
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -56,35 +56,35 @@ def filled(folder: Path, texts: dict[str, str], *, settings: Sequence[str] = (),
 
 
 def command(store: Path, *flags: str, program: str = "") -> list[str]:
-    """The command line of a server. program: what Python runs instead of `recall`."""
+    """Return the command line of a server. program: what Python runs instead of `recall`."""
     run = ["-c", program] if program else ["-m", "recall_core"]
     return [sys.executable, *run, "--store", str(store), "mcp", *flags]
 
 
 def environment(home: Path) -> dict[str, str]:
-    """What a server needs, and nothing of whoever runs the tests."""
+    """Return the environment of a server, without anything from the test runner."""
     return {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT)}
 
 
 class Calls:
-    """What a client does with the answers of tools."""
+    """A client's ways to read the answers of tools."""
 
     def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
         """Return a tool's answer. from_: the argument of that name without the underscore."""
         raise NotImplementedError
 
     def text(self, tool: str, **arguments: Any) -> str:
-        """The text of an answer that is no error."""
+        """Return the text of an answer without an error."""
         result = self.call(tool, **arguments)
         assert not result.is_error, text_of(result)
         return text_of(result)
 
     def json(self, tool: str, **arguments: Any) -> Any:
-        """The same of a tool that answers with JSON."""
+        """Return the JSON answer of a tool."""
         return json.loads(self.text(tool, **arguments))
 
     def error(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The error of a call that fails."""
+        """Return the error of a failing call."""
         result = self.call(tool, **arguments)
         assert result.is_error, text_of(result)
         told = json.loads(text_of(result))
@@ -93,14 +93,14 @@ class Calls:
 
 
 class Client(Calls):
-    """The official client, for tests that are not asynchronous. Every call is answered before the next one."""
+    """The official client for synchronous tests. Every call is answered before the next one."""
 
     def __init__(self, portal: BlockingPortal, session: ClientSession) -> None:
         self._portal = portal
         self.session = session
 
     def ask(self, asked: Callable[[ClientSession], Coroutine[Any, Any, Result]]) -> Result:
-        """What the session gives, inside of its own event loop."""
+        """Return what the session returns inside its own event loop."""
         return self._portal.call(asked, self.session)
 
     def call(self, tool: str, **arguments: Any) -> types.CallToolResult:
@@ -110,13 +110,13 @@ class Client(Calls):
         return result
 
     def read(self, uri: str) -> str:
-        """The text of a resource. Raises MCPError."""
+        """Return the text of a resource. Raises MCPError."""
         (contents,) = self.ask(lambda session: session.read_resource(uri)).contents
         assert isinstance(contents, types.TextResourceContents)
         return contents.text
 
     def refused(self, asked: Callable[[ClientSession], Coroutine[Any, Any, Any]]) -> types.ErrorData:
-        """The protocol's error for a request that fails."""
+        """Return the protocol error of a failing request."""
         try:
             answered = self.ask(asked)
         except MCPError as error:
@@ -125,7 +125,7 @@ class Client(Calls):
 
 
 def text_of(result: types.CallToolResult) -> str:
-    """The only text of an answer."""
+    """Return the only text of an answer."""
     (content,) = result.content
     assert isinstance(content, types.TextContent)
     return content.text
@@ -133,7 +133,7 @@ def text_of(result: types.CallToolResult) -> str:
 
 @contextmanager
 def over_stdio(store: Path, *flags: str, program: str = "") -> Iterator[Client]:
-    """A client of a server that it has started itself; what the server says beside answers must be nothing."""
+    """Yield a client of a server that it starts. The server may print nothing besides answers."""
     server = command(store, *flags, program=program)
     parameters = StdioServerParameters(
         command=server[0], args=server[1:], env=environment(store.parent), cwd=store.parent
@@ -153,7 +153,7 @@ def over_stdio(store: Path, *flags: str, program: str = "") -> Iterator[Client]:
 
 @contextmanager
 def over_http(address: str, token: str | None) -> Iterator[Client]:
-    """A client of a server that listens there."""
+    """Yield a client of a server that listens at this address."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
     @asynccontextmanager
@@ -177,7 +177,7 @@ def _running(session: AbstractAsyncContextManager[ClientSession]) -> Iterator[Cl
 
 
 class Piped(Calls):
-    """A server that starts at once, whose pipes a test writes and reads itself."""
+    """A server that starts at once; the test writes and reads its pipes."""
 
     def __init__(self, store: Path, *flags: str, program: str = "") -> None:
         self.process = warm.Process(
@@ -213,7 +213,7 @@ class Piped(Calls):
         self.send({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params})
 
     def line(self) -> str:
-        """The next line of stdout; "" once it is closed."""
+        """Return the next line of stdout, or "" once it is closed."""
         while b"\n" not in self._read:
             ready, _, _ = select.select([self.stdout], [], [], PATIENCE)
             assert ready, "no answer"
@@ -225,13 +225,13 @@ class Piped(Calls):
         return line.decode()
 
     def message(self) -> dict[str, Any]:
-        """The next message."""
+        """Return the next message."""
         told = json.loads(self.line())
         assert told["jsonrpc"] == "2.0"
         return dict(told)
 
     def answer(self, request_id: object) -> dict[str, Any]:
-        """The answer to this request; whatever comes before it is passed over."""
+        """Return the answer to this request; earlier messages are dropped."""
         while (told := self.message()).get("id") != request_id or "method" in told:
             pass
         return told
@@ -242,14 +242,14 @@ class Piped(Calls):
         return types.CallToolResult.model_validate(self.answer(f"call {self._calls}")["result"])
 
     def opened(self) -> Piped:
-        """The same, once it is initialized."""
+        """Return the server once it is initialized."""
         self.send(INITIALIZE)
         self.instructions = str(self.answer(INITIALIZE["id"])["result"].get("instructions"))
         self.send(INITIALIZED)
         return self
 
     def ended(self, number: signal.Signals | None = None) -> tuple[int, str]:
-        """Its exit code and what it has said on stderr, once it has ended. number: the signal that ends it."""
+        """Return the exit code and stderr once the server has ended. number: signal that ends it."""
         if number is not None:
             os.killpg(self.process.pid, number)
         self.process.wait(PATIENCE)
@@ -257,7 +257,7 @@ class Piped(Calls):
 
 
 class Listening:
-    """A server on a port, and the token that it has left in a file of its own."""
+    """A server on a port, and the token in its token file."""
 
     def __init__(self, store: Path, *flags: str) -> None:
         self.home = store.parent
@@ -279,7 +279,7 @@ class Listening:
         self.process.communicate()
 
     def ended(self, number: signal.Signals) -> tuple[int, str]:
-        """Its exit code and what it has said on stderr, once it has ended by this signal."""
+        """Return the exit code and stderr once this signal has ended the server."""
         os.killpg(self.process.pid, number)
         _, errors = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, errors
@@ -287,7 +287,7 @@ class Listening:
     def asked(
         self, method: str = "POST", body: object = None, *, authorization: list[str] | None = None, **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body of the answer to one request. Authorization is that of who has the token."""
+        """Return status, headers and body of one answer. Authorization defaults to the server's token."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             connection.putrequest(method, "/mcp", skip_host="host" in headers)

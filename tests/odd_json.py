@@ -1,4 +1,4 @@
-"""Odd values of JSON: those that a shape expects, in places where it does not expect them."""
+"""Odd JSON values: expected shapes in unexpected places."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LEAVES = (None, True, 0, -1, 3.5, 10**40, "", "user", "text", "a\x00b", "\ud800
 
 
 def odd(seed: int, *, keys: Sequence[str], words: Sequence[str] = (), depth: int = 4) -> Any:
-    """A value with these keys and words in it, the same for the same seed."""
+    """Return a value with these keys and words, the same for the same seed."""
     return _made(random.Random(seed), keys, [*_LEAVES, *words], depth)
 
 

@@ -1,4 +1,4 @@
-"""Stores for tests of parity: files of invented text on disk, and their vectors, far apart or in a few clusters."""
+"""Stores for parity tests: files of invented text on disk, with vectors far apart or in a few clusters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLUSTERS = 24
 
 
 class Clustered:
-    """Gives each text the vector of one of a few words. It bears the name of `hash`, which embeds the questions."""
+    """An embedder that gives each text the vector of one of a few words. `hash`, its name, embeds the queries."""
 
     identity = HashEmbedder().identity
     dimension = HashEmbedder().dimension
@@ -29,16 +29,16 @@ class Clustered:
         self._vectors = HashEmbedder().embed(words)
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """One of the few vectors for each."""
+        """Return one of the few vectors for each text."""
         return [self._vectors[crc32(text.encode()) % CLUSTERS] for text in texts]
 
     def windows(self, texts: Sequence[str]) -> list[int]:
-        """None is too long."""
+        """Count one window per text; no text is too long."""
         return [1] * len(texts)
 
 
 def filled(home: Path, kind: str, chunks: int) -> list[str]:
-    """Make a store of so many chunks in a folder; returns their texts. kind: an embedder, or CLUSTERED."""
+    """Make a store of `chunks` chunks in a folder and return their texts. kind: an embedder, or CLUSTERED."""
     pieces = list(corpus.paragraphs(chunks))
     prose.write(home / "docs", pieces)
     Recall.init(str(home), embedding="hash" if kind == CLUSTERED else kind, settings=corpus.SETTINGS)

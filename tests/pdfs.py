@@ -1,4 +1,4 @@
-"""PDFs for tests, made by hand: pages of text, an outline, a password, pictures, and any object that a test adds."""
+"""Hand-made PDFs for tests: pages of text, an outline, a password, pictures and any object that a test adds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TOP, _LEADING, _SIZE = 780, 14, 12
 
 
 class Entry(NamedTuple):
-    """An entry of an outline. page: from 1; 0 for one that leads nowhere."""
+    """An outline entry. page: from 1; 0 for an entry without a target."""
 
     title: str
     page: int
@@ -29,10 +29,12 @@ def pdf(
     password: bool = False,
     more: Mapping[int, bytes] | None = None,
 ) -> bytes:
-    """A PDF with these pages, line by line in Helvetica, in whatever script.
+    """Return a PDF with these pages, line by line in Helvetica, in any script.
 
-    facts: `Title`, `Author` and the like.  pictures: the pages, from 1, that have one.  password: it asks for one.
-    more: objects by number, in the place of its own.
+    facts: `Title`, `Author` and others.
+    pictures: the pages, from 1, that have a picture.
+    password: password that opens the file.
+    more: objects by number; they replace the built-in ones.
     """
     codes: dict[str, int] = {chr(code): code for code in range(32, 127)}
     objects: dict[int, bytes] = {}
@@ -60,7 +62,7 @@ def pdf(
 
 
 def assembled(objects: Mapping[int, bytes], extra: bytes = b"") -> bytes:
-    """A file of these objects with a table of where they are. extra: for its trailer, beside /Root 1 0 R."""
+    """Return a file of these objects with its cross-reference table. extra: further trailer entries."""
     out = bytearray(b"%PDF-1.7\n")
     places = {}
     for number, content in sorted(objects.items()):
@@ -73,13 +75,13 @@ def assembled(objects: Mapping[int, bytes], extra: bytes = b"") -> bytes:
 
 
 def stream(content: bytes, about: bytes = b"") -> bytes:
-    """An object that holds bytes, compressed."""
+    """Return an object of compressed bytes."""
     packed = zlib.compress(content)
     return b"<</Length %d/Filter/FlateDecode%s>>stream\n%s\nendstream" % (len(packed), about, packed)
 
 
 def string(text: str) -> bytes:
-    """A string as files have it in UTF-16."""
+    """Return a string in UTF-16, as files store it."""
     return b"<feff%s>" % text.encode("utf-16-be", errors="surrogatepass").hex().encode()
 
 
@@ -103,7 +105,7 @@ def _to_unicode(codes: Mapping[str, int]) -> bytes:
 
 
 def _outline(objects: dict[int, bytes], entries: Sequence[Entry], root: int, kids: Sequence[int]) -> None:
-    """Put the entries and what is below them behind the object that is their root."""
+    """Append the entries and their children after their root object."""
     waiting: list[tuple[int, bytes, Sequence[Entry]]] = [(root, b"", entries)]
     unused = root + 1
     while waiting:

@@ -1,4 +1,4 @@
-"""A package of a stranger on disk, with entry points that Recall finds."""
+"""A third-party package on disk, with entry points that Recall finds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def scan_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def scan_only(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let Recall find the packages in this folder alone, which is on sys.path from now on."""
+    """Let Recall find only the packages in this folder, which is put on sys.path."""
     monkeypatch.syspath_prepend(site)
     monkeypatch.syspath_prepend(site / "alone")  # what Recall knows of another sys.path is not what it finds now
     monkeypatch.setattr(_lazy.metadata, "entry_points", lambda *, group: _in_folder(site, group))
@@ -41,7 +41,7 @@ def _scanned(_path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
 
 
 def write_plug_in(site: Path, name: str, entry_points: str, *, source: str | None = None) -> None:
-    """Write what an installed package of that name looks like. source: of its one module, of that name too."""
+    """Write an installed package of that name. source: code of its one module, which has the same name."""
     about = site / f"{name}-1.0.dist-info"
     about.mkdir(parents=True)
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A model server on this machine: speaks OpenAI's and Gemini's wire formats, and fails on demand."""
+"""A model server on this machine: it speaks the wire formats of OpenAI and Gemini and fails on demand."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 
 class Reply(NamedTuple):
-    """What the server answers to one request instead of vectors.
+    """The server's reply to one request in place of vectors.
 
-    hangs_up: it closes the connection silently.  is_gated: it waits for the gate, as vectors do.
+    hangs_up: close the connection silently.
+    is_gated: wait for the gate, as vectors do.
     """
 
     status: int = 200
@@ -29,7 +30,7 @@ class Reply(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """One request as it came in."""
+    """One request as received."""
 
     path: str
     headers: dict[str, str]
@@ -37,10 +38,15 @@ class Seen(NamedTuple):
 
 
 class ProviderServer:
-    """replies: answered first, one a request. reply_to: a reply instead of vectors for these texts, or None.
+    """A fake provider.
 
-    edit: changes an answer before it is sent.  delay_seconds: before each answer.  gate: while it is not set, answers
-    wait for it.  asked: set at the first request.  date: what its clock shows instead of the time.
+    replies: replies that are sent first, one per request.
+    reply_to: returns a reply in place of vectors for these texts, or None.
+    edit: changes an answer before it is sent.
+    delay_seconds: pause before each answer.
+    gate: answers wait while it is not set.
+    asked: set at the first request.
+    date: the Date header in place of the real time.
     """
 
     def __init__(self, dimension: int = 8) -> None:
@@ -69,11 +75,11 @@ class ProviderServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def texts(self) -> list[list[str]]:
-        """The texts of every request."""
+        """Return the texts of every request."""
         return [_texts(seen.body) for seen in self.seen]
 
     def vector(self, text: str) -> list[float]:
-        """What this server says of a text: not of unit length."""
+        """Return the vector of a text; it is not of unit length."""
         raw = shake_128(text.encode()).digest(4 * self.dimension)
         return [value / 2**28 for value in struct.unpack(f"<{self.dimension}i", raw)]
 
@@ -110,7 +116,7 @@ class ProviderServer:
 
 @contextmanager
 def provider_server(dimension: int = 8) -> Iterator[ProviderServer]:
-    """A running server; it is gone, with its threads, when the block ends."""
+    """Yield a running server, and stop it and its threads at the end of the block."""
     server = ProviderServer(dimension)
     thread = threading.Thread(target=server._http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
@@ -159,6 +165,6 @@ def _handler(server: ProviderServer) -> type[BaseHTTPRequestHandler]:
             return server.date or super().date_time_string(timestamp)
 
         def log_message(self, *args: object) -> None:
-            """Tests are silent."""
+            """Log nothing."""
 
     return Handler

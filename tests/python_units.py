@@ -1,4 +1,4 @@
-"""Which definitions contain a line of Python, by Python's own parser."""
+"""The definitions that contain a line of Python, by Python's own parser."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import warnings
 
 
 def definitions_by_line(text: str, lines: list[str]) -> list[set[str]]:
-    """Return the names around each line, as Python's own parser knows them; index 0 is no line.
+    """Return the names around each line, as Python's own parser knows them; index 0 is not a line.
 
-    Decorators and the comments directly above a definition count as part of it.
+    Decorators and comments directly above a definition belong to it.
     """
     within: list[set[str]] = [set() for _ in range(len(lines) + 1)]
     with warnings.catch_warnings():

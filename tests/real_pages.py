@@ -1,4 +1,4 @@
-"""A store over pages that people wrote: the project's own decisions, in chunks of a hundred tokens."""
+"""A store over pages written by people: the project's decisions, in chunks of a hundred tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MISSING = "0013-log.md"
 
 
 def build_pages(folder: Path) -> Path:
-    """A store of its own over the pages in this folder; returns the database file."""
+    """Make a separate store over the pages in this folder and return the database file."""
     made = _made()
     shutil.copytree(made.parent, folder, dirs_exist_ok=True)
     return folder / made.name
@@ -29,7 +29,7 @@ def build_pages(folder: Path) -> Path:
 
 @cache
 def _made() -> Path:
-    """The store, made once for all tests of a process."""
+    """Return the store, made once for all tests of a process."""
     folder = Path(mkdtemp(prefix="pages-"))
     atexit.register(shutil.rmtree, folder)
     (folder / "decisions").mkdir()

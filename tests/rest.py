@@ -1,10 +1,9 @@
-"""When a workbench under test is at rest: its loop has nothing to do, and its threads wait to be told something.
+"""A check that a workbench under test is at rest: its loop has nothing to do, and its threads wait for work.
 
-Textual's pilot sleeps until the process hardly uses the processor. That is 20 ms and more for every key, and on a
-loaded machine it ends while the work has yet to begin. This looks at what there is to do instead. Half of the work of
-a test would be painting what nobody sees. So a picture is painted, of the last frame of a test the lines are drawn,
-and no other frame is, but for a nightly run, which paints each that is at rest. Style sheets, which are the same
-for every workbench, are parsed once.
+Textual's pilot sleeps until the process hardly uses the processor. That takes 20 ms or more for every key, and on a
+loaded machine it returns before the work begins. This module looks at the pending work instead. Half of the work of a
+test would be painting invisible frames. Only the last frame of a test is painted; a nightly run paints every frame at
+rest. Style sheets are the same for every workbench and are parsed once.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class Outcome(NamedTuple):
 
 
 class Sheet:
-    """The styles that rules give a node, by all that selectors ask of it and its ancestors."""
+    """The styles that rules give a node, by every property of the node and its ancestors that selectors test."""
 
     def __init__(self, rules: list[RuleSet]) -> None:
         self.rules = rules  # they live as long as their ids are a key
@@ -89,7 +88,7 @@ _read: WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], Sheet]] = WeakKeyDicti
 
 
 def set_up() -> None:
-    """Have Textual's pilot wait like that, and workbenches paint and parse no more than they must."""
+    """Make Textual's pilot wait like that, and limit painting and parsing to what tests need."""
     textual.app.wait_for_idle = partial(at_rest, paints=False)  # type: ignore[attr-defined]
     textual.pilot.wait_for_idle = at_rest  # type: ignore[attr-defined]
     Pilot._wait_for_screen = _wait_for_handlers  # type: ignore[method-assign]
@@ -102,7 +101,7 @@ def set_up() -> None:
 
 
 def as_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paint every frame and parse for every workbench, for a test of just that."""
+    """Paint every frame and parse for every workbench, for tests of painting."""
     monkeypatch.setattr(Screen, "_compositor_refresh", _paint)
     monkeypatch.setattr(Stylesheet, "_parse_rules", _parse)
     monkeypatch.setattr(Stylesheet, "apply", apply_rules)
@@ -110,9 +109,9 @@ def as_for_people(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def paint_last(app: Workbench) -> None:
-    """Draw every line that is seen of the screen that a test ends with, unless it has been left.
+    """Draw every visible line of the last screen of a test, unless the workbench left it.
 
-    How Textual puts lines together on a screen takes thrice as long and is the same for all screens.
+    Textual's way to join lines on a screen takes three times as long and is the same for all screens.
     """
     if app.is_running and app._screen_stack:
         for widget in [*app.screen._compositor.visible_widgets]:
@@ -121,9 +120,9 @@ def paint_last(app: Workbench) -> None:
 
 
 async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True) -> None:
-    """Wait until everything that was begun is done and painted; at most that long for a thread that is held up.
+    """Wait until all work is done and painted, at most `most` seconds for a blocked thread.
 
-    The loop has longer to come to its end: a machine that stands still for a second is no reason not to paint.
+    The loop gets longer: a machine may stall for a second before it paints.
     """
     end = time.monotonic() + most
     latest = end + LOOP_SECONDS
@@ -148,8 +147,8 @@ async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True
 async def _wait_for_handlers(pilot: Pilot[object], timeout: float = LOOP_SECONDS) -> bool:
     """Wait until the app and its screen have handled their messages. Return False if a handler failed.
 
-    Textual's own asks every widget, which is a third of the messages of a test. Only handlers of these two wait for a
-    thread, and `at_rest` waits for all others.
+    Textual's own function asks every widget, which causes a third of the messages of a test. Only handlers of these
+    two wait for a thread, and `at_rest` waits for all others.
     """
     app, end = pilot.app, time.monotonic() + timeout
     pumps = (app, app.screen) if app._screen_stack else ()
@@ -161,7 +160,7 @@ async def _wait_for_handlers(pilot: Pilot[object], timeout: float = LOOP_SECONDS
 
 
 def _others_cpu() -> float:
-    """Seconds of processor time that other threads have used: this one looks a thousand times a second."""
+    """Return the CPU seconds used by other threads; this thread polls a thousand times a second."""
     return time.process_time() - time.thread_time()
 
 
@@ -170,9 +169,9 @@ def _has_more() -> bool:
 
 
 def _draws() -> bool:
-    """Take up another size, lay out anew, or draw the frame that something waits for; False when there is nothing.
+    """Resize, lay out again or draw a pending frame. Return False if nothing is pending.
 
-    Textual does that some milliseconds later. What is laid out anew may be told its size, and draw other lines.
+    Textual does so some milliseconds later. A new layout may change sizes and draw other lines.
     """
     app = active_app.get()
     if app._resize_event is not None:
@@ -189,7 +188,7 @@ def _draws() -> bool:
 
 
 def _paints() -> bool:
-    """Paint what has changed since; False when nothing has."""
+    """Paint what has changed. Return False if nothing has."""
     screens = [screen for screen in active_app.get()._screen_stack if screen in _unpainted]
     _unpainted.clear()
     for screen in screens:
@@ -202,7 +201,7 @@ def _paint_later(screen: Screen[object]) -> None:
 
 
 def _render_whole(compositor: Compositor, full: bool = False, *asked: Any, **named: Any) -> RenderableType | None:
-    """A whole screen is asked for by who looks at it; changes go to a terminal, and there is none."""
+    """Render the whole screen for a caller that looks at it; changes go to a terminal, and tests have none."""
     if full:
         return _render(compositor, full, *asked, **named)
     compositor._dirty_regions.clear()
@@ -219,7 +218,7 @@ def _parse_once(sheet: Stylesheet, *asked: Any, **named: Any) -> list[RuleSet]:
 def _apply_once(
     sheet: Stylesheet, node: DOMNode, *, animate: bool = False, cache: dict[Any, Any] | None = None
 ) -> None:
-    """Give a node the styles that the rules have given one like it, where it has others."""
+    """Give a node the styles of an equal node if its own differ."""
     styles = _styles_of(sheet)
     place = styles.place(node, {} if cache is None else cache)
     if (outcome := styles.outcomes.get(place)) is None:
@@ -239,7 +238,7 @@ def _apply_once(
 
 
 def _styles_of(sheet: Stylesheet) -> Sheet:
-    """Return what is known of the rules that a style sheet has now; other workbenches have the same."""
+    """Return the known styles of the current rules of a style sheet; other workbenches share them."""
     rules, styles = _read.get(sheet, (None, None))
     if styles is None or rules is not sheet.rules:
         styles = _sheets.setdefault(tuple(map(id, sheet.rules)), Sheet(sheet.rules))
@@ -263,7 +262,7 @@ def _threads_work() -> bool:
 
 
 def _waits(frame: FrameType | None) -> bool:
-    """True for a thread that waits for others and that nobody has woken: its lock is still to be let go."""
+    """Return True for a thread that waits for others and has no wake-up pending: its lock is not released yet."""
     if frame is None or frame.f_code is not WAITS:
         return frame is None
     return frame.f_locals.get("waiter") in frame.f_locals["self"]._waiters

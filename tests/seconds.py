@@ -15,7 +15,7 @@ REPORT = Path("reports", "seconds.tsv")
 
 
 class Stopwatch:
-    """A pytest plug-in that writes `reports/seconds.tsv`: one line per test file, the dearest first.
+    """A pytest plug-in that writes `reports/seconds.tsv`: one line per test file, the slowest first.
 
     Processor seconds include threads and every child process that a test waited for. Under pytest-xdist each worker
     measures its own files and sends the sums to the controller.
@@ -29,7 +29,7 @@ class Stopwatch:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Add what one test costs, with its fixtures, to its file."""
+        """Add the cost of one test, with its fixtures, to its file."""
         file = item.nodeid.partition("::")[0]
         cpu, wall = _cpu(), time.perf_counter()
         result = yield
@@ -38,7 +38,7 @@ class Stopwatch:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Iterator[None]:
-        """Count the import of all test files as a file of its own."""
+        """Count the import of all test files as a separate file."""
         cpu, wall = _cpu(), time.perf_counter()
         result = yield
         self._add("(collection)", 0, _cpu() - cpu, time.perf_counter() - wall)
@@ -46,12 +46,12 @@ class Stopwatch:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take over what a worker measured."""
+        """Add the figures of a worker."""
         for file, row in getattr(node, "workeroutput", {}).get("seconds", {}).items():
             self._add(file, *row)
 
     def pytest_sessionfinish(self) -> None:
-        """Send the sums to the controller, or write them where there is none."""
+        """Send the sums to the controller, or write them if there is no controller."""
         rows = {file: (self._cases[file], self._cpu[file], self._wall[file]) for file in self._cpu}
         if hasattr(self._config, "workeroutput"):
             self._config.workeroutput["seconds"] = rows

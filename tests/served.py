@@ -1,4 +1,4 @@
-"""`recall-tui --serve` as a process, for browsers and strangers to meet."""
+"""`recall-tui --serve` as a process, for tests with browsers and foreign clients."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Served:
         return port
 
     def status(self, path: str, **headers: str) -> int:
-        """The HTTP status of a request with these headers."""
+        """Return the HTTP status of a request with these headers."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=GONE)
         try:
             connection.request("GET", path, headers=headers)
@@ -44,7 +44,7 @@ class Served:
             connection.close()
 
     def workbenches(self) -> list[int]:
-        """The processes that it has started and that run."""
+        """Return the ids of the running processes that the server started."""
         return [pid for pid, parent in running_processes().items() if parent == self.process.pid]
 
     def wait_for_workbenches(self, number: int) -> list[int]:
@@ -55,12 +55,12 @@ class Served:
         return running
 
     def kill(self) -> None:
-        """End the server, and nothing else, in the way that leaves it no last word."""
+        """Kill the server alone, with a signal that it cannot handle."""
         self.process.kill()
         self.process.wait(timeout=GONE)
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str, str]:
-        """Its exit code, and what it has written besides the address."""
+        """Return the exit code, and the output without the address."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, number)  # as a terminal sends it, to everything that it runs
         out, err = self.process.communicate(timeout=GONE)
@@ -68,7 +68,7 @@ class Served:
 
 
 def running_processes() -> dict[int, int]:
-    """Every process that has not ended, with its parent."""
+    """Return every running process with its parent."""
     table = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True)
     rows = [line.split() for line in table.stdout.splitlines()]
     return {int(pid): int(parent) for pid, parent, state in rows if state[0] != "Z"}

@@ -1,7 +1,7 @@
-"""A process that changes a store commit by commit and says what each one holds, and what that makes of answers.
+"""A process that changes a store commit by commit and reports its states, and a check of answers against them.
 
-Each commit brings a new file and writes one of a few others anew, so that every state lacks something that the one
-before it held, and holds something that it lacked.
+Each commit adds a new file and rewrites one of a few others. Every state therefore lacks something from the state
+before it, and contains something new.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ WORDS = "quokka wombat heron minnow trout stalks river bank morning slowly stone
 
 
 class Chunk(NamedTuple):
-    """What the store held under an id, from one state on, until another; None as long as it lives."""
+    """A chunk by its id. Its life begins at one state and ends at another; None while it lives."""
 
     path: str
     text: str
@@ -33,7 +33,7 @@ class Chunk(NamedTuple):
 
 
 class History:
-    """The states that were committed, by their digests, and what lived in each."""
+    """The committed states by digest, and the chunks in each."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -45,13 +45,13 @@ class History:
         """The chunks of each path in the last state."""
 
     def read(self, journal: Path) -> None:
-        """Learn what a writer has said so far, and was not learnt before."""
+        """Read the new lines of the journal."""
         whole, _, _ = journal.read_text(encoding="utf-8").rpartition("\n")
         for line in whole.splitlines()[len(self.counts) :]:
             self.add(json.loads(line))
 
     def add(self, commit: Mapping[str, Any]) -> None:
-        """The next state: its digest, and the chunks of each path that it changed."""
+        """Add the next state: its digest, and the chunks of each changed path."""
         state = len(self.counts)
         for path, chunks in commit["paths"].items():
             before = self._live.get(path, set())
@@ -64,7 +64,7 @@ class History:
         self.counts.append(sum(map(len, self._live.values())))
 
     def complaints(self, answer: Mapping[str, Any], *, is_of_all: bool) -> Iterator[str]:
-        """What makes an answer that of no committed state. is_of_all: the question finds every chunk."""
+        """Yield the reasons why an answer belongs to no committed state. is_of_all: the query matches every chunk."""
         stats = answer.get("stats") or answer.get("store") or {}
         if "digest" not in stats:
             return
@@ -83,7 +83,7 @@ class History:
             yield f"{total} chunks in all, of {self.counts[state]} in state {state}"
 
     def is_of_one(self, texts: Iterable[str]) -> bool:
-        """Whether some state held all of these texts."""
+        """Return True if one state contained all of these texts."""
         lives = [self.chunks.get(self._ids.get(text, "")) for text in texts]
         born = [0 if each is None else each.born for each in lives]
         died = [0 if each is None else len(self.counts) if each.died is None else each.died for each in lives]
@@ -106,13 +106,13 @@ def _shown(answer: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
 
 
 def _total(answer: Mapping[str, Any]) -> int | None:
-    """How many chunks the answer knows of."""
+    """Return the number of chunks that the answer counts."""
     total: int | None = answer.get("stats", {}).get("total_hits", answer.get("store", {}).get("chunks"))
     return total
 
 
 def filled(base: Path, files: int, *, seed: int = 0, **settings: Any) -> Path:
-    """A store of so many files, and the journal of it that a writer will go on with."""
+    """Make a store of `files` files, and the journal that a writer continues."""
     base.mkdir(parents=True, exist_ok=True)
     Recall.init(str(base), embedding="hash", settings={"embedding_dim": 64, **settings})
     for number in range(files):
@@ -127,13 +127,13 @@ def filled(base: Path, files: int, *, seed: int = 0, **settings: Any) -> Path:
 
 
 def started(base: Path, commits: int, *, first: int = 0) -> subprocess.Popen[bytes]:
-    """A writer of so many commits, which goes on with the journal in the store's folder."""
+    """Start a writer of `commits` commits, which continues the journal in the store's folder."""
     command = [sys.executable, "-m", "tests.serving_writer", str(base), str(first), str(commits)]
     return subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
 
 
 def caught_up(base: Path) -> int:
-    """Add to the journal what a writer that was killed has committed and not said; returns how many states it has."""
+    """Add the unreported commits of a killed writer to the journal; return its number of states."""
     journal = base / "journal"
     whole = journal.read_text(encoding="utf-8").rpartition("\n")[0].splitlines()
     with Recall.open(str(base)) as recall:
@@ -145,7 +145,7 @@ def caught_up(base: Path) -> int:
 
 
 def main(base: Path, first: int, commits: int) -> None:
-    """Commit, look what that made, and say it."""
+    """Commit, read the new state and report it."""
     with Recall.open(str(base)) as recall, (base / "journal").open("a", encoding="utf-8") as journal:
         for number in range(first, first + commits):
             journal.write(commit(recall, base, number))
@@ -153,7 +153,7 @@ def main(base: Path, first: int, commits: int) -> None:
 
 
 def commit(recall: Recall, base: Path, number: int) -> str:
-    """One commit: a new file, and another one written anew; returns the journal's line."""
+    """Make one commit with a new file and a rewritten one; return the line for the journal."""
     names = (f"docs/new{number:05}.md", f"docs/restless{number % RESTLESS}.md")
     for name in names:
         _write(base, name, number, 1)

@@ -1,6 +1,6 @@
-"""Sixty questions: quotes, abbreviations, verbs cut short, letters, names, CJK, numbers; each with the row it means.
+"""Sixty queries: quotes, abbreviations, contracted verbs, letters, names, CJK, numbers; each with its intended row.
 
-Also words of these shapes, of which properties make questions of their own.
+Also words of these shapes, from which properties build their own queries.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ SHAPES = (
 
 
 def answering() -> SqliteStore:
-    """A store of the texts."""
+    """Return a store of the texts."""
     store = memory_store()
     put(store, *(new_file(path, [text]) for path, text in TEXTS.items()))
     return store

@@ -1,4 +1,4 @@
-"""The characters of a screen that was kept as a picture, and the boxes that are drawn on it."""
+"""The characters of a screen that was saved as a picture, and the boxes on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEXT = re.compile(r'<text class="terminal-[\d-]*r\d+" x="([\d.]+)" y="[\d.]+"[^
 
 
 class Box(NamedTuple):
-    """A pane or a dialog: what stands on its edges, and its lines."""
+    """A pane or a dialog: the text on its edges, and its lines."""
 
     title: str
     lines: tuple[str, ...]
@@ -23,7 +23,7 @@ class Box(NamedTuple):
 
 
 def screen_of(picture: Path) -> list[str]:
-    """The lines of the screen, cell by cell: the second cell of a wide character is empty."""
+    """Return the lines of the screen, cell by cell; the second cell of a wide character is empty."""
     rows: dict[int, list[str]] = {}
     for x, row, text in _TEXT.findall(picture.read_text("utf-8")):
         cells = rows.setdefault(int(row), [])
@@ -35,7 +35,7 @@ def screen_of(picture: Path) -> list[str]:
 
 
 def boxes(screen: list[str]) -> list[Box]:
-    """Every box that nothing covers."""
+    """Return every uncovered box."""
     found = []
     for top, line in enumerate(screen):
         for edge in re.finditer(r"[╭┏][^╭┏]*?[╮┓]", line):

@@ -1,4 +1,4 @@
-"""A real terminal: tmux on a socket of its own, typed at and looked at."""
+"""A real terminal: tmux on a private socket, which tests type into and read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 
 
 class Terminal:
-    """One tmux session on a socket of its own."""
+    """One tmux session on a private socket."""
 
     def __init__(self, socket: Path) -> None:
         self._tmux = ["tmux", "-S", str(socket), "-f", os.devnull]
@@ -31,7 +31,7 @@ class Terminal:
         )  # fmt: skip
 
     def record(self, file: Path) -> None:
-        """Write down from here on every byte that the programs in it write."""
+        """Record every further byte that the programs in the session write."""
         subprocess.run([*self._tmux, "pipe-pane", f"exec cat > {shlex.quote(str(file))}"], check=True)
 
     def press(self, *keys: str) -> None:
@@ -47,14 +47,14 @@ class Terminal:
         return self._ask("capture-pane", "-p")
 
     def coloured(self) -> str:
-        """The screen with its colours, as escape sequences."""
+        """Return the screen with its colours as escape sequences."""
         return self._ask("capture-pane", "-p", "-e")
 
     def is_alternate(self) -> bool:
         return self._ask("display-message", "-p", "#{alternate_on}").strip() == "1"
 
     def is_read_by_key(self) -> bool:
-        """True while a program takes each key as it comes: typed before, it would stay with the terminal."""
+        """Return True while a program reads each key at once; keys typed before would stay in the terminal."""
         terminal = os.open(self._ask("display-message", "-p", "#{pane_tty}").strip(), os.O_RDONLY | os.O_NOCTTY)
         try:
             return not termios.tcgetattr(terminal)[tty.LFLAG] & termios.ECHO
@@ -62,7 +62,7 @@ class Terminal:
             os.close(terminal)
 
     def is_sane(self) -> bool:
-        """True while it is as a shell wants it: a cursor, lines that wrap, no second screen, a mouse that selects."""
+        """Return True if the terminal suits a shell: cursor, wrapped lines, main screen and a mouse that selects."""
         flags = "#{cursor_flag} #{wrap_flag} #{alternate_on} #{mouse_any_flag} #{mouse_sgr_flag}"
         return self._ask("display-message", "-p", flags).split() == ["1", "1", "0", "0", "0"]
 

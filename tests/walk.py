@@ -1,4 +1,4 @@
-"""The steps of docs/tutorial.md, as data: what is pressed or typed, and what the screen then says."""
+"""The steps of docs/tutorial.md as data: the keys or text, and the expected screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 class Step(NamedTuple):
-    """A row of a table. done: keys by name, or one text to type. seen: texts that the screen then holds."""
+    """A row of a table. done: keys by name, or one text to type. seen: expected texts on the screen."""
 
     verb: Literal["press", "type"]
     done: tuple[str, ...]
@@ -21,7 +21,7 @@ class Step(NamedTuple):
 
 
 def steps(page: str) -> list[Step]:
-    """The steps of a page, in order."""
+    """Return the steps of a page, in order."""
     found = []
     for line in page.splitlines():
         if row := _ROW.match(line):

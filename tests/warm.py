@@ -1,7 +1,7 @@
 """Processes of `recall` that start at once: forks of a process that has imported the program.
 
-For tests of streams, signals and exit codes that are not about the start itself. A fork takes a tenth of the time of
-a new interpreter, and a server for agents a twentieth.
+For tests of streams, signals and exit codes that do not test the start itself. A fork takes a tenth of the time of a
+new interpreter, and an MCP server a twentieth.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Warm:
         theirs.close()
 
     def fork(self, order: Mapping[str, Any], descriptors: Sequence[int]) -> int:
-        """Start a process and return its id. descriptors: its streams, and where its exit code is written."""
+        """Start a process and return its id. descriptors: its streams, and the one that gets its exit code."""
         socket.send_fds(self._door, [b"\0"], [*descriptors])
         self._door.sendall(json.dumps([*order.values()]).encode() + b"\n")
         reply = self._door.recv(32)
@@ -50,7 +50,7 @@ class Warm:
         return int(reply)
 
     def end(self) -> None:
-        """End it with everything that it has started and that still runs."""
+        """End the process and everything it started that still runs."""
         self._door.close()
         self._process.wait(PATIENCE)
 
@@ -59,7 +59,7 @@ _WARM: dict[str, Warm] = {}
 
 
 def end() -> None:
-    """End the processes that fork. The next order starts another one."""
+    """End the forking processes. The next order starts another one."""
     for kind in list(_WARM):
         _WARM.pop(kind).end()
 
@@ -113,7 +113,7 @@ class Process:
         self.send_signal(signal.SIGKILL)
 
     def communicate(self, timeout: float = PATIENCE) -> tuple[Any, Any]:
-        """Return what is left on stdout and stderr, once the process has ended."""
+        """Return the remaining stdout and stderr once the process has ended."""
         read: dict[int, Any] = {}
 
         def drain(number: int, stream: IO[Any]) -> None:

@@ -11,7 +11,7 @@ from tests import warm
 
 
 class Client(serving.Client):
-    """A server on its stdin and stdout, and its client; use it in a `with` block, which ends it by force."""
+    """A server and its client on stdin and stdout. Leaving its `with` block kills the server."""
 
     def __init__(self, store: Path, *flags: str) -> None:
         self.process = warm.Process(  # type: ignore[assignment]

@@ -1,6 +1,6 @@
-"""A process that has imported the program and forks one for every order of `tests.warm`.
+"""A process that has imported the program and forks once for every order of `tests.warm`.
 
-It imports only what a search imports, so that a fork does not differ from a process that has just started.
+It imports only what a search imports, so that a fork equals a process that has just started.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ PRELOADED = {"commands": _COMMANDS, "ingest": _INGEST, "http": _HTTP, "mcp": _MC
 
 
 class Order(NamedTuple):
-    """A process to start. module: run as with -m; program: code to run instead, as with -c."""
+    """A process to start. module: run as with -m. program: code to run instead, as with -c."""
 
     argv: list[str]
     module: str
@@ -143,7 +143,7 @@ def _line(door: socket.socket) -> bytes:
 
 
 def _report(running: dict[int, int], flags: int) -> None:
-    """Wait for the processes that have ended and write the exit code of each."""
+    """Wait for ended processes and write the exit code of each."""
     with suppress(ChildProcessError):
         while running:
             pid, ended = os.waitpid(-1, flags)
@@ -156,7 +156,7 @@ def _report(running: dict[int, int], flags: int) -> None:
 
 
 def _become(order: Order, given: list[int]) -> None:
-    """Run the program in this fork, with the streams, the folder and the environment of the order."""
+    """Run the program in this fork, with the streams, folder and environment of the order."""
     if order.is_leader:
         os.setsid()
     taken = dict(zip(order.streams, given, strict=True))
@@ -179,7 +179,7 @@ def _become(order: Order, given: list[int]) -> None:
 
 
 def _stream(number: int) -> TextIO:
-    """Open a standard stream as Python does when it starts: None if it is closed."""
+    """Open a standard stream as Python does at its start: None if it is closed."""
     try:
         is_terminal = os.isatty(number)
         os.fstat(number)

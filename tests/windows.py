@@ -1,4 +1,4 @@
-"""A passage by the rule itself: every window of a text is looked at."""
+"""The passage by its definition: a search of every window of a text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENDS = re.compile(r"[.!?…]+[)\]\"'”’»*_]*\s++(?![a-z])|[。！？｡]+[�
 
 
 def units(text: str) -> list[Span]:
-    """Lines, and within a line its sentences, bare of blanks."""
+    """Return the lines, and the sentences within a line, without surrounding blanks."""
     found, start = [], 0
     for line in text.split("\n"):
         cuts = [0, *(end.end() for end in ENDS.finditer(line)), len(line)]
@@ -29,13 +29,13 @@ def units(text: str) -> list[Span]:
 
 
 def worth(found: Sequence[Instance], weights: Sequence[float], start: int, end: int) -> float:
-    """The weights of the phrases that count in there, each once."""
+    """Return the summed weights of the phrases inside the window, each counted once."""
     inside = {each.phrase for each in found if start <= each.start and each.end <= end}
     return round(sum(weights[phrase] for phrase in inside), 9)
 
 
 def check_window(text: str, found: Sequence[Instance], weights: Sequence[float], best: Span | None) -> None:
-    """The window is the best of all runs of units; or it is cut out of something longer, and worth more than they."""
+    """Check that the window is the best run of units, or cut from something longer and worth more than any run."""
     if not found:
         assert best is None
         return

@@ -1,4 +1,4 @@
-"""The small store that the workbench is tested on: the same bytes, times and ids on every machine."""
+"""The small store for tests of the workbench: the same bytes, times and ids on every machine."""
 
 import atexit
 import os
@@ -48,7 +48,7 @@ TEXTS |= {
 
 
 def write_corpus(folder: Path) -> None:
-    """Write the texts below a folder, with one time for all."""
+    """Write the texts below a folder, all with the same time."""
     for path, text in TEXTS.items():
         place = folder / path
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -58,14 +58,14 @@ def write_corpus(folder: Path) -> None:
 
 @cache
 def _template() -> Path:
-    """A store over the corpus, made once for all tests of a process: nothing in it tells where it stands."""
+    """Return a store over the corpus, made once for all tests of a process; it contains no absolute path."""
     folder = mkdtemp(prefix="corpus-")
     atexit.register(shutil.rmtree, folder)
     return _made(Path(folder), None, ())
 
 
 def build_store(folder: Path, embedding: str | None = None, settings: tuple[str, ...] = ()) -> Path:
-    """A store over the corpus in this folder, and what else is in the same folders; returns the database file."""
+    """Make a store over the corpus and other files in this folder; return the database file."""
     if embedding or settings or any((folder / part).exists() for part in PARTS):
         return _made(folder, embedding, settings)
     store = _template()
@@ -83,6 +83,6 @@ def _made(folder: Path, embedding: str | None, settings: tuple[str, ...]) -> Pat
 
 
 def build_store_elsewhere(folder: Path, server: ProviderServer) -> Path:
-    """The same, with vectors of a server that counts as another machine: by this address it is not loopback."""
+    """Make the same store with vectors of a server that counts as remote: its address is not loopback."""
     url = server.url.replace("127.0.0.1", "0.0.0.0")
     return build_store(folder, "ollama", (f"embedding_url={url}", "allow_network=true"))

@@ -1,4 +1,4 @@
-"""Drives the workbench by keys, as a person would, and waits for what they lead to."""
+"""A driver that operates the workbench by keys, as a user would, and waits for the results."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ set_up()
 
 
 class Untidied(Tidying):
-    """Leaves the collector alone: a process of tests has many workbenches, one after the other."""
+    """A tidying that collects no garbage: a test process runs many workbenches one after another."""
 
     def begin(self) -> None:
         """Leave full collections to `let_go`, and freeze nothing."""
@@ -69,7 +69,7 @@ class Untidied(Tidying):
 
 
 def is_settled(session: Session) -> bool:
-    """Everything that the panes show has been found out."""
+    """Return True if every pane has all its data."""
     answer = session.results.answer
     if session.query.busy:
         return False
@@ -104,7 +104,7 @@ class Driver:
         await self.press(*(NAMES.get(mark, mark) for mark in text))
 
     async def write(self, text: str) -> None:
-        """Put the text into the field with the focus, its last three characters by key."""
+        """Put the text into the focused field, its last three characters by key."""
         field = self.app.focused
         assert isinstance(field, TextArea | Input)
         if isinstance(field, TextArea):
@@ -119,7 +119,7 @@ class Driver:
     async def until(
         self, holds: Callable[[Session], object], *, seconds: float = 60.0, what: Callable[[], str] | None = None
     ) -> None:
-        """Wait until the session is as it should be, and the screen has drawn it. What is not there may come."""
+        """Wait until the session meets a condition and the screen shows it. A missing widget counts as not yet."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             await at_rest()
@@ -131,12 +131,12 @@ class Driver:
         pytest.fail(f"waited {seconds} s in vain; {what() if what else f'the session is {self.session!r:.1500}'}")
 
     async def ask(self, text: str = QUESTION) -> None:
-        """Paste a question over what stands in the editor and wait for its rows and its context."""
+        """Paste a query over the text in the editor and wait for its rows and its context."""
         self.app.bench.editor.text = text
         await self.answered(text)
 
     async def answered(self, text: str) -> None:
-        """Wait until this question has its rows and its context."""
+        """Wait until this query has its rows and its context."""
         await self.until(
             lambda now: (
                 now.results.answer
@@ -147,14 +147,14 @@ class Driver:
         )
 
     async def questioned(self) -> None:
-        """Wait for a question of yes or no, and until a key is an answer to it."""
+        """Wait for a yes-no dialog that accepts keys."""
         await self.until(lambda _: isinstance(self.app.screen, ConfirmScreen))
         if isinstance(self.app.screen, UnaskedScreen):
             seen_at = Message().time
             await self.until(lambda _: Message().time > seen_at + READING_SECONDS)
 
     async def found(self, words: str) -> None:
-        """Wait until the palette has found this, before everything else."""
+        """Wait until the palette lists this entry first."""
 
         def is_first(_: Session) -> bool:
             lists = [each for each in self.app.screen.query(CommandList) if each.option_count]
@@ -163,7 +163,7 @@ class Driver:
         await self.until(is_first)
 
     def painted(self, pane: str) -> str:
-        """What a pane shows, as text, with its titles."""
+        """Return the text of a pane with its titles."""
         widget = self.app.screen.query_one(f"#{pane}")
         if isinstance(widget, Static):
             return str(widget.render())
@@ -181,8 +181,8 @@ async def workbench(
 ) -> AsyncIterator[Driver]:
     """Yield the application, open on a store, in a terminal of that size.
 
-    is_own: start one for this test alone, although the module shares one. Needed by tests of the start and of what
-    only a start reads.
+    is_own: start one for this test alone instead of the shared one, for tests of the start or of settings read at the
+    start.
     """
     kept = None if is_own else await SHARED.take(store, size)
     if kept is not None:
@@ -210,8 +210,8 @@ async def workbench(
 class Shared:
     """The workbench that the tests of one module share.
 
-    Starting one takes eight times as long as opening another store in one that runs. A test that leaves it, or fails,
-    takes it with it, and the next one starts another.
+    Starting one takes eight times as long as opening another store in a running one. A test that quits it, or fails,
+    ends it, and the next test starts another.
     """
 
     def __init__(self) -> None:
@@ -232,7 +232,7 @@ class Shared:
             await self.drop()
 
     async def take(self, store: Path | str | None, size: tuple[int, int]) -> Driver | None:
-        """Return the shared workbench with this store opened, or None if none is to be had."""
+        """Return the shared workbench with this store opened, or None if it cannot be shared."""
         if not self._is_on or self._is_taken or "NO_COLOR" in os.environ:
             return None
         if self._kept is None or self._kept.app.keymap != keymap.read(os.environ):
@@ -247,7 +247,7 @@ class Shared:
         return driver
 
     async def give_back(self, driver: Driver) -> None:
-        """Close the store, after a test that passed."""
+        """Close the store after a passed test."""
         app = driver.app
         if not app.is_running:
             await self.drop()
@@ -260,7 +260,7 @@ class Shared:
         driver.code = finish_tasks(app.threads.writer, Streams(io.StringIO(), io.StringIO(), driver.stderr))
 
     async def _start(self, store: Path | str | None, size: tuple[int, int]) -> None:
-        """Run a workbench in a task of its own: Textual leaves its context in the task that entered it."""
+        """Run a workbench in its own task: Textual leaves its context in the task that entered it."""
         ready: asyncio.Future[Driver] = asyncio.get_running_loop().create_future()
         self._is_over = asyncio.Event()
 
@@ -292,7 +292,7 @@ SHARED = Shared()
 
 
 async def _close(driver: Driver) -> None:
-    """End what the store has under way: threads, timers, dialogs and messages."""
+    """End the running work of the store: threads, timers, dialogs and messages."""
     app = driver.app
     store_handlers.stop_reembed(app)
     await asyncio.to_thread(app.threads.stop)
@@ -305,7 +305,7 @@ async def _close(driver: Driver) -> None:
 
 
 async def _open(driver: Driver, store: Path | str | None, size: tuple[int, int]) -> None:
-    """Make everything as it is after a start with this store: what `Host` sets up, then the panes, then the store."""
+    """Restore the state after a start with this store: what `Host` sets up, then the panes, then the store."""
     app, bench = driver.app, driver.app.bench
     app.turns.stop()
     bench.editor.close_offers()
@@ -342,7 +342,7 @@ async def _open(driver: Driver, store: Path | str | None, size: tuple[int, int])
 
 
 def let_go() -> None:
-    """Let go of the last few workbenches; what the process has anyway is not looked at, from the first time on."""
+    """Release the last few workbenches, and freeze the permanent objects of the process at the first call."""
     if next(_ended) % REMAINS == 0:
         gc.collect()
         if not gc.get_freeze_count():
@@ -354,6 +354,6 @@ FORM = ("weight", "fusion", "normalize", "min_score", "sparse_recall", "match", 
 
 
 def in_form(setting: str, *keys: str) -> tuple[str, ...]:
-    """The keys that go down from the first row of the form to this setting, press these there, and go back up."""
+    """Return keys that move from the first form row to this setting, press the given keys, and move back up."""
     steps = FORM.index("normalize" if setting == "rrf_k" else setting)
     return (*["down"] * steps, *keys, *["up"] * steps)

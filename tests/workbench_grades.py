@@ -1,4 +1,4 @@
-"""Grades for the small store that the workbench is tested on."""
+"""Grades for the small workbench store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GRADES: dict[str, dict[str, int]] = {
 
 
 def grade(store: Path, folder: Path, grades: Mapping[str, Mapping[str, int]] = GRADES) -> None:
-    """Put these grades into the store, by way of files in the folder."""
+    """Put these grades into the store through files in the folder."""
     queries, qrels = folder / "queries.jsonl", folder / "qrels.tsv"
     ids = {text: f"q{number}" for number, text in enumerate(grades, start=1)}
     queries.write_text("".join(json.dumps({"_id": ids[text], "text": text}) + "\n" for text in grades))

@@ -1,4 +1,4 @@
-"""Every command's --json answer fits the shipped schema with no key beyond it, and comes out the same twice."""
+"""Every command's --json answer fits the shipped schema exactly, and repeating a command gives the same bytes."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def store(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 @pytest.fixture(scope="module")
 def check() -> Callable[[str], dict[str, Any]]:
-    """Validate one line against the shipped schema, closed against keys that it does not name."""
+    """Return a function that validates one line against the shipped schema and refuses other keys."""
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     for definition in schema["$defs"].values():
         if "properties" in definition:

@@ -1,4 +1,4 @@
-"""Same store, same query, same bytes: whatever happened to the file in between and whichever way it is computed."""
+"""Same store, same query, same bytes, whatever happened to the file and however the answer is computed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def before(made: Path) -> str:
-    """What a reader gets of the store as it was made."""
+    """Return the reader's view of the fresh store."""
     return answers(made / "recall.db")
 
 
@@ -53,7 +53,7 @@ def ingest(recall: Recall, *targets: Path) -> None:
 
 
 def answers(store: Path, *, memory_mb: int = 512) -> str:
-    """Everything a reader gets, without what the store and the query do not determine."""
+    """Return everything a reader gets, without what store and query do not determine."""
     with Recall.open(str(store)) as recall:
         recall.store.memory_mb = memory_mb
         responses: list[Any] = []

@@ -1,4 +1,4 @@
-"""Without a network nothing is missing: stores are made and searched, and answers have the same bytes."""
+"""Without a network everything works: stores are made and searched, and answers have the same bytes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ pytestmark = pytest.mark.netns
 
 
 def refusal() -> str | None:
-    """Why a process cannot be cut off from the network here, or None."""
+    """Return the reason why this machine cannot cut off a process from the network, or None."""
     if shutil.which(ALONE[0]) is None:
         return "needs unshare on PATH"
     tried = subprocess.run([*ALONE, "true"], capture_output=True, text=True, check=False)
@@ -50,7 +50,7 @@ def refusal() -> str | None:
 
 
 def asked(folder: Path, embedding: str, *prefix: str) -> tuple[bool, list[dict[str, Any]]]:
-    """Whether the process had no network, and what a new store in this folder answers."""
+    """Return whether the process had no network, and the answers of a new store in this folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for name, text in TEXTS.items():

@@ -1,4 +1,4 @@
-"""The same store and the same question give the same bytes, however the answer comes about."""
+"""The same store and the same query give the same bytes, however the answer is computed."""
 
 import json
 import os
@@ -21,7 +21,7 @@ IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 
 def cold(home: Path, asked: Sequence[Asked]) -> list[str]:
-    """Each question to a process that was asked nothing before."""
+    """Ask a new process each query."""
     command = [sys.executable, "-m", "benchmarks.parity", "one", str(home)]
     return [
         subprocess.run(command, input=json.dumps(each), text=True, capture_output=True, check=True).stdout.strip()
@@ -30,7 +30,7 @@ def cold(home: Path, asked: Sequence[Asked]) -> list[str]:
 
 
 def first(home: Path, asked: Sequence[Asked]) -> list[str]:
-    """Each question to a store that was opened for it."""
+    """Ask a newly opened store each query."""
     found = []
     for each in asked:
         with Recall.open(start=home) as recall:
@@ -43,13 +43,13 @@ def recall_in_a_process(home: Path, *arguments: str) -> None:
 
 
 def same(asked: Sequence[Asked], one: Sequence[str], other: Sequence[str]) -> None:
-    """Raises with the questions whose answers differ."""
+    """Raise with the queries whose answers differ."""
     assert list(differences(asked, one, other)) == []
     assert whole(one) == whole(other)
 
 
 def holds(home: Path, kind: str, chunks: int, count: int, *, processes: int) -> None:
-    """Asks so many questions of a new store in every way."""
+    """Ask a new store `count` queries in every way."""
     if kind == "local" and not has(kind):
         pytest.skip("needs the local embedder")
     asked = questions(filled(home, kind, chunks), count, seed=chunks)

@@ -1,8 +1,8 @@
-"""Sparse-document recall shown at work: what it brings back, what it costs, and that nothing else brings it back.
+"""Sparse-document recall at work: what it adds, what it costs, and a check that nothing else adds it.
 
-Twenty topics. Two long documents on each share its words and repeat them in title and text, so that their chunks fill
-every list of ten. One short note on each spells the same words as compounds, the way people write names of settings:
-near in vectors, invisible to words. Ceilings are calibrated on the first half of the questions and hold for all.
+There are twenty topics. Two long documents per topic share its words and repeat them in title and text, so that their
+chunks fill every list of ten. One short note per topic spells the same words as compounds, like names of settings:
+near in vectors, invisible to words. Ceilings are calibrated on the first half of the queries and applied to all.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RESAMPLES = 2_000
 
 
 class Home(NamedTuple):
-    """A store with its fixtures, the ceiling calibrated for it, and what calibration said."""
+    """A store with its fixtures, its calibrated ceiling and the calibration report."""
 
     recall: Recall
     sparse: Path
@@ -51,7 +51,7 @@ def note(topic: int) -> str:
 
 
 def manual(topic: int, volume: int) -> str:
-    """Eight paragraphs, a chunk each, all about the topic; the last one of volume 0 holds a fact of its own."""
+    """Return eight paragraphs about the topic, each a chunk; the last one of volume 0 contains a unique fact."""
     words = TOPICS[topic].split()
     lines = [f"# {TOPICS[topic].title()} volume {volume}"]
     for n in range(8):
@@ -65,7 +65,7 @@ def manual(topic: int, volume: int) -> str:
 
 
 def write(folder: Path) -> tuple[Path, Path]:
-    """The corpus, and its fixtures for notes and for manuals."""
+    """Write the corpus and its fixtures for notes and for manuals."""
     docs = folder / "docs"
     docs.mkdir()
     sparse, dense = [], []
@@ -120,7 +120,7 @@ def checked(home: Home, path: Path, *settings: str) -> Any:
 
 
 def ndcg(home: Home, fixture: Any, *settings: str) -> float:
-    """nDCG@10: the chunk with the fact is worth 3, any other of its document 1; a document has eight chunks."""
+    """Return nDCG@10. The chunk with the fact is worth 3, each of the other seven of its document 1."""
     ask = Ask(k=K, settings=(*home.settings, *settings))
     gains = [
         0 if row["doc"]["path"] != fixture["gold"] else 3 if fixture["must_contain"][0] in row["chunk"]["text"] else 1
@@ -131,7 +131,7 @@ def ndcg(home: Home, fixture: Any, *settings: str) -> float:
 
 
 def interval(differences: list[float]) -> tuple[float, float]:
-    """The 95 % interval of the mean, by bootstrap over queries."""
+    """Return the 95 % interval of the mean, by bootstrap over queries."""
     random = Random(20_240_501)
     means = sorted(sum(random.choices(differences, k=len(differences))) / len(differences) for _ in range(RESAMPLES))
     return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]

@@ -1,4 +1,4 @@
-"""The stores that are built in keep to what every store must: in a file, and in memory."""
+"""The built-in stores keep the promises of every store: in a file and in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recall_core.testing import StoreConformance
 
 
 class Made(StoreConformance):
-    """Stores in memory, which are closed after each test."""
+    """In-memory stores that are closed after each test."""
 
     @pytest.fixture(autouse=True)
     def clear(self) -> Iterator[None]:
@@ -34,11 +34,11 @@ class Made(StoreConformance):
 
 @pytest.mark.slow  # many unit tests have their stores in memory
 class TestMemory(Made):
-    """In memory."""
+    """The promises of a store in memory."""
 
 
 class TestFile(Made):
-    """In a file."""
+    """The promises of a store in a file."""
 
     @pytest.fixture(autouse=True)
     def folder(self, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A filter that keeps 20 of thousands of rows returns the 20 in every mode; at any selectivity, by brute force."""
+"""A filter that matches 20 of thousands of rows returns exactly these in every mode, like brute force."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ CONFIG = Config(embedding_dim=64, collapse=False)
 
 @lru_cache
 def chunk(text: str) -> NewChunk:
-    """A chunk of this text at offset 0; few texts, so that thousands of chunks cost few embeddings."""
+    """Return a chunk of this text at offset 0. Few distinct texts keep thousands of chunks cheap to embed."""
     return builders.new_chunk(text)
 
 
 def files(count: int, chunks: int) -> Iterator[builders.NewFile]:
-    """Files whose chunks all hold `retry`; those of the first file say least about it."""
+    """Yield files whose chunks all contain `retry`; those of the first file score lowest."""
     for n in range(count):
         texts = [f"retry {' '.join(WORDS[: 1 + (n + i) % 9])} {WORDS[n % 10]} " for i in range(chunks)]
         if n == 0:
@@ -64,7 +64,7 @@ SCANNED = "doc.meta.n = 199 AND doc.path GLOB 'd19?.txt' AND chunk.offset < 800"
 
 @pytest.fixture(params=["whole pool", "bounded pool"])
 def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A store of up to 20,000 vectors is ranked whole; above that each signal proposes its best."""
+    """Set the store size: up to 20,000 vectors all rows are ranked, above that each signal's best."""
     if request.param == "bounded pool":
         monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
     chosen: str = request.param
@@ -132,7 +132,7 @@ def small() -> Recall:
 
 @lru_cache
 def full_list(mode: str) -> list[tuple[str, float]]:
-    """Every row of the unfiltered answer, best first."""
+    """Return every row of the unfiltered answer, best first."""
     response = small().search("retry alpha kappa", Ask(mode=mode, k=MOST))
     return [(result["chunk"]["id"], result["score"]) for result in response["results"]]
 

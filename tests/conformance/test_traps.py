@@ -1,4 +1,4 @@
-"""Eleven mistakes that an earlier program of this kind made, one test each, end to end."""
+"""Eleven mistakes of an earlier program of this kind, each with an end-to-end test."""
 
 from __future__ import annotations
 

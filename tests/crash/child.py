@@ -1,6 +1,6 @@
-"""A process that runs commands in forks of itself, which start at once, and kills them when it is told to.
+"""A process that runs commands in its own forks, which start at once, and kills them on request.
 
-Orders come in as lines of JSON, and what became of each goes out as one.
+Orders come in as lines of JSON, and each result goes out as one line.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PRELOADED = (
 
 
 class Order(NamedTuple):
-    """A command line, and when it is killed: so many seconds after so many commits were told; never without."""
+    """A command line, killed `delay` seconds after `commits` reported commits; never if delay is None."""
 
     argv: list[str]
     commits: int = 0
@@ -48,7 +48,7 @@ class Order(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a command ended. told: seconds from its start to each commit.  generation: the last one told."""
+    """The end of a command. told: seconds from its start to each commit. generation: the last reported one."""
 
     is_killed: bool
     code: int
@@ -58,13 +58,13 @@ class Ended(NamedTuple):
 
 
 class Child:
-    """The process, from outside."""
+    """The process, seen from outside."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
     def run(self, argv: Sequence[str], *, commits: int = 0, delay: float | None = None) -> Ended:
-        """Have a command run, to its end or until it is killed."""
+        """Run a command to its end, or until it is killed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(Order(list(argv), commits, delay)) + "\n")
@@ -74,7 +74,7 @@ class Child:
 
 @contextmanager
 def started() -> Iterator[Child]:
-    """The process, for the length of the block."""
+    """Yield the process for the length of the block."""
     command = [sys.executable, "-m", "tests.crash.child"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     with subprocess.Popen(
@@ -106,7 +106,7 @@ def _ended(order: Order) -> Ended:
 
 
 def _follow(order: Order, reads: int, start: float) -> tuple[list[float], int]:
-    """When each commit was told, and the last of them, up to the moment that the order names, or to the end."""
+    """Return the time of each commit and the last generation, up to the moment in the order or to the end."""
     told: list[float] = []
     last = 0
     until = None
@@ -131,7 +131,7 @@ def _lines(reads: int) -> list[bytes]:
 
 
 def _run(argv: list[str], writes: int) -> None:
-    """In the fork: never returns."""
+    """Run the command in the fork; never return."""
     code = 70
     try:
         with commits_told(lambda generation: os.write(writes, b"%d\n" % generation)):
@@ -141,7 +141,7 @@ def _run(argv: list[str], writes: int) -> None:
 
 
 def main() -> None:
-    """Serve until there are no more orders."""
+    """Serve until the input ends."""
     for name in _PRELOADED:
         __import__(name)
     for line in sys.stdin:

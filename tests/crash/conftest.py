@@ -1,4 +1,4 @@
-"""What every test of crashes shares."""
+"""Shared fixtures of the crash tests."""
 
 from collections.abc import Iterator
 
@@ -10,12 +10,12 @@ from tests.crash.harness import Stage
 
 @pytest.fixture(autouse=True, scope="module")
 def _warm_processes_end() -> Iterator[None]:
-    """End the processes that fork with the file of tests that has used them."""
+    """End the forking processes after each test file."""
     yield
     warm.end()
 
 
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Stage:
-    """Small stores: each command is prepared, and run undisturbed, once for all files of tests."""
+    """Return small stores; each command is prepared, and run undisturbed, once for all test files."""
     return Stage(tmp_path_factory.mktemp("small"), files=2)

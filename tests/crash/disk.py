@@ -1,4 +1,4 @@
-"""The disk as SQLite sees it, where every call can be written down, or fail; and what a power cut leaves of it."""
+"""The disk as SQLite sees it, with calls that can be recorded or fail; and the state after a power cut."""
 
 from __future__ import annotations
 
@@ -19,11 +19,15 @@ SECTOR = 512
 
 
 class Call(NamedTuple):
-    """Something that is done to a file. path: from the root; "" for a temporary file without a name.
+    """An operation on a file.
 
-    at: the offset of a read or write, the size after a truncation. content: what is written. other: its new name.
-    `flush`, `rename`, `link` and `remove` are Python's, `at` the number of the open file that is flushed; the
-    others are SQLite's. At a `told` nothing is done: a commit has been told, of the generation `at`.
+    path: from the root; "" for an unnamed temporary file.
+    at: offset of a read or write, size after a truncation, or number of the open file for a flush.
+    content: the bytes written.
+    other: the new name.
+
+    `flush`, `rename`, `link` and `remove` are Python's calls, the others SQLite's. A `told` is not an operation: a
+    commit of the generation `at` was reported.
     """
 
     kind: str
@@ -41,7 +45,7 @@ Act = Callable[[Call, Do], Any]
 
 @contextmanager
 def disk(act: Act) -> Iterator[None]:
-    """Within, each connection that is opened reaches its files through `act`, and so does Python, but to write."""
+    """Route file access of every new connection, and of Python except writes, through `act` inside the block."""
     vfs = _Disk(act)
     real = {name: getattr(os, name) for name in _OF_PYTHON}
     for name, function in real.items():
@@ -88,7 +92,7 @@ class _Disk(apsw.VFS):
     def excepthook(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        """A failure that SQLite had no use for was made on purpose."""
+        """Ignore a failure that the tests caused and SQLite did not report."""
         return True
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> _File:
@@ -135,7 +139,7 @@ class _File(apsw.VFSFile):
 
 
 class Log:
-    """Every call that changes what lies in a folder, SQLite's and our own, in order; not in folders within."""
+    """Every call of SQLite and Python that changes a folder, in order, without its subfolders."""
 
     def __init__(self, base: Path) -> None:
         self.calls: list[Call] = []
@@ -144,7 +148,7 @@ class Log:
         self._own: dict[str, bytes] = self._files()
 
     def __call__(self, call: Call, do: Do) -> Any:
-        """Do it, and write it down."""
+        """Run a call and record it."""
         if call.kind in _OF_PYTHON.values():
             return self._of_python(call, do)
         if call.kind == "open" and self._is_below(call.path):
@@ -156,12 +160,12 @@ class Log:
         return done
 
     def told(self, generation: int) -> None:
-        """A commit was told."""
+        """Record that a commit was reported."""
         self.calls.append(Call("told", "", generation))
 
     @contextmanager
     def recorded(self) -> Iterator[None]:
-        """Within, what SQLite and Python do to files is written down."""
+        """Record the file operations of SQLite and Python inside the block."""
         with disk(self):
             yield
         self._look()
@@ -190,7 +194,7 @@ class Log:
         return path == str(self._base) or os.path.dirname(path) == str(self._base)  # noqa: PTH120 - asked at each call
 
     def _path_of(self, number: int) -> str:
-        """Of an open file in the folder, or of the folder."""
+        """Return the path of an open file in the folder, or of the folder."""
         status = os.fstat(number)
         places = (self._base, *map(Path, contents(self._base)))
         return next((str(path) for path in places if os.path.samestat(path.lstat(), status)), "")
@@ -205,7 +209,7 @@ class Log:
             self._of_sqlite.add(after)
 
     def _look(self) -> None:
-        """Write down what our own files hold by now and did not before."""
+        """Record changes in the project's own files."""
         files = self._files()
         for path, content in files.items():
             if self._own.get(path) == content:
@@ -218,23 +222,23 @@ class Log:
         self._own = files
 
     def _files(self) -> dict[str, bytes]:
-        """Our own: all that SQLite has not opened, and is not its store."""
+        """Return the project's own files: all that SQLite has not opened, except its store."""
         files = (path for path in contents(self._base).items() if path[0] not in self._of_sqlite)
         store = str(self._base / "recall.db")
         return {path: content for path, content in files if path not in (store, f"{store}-wal", f"{store}-shm")}
 
 
 def contents(base: Path) -> dict[str, bytes]:
-    """Every file that lies in the folder itself, by path."""
+    """Return every file directly in the folder, by path."""
     return {str(path): path.read_bytes() for path in base.iterdir() if path.is_file()}
 
 
 def after_cut(start: dict[str, bytes], calls: Sequence[Call], rng: random.Random) -> dict[str, bytes]:
-    """What lies on the disk when the power fails after these calls: by path, what each file holds.
+    """Return the content of each file, by path, after a power cut that follows these calls.
 
-    What was synced is there. Of what was not, each write is there, is lost, or is torn at the sectors, whatever came
-    before and after it. Names are made, moved and taken away in order, up to some moment: not before the making of
-    any file that was synced, nor before the folder was.
+    Synced data is there. Each unsynced write is there, lost, or torn at a sector, independent of the others. Files
+    are created, moved and removed in order up to some moment. That moment is never before the creation of a synced
+    file or the last sync of the folder.
     """
     named = _cut_of_names(calls, rng)
     files = {path: _OnDisk(content) for path, content in start.items()}
@@ -260,7 +264,7 @@ def after_cut(start: dict[str, bytes], calls: Sequence[Call], rng: random.Random
 
 
 def _cut_of_names(calls: Sequence[Call], rng: random.Random) -> int:
-    """Of how many calls the names are those that are found: at least up to the making of the last file synced."""
+    """Return how many calls on names survive: at least up to the creation of the last synced file."""
     made: dict[str, int] = {}
     least = 0
     for number, call in enumerate(calls):
@@ -278,7 +282,7 @@ def _cut_of_names(calls: Sequence[Call], rng: random.Random) -> int:
 
 
 class _OnDisk:
-    """One file: what is sure to be there, and what was written since."""
+    """One file: its safe content, and the later writes."""
 
     def __init__(self, content: bytes) -> None:
         self.synced = bytearray(content)
@@ -290,7 +294,7 @@ class _OnDisk:
         self.pending.clear()
 
     def after(self, rng: random.Random, luck: float) -> bytes:
-        """luck: how likely it is that a write is there."""
+        """Return the content after a power cut. luck: probability that a write survives."""
         content = bytearray(self.synced)
         for call in self.pending:
             if rng.random() < luck:
@@ -301,12 +305,12 @@ class _OnDisk:
 
 
 def _sectors(call: Call) -> range:
-    """Those that a write touches."""
+    """Return the sectors of a write."""
     return range(call.at // SECTOR, -(-(call.at + call.size) // SECTOR))
 
 
 def _apply(content: bytearray, call: Call, sectors: Sequence[int]) -> None:
-    """Change the content as the call does, as far as it writes to these sectors."""
+    """Apply a call to the content, limited to these sectors."""
     if call.kind == "truncate":
         del content[call.at :]
         _reach(content, call.at)

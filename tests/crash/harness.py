@@ -1,4 +1,4 @@
-"""What the tests of crashes share: commands with the folder that each is run in, and what must hold after any end."""
+"""Shared code of the crash tests: commands with their folders, and the promises after any end."""
 
 from __future__ import annotations
 
@@ -35,12 +35,14 @@ _WORDS = (
 
 
 class Scene(NamedTuple):
-    """A command, and the folder that it is run in.
+    """A command and its folder.
 
-    prepare: makes the folder as it is before the command, with so many files to read. argv: `{base}` stands for the
-    folder. again: exit codes that say that the command, run before to its very end, has nothing left to do. secrets:
-    what no file of the store holds afterwards. files: those that are whole and new or as they were. is_damaged:
-    doctor finds something before the command.
+    prepare: makes the folder before the command, with the given number of files.
+    argv: the command; `{base}` means the folder.
+    again: exit codes of a repeated command that finds nothing left to do.
+    secrets: texts that no file of the store may contain afterwards.
+    files: files that are complete and new, or unchanged.
+    is_damaged: doctor reports errors before the command.
     """
 
     name: str
@@ -53,7 +55,7 @@ class Scene(NamedTuple):
 
 
 class State(NamedTuple):
-    """All that a store holds, and the files that a command writes beside it, by name."""
+    """The content of a store, and the files written by a command, by name."""
 
     export: str
     judgements: tuple[JudgementRow, ...]
@@ -62,12 +64,12 @@ class State(NamedTuple):
 
 
 def run(scene: Scene, base: Path) -> int:
-    """The exit code of the scene's command, run in this process; its errors are deliberate ones."""
+    """Run the scene's command in this process and return its exit code; all errors must be deliberate."""
     return command(base, *scene.argv)[0]
 
 
 def command(base: Path, *argv: str) -> tuple[int, Any]:
-    """The exit code and the answer of a command on the store in that folder."""
+    """Run a command on the store in that folder; return its exit code and answer."""
     out = io.StringIO()
     code = cli.main(spelled(base, argv), streams=Streams(io.StringIO(), out, io.StringIO()))
     answer = json.loads(out.getvalue() or "{}")
@@ -76,13 +78,13 @@ def command(base: Path, *argv: str) -> tuple[int, Any]:
 
 
 def spelled(base: Path, argv: Sequence[str]) -> list[str]:
-    """The command line that is told to Recall."""
+    """Return the command line for Recall."""
     store = [] if argv[0] == "init" else ["--store", str(base / "recall.db")]
     return [*(word.replace("{base}", str(base)) for word in argv), "--json", *store]
 
 
 def errors(base: Path) -> set[str]:
-    """The codes of what doctor finds wrong; of the error where it finds no store."""
+    """Return the error codes of doctor, or the code of the error if there is no store."""
     _, answer = command(base, "doctor")
     if "checks" not in answer:
         return {answer["error"]["code"]}
@@ -90,7 +92,7 @@ def errors(base: Path) -> set[str]:
 
 
 def state(scene: Scene, base: Path) -> State:
-    """What the store in that folder holds."""
+    """Return the content of the store in that folder."""
     with Recall.open(str(base)) as recall:
         out = io.StringIO()
         recall.export(out)
@@ -100,14 +102,14 @@ def state(scene: Scene, base: Path) -> State:
 
 
 def files_of(scene: Scene, base: Path) -> dict[str, bytes]:
-    """What the scene's files hold, as far as they are there."""
+    """Return the content of the scene's existing files."""
     return {name: (base / name).read_bytes() for name in scene.files if (base / name).exists()}
 
 
 def expect_whole(scene: Scene, stage: Stage, base: Path, *, committed: int = 0) -> None:
-    """What holds however a command has ended: no commit is lost, nothing is damaged, and it can be run again.
+    """Check the promises after any end of a command: no commit is lost, nothing is damaged, and it can run again.
 
-    Then all is as after a run of it that nothing disturbed. committed: the generation that was told last.
+    The second run leads to the state of an undisturbed run. committed: the last reported generation.
     """
     undisturbed, before, there = stage.undisturbed(scene), stage.before(scene), files_of(scene, base)
     for name in scene.files:
@@ -129,8 +131,10 @@ def expect_whole(scene: Scene, stage: Stage, base: Path, *, committed: int = 0) 
 
 @contextmanager
 def commits_told(tell: Callable[[int], None]) -> Iterator[None]:
-    """Within, `tell` is called as soon as SQLite has reported a commit to a connection, with the generation of the
-    store, or 0 for a commit to any other file."""
+    """Call `tell` inside the block as soon as SQLite reports a commit to a connection.
+
+    `tell` gets the generation of the store, or 0 for a commit to another file.
+    """
 
     def hook(db: apsw.Connection) -> None:
         if db.filename and not is_asking:
@@ -153,7 +157,7 @@ def commits_told(tell: Callable[[int], None]) -> Iterator[None]:
 
 
 def _generation(path: str) -> int:
-    """How many write transactions the store of that file has seen; 0 where it cannot be read."""
+    """Return the number of write transactions of a store file, or 0 if it is unreadable."""
     db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         return int(db.execute("SELECT value FROM meta WHERE key = 'generation'").get)
@@ -164,7 +168,7 @@ def _generation(path: str) -> int:
 
 
 def _vectors(base: Path) -> tuple[frozenset[bytes], frozenset[bytes]]:
-    """Every two numbers beside each other, none of them 0, of the vectors of secret texts, and of all others."""
+    """Return every two adjacent non-zero numbers in vectors of secret texts, and in all other vectors."""
     pieces: tuple[set[bytes], set[bytes]] = (set(), set())
     db = apsw.Connection(str(base / "recall.db"))
     for is_secret, vector in db.execute(_EVERY_VECTOR):
@@ -185,7 +189,7 @@ JOIN (
 
 
 class Stage:
-    """Folders in which scenes are played: each is prepared once and copied for every trial."""
+    """Folders for scenes: each is prepared once and copied for every trial."""
 
     def __init__(self, folder: Path, *, files: int) -> None:
         self._folder = folder
@@ -195,14 +199,14 @@ class Stage:
         self._vectors: dict[str, frozenset[bytes]] = {}
 
     def trial(self, scene: Scene) -> Path:
-        """A folder in which the scene's command may be run, just as it was prepared."""
+        """Return a prepared folder for the scene's command."""
         self._trials += 1
         base = self._folder / f"{scene.name}-{self._trials}"
         shutil.copytree(self._prepared(scene), base)
         return base
 
     def undisturbed(self, scene: Scene) -> State:
-        """The state after the scene's command, run once without any disturbance."""
+        """Return the state after one undisturbed run of the scene's command."""
         if scene.name not in self._states:
             base = self.trial(scene)
             assert run(scene, base) == 0
@@ -213,24 +217,24 @@ class Stage:
         return self._states[scene.name]
 
     def vectors(self, scene: Scene) -> frozenset[bytes]:
-        """Pieces of the vectors that a purge takes away, which stand in no other vector."""
+        """Return pieces of the purged vectors that occur in no other vector."""
         if scene.name not in self._vectors:
             found = _vectors(self._prepared(scene)) if scene.secrets else (frozenset(), frozenset())
             self._vectors[scene.name] = found[0] - found[1]
         return self._vectors[scene.name]
 
     def unknown(self, scene: Scene, base: Path) -> list[str]:
-        """What lies in the folder and neither was there before the command nor is what it makes."""
+        """Return files that neither existed before the command nor belong to its output."""
         known = {path.name for path in self._prepared(scene).iterdir()} | {*scene.files}
         names = sorted(path.name for path in base.iterdir())
         return [name for name in names if name not in known and not name.startswith("recall.db")]
 
     def before(self, scene: Scene) -> dict[str, bytes]:
-        """What the scene's files hold before its command."""
+        """Return the content of the scene's files before its command."""
         return files_of(scene, self._prepared(scene))
 
     def end(self, base: Path) -> None:
-        """Take the folder of a trial away."""
+        """Remove the folder of a trial."""
         shutil.rmtree(base)
 
     def _prepared(self, scene: Scene) -> Path:
@@ -243,7 +247,7 @@ class Stage:
 
 
 def write(base: Path, name: str, text: str, *, age: int = 0) -> None:
-    """A file of the folder, last changed at a time of its own."""
+    """Write a file with a distinct modification time."""
     path = base / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
@@ -251,7 +255,7 @@ def write(base: Path, name: str, text: str, *, age: int = 0) -> None:
 
 
 def notes(base: Path, files: int, *, version: int = 0, step: int = 1) -> None:
-    """So many files of several chunks each; every `step`-th of them is written."""
+    """Write `files` files of several chunks each, or every `step`-th of them."""
     for number in range(0, files, step):
         rng = random.Random(f"{number} {version}")
         paragraphs = [" ".join(rng.choices(_WORDS, k=rng.randint(10, 30))) for _ in range(12)]
@@ -260,7 +264,7 @@ def notes(base: Path, files: int, *, version: int = 0, step: int = 1) -> None:
 
 
 def _to_init(base: Path, files: int) -> None:
-    """No store at all."""
+    """Prepare a folder without a store."""
     for name in ("recall.db", "recall.toml"):
         (base / name).unlink()
 
@@ -300,7 +304,7 @@ def _to_import(base: Path, files: int) -> None:
 
 
 def _to_purge(base: Path, files: int) -> None:
-    """A document of two versions, with labels and a judgement."""
+    """Prepare a document of two versions, with labels and a judgement."""
     _added(base, files // 2)
     notes(base, files)
     labels = Root("", tags=(SECRETS["tag"],), meta=(("key", SECRETS["meta"]),), source=SECRETS["source"])
@@ -316,7 +320,7 @@ def _to_purge(base: Path, files: int) -> None:
 
 
 def _to_migrate(base: Path, files: int) -> None:
-    """The store in the schema before this one."""
+    """Prepare a store in the previous schema."""
     _added(base, files)
     new = base / "new.db"
     (base / "recall.db").rename(new)
@@ -339,7 +343,7 @@ def _to_copy(base: Path, files: int) -> None:
 
 
 def _to_fix(base: Path, files: int) -> None:
-    """A store of which an index and the words are damaged, and nothing that cannot be made anew."""
+    """Prepare a store with a damaged index and damaged words; everything can be rebuilt."""
     _added(base, files)
     _spoil(base / "recall.db", "chunk_text_hash", "chunk_fts_data")
 
@@ -351,7 +355,7 @@ def _to_recover(base: Path, files: int) -> None:
 
 
 def _to_copy_secrets(base: Path, files: int) -> None:
-    """A store with secrets, a damaged copy of it, and a folder that might be another disk."""
+    """Prepare a store with secrets, a damaged copy of it, and a folder that could be another disk."""
     _to_purge(base, files)
     shutil.copy(base / "recall.db", base / "old.db")
     _spoil(base / "old.db", "chunk_text_hash", "chunk_fts_data")
@@ -364,7 +368,7 @@ def _to_fix_secrets(base: Path, files: int) -> None:
 
 
 def _spoil(path: Path, *names: str) -> None:
-    """Write zeroes over the root pages of these tables and indexes."""
+    """Overwrite the root pages of these tables and indexes with zeroes."""
     db = apsw.Connection(str(path))
     size = db.pragma("page_size")
     pages = [db.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).get for name in names]

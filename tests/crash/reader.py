@@ -1,7 +1,7 @@
-"""A process that asks one store the same questions over and over, and says what it was answered.
+"""A process that repeats the same queries on one store and reports the answers.
 
-A line for each answer: the digest of the state that it is of, the number of the question, a hash of the answer, and
-whether any of it came from memory. It ends once its input does.
+Each answer is one line: digest of its state, number of the query, hash of the answer, and whether memory was used.
+The process ends at the end of its input.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ QUESTIONS: tuple[Callable[[Recall], Any], ...] = (
 
 
 def answered(recall: Recall, question: int) -> tuple[str, str]:
-    """The digest of the state that was asked, and a hash of all that state and question determine of the answer."""
+    """Return the digest of the state, and a hash of everything in the answer that state and query determine."""
     answer = QUESTIONS[question](recall)
     digest = answer["stats"]["digest"]
     answer["stats"] = {key: value for key, value in answer["stats"].items() if key not in ("took_ms", "timings")}
@@ -53,7 +53,7 @@ REFUSED = "refused"
 
 
 class Answer(NamedTuple):
-    """One line."""
+    """One line of the output."""
 
     digest: str
     question: int
@@ -62,25 +62,25 @@ class Answer(NamedTuple):
 
 
 class Reader:
-    """The process, from outside; its answers go to a file."""
+    """The process, seen from outside; its answers go to a file."""
 
     def __init__(self, process: subprocess.Popen[bytes], answers: Path) -> None:
         self._process = process
         self._answers = answers
 
     def asked(self) -> int:
-        """How many questions it has asked so far."""
+        """Return the number of queries so far."""
         assert self._process.poll() is None, self._process.returncode
         return self._answers.read_bytes().count(b"\n")
 
     def so_far(self) -> list[Answer]:
-        """Every answer that it has written by now."""
+        """Return the answers written so far."""
         text, _, _ = self._answers.read_text().rpartition("\n")
         lines = (line.split() for line in text.splitlines())
         return [Answer(digest, int(question), answer, bool(int(used))) for digest, question, answer, used in lines]
 
     def answers(self) -> list[Answer]:
-        """Every answer, once it has ended."""
+        """Return every answer once the process has ended."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         assert self._process.wait() == 0
@@ -89,7 +89,7 @@ class Reader:
 
 @contextmanager
 def started(base: Path, answers: Path, *, seed: int, is_careless: bool = False) -> Iterator[Reader]:
-    """A reader of the store in that folder. is_careless: takes what is in memory for that of any generation."""
+    """Yield a reader of the store in that folder. is_careless: use memory of any generation."""
     command = [sys.executable, "-m", "tests.crash.reader", str(base), str(seed), "careless" * is_careless]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     with (
@@ -103,7 +103,7 @@ def started(base: Path, answers: Path, *, seed: int, is_careless: bool = False) 
 
 
 def main(base: str, seed: str, fault: str) -> None:
-    """Ask until there is no more input; at times through a connection that is new, and with all of it in memory."""
+    """Query until the input ends; sometimes with a new connection, and with everything in memory."""
     rng = random.Random(seed)
     if fault:
         Shared.find = lambda shared, _: shared._kept  # type: ignore[method-assign]
@@ -128,7 +128,7 @@ def main(base: str, seed: str, fault: str) -> None:
 
 
 def _followed() -> list[bool]:
-    """Gets an entry whenever a question looks for what is in memory: whether it is."""
+    """Return a list that gets an entry whenever a query checks the memory: True if it is filled."""
     used: list[bool] = []
 
     def follow(look: Callable[..., Snapshot | None]) -> Callable[..., Snapshot | None]:

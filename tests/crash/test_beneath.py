@@ -1,4 +1,4 @@
-"""A store whose file is moved, replaced, deleted or cut off beneath its holder: a clear end, and nothing lost."""
+"""A store whose file is moved, replaced, deleted or truncated while it is open: a clear error, and no loss."""
 
 from __future__ import annotations
 
@@ -118,13 +118,13 @@ def _play(base: Path, use: Callable[[Recall, Change], None], change: Change) -> 
 
 
 def _content(store: Path) -> bytes:
-    """What is found there, once whoever opens it has taken in the log beside it."""
+    """Return the content of the store after a new connection has folded its log."""
     assert errors(store.parent) == set()
     return store.read_bytes()
 
 
 def _other_store(base: Path, place: Path) -> None:
-    """A small store of its own, of the same settings."""
+    """Make a small separate store with the same settings."""
     home = base / "home"
     Recall.init(str(home), settings={"embedding_dim": 64})
     (home / "recall.db").rename(place)
@@ -132,7 +132,7 @@ def _other_store(base: Path, place: Path) -> None:
 
 
 def _back(base: Path) -> None:
-    """Put the file back as it was, without what is left of any log."""
+    """Put the original file back, without the rest of any log."""
     for path in (*base.glob("recall.db*"), base / "other.db", base / "elsewhere.db", base / "new.md"):
         path.unlink(missing_ok=True)
     (base / "kept.db").rename(base / "recall.db")

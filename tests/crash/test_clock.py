@@ -1,4 +1,4 @@
-"""A clock that goes back, stands still or leaps between two commands changes nothing that they do."""
+"""A clock that runs back, stops or jumps between two commands changes no result."""
 
 from __future__ import annotations
 
@@ -80,5 +80,5 @@ def test_clock_changes_between_commands_change_no_result(tmp_path: Path) -> None
 
 
 def _timeless(line: str) -> object:
-    """A line of an export without what depends on times."""
+    """Return a line of an export without its times."""
     return {key: value for key, value in json.loads(line).items() if key not in ("mtime_ns", "digest", "sha256")}

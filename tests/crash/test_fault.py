@@ -1,4 +1,4 @@
-"""A command of which any call to the disk fails says so, has lost nothing, and can be run again."""
+"""A command with any failing disk call reports it, loses nothing and can run again."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ FAULTS = {
 
 
 class Fault:
-    """The disk, on which one call fails that can fail so, by its number; is_for_good: and every later one too."""
+    """A disk on which the call with this number fails. is_for_good: all later calls fail too."""
 
     def __init__(self, how: str, number: int | None, *, is_for_good: bool = False) -> None:
         self.how = how
@@ -143,7 +143,7 @@ def test_command_survives_disk_failing_from_any_call_on(
 
 
 def _some(scene: Scene, how: str, stage: Stage, most: int) -> list[int]:
-    """Numbers of calls that can fail so, chosen at random."""
+    """Return the numbers of some random calls that can fail in this way."""
     base = stage.trial(scene)
     whole = Fault(how, None)
     with disk(whole):
@@ -152,7 +152,7 @@ def _some(scene: Scene, how: str, stage: Stage, most: int) -> list[int]:
 
 
 def _fail(scene: Scene, how: str, stage: Stage, numbers: Iterable[int], *, is_for_good: bool = False) -> int:
-    """Let these calls fail, each in a run of its own, up to the first that is not reached; returns how many did."""
+    """Fail each of these calls in a separate run, up to the first unreached call; return the number of failures."""
     failed = 0
     for number in numbers:
         base = stage.trial(scene)
@@ -172,7 +172,7 @@ def _fail(scene: Scene, how: str, stage: Stage, numbers: Iterable[int], *, is_fo
 
 
 def _expect_recovered(base: Path, recovered: dict[str, Any]) -> None:
-    """All is there, if in another order, or what is lost is told. Then begin anew."""
+    """Check that everything is there in any order, or that losses are reported. Then start again."""
     held = command(base, "stats")[1]["store"]["digest"]
     assert recovered["lost"] or recovered["digest"] == held
     (base / "new.db").unlink()

@@ -1,4 +1,4 @@
-"""A command for which the disk has no room says so, has lost nothing, and can be run again once there is room."""
+"""A command without disk space reports it, loses nothing and can run again once there is space."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SCENES = (ADD, SYNC, COMPACT, IMPORT, PURGE)
 
 
 class Room:
-    """A disk on which a folder may grow by so many bytes. grown: by how many it has, at the most."""
+    """A disk with limited space for a folder. grown: largest growth in bytes."""
 
     def __init__(self, limit: float) -> None:
         self.limit = limit
@@ -101,7 +101,7 @@ def _fill(scene: Scene, stage: Stage, *, limits: int, counted: Callable[..., Non
 
 @contextmanager
 def _small_disk(folder: Path, size: int) -> Iterator[Path]:
-    """A file system in memory of so many bytes, mounted there."""
+    """Mount a file system of `size` bytes in memory."""
     folder.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=False)
     if mounted.returncode != 0:

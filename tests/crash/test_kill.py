@@ -1,4 +1,4 @@
-"""A command that is killed at any moment has lost nothing that was committed, and can be run again."""
+"""A command that is killed at any moment loses no commit and can run again."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ def test_command_killed_at_any_moment_leaves_no_copy(
 
 
 def _kill_copying(scene: Scene, killer: Child, stage: Stage, *, kills: int, counted: Callable[..., None]) -> int:
-    """Kill so many runs; after the next write no part is left, and after a purge no piece of a text in any file.
+    """Kill `kills` runs and return how many left a partial copy.
 
-    Returns how many kills have left a part.
+    After the next write no copy is left, and after a purge no file contains a piece of the text.
     """
     usual = _usual(scene, killer, stage)
     rng = random.Random(f"{SEED} {scene.name}")
@@ -114,7 +114,7 @@ def _kill_copying(scene: Scene, killer: Child, stage: Stage, *, kills: int, coun
 
 
 def _kill(scene: Scene, killer: Child, stage: Stage, *, kills: int, counted: Callable[..., None]) -> None:
-    """Kill so many runs of the command, the first and every second one after a commit that was reported."""
+    """Kill `kills` runs of the command, the first and every second one after a reported commit."""
     usual = _usual(scene, killer, stage)
     rng = random.Random(f"{SEED} {scene.name}")
     done, behind_a_commit = 0, 0
@@ -132,7 +132,7 @@ def _kill(scene: Scene, killer: Child, stage: Stage, *, kills: int, counted: Cal
 
 @contextmanager
 def _reader(base: Path) -> Iterator[None]:
-    """Somebody who has the store open for the length of the block, and asks before and after."""
+    """Keep the store open in another connection during the block, and query it before and after."""
     with Recall.open(str(base)) as recall:
         recall.search("quokka")
         yield
@@ -140,7 +140,7 @@ def _reader(base: Path) -> Iterator[None]:
 
 
 def _usual(scene: Scene, killer: Child, stage: Stage) -> Ended:
-    """How the command ends that nobody kills."""
+    """Return the end of an undisturbed run."""
     base = stage.trial(scene)
     ended = killer.run(spelled(base, scene.argv))
     assert (ended.is_killed, ended.code) == (False, 0)
@@ -149,7 +149,7 @@ def _usual(scene: Scene, killer: Child, stage: Stage) -> Ended:
 
 
 def _killed(rng: random.Random, killer: Child, argv: list[str], usual: Ended, *, is_late: bool) -> Ended:
-    """The command, killed at some moment; late, after one of its commits. It may end before that."""
+    """Run the command and kill it at some moment; late: after one of its commits. It may end before that."""
     commits = rng.randint(1, len(usual.told)) if is_late and usual.told else 0
     since = usual.told[commits - 1] if commits else 0.0
     return killer.run(argv, commits=commits, delay=rng.random() * (usual.seconds - since))

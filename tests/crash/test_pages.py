@@ -1,4 +1,4 @@
-"""A file with a flipped bit, swapped pages or a zeroed one: doctor finds it, or no answer knows it; it is mended."""
+"""A file with a flipped bit, swapped or zeroed pages: doctor finds and repairs it, or no answer is affected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LEFT = {"slices", "digest"}
 
 
 class Known(NamedTuple):
-    """What the undamaged store says."""
+    """The answers of the undamaged store."""
 
     export: str
     answers: list[str]
@@ -64,13 +64,13 @@ def exported(recall: Recall) -> str:
 
 
 def judged(recall: Recall) -> list[Any]:
-    """Every judgement with its question: without that it is none."""
+    """Return every judgement with its query."""
     queries = recall.store.judged_queries()
     return [(queries[row.query], row) for row in recall.store.judgements() if row.query in queries]
 
 
 def answers(recall: Recall) -> list[str]:
-    """Questions of every kind, with all that they answer but the time that it took."""
+    """Return the answers to queries of every kind, without their times."""
     asked = [
         recall.search("quokka wombat", k=30, explain=True),
         recall.search("東京 café", k=30, mode="lexical"),
@@ -86,7 +86,7 @@ def answers(recall: Recall) -> list[str]:
 
 
 def spoil(path: Path, chance: Random, kind: str) -> str:
-    """Damage the file; which tree of it is hit."""
+    """Damage the file and return the tree that was hit."""
     raw = bytearray(path.read_bytes())
     page = chance.randrange(len(raw) // damage.PAGE)
     start = page * damage.PAGE
@@ -103,7 +103,7 @@ def spoil(path: Path, chance: Random, kind: str) -> str:
 
 
 def tried(ask: Callable[[], Any]) -> Any:
-    """What is answered, or the refusal: damage is told by no other error."""
+    """Return the answer, or the refusal; damage may raise no other error."""
     try:
         return ask()
     except RecallError as error:
@@ -111,13 +111,13 @@ def tried(ask: Callable[[], Any]) -> Any:
 
 
 def read(recall: Recall, known: Known) -> dict[str, str]:
-    """Every text that can be read, by path and by id."""
+    """Return every readable text, by path and by id."""
     found = {name: tried(lambda name=name: recall.get(name)["found"]["text"]) for name in known.texts}
     return {name: text for name, text in found.items() if isinstance(text, str)}
 
 
 def case(seed: int, made: Path, known: Known, place: Path) -> str:
-    """One damage, from its finding to its mending; what became of it."""
+    """Damage a store, find and repair it, and return the outcome."""
     chance = Random(seed)
     kind = KINDS[seed % len(KINDS)]
     shutil.rmtree(place, ignore_errors=True)
@@ -192,7 +192,7 @@ LIKE = {"root": "vec_rerank", "left_out": "vec_windowed", "judgement": "vec_next
 
 
 def exchanged(made: Path, base: Path, one: str, other: str) -> None:
-    """The pages of two trees change places: it is found, and mended."""
+    """Swap the pages of two trees, and check that this is found and repaired."""
     pages = damage.trees(made / "recall.db")
     damage.exchange(damage.copied(made, base) / "recall.db", pages[one], pages[other])
     opened = tried(lambda: Recall.open(str(base)))

@@ -1,4 +1,4 @@
-"""Wherever the power is cut, what was committed is there, and the command can be run again."""
+"""A power cut at any moment loses no commit, and the command can run again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CUTS = 72
 
 
 class Recorded(NamedTuple):
-    """What lay in the folder before the command, by path, and everything that it did to its disk."""
+    """The folder before the command, by path, and every disk operation of the command."""
 
     start: dict[str, bytes]
     calls: list[Call]
@@ -78,7 +78,7 @@ def _cut(scene: Scene, stage: Stage, *, cuts: int, counted: Callable[..., None])
 
 
 def _recorded(scene: Scene, stage: Stage) -> Recorded:
-    """The scene's command, run once."""
+    """Run the scene's command once and record it."""
     base = stage.trial(scene)
     start, log = contents(base), Log(base)
     with log.recorded(), commits_told(log.told):
@@ -88,7 +88,7 @@ def _recorded(scene: Scene, stage: Stage) -> Recorded:
 
 
 def _put(base: Path, files: dict[str, bytes], rng: random.Random) -> None:
-    """Let the folder hold these files and no others; the index of a log, which is never synced, holds anything."""
+    """Put exactly these files into the folder; the index of a log, which is never synced, gets random content."""
     for path in contents(base):
         Path(path).unlink()
     for path, content in files.items():

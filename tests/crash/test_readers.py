@@ -1,4 +1,4 @@
-"""Whatever a writer does, each answer of those who read meanwhile is that of a state that was committed."""
+"""During any writes, each answer of concurrent readers belongs to a committed state."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STEPS = (
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
-    """By the digest of every state that is ever committed, the answer to each question."""
+    """Return the answer to each query, by the digest of every state that is ever committed."""
     base, found = _store(tmp_path_factory.mktemp("expected")), {}
     for version in range(VERSIONS):
         notes(base, FILES, version=version)
@@ -117,7 +117,7 @@ def test_answers_from_stale_memory_are_recognised_as_wrong(
 
 
 def _wrong(recall: Recall, expected: dict[str, list[str]]) -> list[int]:
-    """The questions that are refused, or answered otherwise than the state that is named was."""
+    """Return the queries that are refused or answered differently from the named state."""
     wrong = []
     for question in range(len(QUESTIONS)):
         try:
@@ -130,7 +130,7 @@ def _wrong(recall: Recall, expected: dict[str, list[str]]) -> list[int]:
 
 
 def _false(answers: list[Answer], expected: dict[str, list[str]]) -> list[Answer]:
-    """Those that are refusals, or are not what the state that they name answers."""
+    """Return the answers that are refusals or differ from their named state."""
     return [each for each in answers if each.digest == REFUSED or expected[each.digest][each.question] != each.answer]
 
 
@@ -142,7 +142,7 @@ def _read_beside_a_writer(
     is_over: Callable[[list[Reader]], bool],
     counted: Callable[..., None],
 ) -> None:
-    """Write until it is over, and all have begun to ask; then look at every answer."""
+    """Write until `is_over` returns True and all readers have begun; then check every answer."""
     base = _store(folder)
     with ExitStack() as stack:
         reading = [stack.enter_context(reader.started(base, folder / f"answers{n}", seed=n)) for n in range(readers)]
@@ -158,7 +158,7 @@ def _read_beside_a_writer(
 
 
 def _write(base: Path, is_over: Callable[[], bool]) -> int:
-    """Change the store again and again; returns how often."""
+    """Change the store repeatedly; return the number of changes."""
     for step in count(1):
         notes(base, FILES, version=(step // len(STEPS)) % VERSIONS)
         code, answer = command(base, *STEPS[step % len(STEPS)])

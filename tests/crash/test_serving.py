@@ -1,4 +1,4 @@
-"""Whatever dies or is replaced while a store is served, nothing is lost, and the next answer is right."""
+"""Nothing is lost when a process of a served store dies or its file is replaced, and the next answer is right."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SEED = 23
 
 
 def _asked(client: Client, random: Random, count: int) -> list[int]:
-    """So many calls in flight; nothing where the server has gone."""
+    """Send `count` calls; none if the server is gone."""
     numbers = []
     with suppress(OSError):
         for _ in range(count):
@@ -40,7 +40,7 @@ def _asked(client: Client, random: Random, count: int) -> list[int]:
 
 
 def _answers(client: Client, numbers: list[int]) -> list[dict[str, Any]]:
-    """The answers, until the server is gone."""
+    """Return the answers up to the end of the server."""
     found: list[dict[str, Any]] = []
     with suppress(EOFError):
         found.extend(json.loads(text_of(client.receive(number))) for number in numbers)
@@ -48,7 +48,7 @@ def _answers(client: Client, numbers: list[int]) -> list[dict[str, Any]]:
 
 
 def _false(answers: list[dict[str, Any]], *histories: History) -> list[str]:
-    """Those that are of no state of any of these stores. An error has a code, and is no defect."""
+    """Return defects, and complaints about answers that belong to no state of these stores."""
     found = []
     for answer in answers:
         if "code" in answer:
@@ -67,7 +67,7 @@ def _history(base: Path) -> History:
 
 
 def _is_right(client: Client, base: Path) -> None:
-    """The next answer is that of the store as it is."""
+    """Check that the next answer belongs to the current store."""
     history = _history(base)
     (last,) = [digest for digest, number in history.numbers.items() if number == len(history.counts) - 1]
     answer = json.loads(client.call("search", query="restless", mode="lexical", k=10, fields="all"))
@@ -101,7 +101,7 @@ def _kill_servers(folder: Path, kills: int, counted: Callable[..., None]) -> Non
 
 
 def _kill_syncing(folder: Path, kills: int, counted: Callable[..., None]) -> None:
-    """Servers that sync by themselves, killed in the midst of it; files are written anew before each."""
+    """Kill servers during their own sync; files are rewritten before each."""
     base, random = filled(folder / "store", FILES), Random(SEED)
     texts: dict[str, str] = {}
     for kill in range(kills):
