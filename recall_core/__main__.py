@@ -18,7 +18,7 @@ def program() -> None:
 def main() -> int:
     """Run the process's command line and return its exit code."""
     starting.begin()
-    if sys.argv[1:] == ["--version"] and starting.is_told(f"recall {__version__}\n"):
+    if sys.argv[1:] == ["--version"] and starting.write_ascii(f"recall {__version__}\n"):
         return 0
 
     if "_ARGCOMPLETE" in os.environ:

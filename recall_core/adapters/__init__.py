@@ -1,4 +1,5 @@
-"""Thin ways in: each parses a request, calls one method of Recall and prints one Response."""
+"""The command line and the MCP server. Each command parses a request, calls one method of Recall and prints the
+response."""
 
 from recall_core._lazy import attach
 

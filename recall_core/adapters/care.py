@@ -1,4 +1,4 @@
-"""The care of a store: figures, checks, repair, copies; and what serves other programs: mcp, schema, completion."""
+"""Commands that maintain a store (stats, doctor, compact, backup, verify, recover), and mcp, schema, completion."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ def verify(request: Request, streams: Streams, opener: Opener) -> VerifyResponse
 
 
 def verified_lines(response: VerifyResponse) -> Iterator[str]:
-    """Yield what the file holds, and what was checked."""
+    """Yield the contents of the file and the checks."""
     view = response["verified"]
-    held = "damaged"
+    contents = "damaged"
     if "documents" in view and "chunks" in view:
         named = f"digest {view['digest']}" if "digest" in view else f"sha256 {view.get('sha256', '')}"
-        held = f"{count_of(view['documents'], 'document')}, {count_of(view['chunks'], 'chunk')}  {named}"
-    yield f"{clean(view['path'])}: {view['kind']}, {held}"
+        contents = f"{count_of(view['documents'], 'document')}, {count_of(view['chunks'], 'chunk')}  {named}"
+    yield f"{clean(view['path'])}: {view['kind']}, {contents}"
     yield from check_lines(response)
 
 
 def recovered_lines(response: RecoverResponse) -> Iterator[str]:
-    """Yield what the new store holds, what is lost, and the checks that are not good."""
+    """Yield the contents of the new store, the losses, and the failed checks."""
     view = response["recovered"]
     amount = f"{count_of(view['documents'], 'document')}, {count_of(view['chunks'], 'chunk')}"
     without = f", {view['without_vector']} without a vector" if view["without_vector"] else ""
@@ -67,12 +67,12 @@ def recovered_lines(response: RecoverResponse) -> Iterator[str]:
 
 
 def store_lines(response: StatsResponse) -> Iterator[str]:
-    """Yield the store's figures, one a line."""
+    """Yield the figures of the store, one per line."""
     yield from (f"{name:<16}{value}" for name, value in store_rows(response))
 
 
 def store_rows(response: StatsResponse) -> Iterator[tuple[str, str]]:
-    """Yield the store's figures as (name, value)."""
+    """Yield the figures of the store as (name, value)."""
     without_text = response["stats"].get("without_text")
     for name, value in response["store"].items():
         if isinstance(value, list):
@@ -86,7 +86,7 @@ def store_rows(response: StatsResponse) -> Iterator[tuple[str, str]]:
 
 
 def draw_store(response: StatsResponse, console: Console, flags: Any) -> Table:
-    """Draw the figures, one a row."""
+    """Draw the figures as a table."""
     table = adapters.terminal.Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -96,7 +96,7 @@ def draw_store(response: StatsResponse, console: Console, flags: Any) -> Table:
 
 
 def check_lines(response: DoctorResponse | VerifyResponse) -> Iterator[str]:
-    """Yield every check with what it saw and what mends it."""
+    """Yield each check with its evidence and fix."""
     for check in response["checks"]:
         fix = f"  fix: {check['fix']}" if "fix" in check else ""
         yield f"{check['severity']:<9}{check['code']:<24}{check['evidence']}{fix}"
@@ -104,7 +104,7 @@ def check_lines(response: DoctorResponse | VerifyResponse) -> Iterator[str]:
 
 
 def lost_lines(lost: Sequence[LostView]) -> Iterator[str]:
-    """Yield what mending could not bring back, one a line."""
+    """Yield what the repair lost, one per line."""
     for each in lost:
         yield "  ".join(
             [f"  lost {each['kind']}", *(clean(part) for part in (each["path"], each.get("place", "")) if part)]
@@ -133,7 +133,7 @@ def exit_by_checks(response: DoctorResponse | VerifyResponse | RecoverResponse, 
 
 
 def compacted_lines(response: CompactResponse) -> Iterator[str]:
-    """Yield what compact freed."""
+    """Yield what compact removed and freed."""
     freed = response["compacted"]
     sizes = f"{freed['bytes_before']} -> {freed['bytes_after']} bytes"
     signed = f", {count_of(freed['signatures'], 'signature')}" if "signatures" in freed else ""
@@ -143,7 +143,7 @@ def compacted_lines(response: CompactResponse) -> Iterator[str]:
 
 
 def backup(recall: Recall, request: Request, streams: Streams) -> BackupResponse:
-    """Copy the store and check the copy, with a bar."""
+    """Copy the store and verify the copy, with a progress bar."""
     steps = api.write.backup(
         recall.engine, Path(request.words[0]), force=request.flags.force, mode=mode_of(request.flags)
     )
@@ -151,14 +151,14 @@ def backup(recall: Recall, request: Request, streams: Streams) -> BackupResponse
 
 
 def backup_lines(response: BackupResponse) -> Iterator[str]:
-    """Yield what was copied, and its digest."""
+    """Yield the contents of the copy and its digest."""
     view = response["backup"]
     amount = f"{count_of(view['documents'], 'document')}, {count_of(view['chunks'], 'chunk')}, {view['bytes']} bytes"
     yield f"{clean(view['path'])}: {amount}  digest {view['digest']}"
 
 
 def schema(request: Request, streams: Streams, opener: Opener) -> None:
-    """Print the JSON Schema as it is shipped."""
+    """Print the packaged JSON Schema."""
     streams.stdout.write(SCHEMA.read_text(encoding="utf-8"))
 
 
@@ -170,29 +170,29 @@ def completion_script(request: Request, streams: Streams, opener: Opener) -> Non
 COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "mcp",
-        "Serve the store to agents over the Model Context Protocol, on stdin and stdout.",
-        # The server is imported when it runs.
+        "Serve the store to agents over the Model Context Protocol (MCP) on stdin and stdout.",
+        # A lambda, so that the server is imported only when it runs.
         run=lambda request, streams, opener: adapters.mcp.command.run(request, streams, opener),  # noqa: PLW0108
         prints=None,
         flags=(
-            Flag("--http", "serve on a port of this machine instead, for who has the token"),
-            Flag("--port", "with --http: the port (8765); 0 takes a free one", "N", least=0),
-            Flag("--no-token", "with --http: answer every user of this machine"),
-            Flag("--watch", "sync when files of added folders change, once they have rested"),
-            Flag("--on-boot", "sync as the server starts"),
-            Flag("--interval", "sync every so many seconds", "SECONDS", is_seconds=True),
-            Flag("--base", "the folder that paths are relative to (the store's)", "DIR"),
-            Flag("--tools", "offer these tools alone, with commas between them (all)", "NAMES"),
-            Flag("--structured", "also send each answer as structured content"),
+            Flag("--http", "serve on a local port instead; clients need the token"),
+            Flag("--port", "with --http: port (default 8765; 0 picks a free one)", "N", least=0),
+            Flag("--no-token", "with --http: require no token; any user of this machine can connect"),
+            Flag("--watch", "sync when files in a root change"),
+            Flag("--on-boot", "sync when the server starts"),
+            Flag("--interval", "sync every SECONDS seconds", "SECONDS", is_seconds=True),
+            Flag("--base", "folder that paths are relative to (default: the store's)", "DIR"),
+            Flag("--tools", "comma-separated tools to offer (default: all)", "NAMES"),
+            Flag("--structured", "also send answers as structured content"),
             Flag(
                 "--max-answer-chars",
-                "characters of an answer, beyond which it names what is left out",
+                "most characters per answer; longer answers name what is left out",
                 "N",
                 least=1,
             ),
-            Flag("--call-timeout", "how long a call may take (60)", "SECONDS", is_seconds=True),
-            Flag("--connections", "connections to the store (4)", "N", least=1),
-            Flag("--install", "print the entry for this client's configuration", "CLIENT", choices=_CLIENTS),
+            Flag("--call-timeout", "time limit of a call (default 60)", "SECONDS", is_seconds=True),
+            Flag("--connections", "connections to the store (default 4)", "N", least=1),
+            Flag("--install", "print the configuration entry for this client", "CLIENT", choices=_CLIENTS),
         ),
         examples=(
             "recall mcp --install claude-code",
@@ -200,25 +200,25 @@ COMMANDS: tuple[Command[Any], ...] = (
             "recall mcp --watch",
             "recall mcp --http --port 0",
         ),
-        note="It only reads; with --watch, --on-boot or --interval it also brings added folders up to date.",
+        note="The server only reads the store. With --watch, --on-boot or --interval it also syncs the roots.",
     ),
     Command(
         "stats",
-        "Say what the store holds.",
+        "Show what the store contains.",
         run=on_store(lambda recall, request, streams: recall.stats(sizes=request.flags.sizes)),
         prints=in_lines(store_lines),
-        flags=(Flag("--sizes", "also say what the file is made of; all of it is looked at"), TIMEOUT),
+        flags=(Flag("--sizes", "also show what takes up space in the file (reads all of it)"), TIMEOUT),
         examples=("recall stats", "recall stats --sizes", "recall stats --json"),
         draws=draw_store,
     ),
     Command(
         "doctor",
-        "Check the store and say how to repair it; exit 6 when something is broken.",
+        "Check the store and suggest repairs. Exits with 6 if something is broken.",
         run=on_store(lambda recall, request, streams: recall.doctor(fix=request.flags.fix, dups=request.flags.dups)),
         prints=in_lines(check_lines),
         flags=(
-            Flag("--fix", "mend what can be mended, after a backup"),
-            Flag("--dups", "also count chunks of different documents that say almost the same"),
+            Flag("--fix", "repair what can be repaired, after a backup"),
+            Flag("--dups", "also count near-duplicate chunks of different documents"),
         ),
         examples=("recall doctor", "recall doctor --fix", "recall doctor --dups"),
         draws=draw_checks,
@@ -226,50 +226,48 @@ COMMANDS: tuple[Command[Any], ...] = (
     ),
     Command(
         "compact",
-        "Delete removed documents for good and free the disk space.",
+        "Delete removed documents permanently and free disk space.",
         run=on_store(lambda recall, request, streams: recall.compact()),
         prints=in_lines(compacted_lines),
         examples=("recall compact", "recall compact --json"),
     ),
     Command(
         "backup",
-        "Copy the store into a file while it is in use, and check every byte of the copy.",
+        "Copy the store to a file, even while in use, and verify the copy.",
         run=on_store(backup),
         prints=in_lines(backup_lines),
-        operand=Operand("FILE", "the file to write; it appears only when it is whole"),
-        flags=(Flag("--force", "take the place of a file that is there"), MODE),
+        operand=Operand("FILE", "file to write; it appears only when complete"),
+        flags=(Flag("--force", "overwrite an existing file"), MODE),
         examples=("recall backup notes-2026-05.db", "recall backup /mnt/usb/notes.db --force"),
     ),
     Command(
         "verify",
-        "Check a store, a backup or an export, without changing it; exit 6 when something is wrong.",
+        "Check a store, backup or export without changing it. Exits with 6 if something is wrong.",
         run=verify,
         prints=in_lines(verified_lines),
-        operand=Operand("FILE", "a file that init, backup or export made"),
+        operand=Operand("FILE", "a file made by init, backup or export"),
         examples=("recall verify notes-2026-05.db", "recall verify export.jsonl --json"),
         exit_code=exit_by_checks,
     ),
     Command(
         "recover",
-        "Make a new store of what can be read of a damaged one; say what is lost.",
+        "Build a new store from the readable parts of a damaged one, and list what is lost.",
         run=lambda request, streams, opener: api.recall.Recall.recover(*request.words),
         prints=in_lines(recovered_lines),
-        operand=Operand(
-            "OLD NEW", "the damaged store, which is only read, and the file for the new one", least=2, most=2
-        ),
+        operand=Operand("OLD NEW", "the damaged store (only read) and the file for the new store", least=2, most=2),
         examples=("recall recover recall.db recovered.db",),
         exit_code=exit_by_checks,
     ),
     Command(
         "schema",
-        "Print the JSON Schema of every --json answer.",
+        "Print the JSON Schema of --json answers.",
         run=schema,
         prints=None,
         examples=("recall schema > recall.schema.json",),
     ),
     Command(
         "completion",
-        "Print the completion script of a shell.",
+        "Print a shell completion script.",
         run=completion_script,
         prints=None,
         operand=Operand("SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish")),

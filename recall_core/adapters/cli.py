@@ -1,6 +1,6 @@
-"""The `recall` command: parse one line or several, run them, print answers and errors, return the exit code.
+"""The `recall` command: parse command lines, run them, print answers and errors, return the exit code.
 
-`run_process` is for every program of this project: signals, a closed pipe, the exit code.
+`run_process` handles signals, closed pipes and exit codes for every program of this project.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str], *, streams: Streams, opener: Opener | None = None) -> int:
     """Run one command line (without the program's name) and return its exit code.
 
-    opener: how a command gets its store, by the --store value; by default each opens and closes its own.
-    A BrokenPipeError is the caller's to handle: nobody reads stdout any more.
+    opener: opens the store for a --store value. By default each command opens and closes its own store.
+    Raises BrokenPipeError if stdout is closed.
     """
     return guard_run(lambda: _run(argv, streams, opener), streams=streams, as_json=commands.asks_for_json(argv))
 
 
 def guard_run(run: Callable[[], int], *, streams: Streams, as_json: bool = False) -> int:
-    """Return the exit code of `run`, with every failure told to the user instead of raised."""
+    """Return the exit code of `run`. Print errors instead of raising them."""
     try:
         code = run()
         streams.stdout.flush()
@@ -72,12 +72,12 @@ def run_commands(
     streams: Streams,
     opening: Callable[[str | None], AbstractContextManager[Recall]] | None = None,
 ) -> int:
-    """Run the command lines in order, each as `recall` would; stop at the first that fails, with its exit code.
+    """Run the command lines in order. Stop at the first failure and return its exit code.
 
-    command_lines: each one, or @FILE with one a line (# starts a comment), which is no pipe; all are read before any
-    runs.
-    store: used where a line names none. A store that several lines use is opened once.
-    opening: how one is opened, by the --store value, and closed.
+    command_lines: a command line, or @FILE with one per line (# starts a comment). FILE must not be a pipe. All lines
+    are read before the first one runs.
+    store: the default for lines without --store. A store is opened once for all lines.
+    opening: opens a store for a --store value.
     """
     with ExitStack() as stack:
         shared: dict[str | None, Recall] = {}
@@ -91,11 +91,11 @@ def run_commands(
         lines: list[str] = []
         for command in command_lines:
             lines += _read_lines(Path(command[1:])) if command.startswith("@") else [command]
-        for argv in list(filter(None, map(_words, lines))):  # all are read before any runs
+        for argv in list(filter(None, map(_words, lines))):  # a list: all lines are read before the first runs
             code = main(argv, streams=streams, opener=opener)
             if code:
                 return code
-            if "init" in argv:  # a new store may now be nearer than the one that was found upward
+            if "init" in argv:  # the new store may be nearer than the one found in a parent folder
                 stack.close()
                 shared.clear()
     return 0
@@ -149,21 +149,21 @@ def _words(line: str) -> list[str]:
         ) from error
     if operator := shell.operator(line):
         raise UsageError(
-            "bad_value", f"{operator} is for a shell, and this line is one command.", hint=f"as a word: '{operator}'"
+            "bad_value", f"{operator} needs a shell; this line is a single command.", hint=f"as a word: '{operator}'"
         )
-    return words[1:] if words[:1] == ["recall"] else words  # as a shell takes it
+    return words[1:] if words[:1] == ["recall"] else words
 
 
 class Stopped(KeyboardInterrupt):
     """Ctrl-C or SIGTERM.
 
-    A class of its own, because CPython remembers a plain KeyboardInterrupt that passed through eval(), as it does
-    while a named tuple is being defined, and then ends the process by SIGINT although it was handled.
+    Not a plain KeyboardInterrupt: CPython remembers one that passed through eval() (defining a named tuple calls it)
+    and then ends the process by SIGINT even if it was handled.
     """
 
 
 def run_process(work: Callable[[Streams], int]) -> int:
-    """Return the exit code of a whole program; SIGTERM stops as cleanly as Ctrl-C, a closed pipe silently."""
+    """Run a program and return its exit code. SIGTERM stops it like Ctrl-C, a closed pipe stops it silently."""
     streams = standard()
     try:
         signal.signal(signal.SIGINT, _stop)
@@ -171,11 +171,11 @@ def run_process(work: Callable[[Streams], int]) -> int:
         return work(streams)
     except BrokenPipeError:
         return 0
-    except Stopped:  # once more, while the first was being told
+    except Stopped:  # a second signal while the first is reported
         return Interrupted.exit_code
     finally:
         starting.end_quietly()
-        # The interpreter flushes both streams once more at exit; each must find something that takes the bytes.
+        # The interpreter flushes both streams again at exit, which must not fail.
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()

@@ -1,7 +1,7 @@
-"""Every command by its name; a plain command line read without argparse; and a request carried out.
+"""Find a command by name, parse plain command lines without argparse, and run a request.
 
-Plain means: the command comes first, each flag is whole and given once, and nothing is wrong. Any other line is for
-`parser.parse`, which knows what is meant, or what to type instead. argparse takes much longer to import.
+A line is plain if the command comes first, each flag is spelled in full and given once, and the line has no error.
+All other lines go to `parser.parse`. Importing argparse takes much longer.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ FAMILIES = {
     "schema": "care",
     "completion": "care",
 }
-"""The module of each command, in the order of the help. A cold command imports its own alone."""
+"""The module of each command, in help order. A command imports only its own module."""
 
 
 class _Commands(Mapping[str, "Command[Any]"]):
-    """Every command by its name, from its module when it is asked for."""
+    """Commands by name, imported on first use."""
 
     def __getitem__(self, name: str) -> Command[Any]:
         commands: tuple[Command[Any], ...] = getattr(adapters, FAMILIES[name]).COMMANDS
@@ -81,17 +81,17 @@ BY_NAME = _Commands()
 
 
 class _NotPlainError(Exception):
-    """The line is for argparse."""
+    """Raised if the line needs argparse."""
 
 
 def asks_for_json(argv: Sequence[str]) -> bool:
-    """Return True when --json stands among the flags, so that even a wrong command line can be answered in JSON."""
+    """Return True if argv contains the flag --json. Used to report a bad command line in JSON."""
     flags = argv[: list(argv).index("--")] if "--" in argv else argv
     return "--json" in flags
 
 
 def parse_plain(argv: Sequence[str]) -> Request | None:
-    """Return the request in argv (without the program's name) as `parser.parse` does; None if that has to answer."""
+    """Return the request in argv (without the program's name), or None if the line needs `parser.parse`."""
     command = BY_NAME.get(argv[0]) if argv else None
     if command is None:
         return None
@@ -105,7 +105,7 @@ def parse_plain(argv: Sequence[str]) -> Request | None:
 
 
 def _read(command: Command[Any], argv: Sequence[str]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Return the words, and the value of each flag by its key."""
+    """Return the words and the flag values by key."""
     flags = {name: flag for flag in (*command.flags, *GLOBALS) for name in flag.names}
     given: dict[str, Any] = {flag.key: None if flag.metavar else False for flag in flags.values()}
     words: list[str] = []
@@ -124,7 +124,7 @@ def _read(command: Command[Any], argv: Sequence[str]) -> tuple[tuple[str, ...], 
 
 
 def _take(flag: Flag, given: dict[str, Any], text: str | None, rest: Iterator[str]) -> None:
-    """Keep a flag's value: what stands behind its `=`, else the next word."""
+    """Store a flag's value in `given`: the text after `=`, else the next word."""
     if not flag.metavar:
         given[flag.key] = True
         return
@@ -152,7 +152,7 @@ def _read_value(flag: Flag, text: str) -> object:
 
 
 def _fits(command: Command[Any], words: Sequence[str]) -> bool:
-    """Return True if the words are as many, and such, as the command takes."""
+    """Return True if the command accepts these words."""
     operand = command.operand
     if operand is None:
         return not words
@@ -164,12 +164,12 @@ def _fits(command: Command[Any], words: Sequence[str]) -> bool:
 
 
 def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> int:
-    """Carry the request out and return its exit code. opener: see cli.main."""
+    """Run the request and return its exit code. opener: see cli.main."""
     command = _command(request)
-    command.in_rows(request)  # flags that contradict each other are told before anything is asked
+    command.in_rows(request)  # report conflicting flags before the search starts
     with ExitStack() as left_open:
         opened = opener or open_store
-        if hasattr(request.flags, "timeout"):  # it asks, and may have made what is kept once its answer is out
+        if hasattr(request.flags, "timeout"):  # a query may leave vectors to save after its answer is printed
             opened = _closing_late(opened, left_open)
         with within(getattr(request.flags, "timeout", None)):
             response = command.run(request, streams, opened)
@@ -183,7 +183,7 @@ def run(request: Request, *, streams: Streams, opener: Opener | None = None) -> 
 
 
 def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
-    """Return the opener, but what has vectors to keep is left open for others to close."""
+    """Wrap the opener: a store with vectors to save is closed by `left_open`, not at the end of the query."""
 
     @contextmanager
     def until_closed(recall: Recall, own: ExitStack) -> Iterator[Recall]:
@@ -200,18 +200,18 @@ def _closing_late(opener: Opener, left_open: ExitStack) -> Opener:
 
 
 def open_store(store: str | None) -> Recall:
-    """Return the store of --store, else of $RECALL_STORE, else of the nearest recall.toml upward."""
+    """Open the store of --store or $RECALL_STORE, else the nearest recall.toml in this or a parent folder."""
     return api.recall.Recall.open(store or os.environ.get("RECALL_STORE") or None)
 
 
 def _command(request: Request) -> Command[Any]:
-    """Return the row of the command, or its variant for another kind of answer."""
+    """Return the command, or its variant for another kind of answer."""
     assert request.command is not None  # noqa: S101 - the caller answers help itself
     return request.command.variant(request) or request.command
 
 
 def emit(response: Any, request: Request, streams: Streams) -> None:
-    """Write the answer as the request wants it, and what there is to say beside it."""
+    """Write the answer in the requested form, and its notes and warnings to stderr."""
     command, flags, stdout = _command(request), request.flags, streams.stdout
     if getattr(flags, "quiet", False):
         return
@@ -234,10 +234,10 @@ def emit(response: Any, request: Request, streams: Streams) -> None:
 
 
 def draw(command: Command[Any], response: Mapping[str, Any], stdout: TextIO, flags: Any) -> bool:
-    """Draw the answer with Rich if it suits that; False leaves it to plain lines."""
+    """Draw the answer with Rich. Return False if the command has no drawing for it."""
     if command.draws is None:
         return False
-    # Width, colour and NO_COLOR are Rich's to find out from the terminal.
+    # Rich reads width, colour and NO_COLOR from the terminal.
     console = adapters.terminal.Console(file=stdout, highlight=False, emoji=False)
     picture = command.draws(response, console, flags)
     if picture is not None:
@@ -246,7 +246,7 @@ def draw(command: Command[Any], response: Mapping[str, Any], stdout: TextIO, fla
 
 
 def _pieces(command: Command[Any], response: Mapping[str, Any], stdout: TextIO, flags: Any) -> Iterable[str]:
-    """Return what the command prints, in lines that a terminal is wide enough for."""
+    """Return the command's output, wrapped to the width of the terminal."""
     printer = command.printer(flags)
     pieces = printer(response) if printer is not None else ()
     if command.is_text or not stdout.isatty():
@@ -256,6 +256,6 @@ def _pieces(command: Command[Any], response: Mapping[str, Any], stdout: TextIO, 
 
 
 def talk(command: Command[Any], response: Mapping[str, Any], *, is_verbose: bool = False) -> Iterator[str]:
-    """Yield what goes to stderr beside the answer: figures, skips and warnings."""
+    """Yield the lines for stderr: figures, skips and warnings."""
     yield from command.talks(response, is_verbose)
     yield from (f"warning: {warning}" for warning in response.get("warnings", []) if not warning.startswith(CAUTION))

@@ -1,4 +1,4 @@
-"""`recall diff`: flags into two sides, the answer into two columns."""
+"""`recall diff`: rank a query on two sides and print the results in two columns."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _EXACT = tuple(flag for flag in QUESTION if flag.name == "--exact")
 
 
 def diff(request: Request, streams: Streams, opener: Opener) -> DiffResponse:
-    """`recall diff`. Raises Interrupted on Ctrl-C."""
+    """Run `recall diff`. Raises Interrupted on Ctrl-C."""
     flags = request.flags
     if not (flags.a or flags.b or flags.a_store or flags.b_store):
         raise UsageError(
-            "missing_argument", "There is nothing to compare with.", hint=Hint("diff", "WORDS", b="CONFIG")
+            "missing_argument", "recall diff needs a second side.", hint=Hint("diff", "WORDS", b="CONFIG")
         )
-    asked = _question_of(request, streams)
+    query = _question_of(request, streams)
     with ExitStack() as opened:
         if flags.a_store and flags.b_store:
             a, b = (opened.enter_context(opener(each)) for each in (flags.a_store, flags.b_store))
@@ -65,7 +65,7 @@ def diff(request: Request, streams: Streams, opener: Opener) -> DiffResponse:
                 here if each is None else opened.enter_context(opener(each))
                 for each in (flags.a_store, flags.b_store)
             )
-        work = a.under(flags.a or ()).diff(b.under(flags.b or ()), asked, ask_of(flags))
+        work = a.under(flags.a or ()).diff(b.under(flags.b or ()), query, ask_of(flags))
         return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
@@ -77,14 +77,13 @@ def _question_of(request: Request, streams: Streams) -> DiffRequest:
         text = read_rql(flags.rql, streams.stdin) if is_rql else " ".join(request.words)
         return api.compare.DiffRequest(text, is_rql=is_rql, gate=flags.gate)
     if request.words or flags.rql is not None:
-        raise UsageError(
-            "unexpected_argument", "Give either one question or --queries.", hint=Hint(AGAIN, queries="FILE")
-        )
+        raise UsageError("unexpected_argument", "Give either WORDS or --queries.", hint=Hint(AGAIN, queries="FILE"))
     return api.compare.DiffRequest(queries=Path(flags.queries), gate=flags.gate)
 
 
 def lines(response: DiffResponse) -> Iterator[str]:
-    """Yield the figures, both lists side by side, what changed each score; of a set, the questions that changed."""
+    """Yield the measures, both lists side by side, and the causes of each change. For --queries, yield the changed
+    queries."""
     view = response["diff"]
     k = view["k"]
     yield f"{'rbo':<9}{view['rbo']:.3f}  {_least(view, 'rbo_min')}first {view['depth']} rows, p {view['p']:g}"
@@ -95,8 +94,8 @@ def lines(response: DiffResponse) -> Iterator[str]:
         yield f"{side:<9}{clean('  '.join([*store, *settings])) or 'as set'}"
     if "queries" in view:
         yield (
-            f"{'changed':<9}{view['queries_changed']} of {count_of(view['queries'], 'question')}, "
-            f"the first row of {view['firsts_changed']}"
+            f"{'changed':<9}{view['queries_changed']} of {view['queries']} queries, "
+            f"first row changed in {view['firsts_changed']}"
         )
     for change in view["sets"]:
         other = "b" if change["side"] == "a" else "a"
@@ -118,7 +117,7 @@ def lines(response: DiffResponse) -> Iterator[str]:
 
 
 def _least(view: Mapping[str, Any], figure: str) -> str:
-    return f"least {view[figure]:.3f}  " if figure in view else ""
+    return f"min {view[figure]:.3f}  " if figure in view else ""
 
 
 def _setting_text(value: object) -> str:
@@ -126,7 +125,7 @@ def _setting_text(value: object) -> str:
 
 
 def _columns(moves: Sequence[MoveView], k: int) -> Iterator[str]:
-    """Yield each rank with the row of a, the row of b and where it comes from."""
+    """Yield each rank with the row of side a, the row of side b and its move."""
     a = {move["a"]["rank"]: move for move in moves}
     b = {move["b"]["rank"]: move for move in moves}
     rows = [
@@ -168,7 +167,7 @@ def _notes(move: MoveView) -> Iterator[str]:
     yield from (f"not in {each['side']}: {each['cause']}" for each in move["absent"])
     for side, standing in (("a", move["a"]), ("b", move["b"])):
         if "injected" in standing:
-            yield f"recalled in {side}"
+            yield f"added by sparse recall in {side}"
         if "displaced" in standing:
             yield f"displaced by sparse recall in {side}"
 
@@ -190,14 +189,14 @@ COMMANDS: tuple[Command[Any], ...] = (
         "Compare two rankings of the same question: two configurations, two stores, or both.",
         run=diff,
         prints=in_lines(lines),
-        operand=Operand("WORDS", WORDS + "; or give --rql or --queries", least=0, most=None),
+        operand=Operand("WORDS", WORDS + "; or use --rql or --queries", least=0, most=None),
         flags=(
-            Flag("--a", "the first side: a recall.toml, or settings with commas", "CONFIG", many=True),
-            Flag("--b", "the second side", "CONFIG", many=True),
-            Flag("--a-store", "the first side's store, where it is another", "PATH"),
-            Flag("--b-store", "the second side's store", "PATH"),
+            Flag("--a", "first side: a recall.toml, or comma-separated settings", "CONFIG", many=True),
+            Flag("--b", "second side", "CONFIG", many=True),
+            Flag("--a-store", "store of the first side (default: --store)", "PATH"),
+            Flag("--b-store", "store of the second side", "PATH"),
             RQL,
-            Flag("--queries", "ask these questions: JSON lines of {_id, text} (BEIR), or TSV", "FILE"),
+            Flag("--queries", "compare these queries: JSON lines of {_id, text} (BEIR), or TSV", "FILE"),
             K,
             Flag("--gate", 'exit 7 unless these hold: "rbo>=.9,jaccard>=.8"', "CONDITIONS"),
             *_COMPARED,

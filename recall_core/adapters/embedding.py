@@ -1,4 +1,4 @@
-"""Embedders and what they make: embedders, reembed, rechunk, warm."""
+"""Commands for embedders and vectors: embedders, reembed, rechunk, warm."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def embedders(request: Request, streams: Streams, opener: Opener) -> EmbeddersResponse:
-    """Return every embedder, under the settings of the store where there is one."""
+    """List the embedders, with the settings of the store if there is one."""
     probe = request.flags.probe
     try:
         with opener(request.store) as recall:
@@ -45,7 +45,7 @@ def embedders(request: Request, streams: Streams, opener: Opener) -> EmbeddersRe
 
 
 def embedder_lines(response: EmbeddersResponse) -> Iterator[str]:
-    """Yield one line an embedder, in columns; what is unknown is a dash."""
+    """Yield one line per embedder, in columns. Unknown values are `-`."""
     rows = [embedder_row(view) for view in response["embedders"]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -53,7 +53,7 @@ def embedder_lines(response: EmbeddersResponse) -> Iterator[str]:
 
 
 def embedder_row(view: EmbedderView) -> tuple[str, ...]:
-    """Return name, state, dimension, max input, where, weight, pace, and what to know about it."""
+    """Return name, state, dimension, max input, location, weight, pace and description."""
     usable = "available" if view.get("probed", True) else "not probed"
     state = "in use" if view["in_use"] else usable if view["available"] else "unavailable"
     pace = f"{view['texts_per_second']:g}/s" if "texts_per_second" in view else "-"
@@ -71,7 +71,7 @@ def embedder_row(view: EmbedderView) -> tuple[str, ...]:
 
 
 def draw_embedders(response: EmbeddersResponse, console: Console, flags: Any) -> RenderableType:
-    """Draw each with its figures on a line, and below it what it is and what to know about it."""
+    """Draw each embedder: its figures on the first line, its description below."""
     return adapters.terminal.Group(
         *(line for view in response["embedders"] for line in _draw_embedder(view, console.width))
     )
@@ -90,9 +90,11 @@ def _draw_embedder(view: EmbedderView, width: int) -> Iterator[Text]:
         for line in adapters.terminal.join_with_dots(figures, width, head=head)
     )
     reason, installs, command = one_line(view["reason"]).partition("installed: ")
-    for told in (one_line(view["purpose"]), f"{reason}{installs.rstrip(': ')}"):
+    for about in (one_line(view["purpose"]), f"{reason}{installs.rstrip(': ')}"):
         yield from (
-            adapters.terminal.Text(line, style="dim") for line in adapters.terminal.fit(f"    {told}", width) if told
+            adapters.terminal.Text(line, style="dim")
+            for line in adapters.terminal.fit(f"    {about}", width)
+            if about
         )
     if command:
         yield from (
@@ -101,12 +103,12 @@ def _draw_embedder(view: EmbedderView, width: int) -> Iterator[Text]:
 
 
 def reembed(recall: Recall, request: Request, streams: Streams) -> ReembedResponse:
-    """Make every vector again, with a bar."""
+    """Compute every vector again, with a progress bar."""
     work = recall.reembed(request.words[0], tuple(request.flags.set or ()))
 
     def kept(last: Progress | None) -> str:
         done, texts = (last.embedded + last.reused, last.chunks) if last else (0, 0)
-        return f"{done} of {texts} texts have their new vector, questions use the old ones"
+        return f"{done} of {texts} texts have new vectors, searches still use the old ones"
 
     return follow(work, streams=streams, name="embedding", kept=kept)
 
@@ -117,23 +119,23 @@ def reembedded_lines(response: ReembedResponse) -> Iterator[str]:
     tokens = f"; {count_of(view['tokens'], 'token')}" if "tokens" in view else ""
     yield (
         f"{view['previous']} -> {view['embedder']}  {count_of(view['vectors'], 'vector')}: "
-        f"{count_of(view['embedded'], 'text')} embedded, {view['reused']} from before{tokens}"
+        f"{count_of(view['embedded'], 'text')} embedded, {view['reused']} reused{tokens}"
     )
 
 
 def rechunk(recall: Recall, request: Request, streams: Streams) -> RechunkResponse:
-    """Cut every document again, with a bar."""
+    """Split every document again, with a progress bar."""
     named = {key: getattr(request.flags, key) for key in CUTTING if getattr(request.flags, key) is not None}
     work = recall.rechunk(named, dry_run=request.flags.dry_run)
 
     def kept(last: Progress | None) -> str:
-        return f"{last.embedded if last else 0} texts were embedded and are kept, questions use the old chunks"
+        return f"{last.embedded if last else 0} vectors are saved, searches still use the old chunks"
 
     return follow(work, streams=streams, kept=kept)
 
 
 def rechunked_lines(response: RechunkResponse) -> Iterator[str]:
-    """Yield what texts are cut by, and what that comes to."""
+    """Yield the chunking settings and their effect."""
     view = response["rechunked"]
     before, after = view["before"], view["after"]
     limits = ("chunk_tokens", "overlap_tokens", "max_chunk_chars", "counter")
@@ -141,21 +143,21 @@ def rechunked_lines(response: RechunkResponse) -> Iterator[str]:
     yield ", ".join(f"{name} {old} -> {new}" if old != new else f"{name} {new}" for name, old, new in pairs)
     if not view["documents"]:
         sizes = f"{count_of(after['chunks'], 'chunk')}, {after['tokens_per_chunk']:g} tokens each"
-        yield f"no document is cut otherwise: {sizes}"
+        yield f"no document changes: {sizes}"
         return
     sizes = f"{before['chunks']} -> {count_of(after['chunks'], 'chunk')}"
     tokens = f"{before['tokens_per_chunk']:g} -> {after['tokens_per_chunk']:g} tokens each"
     to_embed = f"{count_of(view['embedded'], 'text')} {'to embed' if view['dry_run'] else 'embedded'}"
     spent = f"; {count_of(view['tokens'], 'token')}" if "tokens" in view else ""
-    did = "would be cut" if view["dry_run"] else "cut"
+    did = "would be rechunked" if view["dry_run"] else "rechunked"
     yield (
         f"{count_of(view['documents'], 'document')} {did}: {sizes}, {tokens}; "
-        f"{to_embed}, {view['reused']} from before{spent}"
+        f"{to_embed}, {view['reused']} reused{spent}"
     )
 
 
 def warm(recall: Recall, request: Request, streams: Streams) -> WarmResponse:
-    """Embed ahead what a reranker will read, with a bar."""
+    """Embed in advance what a reranker reads, with a progress bar."""
     flags = request.flags
     work = recall.warm(
         queries=None if flags.queries is None else Path(flags.queries),
@@ -163,71 +165,71 @@ def warm(recall: Recall, request: Request, streams: Streams) -> WarmResponse:
         budget_s=flags.budget_s,
         settings=tuple(flags.set or ()),
     )
-    return follow(work, streams=streams, name="embedding", kept=lambda _: "what was embedded is kept")
+    return follow(work, streams=streams, name="embedding", kept=lambda _: "the vectors made so far are saved")
 
 
 def warmed_lines(response: WarmResponse) -> Iterator[str]:
     """Yield the outcome of warm on one line."""
     view = response["warmed"]
-    asked = f"{count_of(view['questions'], 'question')} asked, " if view["questions"] else ""
+    queries = f"{view['questions']} {'query' if view['questions'] == 1 else 'queries'}, " if view["questions"] else ""
     left = f", {view['left']} left" if view["left"] else ""
     yield (
-        f"{view['reranker']}: {asked}{count_of(view['embedded'], 'text')} embedded{left}; "
-        f"{view['kept']} of {view['texts']} kept, {view['bytes'] / 1e6:.1f} MB"
+        f"{view['reranker']}: {queries}{count_of(view['embedded'], 'text')} embedded{left}; "
+        f"{view['kept']} of {view['texts']} stored, {view['bytes'] / 1e6:.1f} MB"
     )
 
 
 COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "embedders",
-        "List the embedders: which can be used here, why not the others, and what each is good for.",
+        "List embedders: whether each works here, why not, and what it is good for.",
         run=embedders,
         prints=in_lines(embedder_lines),
-        flags=(Flag("--probe", "also measure how many texts each available one embeds in a second"),),
+        flags=(Flag("--probe", "also measure how many texts per second each available embedder embeds"),),
         examples=("recall embedders", "recall embedders --probe --json"),
         draws=draw_embedders,
     ),
     Command(
         "reembed",
-        "Re-embed all chunks with another embedder; searches use the old vectors until that is done.",
+        "Re-embed all chunks with another embedder. Searches use the old vectors until it finishes.",
         run=on_store(reembed),
         prints=in_lines(reembedded_lines),
-        operand=Operand("NAME", "an embedder as recall embedders names it, or auto"),
-        flags=(Flag("--set", "write this setting into recall.toml too", "KEY=VALUE", many=True),),
+        operand=Operand("NAME", "name of an embedder (see recall embedders), or auto"),
+        flags=(Flag("--set", "also save this setting in recall.toml", "KEY=VALUE", many=True),),
         examples=("recall reembed local", "recall reembed openai --set embedding_model=text-embedding-3-small"),
-        note="Interrupted, the same command goes on where it was.",
+        note="If interrupted, run the same command again to continue.",
     ),
     Command(
         "rechunk",
-        "Cut all documents into larger or smaller chunks; searches use the old ones until that is done.",
+        "Split all documents into larger or smaller chunks. Searches use the old chunks until it finishes.",
         run=on_store(rechunk),
         prints=in_lines(rechunked_lines),
         flags=(
-            Flag("--chunk-tokens", "tokens a chunk aims at", "N", least=1),
-            Flag("--overlap-tokens", "tokens neighbouring chunks share", "N", least=0),
-            Flag("--max-chunk-chars", "characters no chunk exceeds", "N", least=1),
+            Flag("--chunk-tokens", "target number of tokens per chunk", "N", least=1),
+            Flag("--overlap-tokens", "tokens that neighbouring chunks share", "N", least=0),
+            Flag("--max-chunk-chars", "most characters per chunk", "N", least=1),
             Flag(
                 "--counter",
-                "what counts the tokens: whitespace, approx, approx-2, approx:modern or hf:tokenizer.json",
+                "token counter: whitespace, approx, approx-2, approx:modern or hf:tokenizer.json",
                 "NAME",
             ),
-            Flag("--dry-run", "only say how many chunks there would be, and how many texts to embed"),
+            Flag("--dry-run", "only report how many chunks this makes and how many texts to embed"),
         ),
         examples=(
             "recall rechunk --chunk-tokens 200 --overlap-tokens 40 --dry-run",
             "recall rechunk --chunk-tokens 200 --overlap-tokens 40",
         ),
-        note="What no flag says is as in recall.toml. Interrupted, the same command goes on where it was.",
+        note="Other values come from recall.toml. If interrupted, run the same command again to continue.",
     ),
     Command(
         "warm",
-        "Embed ahead what the reranker will read, so that no question has to wait for it.",
+        "Embed in advance the texts that the reranker reads, so that queries do not wait.",
         run=on_store(warm),
         prints=in_lines(warmed_lines),
         flags=(
-            Flag("--queries", "what these questions need: JSON lines of {_id, text} (BEIR), or TSV", "FILE"),
-            Flag("--all", "every text of the store, as far as rerank_mb has room"),
-            Flag("--budget-s", "end after S seconds with what is made by then", "S", is_seconds=True),
+            Flag("--queries", "embed for these queries: JSON lines of {_id, text} (BEIR), or TSV", "FILE"),
+            Flag("--all", "embed every text in the store, up to rerank_mb"),
+            Flag("--budget-s", "stop after S seconds and keep the vectors made so far", "S", is_seconds=True),
             Flag("--set", "override a ranking setting for this run, such as rerank", "KEY=VALUE", many=True),
         ),
         examples=(
@@ -235,6 +237,6 @@ COMMANDS: tuple[Command[Any], ...] = (
             "recall warm --queries queries.jsonl --set rerank=minilm",
             "recall warm --all --budget-s 600 --json",
         ),
-        note="Interrupted or out of time, the same command goes on where it was.",
+        note="If interrupted or out of time, run the same command again to continue.",
     ),
 )

@@ -1,4 +1,4 @@
-"""What goes into a store and out of it: init, add, rm, roots, sync, trust, export, import."""
+"""Commands that fill a store: init, add, rm, roots, sync, trust, export, import."""
 
 from __future__ import annotations
 
@@ -55,35 +55,35 @@ if TYPE_CHECKING:
     )
 
 
-_LOOKED_AT = 20_000  # files of a folder, by whose names it is told what they want
-_FEW = 3  # skipped files of which each is told with its reason
+_LOOKED_AT = 20_000  # files whose names are checked for missing parsers
+_FEW = 3  # up to this many skipped files, each is reported with its reason
 _NOUNS = ("PDF", "archive", "book", "database", "document", "font", "image", "link", "name", "notebook", "record")
 _ADJECTIVES = ("broken", "damaged")  # before a noun
 _SWITCHES = ("hidden", "gitignore", "follow")
 _FIELDS = {"globs": "glob", "ignores": "ignore", "tags": "tag"}
-"""Fields whose flag has another name."""
-_VERBOSE = Flag("--verbose", "name every file that was skipped, and why, also those told before", short="-v")
+"""Root fields whose flag has another name."""
+_VERBOSE = Flag("--verbose", "list every skipped file with its reason, including files reported before", short="-v")
 
 _RULES = (
-    Flag("--glob", "only files that match, relative to the folder", "PATTERN", many=True),
-    Flag("--ignore", "not these files", "PATTERN", many=True),
-    Flag("--tag", "a tag for every document", "TAG", many=True),
-    Flag("--source", "a label that says where the documents come from", "LABEL"),
-    Flag("--meta", "a value kept with every document", "KEY=VALUE", many=True),
+    Flag("--glob", "only files that match, relative to the root", "PATTERN", many=True),
+    Flag("--ignore", "skip files that match", "PATTERN", many=True),
+    Flag("--tag", "tag every document", "TAG", many=True),
+    Flag("--source", "label for where the documents come from", "LABEL"),
+    Flag("--meta", "metadata to store with every document", "KEY=VALUE", many=True),
     Flag(
         "--parser",
-        "what reads the files: auto (the default) goes by name and content, text takes each as it is",
+        "parser to use: auto (by name and content, the default), text (plain text), or one by name",
         "NAME",
     ),
-    Flag("--encoding", "what texts are in that do not say it themselves, such as latin-1 (else UTF-8)", "NAME"),
+    Flag("--encoding", "encoding of files that do not declare one (default UTF-8)", "NAME"),
 )
-"""What a folder is remembered with, besides switches."""
+"""Flags that become rules of a root, without the switches."""
 
 
 def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
     """Create a store in a folder."""
     if request.store is not None:
-        raise UsageError("conflicting_flags", "init takes a folder, not --store.", hint=Hint("init", "DIR"))
+        raise UsageError("conflicting_flags", "init takes a folder instead of --store.", hint=Hint("init", "DIR"))
     folder = request.words[0] if request.words else "."
     flags, mode = request.flags, mode_of(request.flags)
     given = tuple(flags.set or ())
@@ -94,28 +94,28 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
 
 
 def choose_embedder(folder: Path, settings: tuple[str, ...]) -> str | None:
-    """`local` where it is installed and nobody said a word of the embedder; None leaves it to the settings."""
-    is_said = any(each.strip().startswith("embedding") for each in settings) or (folder / FILE_NAME).exists()
-    return None if is_said or embed.registry.kind("local").missing(Config()) is not None else "local"
+    """Return `local` if it is installed and no setting names an embedder, else None."""
+    is_set = any(each.strip().startswith("embedding") for each in settings) or (folder / FILE_NAME).exists()
+    return None if is_set or embed.registry.kind("local").missing(Config()) is not None else "local"
 
 
 def created_lines(made: StatsResponse) -> Iterator[str]:
-    """Yield what init made, with which embedder and what that means, and what comes next."""
+    """Yield the new files, the embedder, missing parsers, and the next command."""
     path = Path(made["store"]["path"])
     config = load(path.parent / FILE_NAME)
     store = None if path.parent == paths.known() else str(path)
-    yield f"{'made':<10}{path} and {FILE_NAME} beside it"
+    yield f"{'created':<10}{path} and {FILE_NAME}"
     yield f"{'embedder':<10}{_embedder_text(config)}"
     offer = "" if (better := _better_ranking(config, store)) is None else f"  for better ranking: {better}"
     steps = islice(ingest.discover.walk(Root("."), path.parent, Config()), _LOOKED_AT)
     names = (step.path for step in steps if isinstance(step, ingest.discover.Found))
     for files, what, install in ingest.kinds.missing_packages(names):
-        yield f"{'wanted':<10}{files:,} {what}{'s' * (files > 1)}: {install}"
+        yield f"{'to read':<10}{files:,} {what}{'s' * (files > 1)}: {install}"
     yield f"{'next':<10}{Hint('add', 'PATH', store=store)}{offer}"
 
 
 def _embedder_text(config: Config) -> str:
-    """Return the embedder, what its vectors match, and why it is not the better one."""
+    """Return the embedder, what its vectors match, and why `local` is not used."""
     found = embed.registry.kind(config.embedding)
     if found.name != "hash":
         where = "; texts leave this machine" if found.sends_text(config) else ""
@@ -125,7 +125,7 @@ def _embedder_text(config: Config) -> str:
 
 
 def _better_ranking(config: Config, store: str | None) -> Hint | None:
-    """Return the command for the best ranking that this machine offers; None if the settings ask for it already."""
+    """Return the command for the best ranking available here, or None if the settings already use it."""
     if config.rerank or config.embedding not in ("hash", "local"):
         return None
     if any(embed.registry.kind(name).missing(config) is not None for name in ("local", "minilm")):
@@ -134,7 +134,7 @@ def _better_ranking(config: Config, store: str | None) -> Hint | None:
 
 
 def add(recall: Recall, request: Request, streams: Streams) -> IngestResponse:
-    """Read files and folders into the store, with a bar."""
+    """Add files and folders, with a progress bar."""
     flags = request.flags
     template = Root(
         folder="",
@@ -158,18 +158,22 @@ def add(recall: Recall, request: Request, streams: Streams) -> IngestResponse:
 def add_stdin(
     recall: Recall, request: Request, streams: Streams, template: Root
 ) -> Generator[Progress, None, IngestResponse]:
-    """Store what stdin holds as a document of the given name."""
+    """Add the text on stdin as a document named by --name."""
     flags, example = request.flags, Hint("add", "-", name="notes/today.md")
     if request.words != ("-",):
-        message = "--name names what - brings, alone." if "-" not in request.words else "- is added alone."
+        message = (
+            "--name works only with -." if "-" not in request.words else "- cannot be combined with other paths."
+        )
         raise UsageError("unexpected_argument", message, hint=example)
     if flags.name is None:
-        raise UsageError("missing_argument", "What comes through stdin needs --name.", hint=example)
+        raise UsageError("missing_argument", "Text from stdin needs --name.", hint=example)
     rules = template._replace(globs=(), ignores=(), hidden=False, gitignore=True, follow=False)
     if template != rules or flags.mtime_only:
-        raise UsageError("conflicting_flags", "- is no folder: it takes labels and a parser.", hint=example)
+        raise UsageError(
+            "conflicting_flags", "- takes only labels and a parser; the other flags are for folders.", hint=example
+        )
     if not streams.may_wait:
-        raise UsageError("bad_value", "There is no stdin here.", hint=Hint("add", "FILE"))
+        raise UsageError("bad_value", "stdin is not available here.", hint=Hint("add", "FILE"))
     source = getattr(streams.stdin, "buffer", None)
     most = recall.config.max_file_bytes + 1
     content = streams.stdin.read().encode() if source is None else source.read(most)
@@ -177,7 +181,7 @@ def add_stdin(
 
 
 def ingest_line(view: IngestView) -> str:
-    """Return the outcome of add or sync."""
+    """Return the outcome of add or sync on one line."""
     counts = [(view["added"], "added"), (view["updated"], "updated")]
     counts += [(view["unchanged"], "unchanged"), (view["removed"], "removed")]
     outcome = "files: " + ", ".join(f"{count} {name}" for count, name in counts)
@@ -189,7 +193,7 @@ def ingest_line(view: IngestView) -> str:
 
 
 def removed_lines(response: RemoveResponse) -> Iterator[str]:
-    """Yield what was, or would be, taken out."""
+    """Yield the removed documents, or with --dry-run those to remove."""
     view = response["removed"]
     did = "would remove" if view["dry_run"] else "removed"
     yield f"{did} {count_of(view['documents'], 'document')}{', purged' if view['purged'] else ''}"
@@ -199,17 +203,17 @@ def removed_lines(response: RemoveResponse) -> Iterator[str]:
 
 
 def roots(recall: Recall, request: Request, streams: Streams) -> RootsResponse:
-    """List the roots after one is edited, or some are accepted or forgotten."""
+    """Edit, accept or forget roots, then list them all."""
     action, *words = request.words or ("",)
     flags, changes = request.flags, _changes_of(request.flags)
     _check_flags(action, flags, changes)
     if action == "accept" and not words:
-        raise UsageError("missing_argument", "Which root is to be accepted?", hint=Hint("roots", "accept", "N"))
+        raise UsageError("missing_argument", "Which root do you want to accept?", hint=Hint("roots", "accept", "N"))
     if action and not words:
-        raise UsageError("missing_argument", f"Which root is meant by {action}?", hint=Hint("roots", action, "N"))
+        raise UsageError("missing_argument", f"Which root do you want to {action}?", hint=Hint("roots", action, "N"))
     for number in words:
         if not (number.isascii() and number.isdigit() and len(number) < 10):
-            raise UsageError("bad_value", f"{number} is not the number of a root.", hint=Hint("roots"))
+            raise UsageError("bad_value", f"{number} is not a root number.", hint=Hint("roots"))
     numbers = tuple(map(int, words))
     if action == "edit":
         return _edit(recall, numbers, changes, request, streams)
@@ -219,7 +223,7 @@ def roots(recall: Recall, request: Request, streams: Streams) -> RootsResponse:
 
 
 def _changes_of(flags: Namespace) -> RootFields:
-    """Return what is to be changed; an empty value takes away what was there."""
+    """Return the rules to change. An empty value removes the rule."""
     changes: RootFields = {}
     if flags.glob is not None:
         changes["globs"] = tuple(filter(None, flags.glob))
@@ -239,7 +243,7 @@ def _changes_of(flags: Namespace) -> RootFields:
         is_on, is_off = getattr(flags, name), getattr(flags, f"no_{name}")
         if is_on and is_off:
             hint = f"leave out --{name}, or --no-{name}"
-            raise UsageError("conflicting_flags", f"--{name} and --no-{name} exclude each other.", hint=hint)
+            raise UsageError("conflicting_flags", f"--{name} and --no-{name} cannot be combined.", hint=hint)
         if is_on or is_off:
             changes[name] = is_on  # type: ignore[literal-required]
     return changes
@@ -250,11 +254,11 @@ def _check_flags(action: str, flags: Namespace, changes: RootFields) -> None:
     if action != "edit" and (changes or flags.sync):
         field = next(iter(changes), "sync")
         name = "sync" if flags.sync else _FIELDS.get(field, field)
-        message = f"--{name} goes with edit."
+        message = f"--{name} works only with edit."
         raise UsageError("conflicting_flags", message, hint=f"{Hint('roots', 'edit', 'N')} --{name}")
     if action != "forget" and flags.rm:
         hint = Hint("roots", "forget", "N", rm=True)
-        raise UsageError("conflicting_flags", "--rm goes with forget.", hint=hint)
+        raise UsageError("conflicting_flags", "--rm works only with forget.", hint=hint)
 
 
 def _edit(
@@ -262,10 +266,10 @@ def _edit(
 ) -> RootsResponse:
     if len(numbers) > 1:
         hint = Hint("roots", "edit", str(numbers[0]))
-        raise UsageError("unexpected_argument", "One root is edited at a time.", hint=hint)
+        raise UsageError("unexpected_argument", "edit takes one root at a time.", hint=hint)
     if not changes:
         hint = Hint("roots", "edit", str(numbers[0]), glob="**/*.md")
-        raise UsageError("missing_argument", "What is to be changed?", hint=hint)
+        raise UsageError("missing_argument", "Which rule do you want to change?", hint=hint)
     answer = recall.roots(edit=numbers[0], changes=changes)
     if not request.flags.sync:
         return answer
@@ -275,9 +279,9 @@ def _edit(
 
 
 def root_answer_lines(response: RootsResponse) -> Iterator[str]:
-    """Yield what was done to the roots; else every root with its number, its rules, and what is left out of it."""
+    """Yield the changes to the roots; without any, each root with its number, rules and excluded paths."""
     if (edited := response.get("edited")) is not None:
-        yield f"{edited['number']:>3}  {clean(edited['folder'])}{'' if edited['changes'] else '  is just so already'}"
+        yield f"{edited['number']:>3}  {clean(edited['folder'])}{'' if edited['changes'] else '  unchanged'}"
         for change in edited["changes"]:
             before, after = _value_text(change["before"]), _value_text(change["after"])
             yield f"     {_FIELDS.get(change['field'], change['field'])}  {clean(before)} -> {clean(after)}"
@@ -292,16 +296,16 @@ def root_answer_lines(response: RootsResponse) -> Iterator[str]:
 
 def _root_lines(root: RootView, state: str = "") -> Iterator[str]:
     rules = [*root["globs"], *(f"not {pattern}" for pattern in root["ignores"])]
-    state = state if root["active"] else "  waits: not synced until accepted"
-    told = "  ".join([root["folder"], *rules])
-    yield f"{root['number']:>3}  {clean(told)}  {count_of(root['documents'], 'document')}{state}"
+    state = state if root["active"] else "  not synced until accepted"
+    folder_and_rules = "  ".join([root["folder"], *rules])
+    yield f"{root['number']:>3}  {clean(folder_and_rules)}  {count_of(root['documents'], 'document')}{state}"
     if others := _other_flags(root):
         yield f"     {clean(others)}"
-    yield from (f"     left out  {clean(path)}" for path in root["left_out"])
+    yield from (f"     excluded  {clean(path)}" for path in root["left_out"])
 
 
 def _other_flags(root: RootView) -> str:
-    """Return labels and switches of a root, as the flags that it was added with."""
+    """Return the labels and switches of a root as flags of `recall add`."""
     words: list[str] = [] if root["parser"] == "auto" else ["--parser", root["parser"]]
     words += ["--encoding", root["encoding"]] if "encoding" in root else []
     words += [word for tag in root["tags"] for word in ("--tag", tag)]
@@ -315,32 +319,32 @@ def _other_flags(root: RootView) -> str:
 
 def _forgotten_lines(view: ForgottenView) -> Iterator[str]:
     for root in view["roots"]:
-        yield f"{root['number']:>3}  {clean(root['folder'])}  is forgotten"
+        yield f"{root['number']:>3}  {clean(root['folder'])}  forgotten"
     stay = f"{count_of(view['kept'], 'document')} of {'it' if len(view['roots']) == 1 else 'them'} stay"
     stay += "s" if view["kept"] == 1 else ""
     if view["documents"]:
-        held = f"; {stay}, which another root holds" if view["kept"] else ""
+        held = f"; {stay} (also in another root)" if view["kept"] else ""
         yield f"     removed {count_of(view['documents'], 'document')}{held}"
     elif view["kept"]:
         folders = [root["folder"] for root in view["roots"]]
-        yield f"     {stay} in the store ({Hint('rm', *folders)} takes out all that is there)"
+        yield f"     {stay} in the store ({Hint('rm', *folders)} removes all documents there)"
 
 
 def talk_of_roots(response: RootsResponse, is_verbose: bool) -> Iterator[str]:
-    """Yield what a sync that came with the change says, and what to do next."""
+    """Yield the report of the sync, if one ran, and the next command."""
     edited, ingest = response.get("edited"), response.get("ingest")
     if ingest is not None:
         yield from talk_of_files(ingest, verbose=is_verbose)
     if edited is not None and not edited["active"]:
-        yield f"it waits: {Hint('roots', 'accept', str(edited['number']))}, then {Hint('sync')}"
+        yield f"not synced yet: {Hint('roots', 'accept', str(edited['number']))}, then {Hint('sync')}"
     elif edited is not None and edited["changes"] and ingest is None:
-        yield f"next: {Hint('sync')} applies it to {count_of(edited['files'], 'file')} in the store, and to new ones"
+        yield f"next: {Hint('sync')} applies this to {count_of(edited['files'], 'file')} in the store and new files"
     elif not response["roots"] and response.get("forgotten") is None:
-        yield f"no folder was added; next: {Hint('add', 'DIR')}"
+        yield f"no roots yet; next: {Hint('add', 'DIR')}"
 
 
 def sync(recall: Recall, request: Request, streams: Streams) -> IngestResponse:
-    """Sync the added folders once, or with --watch after every change."""
+    """Sync the roots once, or with --watch on every change."""
     if request.flags.watch:
         reparse = request.flags.reparse
         adapters.progress.watch(
@@ -353,12 +357,12 @@ def sync(recall: Recall, request: Request, streams: Streams) -> IngestResponse:
 
 
 def talk_of_sync(response: IngestResponse, is_verbose: bool) -> Iterator[str]:
-    """Yield which roots were made or changed, and what was skipped."""
+    """Yield the new and changed roots, and the skipped files."""
     return talk_of_files(response["ingest"], verbose=is_verbose)
 
 
 def talk_of_files(view: IngestView, *, verbose: bool) -> Iterator[str]:
-    """Yield which roots an add made or changed, and what was skipped."""
+    """Yield the new and changed roots, and the skipped files."""
     yield from map(_root_change, view.get("roots", []))
     skipped, groups = view["skipped"], [group for group in view.get("skipped_by", []) if group["new"]]
     if verbose or "skipped_by" not in view:
@@ -367,8 +371,8 @@ def talk_of_files(view: IngestView, *, verbose: bool) -> Iterator[str]:
         new = {(group["code"], path) for group in groups for path in group["first"]}
         yield from (_skip_line(skip) for skip in skipped if (skip["code"], skip["path"]) in new)
     else:
-        told = " · ".join(f"{group['new']:,} {_label(group['kind'], group['new'])}" for group in groups)
-        yield f"skipped {told} (--verbose names each)"
+        counts = " · ".join(f"{group['new']:,} {_label(group['kind'], group['new'])}" for group in groups)
+        yield f"skipped {counts} (--verbose lists each)"
         for group in groups:  # `  PDF: a.pdf, b.pdf, c.pdf and 12 more`
             more = group["new"] - len(group["first"])
             named = ", ".join(map(clean, group["first"]))
@@ -376,15 +380,15 @@ def talk_of_files(view: IngestView, *, verbose: bool) -> Iterator[str]:
 
 
 def _root_change(view: RootChangeView) -> str:
-    """Return one line of what became of a root."""
+    """Return how a root changed, on one line."""
     folder, number = clean(view["folder"]), view["number"]
     others = f"{'roots' if len(view['others']) > 1 else 'root'} {', '.join(map(str, view['others']))}"
     if view["change"] == "accepted":
         return f"root {number}, {folder}, is synced from now on"
     if view["change"] == "last":
-        return f"root {number}, {folder}, is the last added now, and decides about files of {others} too"
+        return f"root {number}, {folder}, was added last, so its rules also apply to files of {others}"
     hint = Hint("roots", "edit", str(view["others"][-1]))
-    return f"root {number} is new: {folder} with other flags than {others}, which stays ({hint} … changes it instead)"
+    return f"root {number} is new: {folder}, with other rules than {others} (to change those: {hint} …)"
 
 
 def _skip_line(skip: SkipView) -> str:
@@ -392,7 +396,7 @@ def _skip_line(skip: SkipView) -> str:
 
 
 def _label(kind: str, files: int) -> str:
-    """Return the kind as it is counted: `image (.png)` are images where they are several."""
+    """Return the kind, in the plural if there are several files: `image (.png)` becomes `images (.png)`."""
     first, space, rest = kind.partition(" ")
     if first in _ADJECTIVES:
         return f"{first} {_label(rest, files)}"
@@ -410,26 +414,26 @@ def _value_text(value: RootValue) -> str:
 
 
 def _meta_text(value: str | int | float | bool | None) -> str:
-    """Return a value as `--meta` reads it."""
+    """Return a value as `--meta` parses it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "null" if value is None else str(value)
 
 
 def trust(request: Request, streams: Streams, opener: Opener) -> TrustResponse:
-    """Show what recall.toml says that waits, and accept it if the user says so."""
+    """Show the settings that need acceptance, and accept them with --yes or after a prompt."""
     flags, store = request.flags, _settings_of(request, opener)
     if sum((flags.yes, flags.show, flags.forget)) > 1:
-        raise UsageError("conflicting_flags", "trust takes one of its flags.", hint=Hint("trust", show=True))
+        raise UsageError("conflicting_flags", "trust takes only one flag.", hint=Hint("trust", show=True))
     response = api.recall.Recall.trust(store, accept=flags.yes, forget=flags.forget)
     if flags.yes or flags.show or flags.forget or response["trust"]["accepted"]:
         return response
     if request.json or not (streams.stdin.isatty() and streams.stderr.isatty()):
-        message = f"{response['trust']['toml']} waits to be accepted, and there is no terminal to ask on."
+        message = f"{response['trust']['toml']} is not accepted yet, and there is no terminal for a prompt."
         raise UsageError("not_accepted", message, hint=Hint("trust", yes=True))
     for line in trust_lines(response):
         streams.say(line)
-    streams.stderr.write("Accept this from now on? [y/N] ")
+    streams.stderr.write("Accept these settings? [y/N] ")
     streams.stderr.flush()
     if streams.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("not_accepted", "Nothing was accepted.", hint=Hint("trust"))
@@ -437,7 +441,7 @@ def trust(request: Request, streams: Streams, opener: Opener) -> TrustResponse:
 
 
 def _settings_of(request: Request, opener: Opener) -> str | None:
-    """Return the store whose settings are meant. It is opened only if the caller alone knows which it is."""
+    """Return the store whose settings to accept. Opens it only if a custom opener chooses it."""
     if opener is not adapters.commands.open_store:
         with suppress(RecallError), opener(request.store) as recall:
             return str(recall.engine.found.toml.parent)
@@ -445,23 +449,23 @@ def _settings_of(request: Request, opener: Opener) -> str | None:
 
 
 def trust_lines(response: TrustResponse) -> Iterator[str]:
-    """Yield what waits, whether it is accepted, and the digest that says so elsewhere."""
+    """Yield the settings that need acceptance, their digest, and their state."""
     view = response["trust"]
     if "sha256" not in view:
-        yield f"{clean(view['toml'])} says nothing that has to be accepted"
+        yield f"{clean(view['toml'])} has nothing to accept"
         return
     yield f"{clean(view['toml'])} would"
     yield from (f"  {clean(act)}" for act in view["acts"])
     yield f"sha256  {view['sha256']}"
-    yield "accepted" + ("" if view["kept"] else " for this run") if view["accepted"] else "waits to be accepted"
+    yield "accepted" + ("" if view["kept"] else " for this run") if view["accepted"] else "not accepted yet"
 
 
 def export(recall: Recall, request: Request, streams: Streams) -> TransferResponse:
-    """Write every document and chunk to stdout, or to a file that is whole or as it was."""
+    """Export to stdout or to a file. A failed export leaves an existing file unchanged."""
     embeddings, mode, hint = not request.flags.no_embeddings, mode_of(request.flags), Hint("export", out="FILE")
     if request.flags.out in (None, "-"):
         if mode is not None:
-            raise UsageError("conflicting_flags", "--mode is that of a file.", hint=hint)
+            raise UsageError("conflicting_flags", "--mode needs a file.", hint=hint)
         return recall.export(for_data(streams.stdout), embeddings=embeddings)
     target = Path(request.flags.out)
     with replacing(target, hint=hint, is_private=True, mode=mode, store=recall.store.path) as out:
@@ -471,11 +475,11 @@ def export(recall: Recall, request: Request, streams: Streams) -> TransferRespon
 
 
 def transferred_lines(response: TransferResponse) -> Iterator[str]:
-    """Yield what was written or read, and its digest."""
+    """Yield the exported or imported amounts and the digest."""
     moved = response["transfer"]
     amount = f"{count_of(moved['documents'], 'document')}, {count_of(moved['chunks'], 'chunk')}"
     if "unchanged" in moved:
-        amount = f"nothing to import: {count_of(moved['unchanged'], 'document')} here already"
+        amount = f"nothing to import: {count_of(moved['unchanged'], 'document')} already here"
     yield f"{amount}  sha256 {moved['sha256']}"
 
 
@@ -494,10 +498,10 @@ def import_(recall: Recall, request: Request, streams: Streams) -> TransferRespo
 
 
 def import_lines(response: TransferResponse) -> Iterator[str]:
-    """Yield what an import read, and the roots that it accepted or left waiting."""
+    """Yield the imported amounts, and the roots that are accepted or not accepted yet."""
     yield from transferred_lines(response)
     for root in response["transfer"].get("accepted_roots", []):
-        yield from _root_lines(root, state="  accepted: synced from now on")
+        yield from _root_lines(root, state="  accepted")
     for root in response["transfer"].get("waiting_roots", []):
         yield from _root_lines(root)
 
@@ -508,28 +512,28 @@ COMMANDS: tuple[Command[Any], ...] = (
         "Create recall.db and recall.toml in a folder.",
         run=init,
         prints=in_lines(created_lines),
-        operand=Operand("DIR", "the folder, by default this one", least=0),
+        operand=Operand("DIR", "the folder (default: the current one)", least=0),
         flags=(
-            Flag("--embedding", "the embedder that makes the vectors (local if installed, else hash)", "NAME"),
-            Flag("--set", "write this setting into recall.toml", "KEY=VALUE", many=True),
+            Flag("--embedding", "embedder for the semantic signal (default: local if installed, else hash)", "NAME"),
+            Flag("--set", "save this setting in recall.toml", "KEY=VALUE", many=True),
             MODE,
         ),
         examples=("recall init", "recall init ~/notes --set chunk_tokens=200"),
     ),
     Command(
         "add",
-        "Read files and folders into the store; what did not change costs nothing.",
+        "Add files and folders to the store. Unchanged files are not processed again.",
         run=on_store(add),
         prints=in_lines(lambda response: [ingest_line(response["ingest"])]),
-        operand=Operand("PATH", "a file, a folder that is remembered for sync, or - for stdin", most=None),
+        operand=Operand("PATH", "file, folder (saved as a root for sync), or - for stdin", most=None),
         flags=(
             *_RULES,
-            Flag("--hidden", "also read hidden files and folders"),
-            Flag("--follow", "follow symbolic links that lead out of the folder"),
-            Flag("--no-gitignore", "also read what .gitignore leaves out"),
-            Flag("--mtime-only", "trust size and time; do not hash files that look unchanged"),
-            Flag("--strict", "exit 1 when any file was skipped"),
-            Flag("--name", "of what - brings: the path that its document has, in the store's folder", "PATH"),
+            Flag("--hidden", "include hidden files and folders"),
+            Flag("--follow", "follow symbolic links that lead outside the root"),
+            Flag("--no-gitignore", "include files that .gitignore excludes"),
+            Flag("--mtime-only", "do not hash files whose size and time are unchanged"),
+            Flag("--strict", "exit 1 if any file was skipped"),
+            Flag("--name", "with -: path of the document, in the store's folder", "PATH"),
             _VERBOSE,
         ),
         examples=(
@@ -542,44 +546,42 @@ COMMANDS: tuple[Command[Any], ...] = (
     ),
     Command(
         "rm",
-        "Remove documents from the store; the files on disk stay.",
+        "Remove documents from the store. Files on disk are not touched.",
         run=on_store(
             lambda recall, request, streams: recall.remove(
                 request.words, purge=request.flags.purge, dry_run=request.flags.dry_run
             )
         ),
         prints=in_lines(removed_lines),
-        operand=Operand(
-            "TARGET", "a path, a folder, a glob in quotes, or a document id (six digits are enough)", most=None
-        ),
+        operand=Operand("TARGET", "path, folder, quoted glob, or document id (6 digits are enough)", most=None),
         flags=(
-            Flag("--dry-run", "name the documents, and take none out"),
-            Flag("--purge", "leave no byte of their text in the store's files"),
+            Flag("--dry-run", "list the documents without removing them"),
+            Flag("--purge", "erase every byte of their text from the store's files"),
         ),
         examples=("recall rm docs/old.md", "recall rm 'docs/**/*.md' --dry-run", "recall rm 3f2a9c --purge"),
     ),
     Command(
         "roots",
-        "List what was added, by number, with its rules; change them, or forget what was added.",
+        "List, edit, accept or forget roots: the files and folders that were added.",
         run=on_store(roots),
         prints=in_lines(root_answer_lines),
         operand=Operand(
             "ACTION",
-            "accept, edit or forget; then the number of the root, or numbers",
+            "accept, edit or forget, followed by one or more root numbers",
             least=0,
             most=None,
             actions=("accept", "edit", "forget"),
         ),
         flags=(
             *_RULES,
-            Flag("--hidden", "also read hidden files and folders"),
-            Flag("--no-hidden", "read none"),
-            Flag("--follow", "follow symbolic links that lead out of the folder"),
-            Flag("--no-follow", "follow none"),
-            Flag("--gitignore", "leave out what .gitignore does"),
-            Flag("--no-gitignore", "also read what .gitignore leaves out"),
-            Flag("--sync", "edit: sync at once"),
-            Flag("--rm", "forget: take out its documents too, but for those that another root holds"),
+            Flag("--hidden", "include hidden files and folders"),
+            Flag("--no-hidden", "skip hidden files and folders"),
+            Flag("--follow", "follow symbolic links that lead outside the root"),
+            Flag("--no-follow", "do not follow symbolic links"),
+            Flag("--gitignore", "skip files that .gitignore excludes"),
+            Flag("--no-gitignore", "include files that .gitignore excludes"),
+            Flag("--sync", "edit: sync afterwards"),
+            Flag("--rm", "forget: also remove its documents, except those in another root"),
             _VERBOSE,
         ),
         examples=(
@@ -588,17 +590,17 @@ COMMANDS: tuple[Command[Any], ...] = (
             "recall roots forget 3 --rm",
             "recall roots accept 2",
         ),
-        note="Every flag of edit takes the place of what the root had; an empty value ('') takes it away.",
+        note="With edit, a flag replaces the root's value and an empty value ('') removes it.",
         talks=talk_of_roots,
     ),
     Command(
         "sync",
-        "Bring every added folder up to date: new, changed and vanished files.",
+        "Update the store from its roots: new, changed and deleted files.",
         run=on_store(sync),
         prints=in_lines(lambda response: [ingest_line(response["ingest"])]),
         flags=(
-            Flag("--watch", "go on with every change, until Ctrl-C"),
-            Flag("--reparse", "read every file again, also those that did not change; no text is embedded anew"),
+            Flag("--watch", "keep syncing on every change, until Ctrl-C"),
+            Flag("--reparse", "parse every file again, even if unchanged; vectors are reused"),
             _VERBOSE,
         ),
         examples=("recall sync", "recall sync --watch", "recall sync --json"),
@@ -606,47 +608,47 @@ COMMANDS: tuple[Command[Any], ...] = (
     ),
     Command(
         "trust",
-        "Accept what the recall.toml here says that sends texts, loads code or reaches out of its folder.",
+        "Accept recall.toml settings that send text, load code or reach outside its folder.",
         run=trust,
         prints=in_lines(trust_lines),
         flags=(
-            Flag("--show", "only say what it is, and its digest for RECALL_TRUST"),
-            Flag("--yes", "accept it without being asked"),
-            Flag("--forget", "accept it no longer"),
+            Flag("--show", "only print these settings and their digest for RECALL_TRUST"),
+            Flag("--yes", "accept without asking"),
+            Flag("--forget", "withdraw the acceptance"),
         ),
         examples=("recall trust", "recall trust --show", "recall trust --yes"),
-        note="Where nothing can be kept, RECALL_TRUST=SHA256 in the environment accepts it for one run.",
+        note="To accept for one run without saving it, set RECALL_TRUST=SHA256.",
     ),
     Command(
         "export",
-        "Write every document and chunk as JSON lines.",
+        "Export all documents and chunks as JSON lines.",
         run=on_store(export),
         prints=in_lines(transferred_lines),
         flags=(
-            Flag("--out", "write to this file instead of stdout", "FILE"),
-            Flag("--no-embeddings", "leave the vectors out"),
+            Flag("--out", "write to FILE instead of stdout", "FILE"),
+            Flag("--no-embeddings", "leave out the vectors"),
             MODE,
         ),
         examples=("recall export --out backup.jsonl", "recall export --no-embeddings | gzip > backup.jsonl.gz"),
-        note="Without --out, or with --out -, stdout has the lines alone; with --json the report goes to stderr.",
+        note="Without --out (or with --out -) the lines go to stdout, and the --json report goes to stderr.",
         takes_stdout=lambda flags: flags.out in (None, "-"),
     ),
     Command(
         "import",
-        "Read an export into this store, all of it or nothing.",
+        "Import an export into this store: everything or nothing.",
         run=on_store(import_),
         prints=in_lines(import_lines),
-        operand=Operand("FILE", "a file that recall export wrote"),
+        operand=Operand("FILE", "a file written by recall export"),
         flags=(
             Flag(
                 "--on-conflict",
-                "when a document is already here (error)",
+                "what to do if a document already exists (default error)",
                 "ACTION",
                 choices=("error", "skip", "replace"),
             ),
-            Flag("--no-embeddings", "do not read the vectors"),
-            Flag("--reembed", "make the vectors anew with this store's embedder"),
-            Flag("--accept-roots", "sync the folders that it names from now on; without it they wait"),
+            Flag("--no-embeddings", "ignore the vectors in the file"),
+            Flag("--reembed", "compute the vectors with this store's embedder"),
+            Flag("--accept-roots", "sync the imported roots from now on; otherwise run recall roots accept"),
         ),
         examples=("recall import backup.jsonl", "recall import backup.jsonl --on-conflict skip"),
     ),

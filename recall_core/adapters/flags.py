@@ -1,4 +1,4 @@
-"""What a command is made of, the request that it gets, the flags that several commands share, and what they mean."""
+"""The parts of a command, the parsed request, and the flags that several commands share."""
 
 from __future__ import annotations
 
@@ -29,23 +29,27 @@ if TYPE_CHECKING:
 LARGEST = 2**31 - 1
 
 Opener: TypeAlias = "Callable[[str | None], AbstractContextManager[Recall]]"
-"""How a store is opened, by the value of --store."""
+"""Opens the store that --store names."""
 Response = TypeVar("Response", bound="AnyResponse")
-"""What a command answers."""
+"""The answer of a command."""
 Verb: TypeAlias = "Callable[[Request, Streams, Opener], Response | None]"
-"""What a command does; None where it wrote its answer itself."""
+"""Runs a command. Returns None if the command wrote its answer itself."""
 Printer: TypeAlias = "Callable[[Response], Iterable[str]]"
-"""An answer as it goes to stdout, in pieces that are written one after the other."""
+"""Turns an answer into the pieces of text to write to stdout, in order."""
 Drawer: TypeAlias = "Callable[[Response, Console, Any], RenderableType | None]"
-"""An answer as a terminal shows it, under these flags; None leaves it to the plain lines."""
+"""Draws an answer for a terminal. Returns None to print the plain lines instead."""
 Talk: TypeAlias = "Callable[[Response, bool], Iterable[str]]"
-"""Lines for stderr beside the answer; True asks for each skip of its own, too, and for what changed nothing."""
+"""Yields lines for stderr. The second argument is True with --verbose."""
 RowsWriter: TypeAlias = "Callable[[SearchResponse, TextIO], None]"
-"""Writes the rows of an answer for other programs."""
+"""Writes the rows of an answer as paths, JSON lines or CSV."""
 
 
 class Flag(NamedTuple):
-    """One flag. Without a metavar it is a switch; with `least` its value is a whole number from there up."""
+    """One flag.
+
+    metavar: placeholder of the value; a flag without one is a switch.
+    least: the value is a whole number, at least this.
+    """
 
     name: str
     doc: str
@@ -53,25 +57,25 @@ class Flag(NamedTuple):
     least: int | None = None
     choices: tuple[str, ...] = ()
     many: bool = False
-    """May be given several times; the values are collected in order."""
+    """The flag may be repeated; values are collected in order."""
     is_seconds: bool = False
-    """Its value is a number of seconds above 0."""
+    """The value is a number of seconds above 0."""
     short: str = ""
-    """Its other name, a dash and a letter."""
+    """The short name: a dash and a letter."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the short one first, where there is one."""
+        """All names, the short one first."""
         return (self.short, self.name) if self.short else (self.name,)
 
     @property
     def key(self) -> str:
-        """Return the name under which the parsed value is found."""
+        """The attribute name of the parsed value."""
         return self.name.lstrip("-").replace("-", "_")
 
 
 class Operand(NamedTuple):
-    """What follows a command without a flag: from `least` to `most` words (None: any number)."""
+    """The positional words of a command: from `least` to `most` (None: any number)."""
 
     name: str
     doc: str
@@ -79,17 +83,17 @@ class Operand(NamedTuple):
     most: int | None = 1
     choices: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
-    """What the first word has to be one of; the others are free."""
+    """Allowed values of the first word. The other words are free."""
 
 
 class Request(NamedTuple):
-    """One parsed command line. command: None when only help or the version was asked for."""
+    """One parsed command line. command: None for the top-level help and for --version."""
 
     command: Command[Any] | None
     words: tuple[str, ...]
     """The operands, in order."""
     flags: Any
-    """One attribute a flag, by its key; a flag that was not given is None, False or ()."""
+    """One attribute per flag, named by its key. Default: None, False or ()."""
     store: str | None
     json: bool
     help: bool = False
@@ -97,40 +101,40 @@ class Request(NamedTuple):
 
 
 class Command(NamedTuple, Generic[Response]):
-    """One command of `recall`, in one place: what it takes, what it does, how its answer is shown, its exit code."""
+    """One command of `recall`: arguments, action, output and exit code."""
 
     name: str
     purpose: str
     run: Verb[Response]
     prints: Printer[Response] | None
-    """None where `run` writes the answer itself."""
+    """None if `run` writes the answer itself."""
     operand: Operand | None = None
     flags: tuple[Flag, ...] = ()
     examples: tuple[str, ...] = ()
     note: str = ""
     is_text: bool = False
-    """What it prints is a text, whose lines are never broken to fit a terminal."""
+    """The output is a text. Its lines are never wrapped to the terminal width."""
     prints_all: Printer[Response] | None = None
     """Used instead of `prints` with --all or --long."""
     draws: Drawer[Response] | None = None
     talks: Talk[Response] = lambda response, is_verbose: ()
     exit_code: Callable[[Response, Any], int] = lambda response, flags: 0
-    """Return the exit code of an answer under these flags."""
+    """Returns the exit code for an answer."""
     takes_stdout: Callable[[Any], bool] = lambda flags: False
-    """Return True if the command writes its own content to stdout under these flags, so that the answer may not."""
+    """Returns True if stdout is taken by the command's own content. The answer then goes to stderr."""
     in_rows: Callable[[Request], RowsWriter | None] = lambda request: None
-    """Return what writes the rows if a flag asks for that. Raises UsageError `conflicting_flags`."""
+    """Returns the row writer that a flag asks for. Raises UsageError `conflicting_flags`."""
     variant: Callable[[Request], Command[Any] | None] = lambda request: None
-    """Return the row that answers instead of this one, if the request asks for another kind of answer."""
+    """Returns the command to run instead, if the flags ask for another kind of answer."""
 
     def printer(self, flags: Any) -> Printer[Response] | None:
-        """Return how it prints under these flags."""
+        """Return the printer to use with these flags."""
         wants_all = getattr(flags, "all", False) or getattr(flags, "long", False)
         return self.prints_all if self.prints_all is not None and wants_all else self.prints
 
 
 def on_store(call: Callable[[Recall, Request, Streams], Response]) -> Verb[Response]:
-    """Return a command that opens the store for the call."""
+    """Return a verb that opens the store and passes it to `call`."""
 
     def run(request: Request, streams: Streams, opener: Opener) -> Response:
         with opener(request.store) as recall:
@@ -143,7 +147,7 @@ def on_store(call: Callable[[Recall, Request, Streams], Response]) -> Verb[Respo
 
 
 def in_lines(lines: Printer[Response]) -> Printer[Response]:
-    """Return a printer of an answer line by line, whatever names stand in it."""
+    """Return a printer that writes each item on one line. Line breaks inside file names are escaped."""
 
     def prints(response: Response) -> Iterator[str]:
         return (f"{one_line(line)}\n" for line in lines(response))
@@ -152,77 +156,77 @@ def in_lines(lines: Printer[Response]) -> Printer[Response]:
 
 
 def exit_by_gate(conditions: Iterable[ConditionView | FixtureConditionView]) -> int:
-    """Return 0 if every condition of --gate holds, else 7."""
+    """Return 0 if every --gate condition is met, else 7."""
     return 0 if all(condition["holds"] for condition in conditions) else 7
 
 
 GLOBALS = (
     Flag(
         "--store",
-        "database file, or folder with a recall.toml; else $RECALL_STORE, else the nearest one upward",
+        "database file, or folder with a recall.toml (default: $RECALL_STORE, else the nearest here or above)",
         "PATH",
     ),
-    Flag("--json", "answer with one line of JSON on stdout, errors too"),
+    Flag("--json", "print the answer, or the error, as one line of JSON"),
     Flag("--help", "show this help", short="-h"),
 )
 VERSION = Flag("--version", "show the version")
 
-MODE = Flag("--mode", "who may read and write the file, as chmod takes it (600)", "OCTAL")
-ALL_WORDS = Flag("--all-words", "search for every word, also for stop words and phrases such as 'how do I'")
-SET = Flag("--set", "override a ranking or packing setting for this question", "KEY=VALUE", many=True)
+MODE = Flag("--mode", "permissions of the file, as for chmod (default 600)", "OCTAL")
+ALL_WORDS = Flag("--all-words", "search for every word, including stop words and phrases such as 'how do I'")
+SET = Flag("--set", "override a ranking or packing setting for this query", "KEY=VALUE", many=True)
 RQL = Flag("--rql", "the query: text, @FILE, or - for stdin", "TEXT")
 CHECKS = (
-    Flag("--exact", "scan every vector, whatever the index would skip"),
-    Flag("--snapshot", "fail with exit 4 unless the store has this digest", "DIGEST"),
-    Flag("--fresh", "sync the store with the disk first"),
-    Flag("--strict-fresh", "fail with exit 3 when a returned file has changed"),
+    Flag("--exact", "compare every vector instead of using the index"),
+    Flag("--snapshot", "exit 4 unless the store has this digest", "DIGEST"),
+    Flag("--fresh", "run recall sync first"),
+    Flag("--strict-fresh", "exit 3 if a file in the results has changed on disk"),
 )
-RAW = Flag("--raw", "on a terminal too, every byte as it is; else control characters are escaped there")
-TIMEOUT = Flag("--timeout", "give up with exit 1 when there is no answer after S seconds", "S", is_seconds=True)
-RECEIPT = Flag("--receipt", "write what replay needs to tell whether this answer is still the same", "FILE")
+RAW = Flag("--raw", "do not escape control characters on a terminal")
+TIMEOUT = Flag("--timeout", "exit 1 if there is no answer after S seconds", "S", is_seconds=True)
+RECEIPT = Flag("--receipt", "write a receipt, which recall replay compares with a later answer", "FILE")
 EXPLAIN = Flag("--explain", "show how each score adds up")
-K = Flag("--k", "how many hits (10)", "N", least=0, short="-n")
-VERBOSE = Flag("--verbose", "say more: each skip by itself, and checks that changed nothing", short="-v")
+K = Flag("--k", "number of hits (default 10)", "N", least=0, short="-n")
+VERBOSE = Flag("--verbose", "print more detail: every skip, and checks that changed nothing", short="-v")
 PASSAGE = (
-    Flag("-C", "show N lines around each passage, from the text that is stored", "N", least=0),
-    Flag("--brackets", "put what matches in [brackets], where bold cannot be seen"),
-    Flag("--no-passages", "show each hit on one line, by its chunk, without its passage"),
+    Flag("-C", "show N lines of context around each passage", "N", least=0),
+    Flag("--brackets", "mark matches with [brackets] instead of bold"),
+    Flag("--no-passages", "print one line per hit, without its passage"),
 )
 QUESTION = (
-    Flag("--bm25", "the lexical signal only (with --vector: both, which is the default)"),
-    Flag("--vector", "the semantic signal only"),
-    Flag("--filter", "keep only what matches this filter expression", "EXPR"),
-    Flag("--no-sparse", "without sparse-document recall, which gives a row to a short, similar document"),
-    Flag("--all-copies", "show every copy of a text, not only the first"),
-    Flag("--min-cosine", "drop hits without a query word whose cosine is below X (0, which drops none)", "X"),
+    Flag("--bm25", "rank by the lexical signal (BM25) only (default: both signals)"),
+    Flag("--vector", "rank by the semantic signal (cosine) only"),
+    Flag("--filter", "search only chunks that match this filter", "EXPR"),
+    Flag("--no-sparse", "turn off sparse-document recall, which gives a row to short, similar documents"),
+    Flag("--all-copies", "show every copy of a text, not only the best"),
+    Flag("--min-cosine", "drop hits that have no query word and a cosine below X (default 0: keep all)", "X"),
     ALL_WORDS,
     EXPLAIN,
     SET,
     *CHECKS,
     TIMEOUT,
 )
-QUIET = Flag("--quiet", "print nothing: exit 0 if -l would list a document, else 7", short="-q")
-BY_MEANING = Flag("--by-meaning", "with -l or -q, also documents without a query word")
+QUIET = Flag("--quiet", "print nothing; exit 0 if -l would list a document, else 7", short="-q")
+BY_MEANING = Flag("--by-meaning", "with -l or -q: include documents without a query word")
 AS_ROWS = (
     Flag(
         "--paths",
-        "the paths of documents with a query word, best first: all, or the first N with -n (--vector: of the hits)",
+        "print paths of documents with a query word, best first: all, or N with -n",
         short="-l",
     ),
     QUIET,
-    Flag("--jsonl", "each hit as a line of JSON, as it stands in `results` of --json"),
-    Flag("--csv", "each hit as a row of CSV, below a row of names"),
+    Flag("--jsonl", "print each hit as a line of JSON, as in `results` of --json"),
+    Flag("--csv", "print hits as CSV with a header row"),
 )
-WORDS = 'the question; quote a "phrase" to keep its words together'
+WORDS = 'words to search for; quote a "phrase" to keep its words together'
 
 
 _MOST_RQL = 128 << 10
-"""Bytes read of a query, twice what one may have, so that an endless file is refused like a long one."""
+"""Most bytes read of a query: twice its limit, so that an endless file fails like a long one."""
 _WORDS_ONLY = ("--bm25", "--vector", "--filter", "--no-sparse", "--all-copies", "--min-cosine")
 
 
 def ask_of(flags: Namespace) -> Ask:
-    """Return the options of a reading command, of which not every one has every flag.
+    """Return the search options in these flags. A flag that the command lacks has its default.
 
     Raises UsageError `conflicting_flags`.
     """
@@ -250,12 +254,12 @@ def ask_of(flags: Namespace) -> Ask:
 
 
 def lists_paths(flags: Namespace) -> bool:
-    """Return True if the answer is to be a list of documents, or only whether there is one."""
+    """Return True for --paths and --quiet."""
     return getattr(flags, "paths", False) or getattr(flags, "quiet", False)
 
 
 def _settings(flags: Namespace) -> tuple[str, ...]:
-    """Return those of --set, and after them those that have a flag of their own."""
+    """Return the settings of --set, then the settings that have their own flag."""
     own = {
         "no_sparse": "sparse_recall=false",
         "all_copies": "collapse=false",
@@ -269,7 +273,7 @@ def _settings(flags: Namespace) -> tuple[str, ...]:
 
 
 def pack_of(flags: Namespace) -> Pack:
-    """Return the options of a context."""
+    """Return the packing options in these flags."""
     written = getattr(flags, "format", None)
     return api.recall.Pack(
         budget_tokens=flags.budget_tokens,
@@ -284,7 +288,7 @@ def pack_of(flags: Namespace) -> Pack:
 
 
 def check_question(request: Request) -> None:
-    """Check that there are words or --rql, and with --rql no flag for what the query itself has to say."""
+    """Check that the request has either words or --rql. With --rql, refuse flags that RQL replaces."""
     command = "" if request.command is None else f"recall {request.command.name}"
     if request.flags.rql is None:
         if not request.words:
@@ -296,13 +300,13 @@ def check_question(request: Request) -> None:
         if getattr(request.flags, flag[2:].replace("-", "_")):
             raise UsageError(
                 "conflicting_flags",
-                f"{flag} does not go with --rql.",
-                hint="say it in the query: USING, FILTER, OPTION",
+                f"{flag} cannot be used with --rql.",
+                hint="write it in the query: USING, FILTER, OPTION",
             )
 
 
 def given_rql(flag: str | None, words: Sequence[str], prog: str) -> str:
-    """Return the query as it was given, once: by --rql or by words."""
+    """Return the query from --rql or from the words. Raises UsageError if both or neither are given."""
     if flag is not None and words:
         raise UsageError("unexpected_argument", "The query is given twice.", hint=f"{prog} --rql @FILE")
     given = " ".join(words) if flag is None else flag
@@ -312,7 +316,7 @@ def given_rql(flag: str | None, words: Sequence[str], prog: str) -> str:
 
 
 def read_rql(given: str, stdin: TextIO) -> str:
-    """Return the query itself, from the command line, a file or stdin."""
+    """Return the query text. given: the query, @FILE, or - for stdin."""
     if given == "-":
         return stdin.read(_MOST_RQL).removeprefix("\ufeff")
     if not given.startswith("@"):
@@ -329,12 +333,12 @@ def read_rql(given: str, stdin: TextIO) -> str:
 
 
 def wants_json(request: Request) -> bool:
-    """Return True if the answer is to be one line of JSON."""
+    """Return True if the answer is printed as JSON."""
     return request.json or getattr(request.flags, "format", None) == "json"
 
 
 def mode_of(flags: Namespace) -> int | None:
-    """Return what --mode says, or None. Raises UsageError `bad_value`."""
+    """Return the value of --mode, or None. Raises UsageError `bad_value`."""
     text: str | None = flags.mode
     if text is None:
         return None
@@ -346,9 +350,9 @@ def mode_of(flags: Namespace) -> int | None:
 
 
 def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
-    """Return every `KEY=VALUE` as a key and a value; see `read_value`.
+    """Return each `KEY=VALUE` as a key and a value, see `read_value`.
 
-    Raises UsageError `bad_value`, also for a key that is given twice.
+    Raises UsageError `bad_value`, also for a repeated key.
     """
     found = tuple(map(_pair, pairs))
     keys = [key for key, _ in found]
@@ -359,9 +363,9 @@ def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
 
 
 def read_value(text: str) -> MetaValue:
-    """Return a number, true, false, null or a text in double quotes, spelt as in JSON; any other text is itself.
+    """Parse a JSON number, true, false, null or string. Return any other text unchanged.
 
-    Raises ValueError for a number that JSON cannot hold: NaN, Infinity, more digits than Python reads.
+    Raises ValueError for NaN, Infinity and numbers with more digits than Python reads.
     """
     if text != text.strip() or text[:1] in "[{":
         return text
@@ -384,7 +388,7 @@ def _pair(pair: str) -> tuple[str, MetaValue]:
         value = read_value(text)
         reason = ingest.metadata.why_unfit({key: value})
     except ValueError:
-        reason = "no JSON holds this number"
+        reason = "JSON cannot store this number"
     if reason:
         raise UsageError(
             "bad_value", f"--meta {key}: {reason}.", hint=f"--meta '{key}=\"{text[:40]}\"' keeps it as text"

@@ -1,4 +1,4 @@
-"""Eval and judge: flags into options, the board in words and figures, runs and judgements into files."""
+"""`recall eval` and `recall judge`: options, the result board, and files of runs and judgements."""
 
 from __future__ import annotations
 
@@ -46,29 +46,27 @@ if TYPE_CHECKING:
 
 
 Rows = list[tuple[str, ...]]
-"""A head, then one row a line."""
+"""A header row, then the data rows."""
 LEFT = {"mode", "measure", "unit", "verdict", "query", "text", "against", "condition", "gate"}
-"""Columns of words; the others are of figures."""
+"""Columns of text, aligned left. The others are numbers."""
 MODE_PLACE = "{mode}"
 _UNBOUND = 10_000  # wider than any terminal
 
 
 def evaluate_ranking(recall: Recall, request: Request, streams: Streams) -> EvaluationResponse:
-    """`recall eval`. Raises Interrupted on Ctrl-C; nothing is written then."""
+    """Run `recall eval`. Raises Interrupted on Ctrl-C and then writes nothing."""
     work = recall.evaluate(_options(request.flags))
     return follow(work, streams=streams, name="asking", kept=lambda _: "nothing was written")
 
 
 def judge(recall: Recall, request: Request, streams: Streams) -> JudgeResponse:
-    """`recall judge import` and `recall judge export`."""
+    """Run `recall judge import` or `recall judge export`."""
     flags = request.flags
     queries, qrels = _path(flags.queries), _path(flags.qrels)
     if request.words[0] == "export":
         return _export(recall, queries, qrels, flags.format or "beir", streams)
     if flags.format is not None:
-        raise UsageError(
-            "conflicting_flags", "judge import finds the format out by itself.", hint="leave out --format"
-        )
+        raise UsageError("conflicting_flags", "judge import detects the format.", hint="leave out --format")
     return recall.judge_import(queries=queries, qrels=qrels)
 
 
@@ -94,11 +92,9 @@ def _path(text: str | None) -> Path | None:
 
 
 def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
-    """Return what writes the run of a mode to its file, which appears when it is complete."""
+    """Return a function that writes the run file of a mode. The file appears when it is complete."""
     if len(modes) > 1 and MODE_PLACE not in pattern:
-        raise UsageError(
-            "bad_value", f"--run needs {MODE_PLACE} where several modes are measured.", hint="--run {mode}.run"
-        )
+        raise UsageError("bad_value", f"--run needs {MODE_PLACE} with several modes.", hint="--run {mode}.run")
 
     def write(mode: str, lines: Iterator[str]) -> str:
         target = Path(pattern.replace(MODE_PLACE, mode))
@@ -112,7 +108,7 @@ def _run_writer(pattern: str, modes: tuple[str, ...]) -> RunWriter:
 def _export(
     recall: Recall, queries: Path | None, qrels: Path | None, form: QrelsFormat, streams: Streams
 ) -> JudgeResponse:
-    """Write both files, or neither; `-` is stdout."""
+    """Write both files or neither. `-` is stdout."""
     named = [path for path in (queries, qrels) if path is not None]
     if not named:
         raise UsageError(
@@ -136,7 +132,7 @@ def _export(
 
 
 def check_fixtures(recall: Recall, request: Request, streams: Streams) -> FixturesResponse:
-    """`recall eval --fixtures FILE`."""
+    """Run `recall eval --fixtures FILE`."""
     flags = request.flags
     _refuse(flags, "fixtures", ("queries", "qrels", "metrics", "unit", "run", "per_query", "calibrate_sparse"))
     baseline = None if flags.baseline is None else Path(flags.baseline)
@@ -144,7 +140,7 @@ def check_fixtures(recall: Recall, request: Request, streams: Streams) -> Fixtur
 
 
 def calibrate(recall: Recall, request: Request, streams: Streams) -> CalibrationResponse:
-    """`recall eval --calibrate-sparse`."""
+    """Run `recall eval --calibrate-sparse`."""
     flags = request.flags
     _refuse(flags, "calibrate_sparse", ("metrics", "unit", "run", "per_query", "baseline", "gate"))
     queries, qrels = (None if text is None else Path(text) for text in (flags.queries, flags.qrels))
@@ -152,7 +148,7 @@ def calibrate(recall: Recall, request: Request, streams: Streams) -> Calibration
 
 
 def fixture_lines(view: FixturesView) -> Iterator[str]:
-    """Yield the rates, the verdicts, then every fixture that did not pass or only just."""
+    """Yield the rates, the verdicts, and each fixture that failed or barely passed."""
     recall = view["sparse_recall"]
     rates = (
         ("forced", view["forced"]),
@@ -178,25 +174,25 @@ def fixture_lines(view: FixturesView) -> Iterator[str]:
 
 
 def calibration_lines(view: CalibrationView) -> Iterator[str]:
-    """Yield what the set ceiling does, what the proposed one would do, and the line for recall.toml."""
-    lists = f"{view['mostly_long']} of {view['queries']} are mostly of long documents"
-    yield f"{'lists':<16}{lists}; the others are left as they are"
+    """Yield the effect of the current and the proposed ceiling, and the line for recall.toml."""
+    lists = f"{view['mostly_long']} of {view['queries']} contain mostly long documents"
+    yield f"{'lists':<16}{lists}; the others are not changed"
     for name, distances in (("relevant", view["relevant"]), ("nearest wrong", view["irrelevant"])):
         if distances["count"]:
             spread = " ".join(f"{distances[key] or 0.0:.3f}" for key in ("least", "median", "most"))
-            yield f"{name:<16}{distances['count']} distances, least median most {spread}"
+            yield f"{name:<16}{distances['count']} distances, min median max {spread}"
         else:
-            yield f"{name:<16}none near and left out"
-    yield f"{'set':<16}{_ceiling(view['current'])}"
+            yield f"{name:<16}none near and missing from the list"
+    yield f"{'current':<16}{_ceiling(view['current'])}"
     if not view["can_fire"]:
-        yield f"{'':<16}no short document left out is that near: it never fires on these queries"
+        yield f"{'':<16}no missing short document is that near: no effect on these queries"
     if "proposed" in view and "held_out" in view and "setting" in view:
         yield f"{'proposed':<16}{_ceiling(view['proposed'])}"
         held_out = view["held_out"]
         yield f"{'held out':<16}precision {_rate(held_out['precision'])}, recall {_rate(held_out['recall'])}"
         yield view["setting"]
     else:
-        yield f"{'proposed':<16}nothing: no relevant short document is near and left out"
+        yield f"{'proposed':<16}nothing: no relevant short document is near and missing"
 
 
 def _refuse(flags: Namespace, own: str, others: tuple[str, ...]) -> None:
@@ -204,30 +200,32 @@ def _refuse(flags: Namespace, own: str, others: tuple[str, ...]) -> None:
     for other in others:
         if getattr(flags, other) not in (None, False):
             flag = other.replace("_", "-")
-            raise UsageError("conflicting_flags", f"--{flag} does not go with --{name}.", hint=f"leave out --{flag}")
+            raise UsageError(
+                "conflicting_flags", f"--{flag} cannot be used with --{name}.", hint=f"leave out --{flag}"
+            )
 
 
 def _ask(flags: Namespace) -> Ask:
     modes = evaluate.measures.parse_modes("hybrid" if flags.modes is None else flags.modes)
     if len(modes) > 1:
-        raise UsageError("bad_value", "--modes: one mode at a time here.", hint=Hint(AGAIN, modes=modes[0]))
+        raise UsageError("bad_value", "--modes takes a single mode here.", hint=Hint(AGAIN, modes=modes[0]))
     return api.recall.Ask(k=flags.k, mode=evaluate.measures.MODES[modes[0]], settings=tuple(flags.set or ()))
 
 
 def _rate(view: RateView) -> str:
     if view["rate"] is None or view["interval"] is None:
-        return "-  (nothing to count)"
+        return "-  (no cases)"
     bounds = f"{view['interval']['low']:.3f} to {view['interval']['high']:.3f}"
     return f"{view['rate']:.3f}  {view['passed']} of {view['of']}  ({bounds})"
 
 
 def _ceiling(view: CeilingView) -> str:
-    made = f"ceiling {view['ceiling']:g}: {view['injections']} injections, {view['relevant']} right"
-    return f"{made}; precision {_rate(view['precision'])}, recall {_rate(view['recall'])}"
+    effect = f"ceiling {view['ceiling']:g}: {view['injections']} injections, {view['relevant']} relevant"
+    return f"{effect}; precision {_rate(view['precision'])}, recall {_rate(view['recall'])}"
 
 
 def board_lines(view: EvaluationView) -> Iterator[str]:
-    """Yield the board line by line: every table, an empty line between."""
+    """Yield the lines of the board, with an empty line between tables."""
     for number, rows in enumerate(board_tables(view)):
         if number:
             yield ""
@@ -236,12 +234,12 @@ def board_lines(view: EvaluationView) -> Iterator[str]:
 
 
 def run_lines(view: EvaluationView) -> Iterator[str]:
-    """Yield the files that --run wrote."""
+    """Yield the files written by --run."""
     yield from (f"wrote  {path}" for path in view.get("runs", []))
 
 
 def board_tables(view: EvaluationView) -> Iterator[Rows]:
-    """Yield the tables that have a row: modes, comparisons, regressions, single queries, the gate."""
+    """Yield the non-empty tables: modes, comparisons, regressions, single queries, gate."""
     yield _mode_rows(view)
     if view["comparisons"]:
         yield _comparison_rows(view["comparisons"])
@@ -259,7 +257,7 @@ def board_tables(view: EvaluationView) -> Iterator[Rows]:
 
 
 def align(rows: Rows) -> Iterator[str]:
-    """Yield the rows in columns, figures to the right; the last column is as wide as it likes."""
+    """Yield the rows in columns, numbers aligned right. The last column is not limited."""
     head = rows[0]
     widths = [max(len(row[place]) for row in rows) for place in range(len(head))]
     for row in rows:
@@ -271,7 +269,7 @@ def align(rows: Rows) -> Iterator[str]:
 
 
 def talk_of_evaluation(response: EvaluationResponse, is_verbose: bool) -> Iterator[str]:
-    """Yield what was measured, on one line."""
+    """Yield the size of the measurement on one line."""
     view = response["evaluation"]
     passed_over = [
         f"{count} {what}"
@@ -281,7 +279,7 @@ def talk_of_evaluation(response: EvaluationResponse, is_verbose: bool) -> Iterat
         )
         if count
     ]
-    left_out = f" ({', '.join(passed_over)} left out)" if passed_over else ""
+    left_out = f" ({', '.join(passed_over)} skipped)" if passed_over else ""
     yield (
         f"{count_queries(view['queries'])}{left_out}, {view['judgements']} judgements, "
         f"{view['depth']} hits deep, in {response['stats']['took_ms'] / 1000:.1f} s"
@@ -289,21 +287,21 @@ def talk_of_evaluation(response: EvaluationResponse, is_verbose: bool) -> Iterat
 
 
 def judged_lines(response: JudgeResponse) -> Iterator[str]:
-    """Yield what judge did."""
+    """Yield the counts and the files written."""
     view = response["judged"]
-    unknown = f", {view['unknown']} of them of no live document" if view["unknown"] else ""
+    unknown = f", {view['unknown']} for documents not in the store" if view["unknown"] else ""
     judgements = f"{view['judgements']} judgement{'' if view['judgements'] == 1 else 's'}"
     yield f"{count_queries(view['queries'])}, {judgements}{unknown}"
     yield from (f"wrote  {path}" for path in view.get("paths", []))
 
 
 def count_queries(count: int) -> str:
-    """`1 query`, `2 queries`."""
+    """Return a count of queries: `1 query`, `2 queries`."""
     return f"{count} {'query' if count == 1 else 'queries'}"
 
 
 def verdict_of(view: ComparisonView) -> str:
-    """`better (p=.012)`: significance in words, so that no colour has to be told from another."""
+    """Return the verdict in words, such as `better (p=.012)`. It does not depend on colour."""
     chance = "p<.001" if view["p"] < 0.001 else f"p={view['p']:.3f}".replace("0.", ".")
     return f"{view['verdict']} ({chance})"
 
@@ -348,12 +346,12 @@ def _comparison_rows(views: Sequence[ComparisonView]) -> Rows:
 
 
 def compared_with(view: ComparisonView) -> str:
-    """Return what the mode is compared with."""
+    """Return the mode or baseline compared with."""
     return f"baseline {view['against']}" if view["baseline"] else view["against"]
 
 
 def _regression_rows(views: Iterable[ComparisonView]) -> Rows:
-    """Return the queries that fell furthest against the baseline, by each mode's first measure."""
+    """Return the queries that lost most against the baseline, by each mode's first measure."""
     rows: Rows = [("mode", "measure", "query", "before", "after", "text")]
     seen = set()
     for view in views:
@@ -377,7 +375,7 @@ def _query_rows(view: EvaluationView) -> Rows:
 
 
 def _with_sign(value: float) -> str:
-    """Return the value with its sign, unless it is too small to be shown."""
+    """Return the value with its sign, without one if it rounds to 0."""
     text = f"{value:+.3f}"
     return text if float(text) else "0.000"
 
@@ -387,7 +385,7 @@ def _between(view: IntervalView) -> str:
 
 
 def _short_text(text: str, width: int = 60) -> str:
-    """Return the first words on one line, without control characters."""
+    """Return the start of the text on one line, without control characters."""
     line = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
     return line if len(line) <= width else line[: width - 1] + "…"
 
@@ -401,7 +399,7 @@ def draw_board(response: EvaluationResponse, console: Console, flags: Any) -> Re
 
 
 def _draw_rows(rows: Rows, console: Console) -> RenderableType:
-    """Return one table of the evaluation board, or a few lines a row where the terminal is too narrow for it."""
+    """Return a table of the board, or several lines per row if the terminal is too narrow."""
     table = _board_table(rows)
     if (
         adapters.terminal.Measurement.get(console, console.options.update(max_width=_UNBOUND), table).maximum
@@ -413,40 +411,40 @@ def _draw_rows(rows: Rows, console: Console) -> RenderableType:
 
 
 def _stack(head: tuple[str, ...], row: tuple[str, ...], width: int) -> Iterator[Text]:
-    """Yield what the row is of, and below it each figure behind its name."""
+    """Yield the text columns of a row, and below them its numbers with their names."""
     named = list(zip(head, map(one_line, row), strict=True))
     words = [
         f"against {cell}" if name == "against" else cell
         for name, cell in takewhile(lambda pair: pair[0] in LEFT, named)
     ]
     figures = [f"{name} {cell}" for name, cell in named[len(words) :]]
-    style = "bold" if _is_telling(row) else ""
+    style = "bold" if _is_significant(row) else ""
     yield from (adapters.terminal.Text(line, style=style) for line in adapters.terminal.fit("  ".join(words), width))
     yield from (adapters.terminal.Text(line) for line in adapters.terminal.join_with_dots(figures, width, indent=2))
 
 
-def _is_telling(row: tuple[str, ...]) -> bool:
+def _is_significant(row: tuple[str, ...]) -> bool:
     return any(cell == "fails" or cell.startswith(("better", "worse")) for cell in row)
 
 
 def _board_table(rows: Rows) -> Table:
-    """Return the rows as a table. A verdict is in words; its colour says nothing more."""
+    """Return the rows as a table."""
     table = adapters.terminal.new_table()
     for name in rows[0]:
         table.add_column(name, justify="left" if name in LEFT else "right", overflow="fold")
     for row in rows[1:]:
-        table.add_row(*map(adapters.terminal.cell, row), style="bold" if _is_telling(row) else "")
+        table.add_row(*map(adapters.terminal.cell, row), style="bold" if _is_significant(row) else "")
     return table
 
 
 def exports_to_stdout(flags: Any) -> bool:
-    """Return True if judgements or queries go to stdout."""
+    """Return True if an export goes to stdout."""
     return "-" in (flags.queries, flags.qrels)
 
 
 _FIXTURES = Command(
     "eval --fixtures",
-    "Check that contexts contain the facts that they must.",
+    "Check that contexts contain the required facts.",
     run=on_store(check_fixtures),
     prints=in_lines(lambda response: fixture_lines(response["fixtures"])),
     exit_code=lambda response, flags: exit_by_gate(response["fixtures"].get("gate", [])),
@@ -462,27 +460,31 @@ _CALIBRATION = Command(
 COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "eval",
-        "Measure how good the ranking is, on queries whose relevant documents are known.",
+        "Measure ranking quality on judged queries (queries with known relevant documents).",
         run=on_store(evaluate_ranking),
         prints=in_lines(lambda response: board_lines(response["evaluation"])),
         flags=(
-            Flag("--queries", "the queries: JSON lines of {_id, text} (BEIR), or TSV; else the store's", "FILE"),
-            Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
-            Flag("--fixtures", "facts that a context must hold, to tell retrieval from ingestion failures", "FILE"),
-            Flag("--modes", "signals to measure, with commas (hybrid): hybrid, bm25, vector", "LIST"),
-            Flag("--metrics", "measures, with commas: ndcg@10, map, mrr, p@5, recall@100", "LIST"),
+            Flag("--queries", "queries: JSON lines of {_id, text} (BEIR), or TSV (default: the store's)", "FILE"),
+            Flag("--qrels", "judgements: BEIR TSV, TREC qrels or Quepid CSV (default: the store's)", "FILE"),
+            Flag(
+                "--fixtures",
+                "facts that a context must contain; tells retrieval failures from ingestion failures",
+                "FILE",
+            ),
+            Flag("--modes", "comma-separated modes: hybrid, bm25, vector (default hybrid)", "LIST"),
+            Flag("--metrics", "comma-separated measures, such as ndcg@10, map, mrr, p@5, recall@100", "LIST"),
             Flag(
                 "--unit",
-                "what is measured; by default what the judgements are of",
+                "unit to measure (default: the unit of the judgements)",
                 "UNIT",
                 choices=("chunk", "doc"),
             ),
-            Flag("--k", "hits of each query that are ranked and judged (100)", "N", least=1, short="-n"),
-            Flag("--baseline", "compare with an earlier --json answer, or with a TREC run", "FILE"),
+            Flag("--k", "hits to rank per query (default 100)", "N", least=1, short="-n"),
+            Flag("--baseline", "compare with an earlier --json answer or a TREC run", "FILE"),
             Flag("--gate", 'exit 7 unless these hold: "ndcg@10>=.38,regressions=0"', "CONDITIONS"),
-            Flag("--run", "write the ranking of each mode as a TREC run file; {mode} is filled in", "FILE"),
-            Flag("--per-query", "show every query, not only the figures over all"),
-            Flag("--calibrate-sparse", "propose a sparse_distance_ceiling from the judged documents"),
+            Flag("--run", "write a TREC run file per mode; {mode} in the name is replaced", "FILE"),
+            Flag("--per-query", "show every query, not only the totals"),
+            Flag("--calibrate-sparse", "suggest a sparse_distance_ceiling based on the judged documents"),
             SET,
             TIMEOUT,
         ),
@@ -504,15 +506,18 @@ COMMANDS: tuple[Command[Any], ...] = (
     ),
     Command(
         "judge",
-        "Import judgements into the store, or export them.",
+        "Import or export judgements: which documents are relevant to which queries.",
         run=on_store(judge),
         prints=in_lines(judged_lines),
         operand=Operand("ACTION", "import or export", choices=("import", "export")),
         flags=(
-            Flag("--queries", "import: the queries; export: write them here", "FILE"),
-            Flag("--qrels", "import: the judgements; export: write them here", "FILE"),
+            Flag("--queries", "queries to import, or file to export them to", "FILE"),
+            Flag("--qrels", "judgements to import, or file to export them to", "FILE"),
             Flag(
-                "--format", "export: how judgements are written (beir)", "FORMAT", choices=("beir", "trec", "quepid")
+                "--format",
+                "export format of the judgements (default beir)",
+                "FORMAT",
+                choices=("beir", "trec", "quepid"),
             ),
         ),
         examples=(

@@ -1,4 +1,4 @@
-"""`recall explain`: flags into a question about one chunk, its ledger into a tree of lines."""
+"""`recall explain`: print the ledger of a chunk as a tree."""
 
 from __future__ import annotations
 
@@ -41,30 +41,30 @@ if TYPE_CHECKING:
 
 WIDTH = 20  # cells of the longest bar
 _TEXT = 60
-_VISIBLE = 0.0005  # what three decimals can show
+_VISIBLE = 0.0005  # smaller values round to 0 with three decimals
 
 _DECISIONS = {
     "score": "by score",
     "path": "equal scores, by path",
-    "offset": "equal scores, by place in the document",
-    "fused": "equal scores, in the order before the reranker",
+    "offset": "equal scores, by position in the document",
+    "fused": "equal scores, by order before reranking",
     "order_by": "by ORDER BY",
     "recall": "by sparse-document recall",
 }
 
 _ABSENCES = {
-    "not_in_pool": "no signal proposed it",
-    "filtered": "the filter does not let it through",
+    "not_in_pool": "no signal found it",
+    "filtered": "the filter excludes it",
     "below_min_score": "its score is below min_score",
-    "below_min_cosine": "it has no query word, and its cosine is below min_cosine",
-    "copy": "a row before it has its very text",
-    "document": "another chunk of its document stands for it",
-    "no_score": "the query asks for no score",
+    "below_min_cosine": "it has no query word and its cosine is below min_cosine",
+    "copy": "an earlier row has the same text",
+    "document": "another chunk represents its document",
+    "no_score": "the query computes no score",
 }
 
 
 def explain(recall: Recall, request: Request, streams: Streams) -> ExplainResponse:
-    """`recall explain WORDS [--chunk TARGET] [--vs TARGET]`."""
+    """Run `recall explain WORDS [--chunk TARGET] [--vs TARGET]`."""
     flags = request.flags
     check_question(request)
     words = " ".join(request.words) if flags.rql is None else None
@@ -77,9 +77,9 @@ def _indent(text: str) -> Iterator[str]:
 
 
 def lines(response: ExplainResponse, quoted: Callable[[str], Iterable[str]] = _indent) -> Iterator[str]:
-    """Yield one ledger as a tree, or two, then what sets them apart, and how firm the list is.
+    """Yield one or two ledgers as trees, their differences, and the stability of the list.
 
-    quoted: the lines of a passage.
+    quoted: formats a passage as lines.
     """
     view = response["explanation"]
     signals = response["query"].get("plan", {}).get("signals", [])
@@ -97,14 +97,14 @@ def lines(response: ExplainResponse, quoted: Callable[[str], Iterable[str]] = _i
 
 
 def leaf_lines(part: PartView) -> Iterator[str]:
-    """Yield the leaves of a part in a list, one a line, without those that three decimals cannot show."""
+    """Yield the leaves of a part, one per line. Leaves that round to 0.000 are left out."""
     for leaf in part.get("leaves", []):
         if abs(leaf["points"]) >= _VISIBLE:
             yield f"    {leaf['points']:+.3f}  {leaf['kind']:<9} {_about(leaf)}"
 
 
 def scale(echo: NormalizerEcho) -> str:
-    """Return how raw values became stage values, in a few words."""
+    """Return a short description of the normalization."""
     if "rrf_k" in echo:
         return f"weight / ({echo['rrf_k']:g} + rank)"
     if "bound" in echo:
@@ -136,7 +136,7 @@ def _ledger(view: LedgerView, scales: dict[str, str], quoted: Callable[[str], It
     sign = "✓" if abs(view["residual"]) < 1e-9 else "✗"
     yield f"{view['score']:>+11.6f}  Σ {sign}  residual {view['residual']:.1e}"
     if "recall" in view:
-        yield f"{'recalled':<9}a short document at distance {view['recall']['distance']:g}"
+        yield f"{'recalled':<9}short document at distance {view['recall']['distance']:g}"
     for neighbour in view.get("neighbours", []):
         flip = f"  {_flip(neighbour['flips_at'])}" if "flips_at" in neighbour else ""
         decision = f"{neighbour['margin']:.6f}  {_DECISIONS[neighbour['decided_by']]}{flip}"
@@ -156,7 +156,7 @@ def _part(part: PartView, most: float, scale_of: str) -> Iterator[str]:
 
 
 def _bar(points: float, most: float) -> str:
-    """Return a bar as long as the points are next to the largest; of minus signs if they are below 0."""
+    """Return a bar whose length is points relative to `most`. Negative points use minus signs."""
     cells = round(WIDTH * abs(points) / most) if most else 0
     return (("-" if points < 0 else "#") * cells).ljust(WIDTH)
 
@@ -165,8 +165,8 @@ def _about(leaf: LeafView) -> str:
     text = _leaf_text(leaf["text"])
     if leaf["kind"] != "term":
         return text
-    floored = ", the least there is" if leaf.get("floored") else ""
-    length, average = _whole(leaf["length"]), _whole(leaf["average_length"])
+    floored = ", floored" if leaf.get("floored") else ""
+    length, average = _sum_columns(leaf["length"]), _sum_columns(leaf["average_length"])
     return (
         f"{text}  {weight_of(leaf)}{floored}  in {count_of(leaf['df'], 'chunk')}  "
         f"title {leaf['tf']['title']:g} body {leaf['tf']['body']:g}  {length:g} words of {average:.0f} on average"
@@ -174,16 +174,16 @@ def _about(leaf: LeafView) -> str:
 
 
 def _leaf_text(text: str) -> str:
-    """Return a leaf's text; quoted where nothing of it would be seen."""
+    """Return a leaf's text, quoted if it is only white space."""
     return short(text, _TEXT) if text.strip() else repr(text)
 
 
-def _whole(columns: ColumnsView) -> float:
+def _sum_columns(columns: ColumnsView) -> float:
     return columns["title"] + columns["body"]
 
 
 def _flip(weight: float | None) -> str:
-    return "never changes places" if weight is None else f"changes places at weight {weight:.4f}"
+    return "never swaps" if weight is None else f"swaps at weight {weight:.4f}"
 
 
 def _versus(view: VersusView, first: str) -> Iterator[str]:
@@ -198,7 +198,7 @@ def _versus(view: VersusView, first: str) -> Iterator[str]:
         yield f"{figures}  {_bar(each['delta'], most)}  {about}".rstrip()
     for total in view["subtotals"]:
         figures = f"{total['points']:>+11.6f}{total['other_points']:>+11.6f}{total['delta']:>+11.6f}"
-        yield f"{figures}  {total['signal']} in all"
+        yield f"{figures}  {total['signal']} total"
     yield f"{sum(each['delta'] for each in view['differences']):>+33.6f}  Σ"
 
 
@@ -216,17 +216,17 @@ def _stability(view: StabilityView) -> Iterator[str]:
 COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "explain",
-        "Show why a chunk, or the first hit, scores what it scores for a question, down to words.",
+        "Show the ledger of a chunk: how its score adds up, word by word.",
         run=on_store(explain),
         prints=in_lines(lines),
-        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        operand=Operand("WORDS", WORDS + "; or use --rql", least=0, most=None),
         flags=(
             Flag(
                 "--chunk",
-                "the chunk: its id (six digits do) or path:LINE (the first hit)",
+                "chunk to explain: an id (6 digits are enough) or path:LINE (default: the first hit)",
                 "TARGET",
             ),
-            Flag("--vs", "another chunk to compare it with, word by word", "TARGET"),
+            Flag("--vs", "compare with this chunk, word by word", "TARGET"),
             RQL,
             K,
             *(flag for flag in QUESTION if flag is not EXPLAIN),

@@ -1,4 +1,4 @@
-"""A command line, understood: argv becomes a Request, or a UsageError that says what to type instead; completion."""
+"""Parse argv into a Request with argparse, print help, and complete command lines in a shell."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from recall_core.shell import quote
 
 FORMAT = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
 _UNSHOWN = partial(FORMAT, width=80)
-"""For a parser that shows no help: argparse formats every flag it is told of, and asking for the terminal's width
-imports what takes 5 ms."""
+"""Used by parsers that print no help. argparse formats each flag that is added, and finding the terminal's width
+imports modules for 5 ms."""
 
 _JOINED = {"--filter": "({}) AND ({})", "--modes": "{},{}", "--metrics": "{},{}", "--gate": "{},{}"}
-"""How one value says two, for flags whose values can."""
+"""How to join two values of a flag into one, for the hint."""
 
 
 class CommandParser(argparse.ArgumentParser):
-    """An argparse parser that raises UsageError and never prints or exits by itself."""
+    """An argparse parser that raises UsageError instead of printing and exiting."""
 
     def __init__(self, **options: object) -> None:
         super().__init__(add_help=False, allow_abbrev=False, exit_on_error=False, **options)  # type: ignore[arg-type]
 
     def error(self, message: str) -> NoReturn:
-        """Raise what argparse would have printed."""
+        """Raise the message that argparse would print."""
         raise UsageError("missing_argument", f"{self.prog}: {message}", hint=f"{self.prog} --help")
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """argparse drops a `--` among the values, even one that stands behind `=`, and makes a list of the rest."""
+        """Keep the value `--` of `--flag=--`. argparse drops it."""
         if arg_strings == ["--"] and action.option_strings and action.nargs is None:
             value = self._get_value(action, "--")
             self._check_value(action, value)
@@ -42,7 +42,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 class _GivenOnce(argparse.Action):
-    """Keeps the value of a flag, and refuses a second one: which of the two counts would be a guess."""
+    """Stores the value of a flag and refuses a second one."""
 
     def __call__(
         self,
@@ -62,11 +62,11 @@ class _GivenOnce(argparse.Action):
 
 
 def parse(argv: Sequence[str]) -> Request:
-    """Return the request in argv (without the program's name); only the parser of the command asked for is built.
+    """Return the request in argv (without the program's name). Builds the parser of that command only.
 
-    Global flags may stand before and after the command; words after a bare `--` are never flags.
-    Raises UsageError `unknown_flag`, `unknown_command`, `missing_argument`, `unexpected_argument`, `bad_value`,
-    `conflicting_flags` where a flag of one value is given twice.
+    Global flags may come before or after the command. Words after a bare `--` are never flags.
+    Raises UsageError `unknown_flag`, `unknown_command`, `missing_argument`, `unexpected_argument`, `bad_value`, and
+    `conflicting_flags` if a flag is given twice.
     """
     for word in argv:
         if any("\ud800" <= letter <= "\udfff" for letter in word):
@@ -89,8 +89,11 @@ def parse(argv: Sequence[str]) -> Request:
 
 
 def command_parser(command: Command[Any], *, operands: bool = False) -> CommandParser:
-    """The parser of one command. operands: declare them too, for help and completion; parsing counts them itself,
-    so that flags and words may be mixed freely."""
+    """Return the parser of one command.
+
+    operands: declare the positional words too, for help and completion. `parse` counts them itself, so that flags and
+    words may be mixed.
+    """
     operand = command.operand
     shown = ""
     if operand is not None:
@@ -113,12 +116,12 @@ def command_parser(command: Command[Any], *, operands: bool = False) -> CommandP
             choices=operand.choices or operand.actions or None,
         )
     add_flags(parser, command.flags)
-    add_flags(parser.add_argument_group("everywhere"), GLOBALS)
+    add_flags(parser.add_argument_group("global options"), GLOBALS)
     return parser
 
 
 def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None:
-    """Declare these flags."""
+    """Add these flags to the parser."""
     for flag in flags:
         names = flag.names
         if not flag.metavar:
@@ -137,7 +140,7 @@ def add_flags(parser: argparse._ActionsContainer, flags: Iterable[Flag]) -> None
 
 
 def parse_known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Return the flags of argv and, in order, everything that is not one of them. Raises UsageError."""
+    """Return the parsed flags and the remaining words in order. Raises UsageError."""
     try:
         return parser.parse_known_args(list(argv))
     except argparse.ArgumentError as error:
@@ -151,18 +154,20 @@ def parse_known(parser: CommandParser, argv: Sequence[str]) -> tuple[argparse.Na
 
 
 def refuse_flags(extras: Sequence[str], flags: Iterable[Flag], *, prog: str) -> None:
-    """Raise `unknown_flag` with the nearest flag when one of the leftovers is a flag."""
+    """Raise UsageError `unknown_flag` if a remaining word looks like a flag. The hint names the nearest flag."""
     for extra in extras:
-        is_number = extra[1:].replace(".", "", 1).isdigit()  # a negative one, which is a word to argparse too
+        is_number = extra[1:].replace(".", "", 1).isdigit()  # argparse takes a negative number as a word too
         if len(extra) > 1 and extra[0] == "-" and " " not in extra and not is_number:
             typed = extra.partition("=")[0]
             near = nearest(typed.lstrip("-"), [flag.name.lstrip("-") for flag in flags])
-            hint = f"did you mean --{near}?" if near else f"{prog} --help, or -- before words that begin with a dash"
+            hint = (
+                f"did you mean --{near}?" if near else f"{prog} --help, or put -- before words that start with a dash"
+            )
             raise UsageError("unknown_flag", f"{prog} has no flag {typed}.", hint=hint)
 
 
 def nearest(typed: str, known: Sequence[str]) -> str | None:
-    """Return the known name that is most like the typed one, or None."""
+    """Return the known name closest to the typed one, or None."""
     return next(iter(difflib.get_close_matches(typed, known, n=1)), None)
 
 
@@ -184,16 +189,23 @@ def top_help(version: str) -> str:
         "commands:",
         *rows,
         "",
-        "flags, before or after the command:",
+        "global flags:",
         *flags,
         "",
-        "recall COMMAND --help shows a command's flags and examples; recall-tui opens the workbench.",
+        "glossary:",
+        "  chunk    part of a document, the unit that is searched, ranked and packed",
+        "  signal   a source of scores: lexical (BM25, matching words) or semantic (cosine, similar meaning)",
+        "  pool     the candidates that a signal hands to the ranking",
+        "  ledger   how the parts of a score add up",
+        "  root     a file or folder that was added",
+        "",
+        "Run recall COMMAND --help for flags and examples. Run recall-tui to open the workbench.",
     ]
     return "\n".join(lines) + "\n"
 
 
 def _leading(head: Sequence[str]) -> tuple[list[str], str | None, list[str]]:
-    """Return the flags before the command, the command, and what follows it."""
+    """Return the flags before the command, the command, and the words after it."""
     i = 0
     while i < len(head) and head[i].startswith("-"):
         i += 2 if head[i] == "--store" else 1
@@ -267,7 +279,7 @@ def _choose(name: str, text: str, choices: Sequence[str]) -> None:
 
 
 def script(shell: str) -> str:
-    """Return the text that teaches this shell to complete `recall` and `recall-tui`."""
+    """Return the completion script of this shell for `recall` and `recall-tui`."""
     from argcomplete.shell_integration import shellcode  # noqa: PLC0415 - only when a script is asked for
 
     text = shellcode(["recall", "recall-tui"], shell=shell)
@@ -275,14 +287,14 @@ def script(shell: str) -> str:
 
 
 def answer_shell(parser: argparse.ArgumentParser | None = None) -> None:
-    """Answer the completion request of a shell and exit. parser: of another program than `recall`."""
+    """Answer a shell's completion request and exit. parser: that of another program (default: `recall`)."""
     import argcomplete  # noqa: PLC0415 - only when a shell asks
 
     argcomplete.autocomplete(parser or full_parser(), always_complete_options=False)
 
 
 def full_parser() -> argparse.ArgumentParser:
-    """Return every command and flag in one parser, as completion wants it."""
+    """Return one parser with every command and flag, for completion."""
     parser = argparse.ArgumentParser(prog="recall", add_help=False)
     add_flags(parser, (*GLOBALS, VERSION))
     commands = parser.add_subparsers(metavar="COMMAND")

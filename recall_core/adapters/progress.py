@@ -1,4 +1,4 @@
-"""Long work, watched: a bar or lines on stderr, a clean stop on Ctrl-C; and `sync --watch`."""
+"""Progress of long work: a bar or lines on stderr, a clean stop on Ctrl-C, and `sync --watch`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recall_core.contract.responses import IngestResponse
     from recall_core.types import Progress, Stage
 
-_SILENT_S = 10  # a log of hours stays short, and its reader sees that the work goes on
+_SILENT_S = 10  # seconds between two lines: short logs that still show progress
 
 Done = TypeVar("Done")
 WorkName = Literal["reading", "embedding", "asking", "copying"]
@@ -28,11 +28,11 @@ def follow(
     kept: Callable[[Progress | None], str] | None = None,
     clock: Callable[[], float] = monotonic,
 ) -> Done:
-    """Run the work to its end and return its response; a bar shows the way where stderr is a terminal, else lines.
+    """Run the work and return its response. Show a bar if stderr is a terminal, else lines.
 
-    name: what it does, by which the bar is called from the first moment on.
-    kept: what stays when the work is interrupted after this event; by default, the documents of the last commit.
-    Raises Interrupted on Ctrl-C or where the streams are ending, after the work has closed its transaction.
+    name: the label of the bar before the first event.
+    kept: says what is saved if the work stops after this event (default: the documents of the last commit).
+    Raises Interrupted on Ctrl-C or when the streams are ending, after the work has closed its transaction.
     """
     if not streams.stderr.isatty():
         said_at = clock()
@@ -61,15 +61,15 @@ def follow(
 
         def show(event: Progress) -> None:
             total = 1.0 if event.files_total else None
-            told = name_stage(event, name), counts(event, name)
-            bar.update(task, description=told[0], completed=share_done(event), total=total, counts=told[1])
+            label, text = name_stage(event, name), counts(event, name)
+            bar.update(task, description=label, completed=share_done(event), total=total, counts=text)
 
         return _drain(work, show, streams.is_ending, kept)
 
 
 _OF_READING: Mapping[Stage, str] = {
     "discover": "looking for files",
-    "chunk": "cutting",
+    "chunk": "chunking",
     "embed": "embedding",
     "index": "indexing",
     "commit": "writing",
@@ -78,20 +78,20 @@ _UNITS: Mapping[Stage, str] = {"ask": "queries", "copy": "pages"}
 
 
 def name_stage(event: Progress, name: WorkName) -> str:
-    """Return what is being done at this moment of the work of that name."""
+    """Return the label of the current stage."""
     if name == "embedding" and event.stage == "ask":
         return "asking"
     return _OF_READING.get(event.stage, name) if name == "reading" else name
 
 
 def share_done(event: Progress) -> float:
-    """Return how much of the work is done, from 0 to 1: files that are read, less texts that wait to be embedded."""
+    """Return the finished share from 0 to 1: files read, minus texts that wait to be embedded."""
     files = event.files_done / event.files_total if event.files_total else 0.0
     return files * (event.chunks - min(event.waiting, event.chunks)) / event.chunks if event.chunks else files
 
 
 def counts(event: Progress, name: WorkName = "reading") -> str:
-    """`3/12 files`, and while texts are embedded how many: `3/12 files, 840 texts`; of embedding alone the texts."""
+    """Return counts such as `3/12 files`, `3/12 files, 840 texts` or, for embedding, `840/900 texts`."""
     if name == "embedding" and event.stage != "ask":
         return f"{event.embedded + event.reused}/{event.chunks} texts"
     texts = f", {event.embedded} texts" if event.embedded else ""
@@ -119,10 +119,10 @@ def _drain(
     except (KeyboardInterrupt, Interrupted):
         pass
     work.close()
-    stays = f"{documents} documents are in" if kept is None else kept(event)
+    saved = f"{documents} documents saved" if kept is None else kept(event)
     raise Interrupted(
         "interrupted",
-        f"interrupted: {stays}; run the same command again to go on",
+        f"interrupted: {saved}; run the same command again to continue",
         hint="run the same command again",
     )
 
@@ -133,10 +133,10 @@ _COUNTS = ("added", "updated", "removed")
 def watch(
     recall: Recall, streams: Streams, emit: Callable[[IngestResponse], None], *, reparse: bool = False
 ) -> NoReturn:
-    """Sync now and after every change; emit the first answer, and each later one that changed anything.
+    """Sync now and on every change. Emit the first answer and each later one that has changes.
 
-    reparse: every file, the first time.
-    Raises Interrupted on Ctrl-C and SIGTERM, also in the middle of a sync, and whatever else ends one.
+    reparse: parse every file again in the first sync.
+    Raises Interrupted on Ctrl-C and SIGTERM, also during a sync, and the errors of a sync.
     """
     is_first = True
     try:

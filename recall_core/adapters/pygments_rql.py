@@ -1,4 +1,4 @@
-"""The Pygments lexer of RQL, so that queries are coloured wherever Pygments colours code."""
+"""The Pygments lexer of RQL, for syntax highlighting of queries."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class RqlLexer(Lexer):
     """Recall's query language."""
 
     name = "Recall RQL"
-    aliases: ClassVar[list[str]] = ["recall-rql"]  # Pygments has another language of the name rql
-    priority = 0.5  # and of the same file names
+    aliases: ClassVar[list[str]] = ["recall-rql"]  # Pygments has another language named rql
+    priority = 0.5  # and it uses the same file names
     filenames: ClassVar[list[str]] = ["*.rql"]
     mimetypes: ClassVar[list[str]] = ["text/x-rql"]
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
-        """(offset, token type, text) of the whole text, white space included."""
+        """Yield (offset, token type, text) for the whole text, including white space."""
         end = 0
         for mark in highlight(text):
             if mark.start > end:

@@ -1,4 +1,4 @@
-"""Texts and documents as the store has them: get, ls; receipts held against a new answer: replay; queries: rql."""
+"""Commands that read the store (get, ls), compare receipts (replay) and help with queries (rql)."""
 
 from __future__ import annotations
 
@@ -47,59 +47,59 @@ if TYPE_CHECKING:
     from recall_core.contract.store import ListedView
     from recall_core.rql.views import FilterView
 
-_AT_ONCE = 1_000  # lines in one piece
-_MOST_DRAWN = 1_000  # documents
+_AT_ONCE = 1_000  # lines written at once
+_MOST_DRAWN = 1_000  # documents drawn as a table
 _BETWEEN, _EDGES, _LEAST_TITLE = 3, 2, 12  # columns of a terminal
 _TO_THE_MINUTE = 16  # characters of a time
 _HASH = 64  # hexadecimal digits
 
 
 def get(recall: Recall, request: Request, streams: Streams) -> GetResponse:
-    """Return a text, byte for byte."""
+    """Return the text of a target."""
     return recall.get(request.words[0])
 
 
 def text(response: GetResponse) -> Iterator[str]:
-    """Yield the text, byte for byte."""
+    """Yield the text unchanged."""
     yield response["found"]["text"]
 
 
 def ls(recall: Recall, request: Request, streams: Streams) -> ListResponse:
-    """Return the documents with such paths."""
+    """Return the documents whose paths match."""
     flags, prefix = request.flags, "".join(request.words)
     answer = recall.list(prefix, glob=flags.glob, limit=flags.k, offset=flags.offset or 0)
     if not answer["total"] and not request.json:
-        asked = [f"begins with {prefix}"] if prefix else []
-        asked += [f"matches {flags.glob}"] if flags.glob is not None else []
-        no_such = f"no document has a path that {' and '.join(asked)}"
-        streams.say(no_such if asked else f"the store holds no document; next: {Hint('add', 'DIR')}")
+        conditions = [f"starts with {prefix}"] if prefix else []
+        conditions += [f"matches {flags.glob}"] if flags.glob is not None else []
+        none_match = f"no document path {' and '.join(conditions)}"
+        streams.say(none_match if conditions else f"the store is empty; next: {Hint('add', 'DIR')}")
     return answer
 
 
 def path_lines(response: ListResponse) -> Iterator[str]:
-    """Yield a path a line."""
+    """Yield one path per line."""
     return _join_in_pieces(one_line(view["path"]) for view in response["documents"])
 
 
 def long_rows(response: ListResponse) -> Iterator[str]:
-    """Yield chunks, tokens and when it was changed, in columns; then path, title and source."""
+    """Yield one document per line: chunks, tokens and modification time in columns, then path, title and source."""
 
     def row(view: ListedView) -> str:
         chunks, tokens, changed, source = figures(view)
-        told = (f"{chunks:>6}", f"{tokens:>8}", changed, *map(one_line, (view["path"], view["title"], source)))
-        return "  ".join(filter(None, told))
+        cells = (f"{chunks:>6}", f"{tokens:>8}", changed, *map(one_line, (view["path"], view["title"], source)))
+        return "  ".join(filter(None, cells))
 
     return _join_in_pieces(map(row, response["documents"]))
 
 
 def figures(view: ListedView) -> tuple[str, str, str, str]:
-    """Return chunks, tokens, when it was changed, source."""
+    """Return chunks, tokens, modification time and source."""
     changed = f"{view['mtime'][:19]}Z".replace("T", " ")
     return str(view["chunks"]), str(view["tokens"]), changed, view.get("source", "")
 
 
 def talk_of_documents(response: ListResponse, is_verbose: bool) -> Iterator[str]:
-    """Yield how many of the documents these are, and where the others begin."""
+    """Yield the number of documents and the offset of the next page."""
     shown, total = len(response["documents"]), response["total"]
     if total:
         amount = count_of(total, "document") if shown == total else f"{shown} of {count_of(total, 'document')}"
@@ -108,15 +108,15 @@ def talk_of_documents(response: ListResponse, is_verbose: bool) -> Iterator[str]
 
 
 def _join_in_pieces(lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines, many in a piece."""
+    """Join the lines into larger pieces."""
     while some := list(islice(lines, _AT_ONCE)):
         yield "\n".join(some) + "\n"
 
 
 def draw_documents(response: ListResponse, console: Console, flags: Any) -> Table | None:
-    """Draw the documents as a table; None if there are none, or so many that Rich would measure them for long.
+    """Draw the documents as a table. Return None if there are none or too many for Rich.
 
-    With figures a row is one line: titles are cut to the room that is left, or left out. Only a long path is broken.
+    With --long each row is one line: titles are shortened or left out. Only a long path wraps.
     """
     documents = response["documents"]
     if not documents or len(documents) > _MOST_DRAWN:
@@ -149,25 +149,25 @@ def draw_documents(response: ListResponse, console: Console, flags: Any) -> Tabl
 
 
 def replay(recall: Recall, request: Request, streams: Streams) -> ReplayResponse:
-    """`recall replay FILE`."""
+    """Run `recall replay FILE`."""
     return recall.replay(Path(request.words[0]))
 
 
 def replay_lines(response: ReplayResponse) -> Iterator[str]:
-    """Yield whether the answer is that of the receipt, and a line for each change."""
+    """Yield whether the answer is identical, then one line per change."""
     view = response["replay"]
-    said = "identical" if view["identical"] else "changed"
-    yield f"{said}  {count_of(view['rows'], 'row')}  sha256 {view['sha256']}"
+    verdict = "identical" if view["identical"] else "changed"
+    yield f"{verdict}  {count_of(view['rows'], 'row')}  sha256 {view['sha256']}"
     yield from (f"{change['kind']:<10}{_change_text(change)}" for change in view["changes"])
 
 
 def _change_text(change: ReplayChangeView) -> str:
-    """Return one change. Names come out of a file that anybody may have made."""
+    """Return a change on one line. Escapes the names: they come from an untrusted file."""
     names = (change.get("what", ""), change.get("key", ""), change.get("path", ""), _short_hash(change.get("id", "")))
-    told = one_line("  ".join(filter(None, (*names, ", ".join(change.get("fields", []))))))
+    subject = one_line("  ".join(filter(None, (*names, ", ".join(change.get("fields", []))))))
     if "before" not in change or "after" not in change:
-        return told
-    return f"{told}  {_value_text(change['before'])} -> {_value_text(change['after'])}".strip()
+        return subject
+    return f"{subject}  {_value_text(change['before'])} -> {_value_text(change['after'])}".strip()
 
 
 def _value_text(value: str | float | bool | None) -> str:
@@ -179,7 +179,7 @@ def _value_text(value: str | float | bool | None) -> str:
 
 
 def _short_hash(text: str) -> str:
-    """Return an id or a hash as people read it; any other text as it is."""
+    """Return an id or a hash shortened for display. Return any other text unchanged."""
     return text[:DIGITS] if len(text) == _HASH and set(text) <= set(hexdigits) else text
 
 
@@ -190,13 +190,13 @@ def check_query(request: Request, streams: Streams, opener: Opener) -> RqlRespon
 
 
 def format_query(request: Request, streams: Streams, opener: Opener) -> RqlResponse:
-    """Format a query, with --write in its file, which is only written if that changes it. Needs no store."""
+    """Format a query. With --write, rewrite its file if the text changes. Needs no store."""
     text, source = _query_of(request, streams)
     response = api.recall.Recall.format_rql(text)
     if not request.flags.write:
         return response
     if not source.startswith("@"):
-        message = "--write needs a file to write to."
+        message = "--write needs a file."
         raise UsageError("missing_argument", message, hint="recall rql format --write @FILE")
     path = Path(source[1:])
     formatted = response["rql"]["text"] + "\n"
@@ -215,7 +215,7 @@ def explain_query(request: Request, streams: Streams, opener: Opener) -> Explain
 
 
 def complete_query(request: Request, streams: Streams, opener: Opener) -> CompletionResponse:
-    """Complete a query at the cursor, with the values of the store if there is one."""
+    """Complete a query at the cursor, with values from the store if there is one."""
     text, _ = _query_of(request, streams)
     cursor = len(text) if request.flags.cursor is None else request.flags.cursor
     try:
@@ -229,7 +229,7 @@ def complete_query(request: Request, streams: Streams, opener: Opener) -> Comple
 
 
 def _query_of(request: Request, streams: Streams) -> tuple[str, str]:
-    """Return the query, and where it was given. Raises UsageError, also for a flag of another action."""
+    """Return the query text and its source. Raises UsageError, also for a flag of another action."""
     action, *words = request.words
     flags = request.flags
     for name, is_given, actions in (
@@ -238,14 +238,14 @@ def _query_of(request: Request, streams: Streams) -> tuple[str, str]:
         ("--set", bool(flags.set), ("check", "explain")),
     ):
         if is_given and action not in actions:
-            message = f"{name} does not go with recall rql {action}."
+            message = f"{name} cannot be used with recall rql {action}."
             raise UsageError("conflicting_flags", message, hint=f"recall rql {actions[0]} {name}")
     source = given_rql(flags.rql, words, f"recall rql {action}")
     return read_rql(source, streams.stdin), source
 
 
 def query_lines(response: RqlResponse) -> Iterator[str]:
-    """Yield the query as it is written, or what was done to its file."""
+    """Yield the formatted query, or with --write whether its file changed."""
     view = response["rql"]
     if "path" in view:
         yield one_line(f"{'formatted' if view.get('changed') else 'unchanged'}  {view['path']}") + "\n"
@@ -254,13 +254,13 @@ def query_lines(response: RqlResponse) -> Iterator[str]:
 
 
 def candidate_lines(response: CompletionResponse) -> Iterator[str]:
-    """Yield what may stand at the cursor."""
+    """Yield the completions at the cursor."""
     for candidate in response["candidates"]:
         yield one_line(f"{candidate['text']}  {candidate['kind']}  {candidate['detail']}".rstrip())
 
 
 def plan_lines(response: ExplainedResponse) -> Iterator[str]:
-    """Yield a query's plan: rows, filter, signals, order and steps, each with its name in front."""
+    """Yield a query's plan: rows, filter, signals, order and steps, each with a label."""
     view, echo = response["explained"], response["query"]
     yield f"{'rows':<9}{view['passing']} of {count_of(view['rows'], view['table'])} pass the filter"
     if "filter" in view:
@@ -275,7 +275,7 @@ def plan_lines(response: ExplainedResponse) -> Iterator[str]:
 
 
 def _filter(view: FilterView, *, depth: int) -> Iterator[str]:
-    """Yield a filter's parts, one a line and indented by depth: the rows it leaves, how it is answered, its text."""
+    """Yield the parts of a filter, one per line and indented by depth: rows left, method, text."""
     how = view["kind"].upper()
     if "native" in view:
         how = "native" if view["native"] else "scanned"
@@ -298,41 +298,41 @@ _RQL_VARIANTS: dict[str, Command[Any]] = {
 COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "replay",
-        "Run the query of a receipt again, and say whether the answer is the same.",
+        "Run the query of a receipt again and check that the answer is the same.",
         run=on_store(replay),
         prints=in_lines(replay_lines),
-        operand=Operand("FILE", "a receipt that --receipt wrote"),
+        operand=Operand("FILE", "a receipt written by --receipt"),
         flags=(TIMEOUT,),
         examples=(
             "recall replay retries.json",
             "recall replay retries.json --json",
         ),
-        note="Exit 0 when the answer is identical, 7 with what was edited, deleted, relabelled or set otherwise.",
+        note="Exits with 0 if the answer is identical, else with 7 and a list of what changed.",
         exit_code=lambda response, flags: 0 if response["replay"]["identical"] else 7,
     ),
     Command(
         "get",
-        "Print the text of a document, of a chunk or of some lines, byte for byte.",
+        "Print the exact text of a document, a chunk or a range of lines.",
         run=on_store(get),
         prints=text,
-        operand=Operand("TARGET", "a path, path:FIRST-LAST, or an id (six digits are enough)"),
+        operand=Operand("TARGET", "path, path:FIRST-LAST, or id (6 digits are enough)"),
         flags=(RAW, TIMEOUT),
         examples=("recall get docs/deploy.md", "recall get docs/deploy.md:10-24", "recall get 3f2a9c"),
         is_text=True,
     ),
     Command(
         "ls",
-        "List the documents of the store by path, one a line.",
+        "List the documents in the store by path, one per line.",
         run=on_store(ls),
         prints=path_lines,
         operand=Operand(
-            "PREFIX", "what the paths begin with, as recall prints them; a folder's name is all below it", least=0
+            "PREFIX", "only paths that start with this; a folder name lists everything below it", least=0
         ),
         flags=(
-            Flag("--glob", "only paths that match; * and ? stay in one folder, ** goes through any", "PATTERN"),
-            Flag("--long", "also show chunks, tokens, when it was changed, and the title", short="-l"),
-            Flag("--k", "at most N documents (all)", "N", least=0, short="-n"),
-            Flag("--offset", "pass over the first N", "N", least=0),
+            Flag("--glob", "only paths that match; * and ? match within a folder, ** across folders", "PATTERN"),
+            Flag("--long", "also show chunks, tokens, modification time and title", short="-l"),
+            Flag("--k", "at most N documents (default: all)", "N", least=0, short="-n"),
+            Flag("--offset", "skip the first N documents", "N", least=0),
             TIMEOUT,
         ),
         examples=("recall ls", "recall ls notes/ --glob '**/*.md' -l", "recall ls src -n 100 --offset 200 --json"),
@@ -343,19 +343,19 @@ COMMANDS: tuple[Command[Any], ...] = (
     ),
     Command(
         "rql",
-        "Help with writing RQL: check or format a query, explain what it does, complete it at a cursor.",
+        "Check, format, explain or complete a query in RQL, the query language.",
         run=explain_query,
         prints=in_lines(plan_lines),
         operand=Operand(
             "ACTION",
-            "check, format, explain or complete; then the query: text, @FILE, or - for stdin",
+            "check, format, explain or complete, followed by the query: text, @FILE, or - for stdin",
             most=None,
             actions=("check", "format", "explain", "complete"),
         ),
         flags=(
             RQL,
-            Flag("--write", "format: put the result back into the file of @FILE"),
-            Flag("--cursor", "complete: the place in code points, by default the end of the text", "N", least=0),
+            Flag("--write", "format: write the result back to @FILE"),
+            Flag("--cursor", "complete: cursor position in code points (default: end of text)", "N", least=0),
             SET,
             TIMEOUT,
         ),
@@ -365,7 +365,7 @@ COMMANDS: tuple[Command[Any], ...] = (
             "recall rql explain \"SELECT doc.path FROM doc FILTER doc.tag = 'docs'\"",
             "recall rql complete 'SELECT * FROM chunk FILTER doc.t' --json",
         ),
-        note="check and format need no store; complete suggests the values of one where there is one.",
+        note="check and format need no store. complete suggests values from the store, if there is one.",
         is_text=True,
         talks=talk_of_question,
         variant=lambda request: _RQL_VARIANTS.get(request.words[0]),

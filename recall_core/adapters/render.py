@@ -19,41 +19,41 @@ if TYPE_CHECKING:
 
 
 SNIPPET = 100
-SHOWN = 5  # chunks of an account that are named; the rest are counted
-DIGITS = 12  # of an id or a hash, where people read it
+SHOWN = 5  # chunks listed in an account; the rest are counted
+DIGITS = 12  # digits shown of an id or a hash
 INDENT = 7
-"""As wide as a score, so that a passage stands below the place it is from."""
+"""The width of a score column, so that a passage lines up with its place."""
 CAUTION = "W_NO_MATCH"
-"""Begins the warning to read before the hits: none of them has a query word."""
+"""Start of the warning that is printed before the hits: no hit has a query word."""
 
 NOTHING_RECALLED = {
     "no_vector": "no candidate has a vector",
     "whole_list": "every candidate is in the list",
     "not_short": "0 of {near} near documents have at most {threshold} chunks",
-    "too_far": "0 of {short} short documents within {ceiling:g}",
-    "already_present": "{present} of {within_ceiling} within {ceiling:g} are in the list",
-    "no_row": "the list has no row",
+    "too_far": "0 of {short} short documents are within {ceiling:g}",
+    "already_present": "{present} of {within_ceiling} documents within {ceiling:g} are already in the list",
+    "no_row": "the list is empty",
     "not_mostly_long": "{long_rows} of {rows} rows are of documents with more than {threshold} chunks",
     "max_injections": "sparse_max_injections = 0",
 }
-"""Why sparse-document recall gave no row away, by its reason."""
+"""Why sparse-document recall added nothing, by reason."""
 
 
 def json_line(response: Mapping[str, Any]) -> str:
-    """Return the response as one line of JSON; keys stand as they were built, NaN is refused."""
+    """Return the response as one line of JSON, keys in insertion order. Raises ValueError for NaN."""
     return json.dumps(response, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
 
 
 def talk_of_hits(response: SearchResponse, is_verbose: bool) -> Iterator[str]:
-    """Yield the figures of search and query."""
-    yield f"{_results_figures(response)}{_words_not_looked_for(response)}"
+    """Yield the totals of search and query."""
+    yield f"{_results_figures(response)}{_words_not_searched(response)}"
     if is_verbose:
         yield from _nothing_recalled(response)
 
 
 def talk_of_context(response: ContextResponse, is_verbose: bool) -> Iterator[str]:
-    """Yield the figures of a context, and its account if --explain asks for it."""
-    yield f"{_context_figures(response['context'])}{_rows_with_words(response)}{_words_not_looked_for(response)}"
+    """Yield the totals of a context, and its account with --explain."""
+    yield f"{_context_figures(response['context'])}{_rows_with_words(response)}{_words_not_searched(response)}"
     if "account" in response["context"]:
         yield from account_lines(response["context"]["account"])
     if is_verbose:
@@ -61,37 +61,37 @@ def talk_of_context(response: ContextResponse, is_verbose: bool) -> Iterator[str
 
 
 def talk_of_report(response: ReportResponse, is_verbose: bool) -> Iterator[str]:
-    """Yield the figures of the hits and of the context on the page."""
+    """Yield the totals of the hits and of the context on the page."""
     yield _results_figures(response)
     yield _context_figures(response["context"])
 
 
 def talk_of_question(response: Mapping[str, Any], is_verbose: bool) -> Iterator[str]:
-    """Yield the words of the question, if there is one, that were not looked for."""
+    """Yield the words of the query that were not searched for."""
     if dropped := _dropped_words(response.get("query", {})):
         yield f"{'words':<11}{dropped}"
 
 
 def weight_of(term: Mapping[str, Any]) -> str:
-    """Return what a phrase weighs: `idf 2.197`, or `phrase of 2 words, idf 5.003`, the sum of its words'."""
+    """Return the weight of a term: `idf 2.197`, or `phrase of 2 words, idf 5.003` (the sum over its words)."""
     words = f"phrase of {term['words']} words, " if "words" in term else ""
     return f"{words}idf {term['idf']:.3f}"
 
 
 def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Iterator[str]:
-    """Yield what a context is worth, what it covers and wastes, one line each. count: how a count is written."""
+    """Yield the value, coverage, token use and repetition of a context, one line each. count: formats a count."""
     share = "" if view["efficiency"] is None else f" ({view['efficiency']:.0%})"
     worth = f"{view['value']:.3f} of at most {view['bound']:.3f}{share}"
     yield f"{'value':<11}{worth}, pack = {view['pack']}, documents {count(view['documents'])}"
     if "coverage" in view:
         missing = ", ".join(term["text"] for term in view["coverage"]["terms"] if not term["packed"])
         lacking = f"; not in the context: {missing}" if missing else ""
-        yield f"{'words':<11}{view['coverage']['share']:.0%} of the question's idf{lacking}"
+        yield f"{'words':<11}{view['coverage']['share']:.0%} of the query's idf{lacking}"
     spent = view["tokens"]
-    told = f"{count(spent['chunks'])} in chunks + {count(spent['headers'])} in headers"
-    yield f"{'tokens':<11}{told} + {count(spent['separators'])} in separators"
+    parts = f"{count(spent['chunks'])} in chunks + {count(spent['headers'])} in headers"
+    yield f"{'tokens':<11}{parts} + {count(spent['separators'])} in separators"
     if view["truncated_tokens"]:
-        yield f"{'cut':<11}{count(view['truncated_tokens'])} tokens of the last chunk are left out"
+        yield f"{'cut':<11}{count(view['truncated_tokens'])} tokens cut from the last chunk"
     yield f"{'repeats':<11}{view['redundancy']:.0%} of word triples"
     for twins in view["duplicates"]:
         alike = " ".join(f"#{count(rank)}" for rank in twins["ranks"])
@@ -107,7 +107,7 @@ def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Itera
 
 
 def place(result: ResultView) -> str:
-    """`path:first-last`, as `recall get` reads it; an id where the path was not selected."""
+    """Return `path:first-last`, as `recall get` takes it, or an id if SELECT left out the path."""
     doc, chunk = result.get("doc", {}), result.get("chunk", {})
     path = doc.get("path", "")
     if path and "line_start" in chunk:
@@ -123,12 +123,12 @@ def short(text: str, width: int = SNIPPET) -> str:
 
 
 def count_of(n: int, noun: str) -> str:
-    """`1 chunk`, `2 chunks`."""
+    """Return a count with its noun: `1 chunk`, `2 chunks`."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def clean(text: str) -> str:
-    """Return the text on one line, without control characters, which could steer the reader's terminal."""
+    """Return the text on one line, without control characters that could change the terminal."""
     return "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
 
 
@@ -147,7 +147,7 @@ def _results_figures(response: SearchResponse | ReportResponse) -> str:
 def _context_figures(context: ContextView) -> str:
     model = context.get("estimated_model_tokens")
     about = f", about {model} model tokens" if model is not None else ""
-    kept = f", {context['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in context else ""
+    kept = f", {context['reserved_tokens']} reserved for recalled documents" if "reserved_tokens" in context else ""
     return (
         f"{context['used_tokens']} of {context['budget_tokens']} tokens ({context['counter']}{about}{kept}), "
         f"{count_of(len(context['blocks']), 'block')} from {count_of(context['candidates'], 'candidate')}"
@@ -155,22 +155,22 @@ def _context_figures(context: ContextView) -> str:
 
 
 def _nothing_recalled(response: SearchResponse | ContextResponse) -> Iterator[str]:
-    """Yield why sparse-document recall gave no row away, if it gave none."""
+    """Yield why sparse-document recall added nothing, if so."""
     if "sparse" in response and (reason := response["sparse"]["reason"]) in NOTHING_RECALLED:
         yield f"{'sparse':<11}nothing recalled: {reason} ({NOTHING_RECALLED[reason].format_map(response['sparse'])})"
 
 
 def _rows_with_words(response: SearchResponse | ContextResponse | ReportResponse) -> str:
-    """Return how many rows the words match."""
+    """Return the number of rows that contain a query word."""
     count = response["stats"].get("word_hits")
-    return "" if count is None else f" · {count:,} with a query term"
+    return "" if count is None else f" · {count:,} with a query word"
 
 
-def _words_not_looked_for(response: SearchResponse | ContextResponse) -> str:
+def _words_not_searched(response: SearchResponse | ContextResponse) -> str:
     dropped = _dropped_words(response["query"])
     return f" · {dropped}" if dropped else ""
 
 
 def _dropped_words(query: QueryEcho) -> str:
     dropped = query.get("dropped")
-    return f"not looked for: {clean(', '.join(dropped))} (--all-words looks for each)" if dropped else ""
+    return f"not searched for: {clean(', '.join(dropped))} (use --all-words)" if dropped else ""

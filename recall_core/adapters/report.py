@@ -1,4 +1,4 @@
-"""`recall report`: a question asked, and its page written; the page in Markdown."""
+"""`recall report`: run a query and write its page, in HTML or Markdown."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _SYNTAX = re.compile(r"([\\`*_\[\]#|<>~&$])")
 
 
 def markdown(response: ReportResponse) -> str:
-    """Return the file of a response to `report`, whose timings it leaves out."""
+    """Return the report in Markdown, without timings."""
     return "\n".join(_lines(response)) + "\n"
 
 
 def _lines(response: ReportResponse) -> Iterator[str]:
-    yield f"# {flat(question(response['query'])) or 'Nothing asked'}"
+    yield f"# {flat(question(response['query'])) or 'No query'}"
     yield ""
     yield from _table(("plan", ""), plan_facts(response["query"]))
     yield from (f"- {flat(warning)}" for warning in response["warnings"])
@@ -84,16 +84,16 @@ def _result(result: ResultView, number: int) -> Iterator[str]:
 def _weights(view: ReportView, results: Sequence[ResultView]) -> Iterator[str]:
     if "lines" not in view or "weight" not in view:
         return
-    yield f"\n## Rank over the weight\n\nThe semantic share is {view['weight']:.3g}.\n"
+    yield f"\n## Rank by semantic weight\n\nThe semantic weight is {view['weight']:.3g}.\n"
     rows = []
     for line in view["lines"]:
         steps = ", ".join(f"#{each['rank']} from {each['low']:.4g} to {each['high']:.4g}" for each in line["steps"])
         rows.append((place(results[line["result"]]), steps))
-    yield from _table(("result", "ranks by share of the semantic weight"), rows)
+    yield from _table(("result", "ranks by semantic weight"), rows)
 
 
 def _context(view: ContextView) -> Iterator[str]:
-    kept = f", {view['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in view else ""
+    kept = f", {view['reserved_tokens']} reserved for recalled documents" if "reserved_tokens" in view else ""
     used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({flat(view['counter'])}{kept})"
     yield f"\n## Context\n\n{used}.\n"
     yield from _table(("account", ""), account_facts(view))
@@ -109,12 +109,12 @@ def _table(head: tuple[str, str], rows: Iterator[tuple[str, str]] | Sequence[tup
 
 
 def flat(text: str) -> str:
-    """Return any text on one line that Markdown shows as it is."""
+    """Return the text on one line, escaped for Markdown."""
     return _SYNTAX.sub(r"\\\1", " ".join(visible(text).split()))
 
 
 def fence_text(text: str) -> Iterator[str]:
-    """Yield any text in a fence that it cannot close."""
+    """Yield the text in a fence longer than any fence in it."""
     text = visible(text)
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
@@ -125,16 +125,16 @@ STDOUT = "-"
 
 
 def report(recall: Recall, request: Request, streams: Streams) -> ReportResponse:
-    """`recall report`. A page that goes to stdout is the only thing there."""
+    """Run `recall report`."""
     flags = request.flags
     check_question(request)
     if flags.html is None and flags.md is None:
         raise UsageError(
-            "missing_argument", "A report goes somewhere: --html or --md.", hint=Hint(AGAIN, html="report.html")
+            "missing_argument", "recall report needs --html or --md.", hint=Hint(AGAIN, html="report.html")
         )
     if flags.html == flags.md:
         raise UsageError(
-            "conflicting_flags", "--html and --md name the same place.", hint=Hint(AGAIN, html="report.html")
+            "conflicting_flags", "--html and --md name the same file.", hint=Hint(AGAIN, html="report.html")
         )
     is_rql = flags.rql is not None
     text = read_rql(flags.rql, streams.stdin) if is_rql else " ".join(request.words)
@@ -147,7 +147,7 @@ def report(recall: Recall, request: Request, streams: Streams) -> ReportResponse
 
 
 def lines(response: ReportResponse) -> Iterator[str]:
-    """Yield where the page was written."""
+    """Yield the path of each file written."""
     view = response["report"]
     yield from (f"{kind:<10}{view[kind]}" for kind in ("html", "markdown") if view.get(kind, STDOUT) != STDOUT)
 
@@ -164,24 +164,29 @@ def _write(text: str, target: str, streams: Streams) -> str:
 COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "report",
-        "Write a question's results, ledgers, rank lines and context on one page that needs nothing else.",
+        "Write the results, ledgers, rank lines and context of a query to one self-contained page.",
         run=on_store(report),
         prints=in_lines(lines),
-        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        operand=Operand("WORDS", WORDS + "; or use --rql", least=0, most=None),
         flags=(
-            Flag("--html", "write an HTML page here; - for stdout", "FILE"),
-            Flag("--md", "write Markdown here; - for stdout", "FILE"),
+            Flag("--html", "write an HTML page to FILE (- for stdout)", "FILE"),
+            Flag("--md", "write Markdown to FILE (- for stdout)", "FILE"),
             RQL,
             K,
-            Flag("--budget-tokens", "tokens the context may have", "N", least=1),
-            Flag("--pack", "fill the context by rank order, or by most value", "POLICY", choices=("rank", "optimal")),
+            Flag("--budget-tokens", "most tokens of the context", "N", least=1),
+            Flag(
+                "--pack",
+                "pack the context in rank order, or for the highest total value",
+                "POLICY",
+                choices=("rank", "optimal"),
+            ),
             *(flag for flag in QUESTION if flag is not EXPLAIN),
         ),
         examples=(
             'recall report "zero-downtime deploy" --html report.html',
             "recall report retries --k 5 --md - | less",
         ),
-        note="With - the page is stdout's only content; with --json the answer then goes to stderr.",
+        note="With -, only the page goes to stdout, and the --json answer goes to stderr.",
         talks=talk_of_report,
         takes_stdout=lambda flags: STDOUT in (flags.html, flags.md),
     ),

@@ -1,4 +1,4 @@
-"""One question as one HTML file: no script, nothing from elsewhere, the same bytes every time."""
+"""The HTML page of `recall report`: one file, no scripts, no external resources, the same bytes every time."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 
 _VOID = ("meta", "br", "hr", "circle", "line", "rect", "path")
 _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-"""Characters that make a text look like another."""
+"""Characters that make a text look like another text."""
 _PICTURES = {
     **{code: 0x2400 + code for code in range(32) if chr(code) not in "\n\t"},
     0x7F: 0x2421,
     **dict.fromkeys((*range(0x80, 0xA0), *map(ord, _TURNS), 0xFFFE, 0xFFFF), 0xFFFD),
     **dict.fromkeys(range(0xD800, 0xE000), 0xFFFD),
 }
-"""Characters that a browser would obey or drop, as ones that it shows."""
+"""Characters that a browser interprets or drops, and visible characters to show instead."""
 
 
 class Html(str):
-    """Markup that needs no more escaping."""
+    """Escaped markup."""
 
     __slots__ = ()
 
 
 def visible(text: str) -> str:
-    """Return the text with control characters, half surrogate pairs and changes of direction made visible."""
+    """Return the text with control characters, lone surrogates and direction marks made visible."""
     return text.replace("\r\n", "\n").translate(_PICTURES)
 
 
 def html(text: str) -> Html:
-    """Return any text as markup: Html as it is, everything else escaped."""
+    """Escape a text. Return Html unchanged."""
     return text if isinstance(text, Html) else Html(escape(visible(text), quote=True))
 
 
 def tag(name: str, /, *children: str, **attributes: str | float) -> Html:
-    """Return an element. An attribute loses its trailing underscore, others become hyphens; floats are kept short."""
+    """Return an element. In attribute names a trailing `_` is dropped, others become `-`. Floats are shortened."""
     written = ""
     for key, value in attributes.items():
         attribute = key if key == "viewBox" else key.rstrip("_").replace("_", "-")
@@ -56,12 +56,12 @@ def tag(name: str, /, *children: str, **attributes: str | float) -> Html:
 
 
 def join(*children: str) -> Html:
-    """Return several pieces as one."""
+    """Join the pieces as markup."""
     return Html("".join(map(html, children)))
 
 
 SIGNAL_COLOURS = {"lexical": "#56b4e9", "semantic": "#e69f00", "rerank": "#009e73"}
-"""Okabe and Ito's colours, which people who see colours otherwise can tell apart too; the workbench has the same."""
+"""The colours of Okabe and Ito, safe for colour blindness. The workbench uses the same."""
 
 LINE_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c6d31")
 LINE_DASHES = ("", "7 3", "2 3", "10 3 2 3")
@@ -132,12 +132,12 @@ footer { margin-top: 3rem; color: var(--soft); font-size: .82rem; overflow-wrap:
 
 
 def question(query: QueryEcho) -> str:
-    """Return the words, or the query, that were asked."""
+    """Return the query, in words or RQL."""
     return query.get("rql", query.get("text", ""))
 
 
 def plan_facts(query: QueryEcho) -> Iterator[tuple[str, str]]:
-    """Yield everything that decided the order."""
+    """Yield the settings that decided the order, as name and value."""
     if "filters" in query:
         yield "filter", query["filters"]
     yield "rows", f"{query['limit']}" + (f" after {query['offset']}" if query["offset"] else "")
@@ -167,37 +167,37 @@ def plan_facts(query: QueryEcho) -> Iterator[tuple[str, str]]:
 
 
 def account_facts(view: ContextView) -> Iterator[tuple[str, str]]:
-    """Yield the account of the context, as the command line tells it."""
+    """Yield the account of the context, as the command line prints it."""
     if "account" in view:
         yield from ((line[:11].rstrip(), line[11:]) for line in account_lines(view["account"]))
 
 
 CHART_WIDTH, LEFT, RIGHT, TOP, ROW = 860.0, 56.0, 30.0, 30.0, 27.0
-_BEND = 7.0  # half the width in which a line changes its rank
-_NEAR = 0.03  # marks at weights closer than this would cover each other
+_BEND = 7.0  # half the width of a step from one rank to another
+_NEAR = 0.03  # marks closer than this overlap
 _BLOCK_COLOURS = ("#3a86b8", "#0072b2")
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def rank_chart(lines: Sequence[RankLineView], *, weight: float, depth: int) -> Html:
-    """Draw every line's rank, 1 on top, from lexical only (left) to semantic only (right), with a number on it."""
+    """Draw the rank of each result, 1 on top, from lexical only (left) to semantic only (right)."""
     height = TOP + ROW * (depth - 1) + 44
     drawn = [*_axes(weight, depth)]
     for line in lines:
         path = "".join(map(_stretch, _stretches(line["steps"])))
         drawn.append(tag("path", d=path, fill="none", stroke_linejoin="round", **_stroke(line["result"])))
     drawn += [mark for line in lines for mark in _marks(line, weight)]
-    return tag("svg", *drawn, viewBox=f"0 0 {CHART_WIDTH:g} {height:g}", role="img", aria_label="rank over weight")
+    return tag("svg", *drawn, viewBox=f"0 0 {CHART_WIDTH:g} {height:g}", role="img", aria_label="rank by weight")
 
 
 def sample(number: int) -> Html:
-    """Return a short stretch of a line, for the legend."""
+    """Return a short line for the legend."""
     stroke = tag("line", x1=2.0, y1=8.0, x2=42.0, y2=8.0, **_stroke(number))
     return tag("svg", stroke, viewBox="0 0 44 16", aria_hidden="true")
 
 
 def token_gauge(view: ContextView) -> Html:
-    """Return the budget as a bar: a numbered stretch for each block, by length, and what is free."""
+    """Draw the budget as a bar: a numbered section per block, as long as its tokens, and the free rest."""
     width, height = CHART_WIDTH, 34.0
     used = min(1.0, view["used_tokens"] / view["budget_tokens"]) * width
     letters = sum(len(block["text"]) for block in view["blocks"]) or 1
@@ -234,7 +234,7 @@ def _axes(weight: float, depth: int) -> Iterator[Html]:
 
 
 def _stretches(steps: Sequence[RankStepView]) -> Iterator[list[RankStepView]]:
-    """Yield runs of steps that touch; between two runs the line is below the picture. Single weights are too thin."""
+    """Yield runs of adjacent steps. Between runs the result is below the chart. Steps of zero width are dropped."""
     run: list[RankStepView] = []
     for step in steps:
         if step["high"] <= step["low"]:
@@ -248,7 +248,7 @@ def _stretches(steps: Sequence[RankStepView]) -> Iterator[list[RankStepView]]:
 
 
 def _stretch(steps: Sequence[RankStepView]) -> str:
-    """Return a path that is level at each rank, with a slope from one to the next."""
+    """Return a path that is level at each rank and slopes between ranks."""
     points = []
     for place, step in enumerate(steps):
         x1, x2 = _x_of(step["low"]), _x_of(step["high"])
@@ -262,10 +262,10 @@ def _stretch(steps: Sequence[RankStepView]) -> str:
 
 
 def _marks(line: RankLineView, weight: float) -> Iterator[Html]:
-    """Yield the line's number where the weight stands, and beside both ends of the scale."""
+    """Yield the line's number at the current weight and at both ends of the scale."""
     for at, is_now in ((0.0, False), (1.0, False), (weight, True)):
         holding = [step for step in line["steps"] if step["low"] <= at <= step["high"]]
-        # A single weight has a step of its own where lines meet; it counts where the weight stands, and is not drawn.
+        # Lines that cross have a step of zero width. It counts at the current weight and is not drawn.
         holding.sort(key=lambda step: (step["high"] > step["low"]) == is_now)
         if not holding or (not is_now and abs(at - weight) < _NEAR):
             continue
@@ -302,7 +302,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(response: ReportResponse) -> str:
-    """Return the page of a response to `report`, whose timings it leaves out."""
+    """Return the report as an HTML page, without timings."""
     title = question(response["query"])
     head = tag(
         "head",
@@ -320,7 +320,9 @@ def page(response: ReportResponse) -> str:
         _lines(response["report"], response["results"]),
         _funnel(response["trace"]),
         _context(response["context"]),
-        tag("footer", tag("p", "  ·  ".join(["Made by Recall from one state of the store", *state]), class_="mono")),
+        tag(
+            "footer", tag("p", "  ·  ".join(["Made by Recall from one snapshot of the store", *state]), class_="mono")
+        ),
     )
     return f"<!DOCTYPE html>\n{tag('html', head, tag('body', tag('main', *sections)), lang='en')}\n"
 
@@ -331,7 +333,7 @@ def _opening(title: str, response: ReportResponse) -> Html:
     return tag(
         "header",
         tag("p", "Recall report", class_="kind"),
-        tag("h1", title or "(nothing asked)"),
+        tag("h1", title or "(no query)"),
         tag("ul", *facts, class_="facts"),
         tag("ul", *warnings, class_="plain") if warnings else Html(),
     )
@@ -368,7 +370,7 @@ def _result(result: ResultView, number: int) -> Html:
     flat = " ".join((passage["text"] if passage else text).split())
     shown = flat if len(flat) <= EXCERPT else flat[: EXCERPT - 1] + "…"
     excerpt = tag("div", shown, class_="excerpt") if text else Html()
-    # Each signal's points are a share of the whole scale, which ends at 1.
+    # The scale ends at 1, so points are shares of the bar.
     pieces = [
         tag("span", class_=part["signal"], style=f"width:{100 * max(0.0, part['points']):.2f}%")
         for part in _parts(result)
@@ -379,7 +381,7 @@ def _result(result: ResultView, number: int) -> Html:
 
 
 def place(result: Mapping[str, Any]) -> str:
-    """`path:first-last`, with what is to be known of it."""
+    """Return `path:first-last` and notes."""
     doc, chunk = result.get("doc", {}), result.get("chunk", {})
     path = str(doc.get("path") or chunk.get("id") or doc.get("id") or "")
     lines, unit = "", result.get("passage", chunk)
@@ -391,7 +393,7 @@ def place(result: Mapping[str, Any]) -> str:
 
 
 def _ledger(result: ResultView, *, is_open: bool) -> Html:
-    """Return how the score adds up, down to its leaves."""
+    """Return the ledger of a result as a table."""
     if not _parts(result):
         return Html()
     names = ("", "points", "value", "weight", "raw", "rank")
@@ -413,11 +415,11 @@ def _part_rows(part: PartView) -> Iterator[Html]:
 
 
 def _leaf_note(leaf: Mapping[str, Any]) -> str:
-    """Return what is known of a leaf beside its points."""
-    told = [f"{name} {leaf[name]:.3g}" for name in ("idf", "df", "count") if name in leaf]
-    told += ["idf floored"] if leaf.get("floored") else []
-    told += [f"phrase of {leaf['words']} words"] if "words" in leaf else []
-    return f" ({', '.join(told)})" if told else ""
+    """Return the figures of a leaf besides its points."""
+    notes = [f"{name} {leaf[name]:.3g}" for name in ("idf", "df", "count") if name in leaf]
+    notes += ["idf floored"] if leaf.get("floored") else []
+    notes += [f"phrase of {leaf['words']} words"] if "words" in leaf else []
+    return f" ({', '.join(notes)})" if notes else ""
 
 
 def _lines(view: ReportView, results: Sequence[ResultView]) -> Html:
@@ -430,15 +432,15 @@ def _lines(view: ReportView, results: Sequence[ResultView]) -> Html:
     ]
     return tag(
         "section",
-        tag("h2", "Rank over the weight"),
-        tag("p", "Where each result would stand at every share of the semantic weight, exactly.", class_="note"),
+        tag("h2", "Rank by semantic weight"),
+        tag("p", "The exact rank of each result at every semantic weight.", class_="note"),
         rank_chart(lines, weight=view["weight"], depth=view["depth"]),
         tag("ol", *legend, class_="legend"),
     )
 
 
 def _funnel(view: TraceView) -> Html:
-    """Return the rows left after each step from the store to the answer."""
+    """Return the number of rows that each stage keeps."""
     stages = view["stages"]
     if not stages:
         return Html()
@@ -455,7 +457,7 @@ def _funnel(view: TraceView) -> Html:
 
 
 def _context(view: ContextView) -> Html:
-    kept = f", {view['reserved_tokens']} kept for what was recalled" if "reserved_tokens" in view else ""
+    kept = f", {view['reserved_tokens']} reserved for recalled documents" if "reserved_tokens" in view else ""
     used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({view['counter']}{kept}), "
     note = tag("p", used + f"{len(view['blocks'])} blocks from {view['candidates']} candidates.", class_="note")
     facts = [tag("tr", tag("th", name), tag("td", value)) for name, value in account_facts(view)]
@@ -489,7 +491,8 @@ def _omitted_list(view: ContextView) -> Html:
     rows = [
         tag(
             "li",
-            f"{each['reason']}: #{each['rank']} {each['path']}" + (f", {each['count']} in all" * (each["count"] > 1)),
+            f"{each['reason']}: #{each['rank']} {each['path']}"
+            + (f", {each['count']} in total" * (each["count"] > 1)),
         )
         for each in view["omitted"]
     ]

@@ -1,4 +1,4 @@
-"""Search, query, context: the commands that ask, their hits as lines, on a terminal and for other programs."""
+"""`recall search`, `query` and `context`: run a query and print the hits as lines, drawings, paths, JSON or CSV."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ if TYPE_CHECKING:
 
 _Receipted = TypeVar("_Receipted", "SearchResponse", "ContextResponse")
 Line = list[tuple[str, bool]]
-"""A line in pieces, each with whether it matches the question."""
+"""The pieces of a line, each with True if it matches the query."""
 _DIGESTS = ("doc.id", "doc.hash", "chunk.id", "chunk.doc_id")
-_PLAIN = ("score", "doc.path", "chunk.text")  # told from each other by how they look
-_ACCOUNT = Flag("--explain", "say what the context is worth, lacks and spends")
+_PLAIN = ("score", "doc.path", "chunk.text")  # shown without a name: the values are unambiguous
+_ACCOUNT = Flag("--explain", "report the value, gaps and token use of the context")
 _STATE = "yellow"
 _RECALLED = "magenta"
 _RECORD = re.compile(r"(.*?\.\w+)#.* line (\d+)", re.DOTALL)
@@ -83,39 +83,39 @@ _CHUNKS = (
 )
 
 _DOCUMENTS = "score doc.path doc.title doc.tags doc.source doc.mtime doc.id".split()
-"""The columns where SELECT chose none."""
+"""The CSV columns without a SELECT."""
 
 
 def search(recall: Recall, request: Request, streams: Streams) -> SearchResponse:
-    """Answer words."""
+    """Run `recall search`."""
     return _ask_for_answer(request, lambda: recall.search(" ".join(request.words), ask_of(request.flags)))
 
 
 def query(recall: Recall, request: Request, streams: Streams) -> SearchResponse:
-    """Answer a query in RQL."""
+    """Run `recall query`."""
     given = given_rql(request.flags.rql, request.words, "recall query")
     return _ask_for_answer(request, lambda: recall.query(read_rql(given, streams.stdin), ask_of(request.flags)))
 
 
 def context(recall: Recall, request: Request, streams: Streams) -> ContextResponse:
-    """Pack the best chunks of words or of a query."""
+    """Run `recall context`."""
     flags = request.flags
     check_question(request)
     ask, pack = ask_of(flags), pack_of(flags)
     if pack.lean and not wants_json(request):
-        raise UsageError("conflicting_flags", "--lean is for JSON.", hint=Hint(AGAIN, json=True))
+        raise UsageError("conflicting_flags", "--lean needs --json.", hint=Hint(AGAIN, json=True))
     if flags.rql is None:
         return _ask_for_answer(request, lambda: recall.context(" ".join(request.words), ask, pack))
     return _ask_for_answer(request, lambda: recall.context(None, ask, pack, rql=read_rql(flags.rql, streams.stdin)))
 
 
 def _ask_for_answer(request: Request, ask: Callable[[], _Receipted]) -> _Receipted:
-    """Return the answer. Write its receipt into the new file that --receipt names; ask nothing if the file exists."""
+    """Return the answer and write its receipt to the --receipt file. Fail before the search if the file exists."""
     name, hint = request.flags.receipt, Hint(AGAIN, receipt="FILE")
     if name is None:
         return ask()
     if name == "-":
-        raise UsageError("bad_value", "--receipt takes a file: stdout has the answer.", hint=hint)
+        raise UsageError("bad_value", "--receipt needs a file: the answer goes to stdout.", hint=hint)
     expect_new(Path(name), hint=hint)
     answer = ask()
     receipt = answer["receipt"]
@@ -130,7 +130,7 @@ def packed_text(response: ContextResponse) -> Iterator[str]:
 
 
 def hit_lines(response: SearchResponse) -> Iterator[str]:
-    """Yield every hit with its passage and its ledger, the same in every terminal and on every run."""
+    """Yield each hit with its passage and ledger. The output does not depend on the terminal."""
     for result in response["results"]:
         yield one_line("  ".join(hit_header(result))) + "\n"
         for line in passage_lines(result):
@@ -139,12 +139,12 @@ def hit_lines(response: SearchResponse) -> Iterator[str]:
 
 
 def has_passage(result: ResultView) -> bool:
-    """Return True if the hit is told by its passage: SELECT chose no other form."""
+    """Return True if the hit is shown with its passage, which needs the default SELECT."""
     return "passage" in result and is_whole(result)
 
 
 def hit_header(result: ResultView) -> list[str]:
-    """`0.843`, `docs/a.md:12`, `Heading`; of a record its title first, and the line of the file that it stands on."""
+    """Return `0.843`, `docs/a.md:12`, `Heading`. A record has its title first, then `file:line`."""
     if not has_passage(result):
         return [hit_line(result)]
     score = [f"{result['score']:.3f}"] if "score" in result else []
@@ -152,7 +152,7 @@ def hit_header(result: ResultView) -> list[str]:
 
 
 def passage_places(result: ResultView) -> list[str]:
-    """Return where the passage is: `path:line`; of a record `Title` and `file:line`."""
+    """Return the place of the passage: `path:line`. For a record: title and `file:line`."""
     doc, passage = result.get("doc", {}), result["passage"]
     path, place = doc.get("path", ""), passage.get("place")
     state = f" ({doc['state']})" if "state" in doc else ""
@@ -163,7 +163,7 @@ def passage_places(result: ResultView) -> list[str]:
 
 
 def hit_line(result: ResultView) -> str:
-    """`0.843  docs/a.md:10-24  heading  first words of the text`; of chosen fields, each with its name if need be."""
+    """Return a hit on one line: `0.843  docs/a.md:10-24  heading  start of the text`, or the SELECTed fields."""
     if not is_whole(result):
         chosen = [value if name in _PLAIN else f"{name}={value}" for name, value in fields(result).items()]
         return "  ".join([*chosen, *marks(result)])
@@ -173,15 +173,19 @@ def hit_line(result: ResultView) -> str:
 
 
 def marks(result: ResultView) -> list[str]:
-    """`by meaning 0.412` where a hybrid answer has a hit without a query word, `[recalled: distance 0.11]` where
-    sparse-document recall gave the hit its row, `+5 identical` where others have its text."""
+    """Return the notes of a hit.
+
+    `by meaning 0.412`: a hybrid hit without a query word, and its cosine.
+    `[recalled: distance 0.11]`: a hit added by sparse-document recall.
+    `+5 identical`: copies with the same text.
+    """
     shown = [f"by meaning {result['cosine']:.3f}"] if "cosine" in result else []
     shown += [f"[recalled: distance {result['recall']['distance']:g}]"] if "recall" in result else []
     return [*shown, f"+{result['copies']['count']} identical"] if "copies" in result else shown
 
 
 def is_whole(result: ResultView) -> bool:
-    """Return False if SELECT chose fields: line numbers cannot be chosen, and of a document few choose all."""
+    """Return True without a SELECT. A result with SELECTed fields has no line numbers or not all document fields."""
     return (
         "line_end" in result.get("chunk", {})
         or {"id", "hash", "mtime", "tags", "title"} <= result.get("doc", {}).keys()
@@ -189,7 +193,7 @@ def is_whole(result: ResultView) -> bool:
 
 
 def fields(result: ResultView) -> dict[str, str]:
-    """Return the chosen fields by the names that a query gives them; of a text its passage, else its first words."""
+    """Return the SELECTed fields by name. A text is shortened to its passage or its start."""
     found = {"score": f"{result['score']:.3f}"} if "score" in result else {}
     for table in ("doc", "chunk"):
         view = dict(cast(Mapping[str, Any], result.get(table, {})))
@@ -211,18 +215,18 @@ def _field_text(name: str, value: Any) -> str:
 
 
 def heading(result: ResultView) -> str:
-    """Return the heading of the passage, of the chunk if the hit has none, or ""."""
+    """Return the heading of the passage, else of the chunk, else ""."""
     unit = result.get("passage", result.get("chunk", {}))
     return clean(unit.get("heading", ""))
 
 
 def snippet(result: ResultView, width: int = SNIPPET) -> str:
-    """Return the first words of the chunk on one line."""
+    """Return the start of the chunk on one line."""
     return short(result.get("chunk", {}).get("text", ""), width)
 
 
 def ledger_lines(result: ResultView) -> Iterator[str]:
-    """Yield what its rank depends on, how the score adds up, and what else gave it its row, if it is explained."""
+    """Yield the lines of --explain: the summary, the ledger, and sparse-document recall."""
     if summary := result.get("explain", {}).get("summary"):
         yield f"  {clean(summary)}"
     for part in result.get("explain", {}).get("parts", []):
@@ -236,12 +240,12 @@ def ledger_lines(result: ResultView) -> Iterator[str]:
             yield from adapters.ledger.leaf_lines(part)
     if "explain" in result and "recall" in result:
         displaced = result["recall"].get("displaced")
-        where = "a free row" if displaced is None else f"the row of {displaced[:DIGITS]}"
-        yield f"  recalled: a short document at distance {result['recall']['distance']:g}, in {where}"
+        where = "in a free row" if displaced is None else f"replaces {displaced[:DIGITS]}"
+        yield f"  recalled: short document at distance {result['recall']['distance']:g}, {where}"
 
 
 def put_in_brackets(response: SearchResponse) -> SearchResponse:
-    """Return the answer with what matches in [brackets], for who sees nothing in bold."""
+    """Return the answer with matches in [brackets]."""
     results: list[ResultView] = []
     for result in response["results"]:
         if "passage" in result:
@@ -254,7 +258,7 @@ def put_in_brackets(response: SearchResponse) -> SearchResponse:
 
 
 def passage_lines(result: ResultView) -> Iterator[Line]:
-    """Yield the passage, with the lines around it if they are there, without the indentation that all share."""
+    """Yield the lines of the passage and its context, without their common indentation."""
     if not has_passage(result):
         return
     passage = result["passage"]
@@ -275,7 +279,7 @@ def passage_lines(result: ResultView) -> Iterator[Line]:
 
 
 def _passage_pieces(text: str, passage: PassageView) -> Iterator[tuple[str, bool]]:
-    """Yield the text in pieces that match and pieces that do not; matches that overlap are one."""
+    """Yield the text in pieces, each with True if it matches. Overlapping matches are merged."""
     end = 0
     for first, last in _merge([(int(start), int(stop)) for start, stop, _ in passage["matches"]]):
         yield text[end : first - passage["offset"]], False
@@ -295,7 +299,7 @@ def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _cut_line(line: Line, length: int) -> Line:
-    """Return the line without so many of its first characters."""
+    """Remove the first `length` characters of the line."""
     left: Line = []
     for text, matches in line:
         left.append((text[length:].rstrip("\r"), matches))
@@ -304,7 +308,7 @@ def _cut_line(line: Line, length: int) -> Line:
 
 
 def draw_hits(response: SearchResponse, console: Console, flags: Any) -> RenderableType | None:
-    """Draw hits with their passages, or the fields that SELECT chose as a table; None if there are none."""
+    """Draw hits with their passages, or SELECTed fields as a table. Return None if there are no hits."""
     results = response["results"]
     if not results:
         return None
@@ -314,14 +318,14 @@ def draw_hits(response: SearchResponse, console: Console, flags: Any) -> Rendera
 
 
 def _draw_hit(result: ResultView) -> Iterator[RenderableType]:
-    """Yield the header of a hit, its passage with what matches in bold, its ledger."""
+    """Yield the header of a hit, its passage with matches in bold, and its ledger."""
     yield _draw_header(result)
     for line in passage_lines(result) if has_passage(result) else [[(snippet(result, 160), False)]]:
         shown = adapters.terminal.Text.assemble(
             *((harmless(text), "bold" if matches else "") for text, matches in line)
         )
         yield adapters.terminal.Padding(shown, (0, 0, 0, INDENT))
-    for entry in ledger_lines(result):  # in two where it would break in the middle of a figure
+    for entry in ledger_lines(result):  # split in two, so that a terminal does not wrap inside a number
         points, value, figures = entry.partition(" value ") if entry[2:3].strip() else (entry, "", "")
         drawn = f"{points.rstrip()}\n    value {figures}" if value else entry
         yield adapters.terminal.Text(drawn, style="dim")
@@ -355,39 +359,39 @@ def _draw_fields(results: list[ResultView]) -> Table:
 
 
 def choose_rows(request: Request) -> RowsWriter | None:
-    """Return what writes the rows if a flag asks for one of these forms. Raises UsageError `conflicting_flags`."""
-    asked = [name for name in _FORMS if getattr(request.flags, name, False)]
+    """Return the row writer for -l, -q, --jsonl or --csv, or None. Raises UsageError `conflicting_flags`."""
+    forms = [name for name in _FORMS if getattr(request.flags, name, False)]
     if getattr(request.flags, "by_meaning", False) and not lists_paths(request.flags):
         hint = "add -l, or leave out --by-meaning"
-        raise UsageError("conflicting_flags", "--by-meaning goes with -l or -q.", hint=hint)
-    if not asked:
+        raise UsageError("conflicting_flags", "--by-meaning needs -l or -q.", hint=hint)
+    if not forms:
         return None
-    if asked == ["paths", "quiet"]:
-        asked = ["quiet"]
+    if forms == ["paths", "quiet"]:
+        forms = ["quiet"]
     others = [name for name in ("json", "explain") if getattr(request.flags, name, False)]
-    conflict = [*asked, *(name for name in others if not (name == "explain" and asked == ["jsonl"]))]
+    conflict = [*forms, *(name for name in others if not (name == "explain" and forms == ["jsonl"]))]
     if len(conflict) > 1:
-        message = f"--{conflict[0]} and --{conflict[1]} are two ways to write the same rows."
+        message = f"--{conflict[0]} and --{conflict[1]} cannot be combined."
         raise UsageError("conflicting_flags", message, hint=f"leave out --{conflict[1]}")
-    return _FORMS[asked[0]]
+    return _FORMS[forms[0]]
 
 
 def exit_by_list(response: SearchResponse, flags: Any) -> int:
-    """Return 7 if a list of documents was asked for and is empty."""
+    """Return 7 if -l or -q found no document, else 0."""
     return 7 if lists_paths(flags) and not response["results"] else 0
 
 
 def _write_paths(response: SearchResponse, stdout: TextIO) -> None:
-    """Write each document once, where its best row is."""
+    """Write each path once, in the order of its best row."""
     if any("path" not in result.get("doc", {}) for result in response["results"]):
-        message = "--paths needs doc.path among what SELECT chooses."
-        raise UsageError("conflicting_flags", message, hint="SELECT doc.path, or leave out --paths")
+        message = "--paths needs doc.path in SELECT."
+        raise UsageError("conflicting_flags", message, hint="add doc.path to SELECT, or leave out --paths")
     for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
         stdout.write(encode_for(f"{one_line(path)}\n", stdout))
 
 
 def _write_csv(response: SearchResponse, stdout: TextIO) -> None:
-    """Write the names, then a row each; a text has its line breaks, in quotes."""
+    """Write a header and one row per hit. Texts keep their line breaks, in quotes."""
     names = _columns(response)
     for row in (names, *([_cell(result, name) for name in names] for result in response["results"])):
         line = StringIO()
@@ -396,7 +400,7 @@ def _write_csv(response: SearchResponse, stdout: TextIO) -> None:
 
 
 def _columns(response: SearchResponse) -> list[str]:
-    """Return what SELECT names; without one, what finds and shows a row."""
+    """Return the SELECTed fields, else the default columns."""
     text = response["query"].get("rql")
     if text is None:
         return _CHUNKS
@@ -411,7 +415,7 @@ def _columns(response: SearchResponse) -> list[str]:
 def _cell(result: ResultView, name: str) -> str:
     value: Any = result
     table, _, rest = name.partition(".")
-    field, _, of_meta = rest.partition(".")  # a key of meta may have dots of its own
+    field, _, of_meta = rest.partition(".")  # a meta key may contain dots
     for key in filter(None, (table, field, of_meta)):
         value = value.get(key) if isinstance(value, dict) else None
     if value is None:
@@ -431,7 +435,7 @@ _FORMS: dict[str, RowsWriter] = {
 COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "search",
-        "Find the chunks that answer a question, best first.",
+        "Search for chunks (parts of documents), best first.",
         run=on_store(search),
         prints=hit_lines,
         operand=Operand("WORDS", WORDS, most=None),
@@ -450,10 +454,10 @@ COMMANDS: tuple[Command[Any], ...] = (
     ),
     Command(
         "query",
-        "Answer a question in RQL, the query language.",
+        "Run a query in RQL, the query language.",
         run=on_store(query),
         prints=hit_lines,
-        operand=Operand("RQL", "the query: text, @FILE, or - for stdin; or give --rql", least=0, most=None),
+        operand=Operand("RQL", "the query: text, @FILE, or - for stdin; or use --rql", least=0, most=None),
         flags=(RQL, *PASSAGE, ALL_WORDS, EXPLAIN, SET, *CHECKS, TIMEOUT, RECEIPT, *AS_ROWS, BY_MEANING, VERBOSE),
         examples=(
             "recall query \"SELECT doc.path, score FROM chunk USING lexical('retry') LIMIT 5\"",
@@ -467,29 +471,31 @@ COMMANDS: tuple[Command[Any], ...] = (
     ),
     Command(
         "context",
-        "Pack the best chunks, with their sources, into a text that fits a token budget.",
+        "Pack the best chunks and their sources into a text within a token budget.",
         run=on_store(context),
         prints=packed_text,
-        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        operand=Operand("WORDS", WORDS + "; or use --rql", least=0, most=None),
         flags=(
             RQL,
-            Flag("--budget-tokens", "tokens the whole text may have", "N", least=1),
-            Flag("--k", "pack no more than the best N chunks (all)", "N", least=0, short="-n"),
-            Flag("--diversity", "most chunks of one document, 0 for no cap", "N", least=0),
+            Flag("--budget-tokens", "most tokens of the whole text", "N", least=1),
+            Flag("--k", "pack at most the best N chunks (default: all)", "N", least=0, short="-n"),
+            Flag("--diversity", "at most N chunks per document (0: no limit)", "N", least=0),
             Flag(
                 "--counter",
-                "count tokens with approx-2 (the default), approx:modern, whitespace, approx or hf:FILE",
+                "token counter: approx-2 (default), approx:modern, whitespace, approx or hf:FILE",
                 "NAME",
             ),
             Flag(
                 "--format",
-                "how blocks are written (plain); json is --json",
+                "output format (default plain); json is the same as --json",
                 "FORMAT",
                 choices=("plain", "markdown", "xml", "json"),
             ),
-            Flag("--numbers", "begin every line of a block with its number"),
-            Flag("--lean", "in JSON leave out the texts of chunks and blocks, which stand in the context's own"),
-            Flag("--pack", "fill by rank order, or by most value", "POLICY", choices=("rank", "optimal")),
+            Flag("--numbers", "start every line with its line number"),
+            Flag("--lean", "JSON: leave out the texts of chunks and blocks; the context contains them"),
+            Flag(
+                "--pack", "pack in rank order, or for the highest total value", "POLICY", choices=("rank", "optimal")
+            ),
             Flag("--pin", "pack this chunk first", "ID", many=True),
             Flag("--drop", "leave this chunk out", "ID", many=True),
             RAW,

@@ -1,11 +1,11 @@
-"""The first and the last moments of a process: Ctrl-C and SIGTERM while it imports itself, and its end."""
+"""Start and end of a process: signals during imports, and a fast exit."""
 
 from __future__ import annotations
 
 import atexit
 import gc
 import os
-import signal  # and nothing that is not loaded already: until this is imported, Ctrl-C is a traceback
+import signal  # no slow import before this one: until the handlers are set, Ctrl-C prints a traceback
 import sys
 
 TYPE_CHECKING = False
@@ -14,39 +14,39 @@ if TYPE_CHECKING:
 
 
 def begin() -> None:
-    """Prepare the process before anything else is imported."""
-    gc.set_threshold(100_000)  # while modules are imported there is no garbage, and looking for it costs 6 ms
+    """Prepare the process before other modules are imported."""
+    gc.set_threshold(100_000)  # imports make no garbage; collecting during them takes 6 ms
     end_quietly()
 
 
 def end_quietly() -> None:
-    """Let both signals end the process with one line and exit code 130. `cli.run_process` stops work otherwise."""
+    """Make SIGINT and SIGTERM print one line and exit with 130. `cli.run_process` later installs its own handlers."""
     signal.signal(signal.SIGINT, _end)
     signal.signal(signal.SIGTERM, _end)
 
 
 def _end(number: int, frame: object) -> None:
     try:
-        if sys.stderr is not None:  # 2 may be the number of another file otherwise
+        if sys.stderr is not None:  # if stderr is closed, file number 2 may be another file
             os.write(2, b"Interrupted.\n")
     finally:
         os._exit(130)
 
 
-def is_told(text: str) -> bool:
-    """Write a text in ASCII to stdout. Return False if that failed: the caller writes it again to report why."""
+def write_ascii(text: str) -> bool:
+    """Write ASCII text to stdout. Return False on failure; the caller then writes it again to report the error."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except (AttributeError, OSError):  # stdout was closed, or nothing fits into it
+    except (AttributeError, OSError):  # stdout is closed or full
         return False
     return True
 
 
 def leave(code: int) -> NoReturn:
-    """End the process, whose streams are flushed: taking every module apart first is a sixth of a cold search.
+    """Exit without tearing down modules, which takes a sixth of a cold search. The streams must be flushed.
 
-    Threads that must end by themselves are waited for, and what was registered for the end is run.
+    Waits for non-daemon threads and runs atexit handlers.
     """
     if "threading" in sys.modules:
         sys.exit(code)

@@ -1,4 +1,4 @@
-"""Where a command reads and writes: stdout is data, stderr is talk."""
+"""Input and output of a command: answers go to stdout, messages to stderr."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recall_core.text import harmless, harmless_json, one_line
 _IN_ASCII = str.maketrans({"✓": "+", "✗": "x", "·": "-", "…": "...", "Σ": "sum"})
 
 _NARROW = 60
-"""Columns of the narrowest terminal; a letter takes no more of them than it has bytes."""
+"""Columns of the narrowest terminal. A character is never wider than its bytes in UTF-8."""
 
 
 def _never() -> bool:
@@ -27,28 +27,28 @@ def _never() -> bool:
 
 
 class OutputLost(RecallError):
-    """stdout takes nothing any more."""
+    """Writing to stdout failed."""
 
 
 class Streams(NamedTuple):
-    """The three streams of one command, and whether somebody wants it to end who has no Ctrl-C for it."""
+    """The three streams of a command, and how it learns that it must stop without a Ctrl-C."""
 
     stdin: TextIO
     stdout: TextIO
     stderr: TextIO
     is_ending: Callable[[], bool] = _never
     may_wait: bool = True
-    """False where nobody could end a read that waits for ever."""
+    """False if the caller cannot interrupt a read that blocks."""
 
     def say(self, line: str) -> None:
-        """Write one line of talk, whatever names are in it; it is left out if nobody reads it."""
+        """Write one line to stderr, with control characters escaped. Ignore a closed stderr."""
         try:
             self.stderr.write(one_line(line) + "\n")
         except OSError:
             discard(self.stderr)
 
     def say_in_parts(self, line: str) -> None:
-        """Do the same; if a terminal is too narrow for the line, in several that end at its dots."""
+        """Write the line to stderr. On a narrow terminal, break it at ` · `."""
         parts = line.split(" · ")
         if len(parts) == 1 or len(line.encode()) <= _NARROW or not self.stderr.isatty():
             self.say(line)
@@ -59,7 +59,7 @@ class Streams(NamedTuple):
 
 
 class Out:
-    """stdout, whose failures are OutputLost, once; a closed pipe stays a BrokenPipeError."""
+    """stdout. Write errors raise OutputLost once; a closed pipe raises BrokenPipeError."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -73,12 +73,12 @@ class Out:
             return self._stream.write(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write the lines, each with the end that it has."""
+        """Write the lines unchanged."""
         for line in lines:
             self.write(line)
 
     def flush(self) -> None:
-        """Hand on what is buffered."""
+        """Flush the buffer."""
         with self._failures_lost():
             self._stream.flush()
 
@@ -94,15 +94,16 @@ class Out:
 
 
 def discard(stream: TextIO) -> None:
-    """Send to nowhere what the stream still holds, and all that comes after it."""
+    """Redirect the stream to the null device, including what it has buffered."""
     with suppress(OSError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def encode_for(text: str, stream: TextIO, *, raw: bool = False) -> str:
-    """Return the text as the stream takes it: marks in ASCII if the encoding has no others, harmless on a terminal.
+    """Return the text in a form the stream can show: marks in ASCII if the encoding lacks them, control characters
+    escaped on a terminal.
 
-    raw: byte for byte on a terminal too.
+    raw: escape nothing.
     """
     if stream.isatty() and not raw:
         text = harmless(text)
@@ -116,7 +117,7 @@ def encode_for(text: str, stream: TextIO, *, raw: bool = False) -> str:
 
 
 class TerminalLines:
-    """A terminal's stdout for data in lines, whose controls are escaped as JSON escapes them."""
+    """A terminal's stdout for lines of data. Escapes control characters as JSON does."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -129,25 +130,25 @@ class TerminalLines:
         return self._stream.write(harmless_json(text))
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write the lines, each with the end that it has."""
+        """Write the lines unchanged."""
         for line in lines:
             self.write(line)
 
 
 def for_data(stream: TextIO) -> TextIO:
-    """Return the stream for lines of data: byte for byte, but on a terminal."""
+    """Return the stream for lines of data. Only on a terminal are control characters escaped."""
     return cast("TextIO", TerminalLines(stream)) if stream.isatty() else stream
 
 
 def standard() -> Streams:
-    """Return the process's own streams, in UTF-8 whatever the locale says.
+    """Return the streams of the process, in UTF-8 regardless of the locale.
 
-    A lone surrogate (a file name that is not UTF-8) is written as `\\udcXX`, which JSON reads back as itself. In the
-    place of one that was closed is one that fails as it would: no file that is opened later gets its number.
+    A lone surrogate (from a file name that is not UTF-8) is written as `\\udcXX`, which JSON reads back unchanged. A
+    closed stream is replaced by one whose operations fail, so that no file opened later gets its number.
     """
     sys.stdin = sys.stdin or _open_failing("r", os.O_WRONLY)
     sys.stdout = sys.stdout or _open_failing("w", os.O_RDONLY)
-    sys.stderr = sys.stderr or _open_failing("w", os.O_WRONLY)  # talk that nobody wants is no failure
+    sys.stderr = sys.stderr or _open_failing("w", os.O_WRONLY)  # messages without a reader are dropped
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
@@ -164,10 +165,10 @@ def _open_failing(mode: str, access: int) -> TextIO:
 def replacing(
     target: Path, *, hint: str, is_private: bool = False, mode: int | None = None, store: str = ""
 ) -> Iterator[TextIO]:
-    """Return a stream whose text takes the target's place when the block ends well; see `files.replacing`.
+    """Yield a stream whose text replaces the target if the block succeeds, see `files.replacing`.
 
-    store: the path of the store that is copied, which remembers the target's folder meanwhile.
-    Raises RecallError `out_unwritable` with the hint.
+    store: path of the store that is copied. It remembers the target's folder during the copy.
+    Raises RecallError `out_unwritable` with this hint.
     """
     try:
         with (
@@ -182,15 +183,15 @@ def replacing(
 
 
 def expect_new(target: Path, *, hint: str) -> None:
-    """Raise RecallError `receipt_exists` where anything has that name."""
+    """Raise RecallError `receipt_exists` if the path exists."""
     if os.path.lexists(target):
-        raise RecallError("receipt_exists", f"{target} exists already.", hint=hint)
+        raise RecallError("receipt_exists", f"{target} already exists.", hint=hint)
 
 
 def write_new(target: Path, text: str, *, hint: str) -> None:
-    """Write a file that was not there, for its owner alone; whoever looks for it finds all of it or nothing.
+    """Write a new file, readable by its owner only. The file appears when it is complete.
 
-    Raises RecallError `receipt_exists`, `out_unwritable` with the hint.
+    Raises RecallError `receipt_exists` or `out_unwritable` with this hint.
     """
     try:
         recall_core.files.write_new(target, text.encode())
@@ -203,7 +204,7 @@ def write_new(target: Path, text: str, *, hint: str) -> None:
 
 
 def expect_source(source: Path) -> None:
-    """Raise StoreError `import_unreadable` unless it is a file that can be read to its end."""
+    """Raise StoreError `import_unreadable` unless the source is a readable regular file."""
     try:
         recall_core.paths.expect_file(source)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What is drawn on a terminal: pieces of tables, and lines within its width, commands so that they can be pasted."""
+"""Drawing on a terminal: tables, and lines wrapped to its width. Wrapped commands can still be pasted."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ __all__ = [
 
 _COMMAND = re.compile(r"(?P<label>\s*(?:fix|[\w ,]+:)?\s*)(?P<line>(?:recall|pipx|uv|git|\S*/python[\w.]*) .+)")
 _LABEL = re.compile(r"\s*\S.*?\s{2,}(?=\S)")
-_DEEPEST = 3  # continuations begin in the first third of a line at the latest
+_DEEPEST = 3  # continuation lines are indented by at most a third of the width
 
 
 def new_table() -> Table:
-    """Return an empty table with a line below its head."""
+    """Return an empty table with a line below its header."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False)
 
 
 def cell(text: str) -> Text:
-    """Return the text on one line, without what steers a terminal."""
+    """Return the text on one line, without control characters."""
     return Text(one_line(text))
 
 
 def width_of(stream: TextIO) -> int:
-    """Return how many columns the terminal behind the stream has."""
+    """Return the width of the stream's terminal in columns."""
     return Console(file=stream).width
 
 
 def fit(line: str, width: int) -> Iterator[str]:
-    """Yield the line in lines of at most so many cells; what follows the first stands below its second column."""
+    """Wrap a line to `width` cells. Continuation lines start below its second column."""
     if cell_len(line) <= width:
         yield line
     elif command := _COMMAND.fullmatch(line):
@@ -62,7 +62,7 @@ def fit(line: str, width: int) -> Iterator[str]:
 
 
 def join_with_dots(parts: Sequence[str], width: int, *, head: str = "", indent: int | None = None) -> Iterator[str]:
-    """Yield the parts with a dot between, as many on a line as fit. indent: by default the head's length."""
+    """Join the parts with ` · ` and wrap them. indent: of continuation lines (default: the length of the head)."""
     blank = " " * min(len(head) if indent is None else indent, width // _DEEPEST)
     line = head or blank
     is_empty = True
@@ -89,7 +89,7 @@ def _fold_line(line: str, width: int) -> Iterator[str]:
 
 
 def _hang(line: str, width: int) -> int:
-    """Return where the second column begins, if the first is short; else where the text does."""
+    """Return the start of the second column if the first is short, else the start of the text."""
     most = width // _DEEPEST
     label = _LABEL.match(line)
     if label and len(label[0].rstrip()) < most:
@@ -98,7 +98,7 @@ def _hang(line: str, width: int) -> int:
 
 
 def _break(text: str, width: int, *, least: int) -> int:
-    """Return the place of the last gap between columns that fits, if the line is half full; else of a blank."""
+    """Return where to break: the last fitting gap between columns if the line is half full, else the last space."""
     most = _within(text, width)
     columns = text.rfind("  ", least + 1, most + 2)
     if columns > max(least, width // 2) and text[:columns].strip():
@@ -108,7 +108,7 @@ def _break(text: str, width: int, *, least: int) -> int:
 
 
 def _within(text: str, width: int) -> int:
-    """Return how many characters fit into so many cells."""
+    """Return how many characters fit into `width` cells."""
     cells = 0
     for place, mark in enumerate(text):
         cells += cell_len(mark)
@@ -118,7 +118,7 @@ def _within(text: str, width: int) -> int:
 
 
 def _command(label: str, line: str, width: int) -> Iterator[str]:
-    """Yield a command over several lines, each but the last ending in a backslash: a shell reads it as it was."""
+    """Wrap a command with backslashes at line ends, so that it can be pasted into a shell."""
     indent, now = " " * min(len(label), width // _DEEPEST), label
     for whole, is_last in _words(line):
         word = whole
@@ -129,13 +129,13 @@ def _command(label: str, line: str, width: int) -> Iterator[str]:
         while cell_len(now) + cell_len(word) > room:
             head, word = _cut(word, room - 2 - cell_len(now))
             yield f"{now}{head}\\"
-            now = ""  # a word goes on at the very beginning of the next line
+            now = ""  # a split word continues in the first column
         now += word + " "
     yield now.rstrip()
 
 
 def _words(line: str) -> Iterator[tuple[str, bool]]:
-    """Yield the words as they are quoted, each with whether it is the last."""
+    """Yield each word with its quotes, and whether it is the last."""
     words, quoted, start = [], "", 0
     for place, mark in enumerate(line):
         if quoted:
@@ -150,7 +150,7 @@ def _words(line: str) -> Iterator[tuple[str, bool]]:
 
 
 def _cut(word: str, cells: int) -> tuple[str, str]:
-    """Return a word in two, which a shell puts together again; within single quotes both halves have their own."""
+    """Split a word in two that a shell joins again. In single quotes, quote both halves."""
     at = max(2, _within(word, cells - 1))
     quoted = ""
     for mark in word[:at]:

@@ -1,4 +1,4 @@
-"""`recall tune`: flags into judged queries or one question, the answer into a curve, figures and break points."""
+"""`recall tune`: tune on judged queries or one query, and print the curve, the figures and the break points."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 
 
 COLUMNS = 64
-"""Weights from 0 to 1 side by side in the chart."""
+"""Columns of the chart, for weights from 0 to 1."""
 SHOWN = 5
-"""Winners, losers, combinations and parts of a plateau on a page; JSON has all of them."""
+"""Most winners, losers, combinations and plateau parts to print. JSON has all."""
 _BARS = "▁▂▃▄▅▆▇█"
 _JUDGED_ONLY = ("--queries", "--qrels", "--metric", "--unit", "--grid", "--apply")
 _WORDS = Verbatim('"words"')
@@ -57,16 +57,16 @@ _QUESTION_ONLY = ("--pin", "--pin-not", "--collapse", "--k", "--filter", "--exac
 
 
 def tune(recall: Recall, request: Request, streams: Streams) -> TuneResponse | SweepResponse:
-    """`recall tune`. Raises Interrupted on Ctrl-C; nothing is written then."""
+    """Run `recall tune`. Raises Interrupted on Ctrl-C and then writes nothing."""
     flags = request.flags
     if request.words or flags.rql is not None:
         return _question(recall, request, streams)
-    _refuse(flags, _QUESTION_ONLY, "needs a question", hint=Hint("tune", _WORDS, pin="ID"))
+    _refuse(flags, _QUESTION_ONLY, "needs WORDS", hint=Hint("tune", _WORDS, pin="ID"))
     if flags.apply and flags.set:
         raise UsageError(
             "conflicting_flags",
-            "--apply writes what beats recall.toml as it is, so it does not go with --set.",
-            hint="put the settings into recall.toml first",
+            "--apply compares with recall.toml, so it cannot be used with --set.",
+            hint="save the settings in recall.toml first",
         )
     options = evaluate.tune.TuneOptions(
         queries=None if flags.queries is None else Path(flags.queries),
@@ -82,14 +82,14 @@ def tune(recall: Recall, request: Request, streams: Streams) -> TuneResponse | S
 
 
 def exit_by_outcome(response: TuneResponse | SweepResponse, flags: Any) -> int:
-    """Return 7 if nothing is recommended, or no weight keeps every pin."""
+    """Return 7 if nothing is recommended or no weight satisfies every pin, else 0."""
     view = response["tuning"]
     is_refused = "judged" in view and "refused" in view["judged"]
     return 7 if is_refused or ("pinned" in view and not view["pinned"]["weights"]) else 0
 
 
 def lines(response: TuneResponse | SweepResponse) -> Iterator[str]:
-    """Yield the answer in figures, each with its name in front."""
+    """Yield the answer, one labelled line per figure."""
     view = response["tuning"]
     if "judged" in view:
         yield from _judged_lines(view, view["judged"])
@@ -100,7 +100,7 @@ def lines(response: TuneResponse | SweepResponse) -> Iterator[str]:
 
 
 def chart(curve: CurveView, *, plateau: Sequence[BandView], weight: float, name: str) -> Iterator[str]:
-    """Yield the curve from weight 0 to 1: a bar for the mean in each column's middle, the plateau, the weight."""
+    """Yield the curve from weight 0 to 1: a bar per column for the mean at its centre, the plateau, the weight."""
     middles = [(column + 0.5) / COLUMNS for column in range(COLUMNS)]
     heights = [curve["means"][bisect_right(curve["weights"], each) - 1] for each in middles]
     low, high = min(heights), max(heights)
@@ -117,7 +117,9 @@ def chart(curve: CurveView, *, plateau: Sequence[BandView], weight: float, name:
 
 def _question(recall: Recall, request: Request, streams: Streams) -> SweepResponse:
     flags = request.flags
-    _refuse(flags, _JUDGED_ONLY, "does not go with a question", hint=Hint("tune", queries="FILE", qrels="FILE"))
+    _refuse(
+        flags, _JUDGED_ONLY, "cannot be used with WORDS or --rql", hint=Hint("tune", queries="FILE", qrels="FILE")
+    )
     pins, nots = (tuple(given or ()) for given in (flags.pin, flags.pin_not))
     wishes = (
         *(evaluate.tune_question.PinTarget("in", each) for each in pins),
@@ -128,7 +130,7 @@ def _question(recall: Recall, request: Request, streams: Streams) -> SweepRespon
     if flags.rql is not None:
         if request.words:
             raise UsageError("unexpected_argument", "Give either WORDS or --rql.", hint=Hint("tune", rql="@FILE"))
-        _refuse(flags, ("--filter",), "does not go with --rql", hint="say it in the query: FILTER")
+        _refuse(flags, ("--filter",), "cannot be used with --rql", hint="write it in the query: FILTER")
     text = " ".join(request.words) if flags.rql is None else read_rql(flags.rql, streams.stdin)
     return recall.sweep(
         text,
@@ -156,16 +158,16 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
     yield f"{'now':<12}{view['current']:.4f}  weight {tuning['weight']:g}"
     yield f"{'best':<12}{view['best']:.4f}  weight {_bands(view['best_weights'])}{settings}"
     yield f"{'plateau':<12}{_bands(view['plateau'])}"
-    yield f"{'best weight':<12}95 % of resamples have it in {interval['low']:.3f} to {interval['high']:.3f}"
+    yield f"{'best weight':<12}95 % of resamples: {interval['low']:.3f} to {interval['high']:.3f}"
     yield f"{'gain':<12}{view['gain']:+.4f}  95 % {gain['low']:+.4f} to {gain['high']:+.4f}"
-    yield f"{'honest gain':<12}{view['honest_gain']:+.4f}  each query left out of the choice it is measured with"
-    yield f"{'expected':<12}{view['expected_gain']:+.4f}  on other queries, without the luck of having been picked"
+    yield f"{'honest gain':<12}{view['honest_gain']:+.4f}  each query measured at the weight chosen without it"
+    yield f"{'expected':<12}{view['expected_gain']:+.4f}  on new queries, corrected for picking the best"
     yield from _power_lines(view)
-    yield f"{'p':<12}{view['p_picked']:.3f}  for having picked the best of all weights; {view['p']:.3f} without"
+    yield f"{'p':<12}{view['p_picked']:.3f}  corrected for picking the best weight; {view['p']:.3f} uncorrected"
     yield f"{'judged':<12}{view['judged']['current']:.0%} of the rows now, {view['judged']['best']:.0%} at the best"
     fragile, median = view["stability"]["fragile"], view["stability"]["median"]
-    middle = "" if median is None else f"; the median one at {median:.3f}"
-    yield f"{'unstable':<12}{fragile} of {view['queries']} orders change when the weight moves by .02{middle}"
+    middle = "" if median is None else f"; median at {median:.3f}"
+    yield f"{'unstable':<12}{fragile} of {view['queries']} orders change if the weight moves by .02{middle}"
     tried = sorted(view["combinations"], key=lambda each: -each["best"]) if len(view["combinations"]) > 1 else []
     for place, each in enumerate(tried[:SHOWN]):
         settings = _write_settings(each["settings"]) or "as set"
@@ -180,8 +182,9 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
     step = view["surer_step"]
     if step is not None:
         low, high = step["gain_interval"]["low"], step["gain_interval"]["high"]
-        told = f"{step['gain']:+.4f}  95 % {low:+.4f} to {high:+.4f}  p {step['p']:.3f}"
-        yield f"{'surer step':<12}{_write_settings(step['settings'])}  {told}  {step['expected_gain']:+.4f} expected"
+        gain_text = f"{step['gain']:+.4f}  95 % {low:+.4f} to {high:+.4f}  p {step['p']:.3f}"
+        settings_text = _write_settings(step["settings"])
+        yield f"{'safer step':<12}{settings_text}  {gain_text}  {step['expected_gain']:+.4f} expected"
     recommended = view["recommended"]
     if recommended is not None:
         settings = _write_settings(recommended["settings"])
@@ -193,15 +196,15 @@ def _judged_lines(tuning: TuningView, view: JudgedTuningView) -> Iterator[str]:
 
 
 def _power_lines(view: JudgedTuningView) -> Iterator[str]:
-    """Yield the least gain that could be seen, and how many more judged queries would settle what was."""
+    """Yield the smallest detectable gain, and how many more judged queries would confirm the observed gains."""
     power = view["power"]
     least = power["detectable"]
     if least is not None:
-        yield f"{'could see':<12}gains of {least:.4f} and more: {view['queries']} queries find 4 of 5 such"
+        yield f"{'detectable':<12}gains from {least:.4f}: {view['queries']} queries detect 4 of 5"
     wanted = {view["gain"]: power["more_queries"], view["expected_gain"]: power["more_queries_expected"]}
-    told = [f"{more or 'no'} more for {gain:+.4f}" for gain, more in wanted.items() if more is not None]
-    if told:
-        yield f"{'to settle':<12}judged queries: {', '.join(told)}"
+    needs = [f"{more or 'no'} more for {gain:+.4f}" for gain, more in wanted.items() if more is not None]
+    if needs:
+        yield f"{'to confirm':<12}judged queries: {', '.join(needs)}"
 
 
 def _sweep_lines(tuning: TuningView, view: SweepView) -> Iterator[str]:
@@ -238,7 +241,7 @@ def _pinned_lines(tuning: TuningView, view: PinnedView) -> Iterator[str]:
     yield f"{'weights':<12}{_intervals(view['weights'])}"
     if view["conflict"]:
         names = [clean(view["wishes"][each]["target"]) for each in view["conflict"]]
-        yield f"{'conflict':<12}no weight meets {' and '.join(names)}{' together' if len(names) > 1 else ''}"
+        yield f"{'conflict':<12}no weight satisfies {' and '.join(names)}{' together' if len(names) > 1 else ''}"
     proposed = view["proposed"]
     if proposed is not None:
         sets = " ".join(f"--set {key}={value:g}" for key, value in by_name(proposed["settings"]).items())
@@ -250,7 +253,7 @@ def _distance(distance: float | None) -> str:
 
 
 def _bands(views: Sequence[BandView]) -> str:
-    """Return the widest bands, in ascending order."""
+    """Return the widest bands in ascending order."""
     widest = sorted(views, key=lambda each: each["low"] - each["high"])[:SHOWN]
     found = ", ".join(f"{each['low']:.4f} to {each['high']:.4f}" for each in sorted(widest, key=lambda b: b["low"]))
     more = len(views) - len(widest)
@@ -267,8 +270,8 @@ def _intervals(views: Sequence[WeightIntervalView]) -> str:
 
 
 def _write_settings(settings: Mapping[str, str | float]) -> str:
-    told = by_name(settings).items()
-    return " ".join(f"{key}={f'{value:g}' if isinstance(value, float) else value}" for key, value in told)
+    named = by_name(settings).items()
+    return " ".join(f"{key}={f'{value:g}' if isinstance(value, float) else value}" for key, value in named)
 
 
 def _more(count: int) -> Iterator[str]:
@@ -279,31 +282,31 @@ def _more(count: int) -> Iterator[str]:
 COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "tune",
-        "Find the weights that rank judged queries best, or those that keep chosen chunks in an answer.",
+        "Find the weights that rank judged queries best, or that put chosen chunks on top.",
         run=on_store(tune),
         prints=in_lines(lines),
-        operand=Operand("WORDS", WORDS + "; without one, judged queries decide", least=0, most=None),
+        operand=Operand("WORDS", WORDS + "; without words, tune on judged queries", least=0, most=None),
         flags=(
-            Flag("--sweep", "show every weight at which the rows change; of judged queries, the whole curve"),
-            Flag("--collapse", "count a text that several chunks hold once, as search does"),
-            Flag("--pin", "find the weights that put this chunk or document on top", "TARGET", many=True),
-            Flag("--pin-not", "find the weights that keep this chunk or document from there", "TARGET", many=True),
-            Flag("--k", "how many rows count as the top (10)", "N", least=1, short="-n"),
-            Flag("--queries", "the judged queries: JSON lines (BEIR), or TSV; else the store's", "FILE"),
-            Flag("--qrels", "the judgements: BEIR TSV, TREC qrels or Quepid CSV; else the store's", "FILE"),
+            Flag("--sweep", "show every weight at which the ranking changes, or the curve over judged queries"),
+            Flag("--collapse", "count copies of a text once, as search does"),
+            Flag("--pin", "find weights that rank this chunk or document in the top N", "TARGET", many=True),
+            Flag("--pin-not", "find weights that keep this chunk or document out of the top N", "TARGET", many=True),
+            Flag("--k", "size of the top (default 10)", "N", least=1, short="-n"),
+            Flag("--queries", "judged queries: JSON lines (BEIR), or TSV (default: the store's)", "FILE"),
+            Flag("--qrels", "judgements: BEIR TSV, TREC qrels or Quepid CSV (default: the store's)", "FILE"),
             Flag(
-                "--metric", "what to improve: ndcg, map, mrr, p or recall, with a cutoff; ndcg@10 by default", "NAME"
+                "--metric", "measure to improve: ndcg, map, mrr, p or recall, with a cutoff (default ndcg@10)", "NAME"
             ),
             Flag(
                 "--unit",
-                "what is measured; by default what the judgements are of",
+                "unit to measure (default: the unit of the judgements)",
                 "UNIT",
                 choices=("chunk", "doc"),
             ),
-            Flag("--grid", "also try these values of a ranking setting, with commas", "KEY=VALUES", many=True),
-            Flag("--apply", "write what is recommended into recall.toml"),
+            Flag("--grid", "also try these comma-separated values of a ranking setting", "KEY=VALUES", many=True),
+            Flag("--apply", "save the recommended settings in recall.toml"),
             RQL,
-            Flag("--filter", "keep only what matches this filter expression", "EXPR"),
+            Flag("--filter", "search only chunks that match this filter", "EXPR"),
             SET,
             *CHECKS[:2],
             TIMEOUT,
@@ -314,7 +317,7 @@ COMMANDS: tuple[Command[Any], ...] = (
             'recall tune "undo a deploy" --sweep',
             'recall tune "undo a deploy" --pin notes/deploy.md --pin-not notes/office.md --k 3',
         ),
-        note="exit 7 when nothing is recommended, or no weight keeps every pin.",
+        note="Exits with 7 if nothing is recommended or no weight satisfies every pin.",
         talks=talk_of_question,
         exit_code=exit_by_outcome,
     ),

@@ -1,4 +1,4 @@
-"""`recall whynot` and `recall trace`: flags into a question, an account and a funnel into lines."""
+"""`recall whynot` and `recall trace`: print why a target is missing, and the rows that each stage keeps."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ if TYPE_CHECKING:
 _ASKING = tuple(flag for flag in QUESTION if flag is not EXPLAIN and flag.name != "--strict-fresh")
 
 _PACKING = (
-    Flag("--budget-tokens", "explain the context of this many tokens instead of the list", "N", least=1),
-    Flag("--diversity", "at most N chunks of one document in that context, 0 for no cap", "N", least=0),
+    Flag("--budget-tokens", "explain a context of N tokens instead of the list", "N", least=1),
+    Flag("--diversity", "context: at most N chunks per document (0: no limit)", "N", least=0),
     Flag(
         "--counter",
-        "count its tokens with this counter: approx-2, approx:modern, whitespace, approx or hf:FILE",
+        "context: token counter: approx-2, approx:modern, whitespace, approx or hf:FILE",
         "NAME",
     ),
 )
@@ -63,48 +63,48 @@ WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}
 _SETTING = re.compile(r"(?<= --set )\w+(?==)")
 _PLAINLY = {"weigh meaning": "semantic weight", "drop": "ask without"}
-"""How a change begins in JSON, and how people read it."""
-_OF_WORDS = {"name": ", which is in its path, title or heading", "term": ", which tells its text apart"}
-"""What is said of a word to add, by the kind of the fix."""
+"""Start of a change in JSON: its text for people."""
+_OF_WORDS = {"name": " (in its path, title or heading)", "term": " (distinctive for its text)"}
+"""A note on a word to add, by kind of fix."""
 
 VERDICTS = {
     "not_ingested": "it is not in the store",
-    "stale": "its file is not as it was read",
-    "tombstoned": "it was taken out of the store",
-    "no_vector": "it has nothing to compare by meaning",
-    "not_indexed": "the full-text index has nothing of it",
-    "filter": "the filter keeps it out",
-    "lexical": "the words do not match it",
-    "semantic": "its meaning is not near the question's",
-    "ann_miss": "the index of meanings passed over it",
-    "pool_miss": "neither its words nor its meaning make it a candidate",
+    "stale": "its file changed after it was indexed",
+    "tombstoned": "it was removed from the store",
+    "no_vector": "it has no vector",
+    "not_indexed": "the full-text index does not contain it",
+    "filter": "the filter excludes it",
+    "lexical": "no query word matches it",
+    "semantic": "its meaning is not close to the query",
+    "ann_miss": "the vector index missed it",
+    "pool_miss": "it is in no pool: neither words nor meaning are close enough",
     "rank": "its score is too low",
-    "tie_break": "another row has its score and comes first",
+    "tie_break": "a row with the same score comes first",
     "threshold": "its score is below min_score",
-    "distant": "it has no query word, and its cosine is below min_cosine",
-    "rerank": "the reranker put others before it",
-    "copy": "another row stands for its text",
-    "displaced": "its row was given to a short document",
-    "offset": "its row comes before those that are shown",
-    "limit": "its row comes after those that are shown",
-    "diversity": "enough chunks of its document are packed",
-    "duplicate": "its text is packed already",
-    "budget": "the budget ends before it",
-    "truncated": "what was looked for is cut off",
+    "distant": "it has no query word and its cosine is below min_cosine",
+    "rerank": "the reranker ranked it lower",
+    "copy": "another row has the same text",
+    "displaced": "sparse-document recall gave its row to a short document",
+    "offset": "it ranks before the first row shown",
+    "limit": "it ranks after the last row shown",
+    "diversity": "the context already has enough chunks of its document",
+    "duplicate": "the context already contains its text",
+    "budget": "the token budget is used up before it",
+    "truncated": "the target is in the part that was cut off",
 }
-"""Every verdict in plain words."""
+"""The text of each verdict."""
 
 NOT_RECALLED = NOTHING_RECALLED | {
     "not_short": "no near document is short",
     "too_far": "no short document is similar enough",
-    "already_present": "the similar ones are in the list",
-    "not_mostly_long": "the list is not mostly of long documents",
+    "already_present": "the similar documents are already in the list",
+    "not_mostly_long": "the list does not contain mostly long documents",
 }
-"""Why sparse-document recall took no row, where its figures are not at hand."""
+"""Why sparse-document recall added nothing, without figures."""
 
 
 def whynot(recall: Recall, request: Request, streams: Streams) -> WhyNotResponse:
-    """`recall whynot WORDS --target TARGET`."""
+    """Run `recall whynot WORDS --target TARGET`."""
     target = request.flags.target
     if target is None:
         hint = Hint("whynot", "WORDS", target="docs/a.md")
@@ -117,13 +117,13 @@ def whynot(recall: Recall, request: Request, streams: Streams) -> WhyNotResponse
 
 
 def trace(recall: Recall, request: Request, streams: Streams) -> TraceResponse:
-    """`recall trace WORDS`."""
+    """Run `recall trace WORDS`."""
     words, ask, pack, rql = _question(request, streams)
     return recall.trace(words, ask, pack, rql=rql)
 
 
 def all_lines(response: WhyNotResponse) -> Iterator[str]:
-    """Yield the same with every stage, the target's other chunks and the proof, as --all asks for them."""
+    """Yield the lines of --all: `whynot_lines` with every stage, the target's other chunks and the proof."""
     view = response["whynot"]
     yield from account(view)
     if "chosen" in view["target"]:
@@ -135,20 +135,22 @@ def all_lines(response: WhyNotResponse) -> Iterator[str]:
 
 
 def whynot_lines(view: WhyNotView) -> Iterator[str]:
-    """Yield the verdict, the first stage that fails, what brings the target in, and what --all would show."""
+    """Yield the verdict, the first failing stage, the fixes, and what --all adds."""
     yield from account(view)
     if "chosen" in view["target"]:
         more = [f"all {count_of(len(view['stages']), 'stage')}"]
         if others := view["target"].get("others", []):
             more.append(count_of(len(others), "other chunk"))
         if "proof" in view:
-            more.append("what stands in its way")
+            more.append("the chunks ahead of it")
         yield f"more  --all shows {' and '.join(more)}"
 
 
-def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None) -> Iterator[str]:
-    """Yield the verdict, the first stage that fails, and what brings the target in. asked: how a fix and its change
-    are told to who types no commands."""
+def account(view: WhyNotView, describe: Callable[[FixView, str], str] | None = None) -> Iterator[str]:
+    """Yield the verdict, the first failing stage, and the fixes.
+
+    describe: writes a fix and its change for callers that do not type commands.
+    """
     target = view["target"]
     failing = next((stage for stage in view["stages"] if stage["status"] == "fail"), None)
     if "chosen" not in target:
@@ -160,7 +162,7 @@ def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None
         return
     outcome = "is in the answer" if view["present"] else f"is not in the answer: {VERDICTS[view['verdict']]}"
     chosen = target["chosen"]
-    unit = chosen if target["kind"] in ("lines", "text") else chosen.get("passage", chosen)  # as it was named
+    unit = chosen if target["kind"] in ("lines", "text") else chosen.get("passage", chosen)  # the unit the user named
     yield f"{_where(chosen, unit)} {outcome}  {_rank(chosen)}"
     if view["present"]:
         return
@@ -169,13 +171,15 @@ def account(view: WhyNotView, asked: Callable[[FixView, str], str] | None = None
         yield from _hint(failing)
     for fix in view.get("fixes", []):
         smaller = fix.get("next_smaller")
-        tried = f"; confirmed, and {clean(smaller)} is not enough" if smaller else "; confirmed"
+        tried = f"; confirmed, {clean(smaller)} is not enough" if smaller else "; confirmed"
         change = f"{clean(change_of(fix))}{_OF_WORDS.get(fix['kind'], '')}{tried}"
         yield from (
-            (f"fix   {command_of(fix)}", f"      {change}") if asked is None else (f"fix   {asked(fix, change)}",)
+            (f"fix   {command_of(fix)}", f"      {change}")
+            if describe is None
+            else (f"fix   {describe(fix, change)}",)
         )
     if view.get("fixes") == []:
-        yield f"fix   none was found{_hopeless(view)}"
+        yield f"fix   none found{_no_fix_reason(view)}"
     yield from _few_words(view)
 
 
@@ -185,12 +189,12 @@ def _hint(stage: StageView) -> Iterator[str]:
 
 
 def _sentence(stage: StageView) -> str:
-    """Return what is behind a stage that fails, as somebody would say it who sees no other stage."""
+    """Return why a stage fails, in a sentence that needs no other stage."""
     held = stage.get("evidence", {})
     if stage["stage"] == "fusion" and "last_score" in held:
         return (
             f"it is row {held['rank']} of {held['of']} with a score of {held['score']:.6f}; "
-            f"row {held['last']}, the last that is shown, has {held['last_score']:.6f}"
+            f"row {held['last']}, the last row shown, has {held['last_score']:.6f}"
         )
     if stage["stage"] == "rerank" and "rank_before" in held:
         return f"the reranker moved it from row {held['rank_before']} to row {held['rank']}"
@@ -198,7 +202,7 @@ def _sentence(stage: StageView) -> str:
 
 
 def detail_of(stage: StageView) -> str:
-    """Return the sentence of a stage; of sparse-document recall that took no row, why."""
+    """Return the text of a stage, or why sparse-document recall added nothing."""
     reason = stage.get("evidence", {}).get("reason")
     if stage["stage"] == "sparse" and stage["detail"].endswith(f"({reason})") and reason in NOT_RECALLED:
         return f"not applied: {NOT_RECALLED[reason]}"
@@ -206,7 +210,7 @@ def detail_of(stage: StageView) -> str:
 
 
 def change_of(fix: FixView) -> str:
-    """Return what a fix changes, with signals and settings by their names."""
+    """Return the change of a fix, with signals and settings by name."""
     for key, words in _PLAINLY.items():
         if fix["change"].startswith(key):
             return fix["change"].replace(key, words, 1)
@@ -214,12 +218,12 @@ def change_of(fix: FixView) -> str:
 
 
 def command_of(fix: FixView) -> str:
-    """Return the command of a fix, with settings by the names that they have in recall.toml."""
+    """Return the command of a fix, with settings named as in recall.toml."""
     return _SETTING.sub(lambda found: NAMES.get(found[0], found[0]), fix["command"])
 
 
 def _few_words(view: WhyNotView) -> Iterator[str]:
-    """Yield how many words of the target were tried, where only a few are."""
+    """Yield how many words of the target were tried, if not all."""
     if "words" in view and "few_for" in view["words"] and view["words"]["tried"]:
         words, for_whom = view["words"], {"context": "a context", "match": "match=all"}[view["words"]["few_for"]]
         verb = "was" if words["tried"] == 1 else "were"
@@ -227,17 +231,17 @@ def _few_words(view: WhyNotView) -> Iterator[str]:
         yield f"note  {tried}: {for_whom} tries at most {words['most']}"
 
 
-def _hopeless(view: WhyNotView) -> str:
+def _no_fix_reason(view: WhyNotView) -> str:
     if "no_proof" in view:
         return f"; no proof: {view['no_proof']}"
     if "proof" not in view:
         return ""
     proof = view["proof"]
-    return f": at no weight is it among the first {proof['k']}, and row {proof['best_rank']} is the best it reaches"
+    return f": at every weight it ranks below the first {proof['k']}; its best rank is {proof['best_rank']}"
 
 
 def _ladder(view: WhyNotView) -> Iterator[str]:
-    """Yield the stages, one a line, with the first cross expanded."""
+    """Yield one line per stage, and details of the first that fails."""
     expanded = view["present"]
     for stage in view["stages"]:
         yield f"{_MARKS[stage['status']]} {stage['stage']:<10} {clean(detail_of(stage))}"
@@ -247,7 +251,7 @@ def _ladder(view: WhyNotView) -> Iterator[str]:
 
 
 def trace_lines(view: TraceView) -> Iterator[str]:
-    """Yield one line a stage: rows in, rows out, milliseconds, and a bar; below the filter, its predicates."""
+    """Yield one line per stage: rows in, rows out, milliseconds and a bar. Below the filter, yield its predicates."""
     most = max((stage["rows_out"] for stage in view["stages"]), default=0)
     yield f"{'stage':<10}{'in':>9}{'out':>9}{'ms':>9}"
     for stage in view["stages"]:
@@ -268,7 +272,7 @@ def _question(request: Request, streams: Streams) -> tuple[str | None, Ask, Pack
         flag = "--diversity" if flags.diversity is not None else "--counter"
         raise UsageError(
             "conflicting_flags",
-            f"{flag} speaks of a context, which has a budget.",
+            f"{flag} needs --budget-tokens.",
             hint=Hint(AGAIN, budget_tokens=2000),
         )
     words = " ".join(request.words) if flags.rql is None else None
@@ -297,7 +301,7 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         floored = "  floored" if term["floored"] else ""
         yield f"{clean(term['text'])}{stem}  in {count_of(term['df'], 'chunk')}  {weight_of(term)}{floored}{held}"
     if "last_score" in view and "gap" in view:
-        yield f"score {view['score']:.6f}, row {view['last']} has {view['last_score']:.6f}: {view['gap']:.6f} to go"
+        yield f"score {view['score']:.6f}, row {view['last']} has {view['last_score']:.6f}: {view['gap']:.6f} short"
     if "against" in view:
         yield _rival(view["against"])
     for chunk_id in view.get("siblings", []):
@@ -313,8 +317,8 @@ def _proof(view: WhyNotView) -> Iterator[str]:
         return
     proof = view["proof"]
     at = "" if proof["at"] is None else f", at weight {proof['at']:g}"
-    yield f"proof no weight brings it among the first {proof['k']}: its best rank is {proof['best_rank']}{at}"
-    yield f"      {count_of(proof['always_ahead'], 'chunk')} ahead of it at every weight; where it ranks best, first"
+    yield f"proof no weight ranks it in the first {proof['k']}: its best rank is {proof['best_rank']}{at}"
+    yield f"      {count_of(proof['always_ahead'], 'chunk')} ahead of it at every weight; ahead at its best rank:"
     yield from (f"      {_rival(rival)}" for rival in proof["ahead"])
 
 
@@ -340,14 +344,14 @@ def _predicate(view: PredicateView, depth: int = 0) -> Iterator[str]:
 COMMANDS: tuple[Command[Any], ...] = (
     Command(
         "whynot",
-        "Say why a document, a line, a chunk or a text is not in an answer, and what would bring it in.",
+        "Explain why a document, line, chunk or text is missing from an answer, and what would add it.",
         run=on_store(whynot),
         prints=in_lines(lambda response: whynot_lines(response["whynot"])),
-        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        operand=Operand("WORDS", WORDS + "; or use --rql", least=0, most=None),
         flags=(
-            Flag("--target", 'what is missing: a path, path:LINE, an id, or "its text"', "TARGET"),
-            Flag("--no-fixes", "do not look for changes that would bring it in"),
-            Flag("--all", "show every stage, the target's other chunks and the proof as well"),
+            Flag("--target", 'what is missing: path, path:LINE, id, or "text of it"', "TARGET"),
+            Flag("--no-fixes", "do not search for fixes"),
+            Flag("--all", "also show every stage, the target's other chunks and the proof"),
             RQL,
             K,
             *_PACKING,
@@ -358,17 +362,17 @@ COMMANDS: tuple[Command[Any], ...] = (
             "recall whynot retries --target docs/retries.md:120 --k 5 --bm25",
             "recall whynot retries --target 'three times' --budget-tokens 800 --json",
         ),
-        note="Exit 0 when the target is in the answer, 7 when it is not, 8 when nothing has that name.",
+        note="Exits with 0 if the target is in the answer, 7 if it is missing, 8 if it does not exist.",
         talks=talk_of_question,
         prints_all=in_lines(all_lines),
         exit_code=lambda response, flags: 0 if response["whynot"]["present"] else 7,
     ),
     Command(
         "trace",
-        "Show how many rows are left after each step from the store to an answer, and what each step took.",
+        "Show how many rows each step of a search keeps, and its time.",
         run=on_store(trace),
         prints=in_lines(lambda response: trace_lines(response["trace"])),
-        operand=Operand("WORDS", WORDS + "; or give --rql", least=0, most=None),
+        operand=Operand("WORDS", WORDS + "; or use --rql", least=0, most=None),
         flags=(RQL, K, *_PACKING, *_ASKING),
         examples=(
             "recall trace retries --filter \"doc.tag = 'docs' AND doc.mtime >= '2024-01-01'\"",

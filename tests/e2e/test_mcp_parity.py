@@ -484,7 +484,7 @@ def test_truncated_text_names_what_it_omits(home: Home) -> None:
             if "error" in answer or text == whole:
                 continue
             *kept, last = text.split("\n")
-            assert last.startswith("[left out, the answer is long: ")
+            assert last.startswith("[left out for length: ")
             assert whole.startswith("\n".join(kept).removesuffix("\n```"))
             assert kept.count("```") % 2 == 0
             name = "block" if question.tool == "context" else "hit"

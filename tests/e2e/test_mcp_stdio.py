@@ -287,7 +287,7 @@ def test_answers_are_short(client: Client) -> None:
 def test_long_answer_names_what_it_omits(client: Client, store: Path) -> None:
     cut = client.text("get", targets=["log.txt", "keys.md"], maxBytes=1000)
     assert len(cut) < 1_300
-    assert re.search(r"Warning: \d+ of \d+ bytes are left out; go on with log\.txt:\d+-300$", cut, re.MULTILINE)
+    assert re.search(r"Warning: \d+ of \d+ bytes are left out; continue with log\.txt:\d+-300$", cut, re.MULTILINE)
 
     with Piped(store, "--max-answer-chars", "500", "--structured") as server:
         narrow = server.opened()
@@ -296,7 +296,7 @@ def test_long_answer_names_what_it_omits(client: Client, store: Path) -> None:
         structured = narrow.call("status")
 
     assert len(listed) <= 500
-    assert re.search(r"\n```\n\[left out, the answer is long: the rest of paths\]$", listed)
+    assert re.search(r"\n```\n\[left out for length: the rest of paths\]$", listed)
     assert found["truncated"]
     assert structured.structured_content is not None
     assert structured.structured_content["store"]["documents"] == len(TEXTS)

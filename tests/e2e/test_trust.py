@@ -118,7 +118,7 @@ def test_user_at_a_terminal_is_asked(foreign: Path, server: ProviderServer, mine
     os.close(ours)
 
     assert asked.wait(60) == 0
-    assert b"Accept this from now on? [y/N]" in told
+    assert b"Accept these settings? [y/N]" in told
     assert server.url.encode() in told
     assert run("search", "retry", cwd=foreign, **mine).returncode == 0
     assert len(server.seen) == 1

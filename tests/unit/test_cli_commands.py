@@ -97,8 +97,8 @@ def test_repeated_import_reports_that_nothing_is_left(home: Path) -> None:
     digest = run("--store", "other", "import", "all.jsonl")[1].partition("\n")[0].rpartition("  ")[2]
     code, out, _ = run("--store", "other", "import", "all.jsonl")
 
-    waits = "  1  docs  2 documents  waits: not synced until accepted"
-    assert (code, out) == (0, f"nothing to import: 2 documents here already  {digest}\n{waits}\n")
+    waits = "  1  docs  2 documents  not synced until accepted"
+    assert (code, out) == (0, f"nothing to import: 2 documents already here  {digest}\n{waits}\n")
 
 
 def test_ignored_file_stays_out(home: Path) -> None:
@@ -168,7 +168,7 @@ def test_only_verbose_explains_missing_sparse_recall(home: Path) -> None:
         for flags in ((), ("--explain",), ("--verbose",), ("-v",), ("-v", "--no-sparse"))
     )
 
-    assert "sparse     nothing recalled: too_far (0 of 2 short documents within 0.2)\n" in told
+    assert "sparse     nothing recalled: too_far (0 of 2 short documents are within 0.2)\n" in told
     assert "nothing recalled: too_far" in short
     assert "nothing recalled" not in plain + explained + off
 

@@ -144,7 +144,7 @@ def test_judgements_survive_import_and_export(home: Path) -> None:
     _, wrote, _ = run("judge", "export", "--queries", "q.jsonl", "--qrels", "out.tsv")
     run("judge", "export", "--qrels", "out.txt", "--format", "trec")
 
-    assert said == "2 queries, 3 judgements, 1 of them of no live document\n"
+    assert said == "2 queries, 3 judgements, 1 for documents not in the store\n"
     assert wrote.splitlines()[1:] == ["wrote  q.jsonl", "wrote  out.tsv"]
     assert (home / "q.jsonl").read_text().splitlines()[0] == '{"_id": "q1", "text": "backoff"}'
     assert (home / "out.tsv").read_text().splitlines()[:2] == ["query-id\tcorpus-id\tscore", "q1\tdocs/a.md\t1"]
@@ -165,7 +165,7 @@ def test_judgements_before_and_after_splitting_into_records_are_kept_once(home: 
         run("add", "c.jsonl", "--parser", parser)
         said.append(run(*importing)[1])
 
-    unknown = "2 queries, 3 judgements, 3 of them of no live document\n"
+    unknown = "2 queries, 3 judgements, 3 for documents not in the store\n"
     assert said == [unknown, unknown, "2 queries, 3 judgements\n"]
     assert run("judge", "export", "--qrels", "-", "--format", "trec")[1] == "q1 0 7 1\nq1 0 8 0\nq2 0 8 1\n"
     assert json.loads(run("stats", "--json")[1])["store"]["judgements"] == 3

@@ -176,13 +176,13 @@ def test_help_marks_repeatable_flags() -> None:
 
 def test_help_shows_flag_meanings_and_defaults() -> None:
     for name, meaning in [
-        ("search", "how many hits (10)"),
-        ("tune", "how many rows count as the top (10)"),
-        ("eval", "hits of each query that are ranked and judged (100)"),
-        ("context", "pack no more than the best N chunks (all)"),
-        ("context", "say what the context is worth, lacks and spends"),
-        ("import", "when a document is already here (error): error or skip or replace"),
-        ("judge", "export: how judgements are written (beir): beir or trec or quepid"),
+        ("search", "number of hits (default 10)"),
+        ("tune", "size of the top (default 10)"),
+        ("eval", "hits to rank per query (default 100)"),
+        ("context", "pack at most the best N chunks (default: all)"),
+        ("context", "report the value, gaps and token use of the context"),
+        ("import", "what to do if a document already exists (default error): error or skip or replace"),
+        ("judge", "export format of the judgements (default beir): beir or trec or quepid"),
     ]:
         assert meaning in shown_help(name), (name, meaning)
 

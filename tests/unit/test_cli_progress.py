@@ -64,7 +64,7 @@ def test_pipe_gets_a_line_every_ten_seconds() -> None:
 def test_stopping_work_finishes_the_current_event() -> None:
     closed: list[bool] = []
 
-    with pytest.raises(Interrupted, match="2 documents are in"):
+    with pytest.raises(Interrupted, match="2 documents saved"):
         follow(work(closed, stop_after=9), streams=streams()._replace(is_ending=iter([False, False, True]).__next__))
 
     assert closed == [True]
@@ -122,7 +122,7 @@ def test_interrupted_reembed_reports_its_progress() -> None:
     with pytest.raises(Interrupted) as caught:
         follow(work([], stop_after=2), streams=streams(), kept=lambda event: f"{event and event.chunks} texts")
 
-    assert caught.value.message == "interrupted: 2 texts; run the same command again to go on"
+    assert caught.value.message == "interrupted: 2 texts; run the same command again to continue"
 
 
 def test_ctrl_c_ends_watch_with_130_and_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,5 +149,5 @@ def test_ctrl_c_closes_the_work_and_reports_committed_files() -> None:
         follow(work(closed, stop_after=3), streams=streams())
 
     assert closed == [True]
-    assert caught.value.message == "interrupted: 2 documents are in; run the same command again to go on"
+    assert caught.value.message == "interrupted: 2 documents saved; run the same command again to continue"
     assert caught.value.exit_code == 130

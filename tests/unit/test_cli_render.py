@@ -108,9 +108,9 @@ def test_explained_recall_names_the_displaced_chunk() -> None:
     free = hit(recall={"distance": 0.5}, explain={"parts": []})
 
     assert list(searching.ledger_lines(displacing)) == [
-        "  recalled: a short document at distance 0.11, in the row of dddddddddddd"
+        "  recalled: short document at distance 0.11, replaces dddddddddddd"
     ]
-    assert list(searching.ledger_lines(free)) == ["  recalled: a short document at distance 0.5, in a free row"]
+    assert list(searching.ledger_lines(free)) == ["  recalled: short document at distance 0.5, in a free row"]
 
 
 SPARSE = {
@@ -124,9 +124,12 @@ def test_verbose_explains_missing_sparse_recall() -> None:
         ({"reason": "no_vector"}, "no_vector (no candidate has a vector)"),
         ({"reason": "whole_list"}, "whole_list (every candidate is in the list)"),
         ({"reason": "not_short"}, "not_short (0 of 9 near documents have at most 2 chunks)"),
-        ({"reason": "too_far"}, "too_far (0 of 5 short documents within 0.2)"),
-        ({"reason": "already_present", "within_ceiling": 2}, "already_present (2 of 2 within 0.2 are in the list)"),
-        ({"reason": "no_row"}, "no_row (the list has no row)"),
+        ({"reason": "too_far"}, "too_far (0 of 5 short documents are within 0.2)"),
+        (
+            {"reason": "already_present", "within_ceiling": 2},
+            "already_present (2 of 2 documents within 0.2 are already in the list)",
+        ),
+        ({"reason": "no_row"}, "no_row (the list is empty)"),
         ({"reason": "max_injections"}, "max_injections (sparse_max_injections = 0)"),
     ]:
         response = answer(hit(), sparse={**SPARSE, **counts, "present": counts.get("within_ceiling", 0)})
@@ -171,9 +174,7 @@ def test_summary_reports_word_hits_and_dropped_words() -> None:
 
     (line,) = talk("search", response)
 
-    assert line == (
-        "1 of 1,420 hits in 3 ms · 31 with a query term · not looked for: e.g. (--all-words looks for each)"
-    )
+    assert line == ("1 of 1,420 hits in 3 ms · 31 with a query word · not searched for: e.g. (use --all-words)")
 
 
 def test_no_hits_prints_a_note_and_no_rows() -> None:

@@ -101,7 +101,7 @@ def test_report_shows_verdict_stage_and_commands_only(folder: Path) -> None:
     verdict, why, *rest = text.splitlines()
     fixes = json.loads(run(*argv, "--json")[1])["whynot"]["fixes"]
 
-    assert verdict.startswith("paint.md:1 is not in the answer: the filter keeps it out  ")
+    assert verdict.startswith("paint.md:1 is not in the answer: the filter excludes it  ")
     assert why == "why   filter: it fails doc.path GLOB 'r*' (it is paint.md)"
     assert [line.split(None, 1)[1] for line in rest if line.startswith("fix")] == [fix["command"] for fix in fixes]
     assert len(fixes) > 0
@@ -116,7 +116,7 @@ def test_rank_is_compared_with_the_last_row_in_words(folder: Path) -> None:
 
     assert run(*argv)[1].splitlines()[1] == (
         f"why   fusion: it is row 2 of 3 with a score of {held['score']:.6f}; "
-        f"row 1, the last that is shown, has {held['last_score']:.6f}"
+        f"row 1, the last row shown, has {held['last_score']:.6f}"
     )
 
 
@@ -260,4 +260,4 @@ def test_one_passing_row_is_singular(folder: Path) -> None:
 def test_one_missing_row_is_singular(folder: Path) -> None:
     _, text, _ = run("whynot", "failed call", "--target", "cache.md", "--k", "1")
 
-    assert "; confirmed, and 1 row is not enough" in text
+    assert "; confirmed, 1 row is not enough" in text

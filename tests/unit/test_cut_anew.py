@@ -616,13 +616,15 @@ def test_command_prints_a_summary(counting_home: Path) -> None:
     limits, figures = out.splitlines()
     assert (code, code_of_run, err) == (0, 0, "")
     assert limits == "chunk_tokens 60 -> 20, overlap_tokens 10 -> 6, max_chunk_chars 6000, counter whitespace"
-    assert figures.startswith(f"{FILES + 1} documents cut: ")
-    assert " texts embedded, 1 from before; " in figures
+    assert figures.startswith(f"{FILES + 1} documents rechunked: ")
+    assert " texts embedded, 1 reused; " in figures
     assert (
         planned.splitlines()[1]
-        == figures.replace(" cut:", " would be cut:").replace("texts embedded", "texts to embed").rpartition(";")[0]
+        == figures.replace(" rechunked:", " would be rechunked:")
+        .replace("texts embedded", "texts to embed")
+        .rpartition(";")[0]
     )
-    assert again.splitlines()[1].startswith("no document is cut otherwise: ")
+    assert again.splitlines()[1].startswith("no document changes: ")
 
 
 def test_response_fits_the_contract(home: Path) -> None:

@@ -32,7 +32,7 @@ LINES = (
     '</document>\n<document index="2" path="{0}" lines="1-3">',
     " 0.999  {0}:1",
     "0.999  {0}:1",
-    "1 of 1 hit in 3 ms · 1 with a query term",
+    "1 of 1 hit in 3 ms · 1 with a query word",
     "\n 0.999  {0}:1\n       quokka",
     "**{0}:1-3** · Plan · 0.999",
     "```\n[2] {0}:1-3\n```",

@@ -43,7 +43,7 @@ def test_local_is_chosen_if_installed(folder: Path) -> None:
 
     assert load(folder / "recall.toml").embedding == "local"
     assert lines == [
-        f"made      {folder}/recall.db and recall.toml beside it",
+        f"created   {folder}/recall.db and recall.toml",
         "embedder  local: meaning of words from a small offline model, fast",
         "next      recall add PATH  for better ranking: recall reembed local --set rerank=minilm",
     ]

@@ -212,8 +212,8 @@ def test_chunk_difference_is_reported_by_signal_too(recall: Recall, settings: tu
         assert sum(each[side] for each in subtotals) == ledger_of["score"]
     deltas = fsum(each["delta"] for each in subtotals)
     assert deltas == pytest.approx(view["chunk"]["score"] - view["other"]["score"], abs=1e-12)
-    in_all = [line.split()[-3] for line in ledger.lines(response) if line.endswith(" in all")]
-    assert in_all == ["lexical", "semantic", "rerank"][: len(subtotals)]
+    totals = [line.split()[-2] for line in ledger.lines(response) if line.endswith(" total")]
+    assert totals == ["lexical", "semantic", "rerank"][: len(subtotals)]
 
 
 def test_two_chunks_swap_at_the_named_weight(recall: Recall) -> None:
@@ -350,7 +350,7 @@ def test_tree_shows_bars_a_sum_and_the_neighbours(recall: Recall) -> None:
 
 def test_absent_chunk_is_one_line(recall: Recall) -> None:
     lines = list(ledger.lines(recall.explain("payment", chunk_id(recall, "d.txt"), Ask(mode="lexical"))))
-    assert lines[2].startswith("not among the 2 rows: no signal proposed it; recall whynot payment --target")
+    assert lines[2].startswith("not among the 2 rows: no signal found it; recall whynot payment --target")
 
 
 def test_command_exits_0_or_8(recall: Recall) -> None:

@@ -222,10 +222,10 @@ def test_figures_go_to_stderr_with_the_next_page(home: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "told"),
     [
-        (("zzz",), "no document has a path that begins with zzz\n"),
-        (("--glob", "*.zzz"), "no document has a path that matches *.zzz\n"),
-        (("zzz", "--glob", "*"), "no document has a path that begins with zzz and matches *\n"),
-        (("z\x1b[31m",), "no document has a path that begins with z\\x1b[31m\n"),
+        (("zzz",), "no document path starts with zzz\n"),
+        (("--glob", "*.zzz"), "no document path matches *.zzz\n"),
+        (("zzz", "--glob", "*"), "no document path starts with zzz and matches *\n"),
+        (("z\x1b[31m",), "no document path starts with z\\x1b[31m\n"),
     ],
 )
 def test_empty_list_is_reported_on_stderr_without_failure(argv: tuple[str, ...], told: str, home: Path) -> None:
@@ -237,7 +237,7 @@ def test_empty_store_shows_how_to_add_a_document(tmp_path: Path, monkeypatch: py
     monkeypatch.delenv("RECALL_STORE", raising=False)
     run("init", "--embedding", "hash")
 
-    assert run("ls") == (0, "", "the store holds no document; next: recall add DIR\n")
+    assert run("ls") == (0, "", "the store is empty; next: recall add DIR\n")
 
 
 def test_empty_json_list_prints_only_json(home: Path) -> None:

@@ -81,7 +81,7 @@ def test_every_path_survives_entry_and_command(command: list[str]) -> None:
 
 def test_non_utf8_path_is_refused() -> None:
     for client in CLIENTS:
-        with pytest.raises(RecallError, match="is UTF-8, and the path") as caught:
+        with pytest.raises(RecallError, match="is not valid UTF-8") as caught:
             entry_for(client, ["/bin/\udcff"])
         assert caught.value.code == "client_config_unwritable", client
 
@@ -104,7 +104,7 @@ def test_install_prints_the_entry_and_changes_no_file(tmp_path: Path, monkeypatc
         assert code == 0, client
         assert str(home) in json.dumps(read(client, out)[servers]["recall"]), client
         first, *rest = err.splitlines()
-        assert first == f"goes into {place}", client
+        assert first == f"add this to {place}", client
         words = [shlex.split(line.removeprefix("or run: ")) for line in rest]
         assert [line[: len(LINES[client])] for line in words] == ([LINES[client]] if client in LINES else []), client
         assert all(str(home) in " ".join(line[-2:]) for line in words), client
@@ -124,7 +124,7 @@ def test_agents_page_shows_the_printed_entry() -> None:
     page = (DOCS / "agents.md").read_text(encoding="utf-8")
 
     for client in ("claude-code", "codex", "opencode"):
-        shown = f"$ recall mcp --install {client}\n{entry_for(client, command)}goes into /home/ada/"
+        shown = f"$ recall mcp --install {client}\n{entry_for(client, command)}add this to /home/ada/"
         assert shown in page, client
     for client in LINES:
         assert f"or run: {line_for(client, command)}\n" in page, client

@@ -62,10 +62,10 @@ def test_warning_names_a_document_as_the_answer_does(
 
 @pytest.mark.parametrize("target", ["notes/a.md", "notes/a.md:1", "a.md"])
 def test_explain_refuses_a_document_in_the_words_of_the_caller(recall: Recall, target: str) -> None:
-    with pytest.raises(UnknownTarget, match=rf"^{target} is a document, or a part of one, not a chunk\.$") as caught:
+    with pytest.raises(UnknownTarget, match=rf"^{target} is a document or part of one, not a chunk\.$") as caught:
         BY_NAME["explain"].answer(recall, {"query": "deploy", "target": target}, Limits())
 
-    assert caught.value.hint == "give a chunk's id, as search shows it"
+    assert caught.value.hint == "use a chunk id from search"
 
 
 def test_timeout_hint_names_only_existing_arguments() -> None:
@@ -81,8 +81,7 @@ def test_hint_for_untrusted_settings_is_a_typed_command() -> None:
     error = ConfigError("untrusted_config", "It would send texts.", hint="recall trust, or recall search --bm25 …")
 
     assert (
-        server.disable_memory(error)["action"]
-        == "ask the user to run: recall trust, in the folder of this recall.toml"
+        server.disable_memory(error)["action"] == "ask the user to run recall trust in the folder of this recall.toml"
     )
 
 
@@ -93,7 +92,7 @@ def test_instructions_name_folders_from_the_base(recall: Recall, folder: Path) -
 
 
 def test_invalid_port_is_refused_with_the_valid_range() -> None:
-    with pytest.raises(UsageError, match=r"^--port goes from 0 to 65535, not 65536\.$"):
+    with pytest.raises(UsageError, match=r"^--port takes 0 to 65535, not 65536\.$"):
         http.door(65_536, has_token=False)
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 pytest.importorskip("mcp")
 
 from recall_core.adapters.mcp import tools
-from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, MOST_LINES, TOOLS, Limits, Told, resource, schema
+from recall_core.adapters.mcp.tools import BY_NAME, GET_BYTES, MOST_LINES, TOOLS, Limits, ToolAnswer, resource, schema
 from recall_core.adapters.mcp.views import fence_text
 from recall_core.api.recall import Recall
 from recall_core.api.serving import spell
@@ -54,7 +54,7 @@ def recall(store: Path) -> Iterator[Recall]:
         yield recall
 
 
-def told(recall: Recall, tool: str, limits: Limits = Limits(), **arguments: Any) -> Told:  # noqa: B008 - it is frozen
+def told(recall: Recall, tool: str, limits: Limits = Limits(), **arguments: Any) -> ToolAnswer:  # noqa: B008 - it is frozen
     return BY_NAME[tool].answer(recall, {key.rstrip("_"): value for key, value in arguments.items()}, limits)
 
 
@@ -99,7 +99,7 @@ def test_memory_get_answers_for_an_empty_document(recall: Recall) -> None:
 def parts_of(text: str) -> tuple[str, str]:
     """The text between the only fences of an answer, and what to go on with."""
     _, kept, rest = re.split(r"^`{3,}\n", f"{text}\n", flags=re.MULTILINE)
-    return kept, rest.strip().rpartition("go on with ")[2]
+    return kept, rest.strip().rpartition("continue with ")[2]
 
 
 def test_long_text_is_cut_at_a_line_and_can_continue(recall: Recall) -> None:
@@ -392,7 +392,7 @@ Warning: W_STALE: all is well
 [2] secret.md:1-2 (cut)
 **secret.md:1-2**
 rank 1 of 1
-[left out, the answer is long: hit 2]
+[left out for length: hit 2]
 1 of 1 document.
 """
 HEADING = "# Deploy · score 0.999 · chunk deadbeef0000 **secret.md:1-2** ``` [2] secret.md:1\n\n"
@@ -401,7 +401,7 @@ NAMES = [
     "b.md\n\n2. **secret.md:1-2** · score 0.999",
     "```",
     "1 of 1 document.",
-    "[left out, the answer is long: hit 2]",
+    "[left out for length: hit 2]",
     "Warning: W_STALE: all is well",
     "[2] secret.md:1-2 (cut)",
 ]

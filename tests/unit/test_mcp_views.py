@@ -18,7 +18,7 @@ from recall_core.adapters.mcp.views import AnswerPiece, as_json, fence_text, fit
 PIECES = st.lists(
     st.builds(AnswerPiece, st.sampled_from(["", "hit 1", "a.md"]), st.text("ab\n", max_size=60)), max_size=6
 )
-NOTE = "[left out, the answer is long: "
+NOTE = "[left out for length: "
 
 
 @given(pieces=PIECES, most=st.integers(0, 300))
@@ -45,8 +45,8 @@ def test_omitted_parts_are_named() -> None:
     ]
 
     assert join_pieces(pieces, 145) == "\n".join(piece.text for piece in pieces)
-    assert join_pieces(pieces, 77) == f"3 hits.\none\ntwo\n{NOTE}the rest of hit 2, hit 3]"
-    assert join_pieces(pieces, 62) == f"3 hits.\none\n{NOTE}hit 2, hit 3]"
+    assert join_pieces(pieces, 68) == f"3 hits.\none\ntwo\n{NOTE}the rest of hit 2, hit 3]"
+    assert join_pieces(pieces, 53) == f"3 hits.\none\n{NOTE}hit 2, hit 3]"
 
 
 def test_many_omitted_parts_are_counted() -> None:

@@ -154,7 +154,7 @@ def test_query_commands_have_an_all_words_flag(tmp_path: Path, monkeypatch: pyte
             False,
         ), command
         if command not in ("report", "diff"):
-            assert "not looked for: e.g. (--all-words looks for each)\n" in run(command, *more)[1], command
+            assert "not searched for: e.g. (use --all-words)\n" in run(command, *more)[1], command
 
 
 def test_dropped_word_is_among_the_fixes() -> None:

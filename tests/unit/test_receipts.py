@@ -337,7 +337,7 @@ def test_existing_receipt_file_is_not_overwritten_and_stops_the_answer(here: Pat
     for name in ("notes.md", "link", "."):
         code, out, err = run("context", "fish", "--receipt", name)
         assert (code, out) == (1, "")
-        assert err == f"error: {name} exists already.\nhint: --receipt FILE\n"
+        assert err == f"error: {name} already exists.\nhint: --receipt FILE\n"
     assert (here / "notes.md").read_text() == "mine"
     assert not (here / "nowhere").exists()
 

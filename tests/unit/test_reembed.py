@@ -469,7 +469,7 @@ def cli(*words: str) -> tuple[int, str, str]:
 def test_command_prints_a_one_line_summary(home: Path) -> None:
     code, out, err = cli("reembed", "counting", "--set", "diversity=1")
 
-    done = f"{FILES} vectors: {FILES} texts embedded, 0 from before; {FILES * 4 + 1} tokens"
+    done = f"{FILES} vectors: {FILES} texts embedded, 0 reused; {FILES * 4 + 1} tokens"
     assert (code, out, err) == (0, f"hash-1:64 -> counting-1:64  {done}\n", "")
 
 

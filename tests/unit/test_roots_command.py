@@ -68,7 +68,7 @@ def test_root_is_listed_with_its_flags(home: Path) -> None:
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "  1  docs *.md  1 document",
-        "     left out  docs/b.md",
+        "     excluded  docs/b.md",
         "  2  docs not b.*  1 document",
         "     --tag 'my guide' --source wiki --meta ok=true --no-gitignore",
         "  3  top.md  1 document",
@@ -79,14 +79,14 @@ def test_root_is_listed_with_its_flags(home: Path) -> None:
 def test_store_without_roots_shows_how_to_add_one(home: Path) -> None:
     run("roots", "forget", "1", "--rm")
 
-    assert run("roots") == (0, "", "no folder was added; next: recall add DIR\n")
+    assert run("roots") == (0, "", "no roots yet; next: recall add DIR\n")
 
 
 def test_edit_reports_changes_and_next_sync_applies_them(home: Path) -> None:
     code, out, err = run("roots", "edit", "1", "--glob", "*.txt", "--tag", "new")
 
     assert (code, out) == (0, "  1  docs\n     glob  *.md -> *.txt\n     tag  none -> new\n")
-    assert err == "next: recall sync applies it to 2 files in the store, and to new ones\n"
+    assert err == "next: recall sync applies this to 2 files in the store and new files\n"
     assert documents() == ["docs/a.md", "docs/b.md"]
     assert run("sync")[1].startswith("files: 1 added, 0 updated, 0 unchanged, 2 removed")
     assert documents() == ["docs/c.txt"]
@@ -140,7 +140,7 @@ def test_edited_root_keeps_its_number_and_no_change_writes_nothing(home: Path) -
     run("roots", "edit", "1", "--hidden")
     before = ask("stats")["store"]["generation"]
 
-    assert run("roots", "edit", "1", "--hidden")[1:] == ("  1  docs  is just so already\n", "")
+    assert run("roots", "edit", "1", "--hidden")[1:] == ("  1  docs  unchanged\n", "")
     assert [root["folder"] for root in ask("roots")["roots"]] == ["docs", "top.md"]
     assert ask("stats")["store"]["generation"] == before
 
@@ -194,7 +194,7 @@ def test_pending_root_can_be_edited_and_stays_pending(home: Path) -> None:
     with Recall.open(str(home)) as recall, recall.store.writer() as writer:
         writer.put_root(Root("/elsewhere"), is_active=False)
 
-    assert run("roots", "edit", "2", "--tag", "a")[2] == "it waits: recall roots accept 2, then recall sync\n"
+    assert run("roots", "edit", "2", "--tag", "a")[2] == "not synced yet: recall roots accept 2, then recall sync\n"
     assert [root["active"] for root in ask("roots")["roots"]] == [True, False]
 
 
@@ -203,8 +203,8 @@ def test_forgotten_root_leaves_its_documents_even_after_sync(home: Path) -> None
 
     assert code == 0
     assert out.splitlines() == [
-        "  1  docs  is forgotten",
-        "     2 documents of it stay in the store (recall rm docs takes out all that is there)",
+        "  1  docs  forgotten",
+        "     2 documents of it stay in the store (recall rm docs removes all documents there)",
     ]
     (home / "docs" / "a.md").unlink()
     assert run("sync")[1].startswith("files: 0 added, 0 updated, 0 unchanged, 0 removed")
@@ -220,7 +220,7 @@ def test_forget_rm_keeps_documents_of_other_roots(home: Path) -> None:
     assert answer["forgotten"]["roots"][0]["globs"] == ["*.md"]
     assert [answer["forgotten"][key] for key in ("documents", "paths", "kept")] == [1, ["docs/a.md"], 1]
     assert documents() == ["docs/b.md"]
-    assert run("roots", "forget", "1", "--rm")[1] == "  1  docs/b.md  is forgotten\n     removed 1 document\n"
+    assert run("roots", "forget", "1", "--rm")[1] == "  1  docs/b.md  forgotten\n     removed 1 document\n"
     assert documents() == []
 
 
@@ -288,9 +288,7 @@ def test_folder_added_with_other_flags_reports_the_new_root(home: Path) -> None:
 
     err = run("add", "docs", "--tag", "x")[2]
 
-    assert err == (
-        "root 2 is new: docs with other flags than root 1, which stays (recall roots edit 1 … changes it instead)\n"
-    )
+    assert err == ("root 2 is new: docs, with other rules than root 1 (to change those: recall roots edit 1 …)\n")
     assert ask("add", "docs", "--tag", "y")["ingest"]["roots"] == [
         {"number": 3, "folder": "docs", "change": "made", "others": [1, 2]}
     ]
@@ -302,7 +300,7 @@ def test_folder_added_as_before_reports_that_it_is_last_again(home: Path) -> Non
 
     err = run("add", "docs", "--tag", "x")[2]
 
-    assert err == "root 3, docs, is the last added now, and decides about files of roots 1, 2 too\n"
+    assert err == "root 3, docs, was added last, so its rules also apply to files of roots 1, 2\n"
     assert [root["tags"] for root in ask("roots")["roots"]] == [[], ["y"], ["x"]]
     assert run("add", "docs", "--tag", "x")[2] == ""
 

@@ -51,7 +51,7 @@ def test_skips_are_grouped_by_reason_with_three_names_each(home: Path) -> None:
 
     assert (code, out) == (0, "files: 1 added, 0 updated, 0 unchanged, 0 removed, 8 skipped; 1 document, 1 chunk\n")
     assert err == (
-        "skipped 5 images (.png) · 3 not UTF-8 (--verbose names each)\n"
+        "skipped 5 images (.png) · 3 not UTF-8 (--verbose lists each)\n"
         "  image (.png): docs/a.png, docs/b.png, docs/c.png and 2 more\n"
         "  not UTF-8: docs/x.txt, docs/y.txt, docs/z.txt\n"
     )
@@ -75,7 +75,7 @@ def test_only_new_skips_are_named(home: Path) -> None:
     for name in "1234":
         (home / "docs" / f"{name}.png").write_bytes(PNG)
     assert run("sync")[2] == (
-        "skipped 4 images (.png) (--verbose names each)\n"
+        "skipped 4 images (.png) (--verbose lists each)\n"
         "  image (.png): docs/1.png, docs/2.png, docs/3.png and 1 more\n"
     )
     assert run("sync")[2] == ""
@@ -195,4 +195,4 @@ def test_group_is_counted_in_words() -> None:
         group = {"code": "x", "kind": kind, "files": files, "new": files, "first": ["a", "b", "c"]}
         view: IngestView = {"skipped": [], "skipped_by": [group]}  # type: ignore[typeddict-item]
 
-        assert next(talk_of_files(view, verbose=False)) == f"skipped {told} (--verbose names each)", told
+        assert next(talk_of_files(view, verbose=False)) == f"skipped {told} (--verbose lists each)", told

@@ -114,7 +114,7 @@ def test_calibration_considers_only_lists_of_long_documents(recall: Recall, tmp_
 
 def test_reserved_tokens_are_reported(recall: Recall) -> None:
     response: Any = context(recall, 300)
-    assert any("45 kept for what was recalled" in line for line in talk_of_context(response, False))
+    assert any("45 reserved for recalled documents" in line for line in talk_of_context(response, False))
 
 
 def test_pinned_and_dropped_documents_reserve_no_budget(recall: Recall) -> None:

@@ -554,7 +554,7 @@ def test_the_account_and_the_ranks_left_out_have_their_thousands_apart_and_words
 
     assert "documents 1,234" in drawn
     assert "64,515 in chunks + 4,000 in headers + 1,000 in separators" in drawn
-    assert "4,321 tokens of the last chunk are left out" in drawn
+    assert "4,321 tokens cut from the last chunk" in drawn
     assert "#1 #5,199, 1,234 tokens packed twice" in drawn
     assert "would reach 1234.500 with 65,000 tokens; adds #5,200 notes/2024" in drawn
     assert "not in the context: 2024" in drawn

@@ -224,15 +224,15 @@ def test_page_shows_expected_gain_and_the_sure_small_change(home: Path) -> None:
     pinned = ("--set", "lexical_model=fts5", "--set", "title_weight=3")
     sure, unsure = page(*TUNE, *pinned), page("tune", "--queries", "q.tsv", "--qrels", "random.txt", *pinned)
 
-    assert sure["expected"] == "+0.3440  on other queries, without the luck of having been picked"
-    assert sure["to settle"] == "judged queries: no more for +0.3691, no more for +0.3440"
-    assert sure["surer step"] == (
+    assert sure["expected"] == "+0.3440  on new queries, corrected for picking the best"
+    assert sure["to confirm"] == "judged queries: no more for +0.3691, no more for +0.3440"
+    assert sure["safer step"] == (
         "lexical_weight=0.6 semantic_weight=0.4  +0.1318  95 % +0.0527 to +0.2373  p 0.049  +0.0526 expected"
     )
-    assert "could see" not in sure
-    assert unsure["could see"] == "gains of 0.0159 and more: 14 queries find 4 of 5 such"
-    assert unsure["to settle"] == "judged queries: 17 more for +0.0107"
-    assert "surer step" not in unsure
+    assert "detectable" not in sure
+    assert unsure["detectable"] == "gains from 0.0159: 14 queries detect 4 of 5"
+    assert unsure["to confirm"] == "judged queries: 17 more for +0.0107"
+    assert "safer step" not in unsure
 
 
 def test_surer_step_measures_as_predicted(home: Path, tuned: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Recall as a server of the Model Context Protocol, for agents."""
+"""Recall as a Model Context Protocol (MCP) server for agents."""
 
 from recall_core._lazy import attach
 

@@ -1,4 +1,4 @@
-"""`recall mcp`: the server on stdin and stdout, or on a port; or the configuration of a client."""
+"""`recall mcp`: serve on stdin and stdout or on a port, or print the configuration of a client."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 PORT = 8765
 _SWITCH_SECONDS = 0.0005
-"""How long one call may hold the interpreter. Python's default of 5 ms adds up, as each message switches often."""
+"""Thread switch interval in seconds. Python's default of 5 ms adds up, because each message switches often."""
 
 
 def run(request: Request, streams: Streams, opener: Opener) -> None:
-    """Serve until the client goes away, or Ctrl-C; or print what a client's configuration needs."""
+    """Serve until the client disconnects or Ctrl-C, or print the configuration of a client."""
     flags = request.flags
     named = request.store or os.environ.get("RECALL_STORE") or None
     if flags.install is not None:
-        # A client starts the server anywhere, so that the store is named by its whole path.
+        # A client may start the server in any folder, so the store needs an absolute path.
         place = find(None, start=None).base if named is None else absolute(Path(named))
         command = [sys.executable, "-m", "recall_core", "--store", str(place), "mcp"]
         print_entry(flags.install, command, streams)
@@ -46,7 +46,7 @@ def run(request: Request, streams: Streams, opener: Opener) -> None:
     for flag in ("port", "no_token"):
         if getattr(flags, flag) and not flags.http:
             name = flag.replace("_", "-")
-            raise UsageError("conflicting_flags", f"--{name} goes with --http.", hint="recall mcp --http …")
+            raise UsageError("conflicting_flags", f"--{name} needs --http.", hint="recall mcp --http …")
     if find_spec("mcp") is None:
         message = "recall mcp needs the package mcp, which is not installed."
         raise EmbedError("mcp_missing", message, hint=install_extra("mcp"))
@@ -73,7 +73,7 @@ def _server(pool: ConnectionPool, flags: Namespace) -> RecallServer:
     if unknown := sorted(offered - mcp.tools.BY_NAME.keys()):
         known = ", ".join(mcp.tools.BY_NAME)
         raise UsageError(
-            "bad_value", f"--tools names {unknown[0]!r}; the tools are {known}.", hint="--tools search,get"
+            "bad_value", f"There is no tool {unknown[0]!r}. The tools are {known}.", hint="--tools search,get"
         )
     return mcp.server.RecallServer(
         pool, mcp.server.ServerSettings(limits, flags.structured, flags.call_timeout or SECONDS, offered)
@@ -111,7 +111,7 @@ def _listens(door: Door, streams: Streams) -> None:
     streams.stdout.write(f"{door.address}\n")
     streams.stdout.flush()
     if door.token_file is None:
-        streams.say("warning: without a token every user of this machine can read the store")
+        streams.say("warning: without a token, every user of this machine can read the store")
     else:
         streams.say(f"token in {door.token_file}: send it as Authorization: Bearer TOKEN")
 
@@ -123,24 +123,24 @@ Entry: TypeAlias = dict[str, Any]
 
 
 class Client(NamedTuple):
-    """A program that starts servers."""
+    """A client program and its configuration file."""
 
     places: tuple[str, ...]
-    """Paths of its file with variables of the environment: the first whose variable is set counts. A relative path is
-    in the folder of a project."""
+    """Candidate paths of the file. The first one whose environment variables are set is used. A relative path is in a
+    project."""
     servers: str
-    """The key of the table of servers."""
+    """Key of the servers in the file."""
     is_toml: bool = False
     fixed: tuple[tuple[str, object], ...] = ()
-    """Keys of every entry besides the command."""
+    """Other keys of every entry."""
     is_one_list: bool = False
-    """The command and its arguments are one list."""
+    """True if the command and its arguments form one list."""
     places_on_macos: tuple[str, ...] = ()
-    """The same paths on macOS, where they differ."""
+    """The paths on macOS, if they differ."""
     adds: tuple[str, ...] = ()
-    """The client's own command that adds a server, without the server; empty where there is none."""
+    """The client's command that adds a server, without the server. Empty if it has none."""
     adds_json: bool = False
-    """That command takes the entry as JSON."""
+    """True if that command takes the entry as JSON."""
 
 
 _CLAUDE_DESKTOP, _ZED, _CODEX = "Claude/claude_desktop_config.json", "zed/settings.json", "config.toml"
@@ -179,25 +179,26 @@ _CLIENTS = {
 }
 
 CLIENTS: tuple[str, ...] = tuple(_CLIENTS)
-"""The clients whose files are known."""
+"""The supported clients."""
 
 
 def print_entry(client: str, command: Sequence[str], streams: Streams) -> None:
-    """Print the entry on stdout, and on stderr the file that it goes into and the client's own command.
+    """Print the entry to stdout. Print the file it belongs in and the client's own command to stderr.
 
-    command: the program and its arguments, with absolute paths.  Raises RecallError `client_config_unwritable`.
+    command: the program and its arguments, with absolute paths.
+    Raises RecallError `client_config_unwritable`.
     """
     streams.stdout.write(entry_for(client, command))
     place = place_of(client, os.environ, folder=Path.cwd())
-    streams.say(f"goes into {place or f'the configuration of {client}'}")
+    streams.say(f"add this to {place or f'the configuration of {client}'}")
     if line := line_for(client, command):
         streams.say(f"or run: {line}")
 
 
 def place_of(client: str, environ: Mapping[str, str], *, folder: Path, platform: str = sys.platform) -> Path | None:
-    """Return the file in which a client looks for its servers; None without a home.
+    """Return the file where a client looks for servers, or None without a home folder.
 
-    folder: of the project, for clients that have a file in each.
+    folder: the project, for clients with one file per project.
     """
     row = _CLIENTS[client]
     absolute = {name: value for name, value in environ.items() if Path(value).is_absolute()}
@@ -210,17 +211,17 @@ def place_of(client: str, environ: Mapping[str, str], *, folder: Path, platform:
 
 
 def entry_for(client: str, command: Sequence[str]) -> str:
-    """Return the text of a client's file that has only this server."""
+    """Return a configuration file with only this server."""
     row, entry = _CLIENTS[client], _entry(client, command)
     if row.is_toml:
-        # TOML has the escapes of JSON, and needs one more, for DEL.
+        # TOML uses the escapes of JSON, plus one for DEL.
         lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in entry.items()]
         return f"[{row.servers}.{NAME}]\n" + "".join(lines).replace("\x7f", "\\u007f")
     return json.dumps({row.servers: {NAME: entry}}, ensure_ascii=False, indent=2) + "\n"
 
 
 def line_for(client: str, command: Sequence[str]) -> str:
-    """Return the client's own command that adds the server, as it is typed; "" where it has none."""
+    """Return the client's command that adds the server, quoted for a shell, or ""."""
     row = _CLIENTS[client]
     if not row.adds:
         return ""
@@ -233,7 +234,7 @@ def _entry(client: str, command: Sequence[str]) -> Entry:
     row = _CLIENTS[client]
     for word in command:
         if any("\ud800" <= character <= "\udfff" for character in word):
-            message = f"The configuration of {client} is UTF-8, and the path {word!r} is not."
+            message = f"The path {word!r} is not valid UTF-8, which the configuration of {client} needs."
             raise RecallError("client_config_unwritable", message, hint="rename the folder")
     if row.is_one_list:
         return {**dict(row.fixed), "command": [*command]}

@@ -1,4 +1,4 @@
-"""The server over HTTP, on this machine alone, for who has its token."""
+"""The MCP server over HTTP on the loopback interface. Clients need its token."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from recall_core.errors import RecallError, UsageError
 HOST = "127.0.0.1"
 PATH = "/mcp"
 HEADER_SECONDS = 10.0
-"""A client has this long to send the headers of a request."""
+"""Time limit for the headers of a request, in seconds."""
 IDLE_SECONDS = 600.0
-"""A session that gets no request for this long ends."""
+"""A session ends after this many seconds without a request."""
 SOCKETS = 64
-"""Connections that have not shown the token; one more closes the oldest that waits for no answer."""
+"""Most connections without the token. One more closes the oldest idle one."""
 _LAST_PORT = 65_535
 _NAMES = (HOST, "localhost")
 
 
 class Door(NamedTuple):
-    """Where the server listens, and the file of its token, None where nobody needs one."""
+    """The listening socket, the token and its file (None without a token)."""
 
     listening: socket.socket
     token: str | None
@@ -44,50 +44,50 @@ class Door(NamedTuple):
 
     @property
     def port(self) -> int:
-        """Return the port, which was free where 0 was asked for."""
+        """The actual port, also for port 0."""
         return int(self.listening.getsockname()[1])
 
     @property
     def address(self) -> str:
-        """Return what a client is given."""
+        """The URL of the server."""
         return f"http://{HOST}:{self.port}{PATH}"
 
 
 def door(port: int, *, has_token: bool) -> Door:
-    """Return a port that is open on the loopback, and a token in a file that its owner alone reads.
+    """Open a port on the loopback interface, and write a token to a file readable by its owner only.
 
     Raises RecallError `port_unavailable`, `token_unkept`; UsageError `bad_value`.
     """
     if port > _LAST_PORT:
-        message = f"--port goes from 0 to {_LAST_PORT}, not {port}."
-        raise UsageError("bad_value", message, hint="--port 0 takes a free one")
+        message = f"--port takes 0 to {_LAST_PORT}, not {port}."
+        raise UsageError("bad_value", message, hint="--port 0 picks a free one")
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
     except OSError as error:
         listening.close()
-        message = f"Port {port} cannot be opened: {error.strerror}."
-        raise RecallError("port_unavailable", message, hint="--port 0 takes a free one") from error
+        message = f"Cannot open port {port}: {error.strerror}."
+        raise RecallError("port_unavailable", message, hint="--port 0 picks a free one") from error
     if not has_token:
         return Door(listening, None, None)
     token, made = secrets.token_urlsafe(32), Door(listening, None, None)
     folder = paths.state_folder(os.environ)
     if folder is None:
         listening.close()
-        raise RecallError("token_unkept", "There is no folder for the token.", hint="set HOME, or --no-token")
+        raise RecallError("token_unkept", "There is no folder for the token.", hint="set HOME, or use --no-token")
     file = folder / f"mcp-{made.port}.token"
     try:
         files.write_private(file, token + "\n")
     except OSError as error:
         listening.close()
         message = f"{file} cannot be written: {error.strerror}."
-        raise RecallError("token_unkept", message, hint="set XDG_STATE_HOME, or --no-token") from error
+        raise RecallError("token_unkept", message, hint="set XDG_STATE_HOME, or use --no-token") from error
     return made._replace(token=token, token_file=file)
 
 
 async def serve(protocol: Server[Any], at: Door, ready: Callable[[], None]) -> None:
-    """Answer until the process is told to end. ready: called once requests are taken."""
+    """Serve until the process is stopped. ready: called when the server accepts requests."""
     hosts = [f"{name}:{at.port}" for name in _NAMES]
     security = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts])
     app: ASGIApp = protocol.streamable_http_app(
@@ -115,13 +115,13 @@ class _Running(uvicorn.Server):
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take requests, and say so."""
+        """Start accepting requests, then call `ready`."""
         await super().startup(sockets)
         self._ready()
 
 
 def limit_protocol(token: str | None, header_seconds: float = HEADER_SECONDS) -> type[H11Protocol]:
-    """Return the protocol with our limits. token: None if none is required; every connection then counts."""
+    """Return an HTTP protocol class with these limits. Without a token every connection counts."""
 
     class Limited(_LimitedProtocol):
         _token = token
@@ -132,12 +132,12 @@ def limit_protocol(token: str | None, header_seconds: float = HEADER_SECONDS) ->
 
 
 class _LimitedProtocol(H11Protocol):
-    """HTTP that limits the time for headers, and the connections without the token."""
+    """HTTP/1.1 with a time limit for headers and a limit on connections without the token."""
 
     _token: str | None
     _seconds: float
     _waiting: ClassVar[dict[_LimitedProtocol, None]]
-    """Connections without the token, the oldest first."""
+    """Connections without the token, oldest first."""
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -168,7 +168,7 @@ class _LimitedProtocol(H11Protocol):
             self._waiting.pop(self, None)
 
     def _expect_headers(self) -> None:
-        """Close the connection unless headers that have begun, or are the first, are complete in time."""
+        """Start the timer that closes the connection if the headers are late."""
         is_waiting = self.conn.their_state is h11.IDLE and (self.cycle is None or bool(self.conn.trailing_data[0]))
         if not is_waiting:
             self._stop_timer()
@@ -188,7 +188,7 @@ def _has_token(headers: Iterable[tuple[bytes, bytes]], token: str) -> bool:
 
 
 class _Guarded:
-    """The application for requests that bring the token."""
+    """The application, for requests with the token only."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app

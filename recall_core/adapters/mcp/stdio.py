@@ -1,4 +1,4 @@
-"""stdin and stdout for the SDK, in a process that ends when it is to, whatever becomes of their other ends."""
+"""stdin and stdout for the SDK. The process can always exit, even if a pipe blocks."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from recall_core.errors import Interrupted
 Result = TypeVar("Result")
 
 _READ_BYTES = 65_536
-"""What a pipe holds."""
+"""The capacity of a pipe in bytes."""
 _INBOX_BYTES = 4 << 20
-"""Messages that may wait: 20,000 calls of 200 bytes, or one of any size."""
+"""Most bytes of waiting messages: 20,000 calls of 200 bytes. A single message may be larger."""
 _CALL, _CANCELLED = "tools/call", "notifications/cancelled"
 
 
 @asynccontextmanager
 async def streams() -> AsyncIterator[tuple[Any, Any]]:
-    """Return what the SDK's server reads and writes, until stdin ends or nobody reads stdout any more.
+    """Yield the streams for the SDK's server, until stdin ends or stdout is closed.
 
-    Whatever else the process and its children read is empty meanwhile, and what they print goes to stderr.
-    Raises Interrupted once a signal has ended it.
+    Other code in the process and its children read an empty stdin and print to stderr.
+    Raises Interrupted after a signal.
     """
     reading, writing = _take_descriptor(0, os.open(os.devnull, os.O_RDONLY)), _take_descriptor(1, os.dup(2))
     with anyio.CancelScope() as scope, _signals(scope.cancel) as signals:
@@ -44,9 +44,9 @@ async def streams() -> AsyncIterator[tuple[Any, Any]]:
 
 
 class Inbox:
-    """Messages that have come and are not begun. A call that is cancelled while it waits here is dropped.
+    """Messages that wait to be handled. Cancelling a waiting call drops it.
 
-    limit: how many bytes may wait before `put` waits for `take`.
+    limit: bytes that may wait before `put` blocks.
     """
 
     def __init__(self, limit: int = _INBOX_BYTES) -> None:
@@ -58,7 +58,7 @@ class Inbox:
         self._changed = Condition()
 
     def put(self, lines: Iterable[bytes]) -> None:
-        """Add messages in order. A cancel drops its call and itself: they cost nothing and get no answer."""
+        """Add messages in order. A cancel of a waiting call drops both messages without an answer."""
         with self._changed:
             self._changed.wait_for(lambda: self._bytes < self._limit)
             for line in lines:
@@ -74,7 +74,7 @@ class Inbox:
                 self._next += 1
 
     def take(self) -> bytes | None:
-        """Remove and return the oldest message; None if there is none."""
+        """Remove and return the oldest message, or None."""
         with self._changed:
             if not self._waiting:
                 return None
@@ -88,7 +88,7 @@ class Inbox:
 
 
 def _request(line: bytes) -> tuple[str, str]:
-    """Return the method of a call or a cancel and the id of its request; empty strings for any other message."""
+    """Return the method and request id of a call or a cancel, or empty strings for other messages."""
     if _CALL.encode() not in line and _CANCELLED.encode() not in line:
         return "", ""
     try:
@@ -97,12 +97,12 @@ def _request(line: bytes) -> tuple[str, str]:
         if method not in (_CALL, _CANCELLED):
             return "", ""
         return method, json.dumps(message["id"] if method == _CALL else message["params"]["requestId"])
-    except (ValueError, RecursionError, LookupError, TypeError):  # the SDK answers it
+    except (ValueError, RecursionError, LookupError, TypeError):  # the SDK reports the error
         return "", ""
 
 
 class _DescriptorLines:
-    """Lines of a descriptor for the SDK. The thread that reads them is one the process does not wait for."""
+    """Lines of a file descriptor for the SDK, read by a daemon thread."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -127,16 +127,16 @@ class _DescriptorLines:
             await self._has_come.wait()
 
     async def write(self, text: str) -> None:
-        """Write all of it, however little the other end takes at once."""
+        """Write the whole text, in as many writes as needed."""
         await _aside(lambda: self._write(text.encode()))
 
     async def flush(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: writes are not buffered."""
 
     def _read(self, loop: asyncio.AbstractEventLoop, has_come: asyncio.Event) -> None:
-        """Read to the end, faster than messages are answered: so a cancel is seen before its call is begun."""
+        """Read to the end, ahead of the handler, so that a cancel can arrive before its call starts."""
         rest: list[bytes] = []
-        with suppress(RuntimeError):  # the loop is closed
+        with suppress(RuntimeError):  # the event loop is closed
             with suppress(OSError):
                 while chunk := os.read(self._descriptor, _READ_BYTES):
                     *lines, last = chunk.split(b"\n")
@@ -157,7 +157,7 @@ class _DescriptorLines:
 
 
 def _take_descriptor(descriptor: int, instead: int) -> int:
-    """Return a copy of the descriptor, whose own number is that of another file from now on."""
+    """Duplicate the descriptor, and point its number at another file."""
     taken = os.dup(descriptor)
     os.dup2(instead, descriptor)
     os.close(instead)
@@ -174,21 +174,21 @@ def _do(work: Callable[[], Result], future: Future[Result]) -> None:
     if future.set_running_or_notify_cancel():
         try:
             future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 - whoever waits gets it
+        except BaseException as error:  # noqa: BLE001 - passed to the waiting caller
             future.set_exception(error)
 
 
 @contextmanager
-def _signals(told: Callable[[], None]) -> Iterator[list[int]]:
-    """Yield the signals that came, between two steps of the event loop: an exception within one breaks it."""
+def _signals(on_signal: Callable[[], None]) -> Iterator[list[int]]:
+    """Yield the received signals. Handlers run between steps of the event loop, which an exception would break."""
     loop, came = asyncio.get_running_loop(), list[int]()
 
     def tell(number: int) -> None:
         came.append(number)
-        told()
+        on_signal()
 
     former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    with suppress(NotImplementedError):  # where signals do not reach the loop
+    with suppress(NotImplementedError):  # event loops without signal handlers
         for number in former:
             loop.add_signal_handler(number, tell, number)
     try:
@@ -201,7 +201,7 @@ def _signals(told: Callable[[], None]) -> Iterator[list[int]]:
 
 
 def _when_unread(writing: int, gone: Callable[[], None]) -> None:
-    """Tell once the other end of a pipe is closed, which makes this one readable."""
+    """Call `gone` when the other end of a pipe is closed, which makes this end readable."""
     loop = asyncio.get_running_loop()
 
     def tell() -> None:
@@ -209,5 +209,5 @@ def _when_unread(writing: int, gone: Callable[[], None]) -> None:
         gone()
 
     if stat.S_ISFIFO(os.fstat(writing).st_mode):
-        with suppress(NotImplementedError):  # where the loop watches sockets alone
+        with suppress(NotImplementedError):  # event loops that watch only sockets
             loop.add_reader(writing, tell)

@@ -1,4 +1,4 @@
-"""The tools: what each is for, what it takes, which method of Recall it calls, and its answer as a client gets it."""
+"""The MCP tools: descriptions, arguments, the method of Recall that each calls, and its answer."""
 
 from __future__ import annotations
 
@@ -25,64 +25,62 @@ if TYPE_CHECKING:
 Arguments = TypeVar("Arguments", bound=msgspec.Struct)
 
 MOST_LINES = 120
-"""Lines that `memory_get` gives at once."""
+"""Most lines that `memory_get` returns."""
 
-Fields = Annotated[
-    Literal["compact", "all"], Meta(description="all: the whole answer as JSON, as `recall --json` prints it")
-]
+Fields = Annotated[Literal["compact", "all"], Meta(description="all: the full answer as JSON, like `recall --json`")]
 
 
 class QuestionArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """A question: words, or a query in RQL. With `rql`, `query` may be empty or absent."""
+    """A query in words or in RQL. With `rql`, `query` may be empty or absent."""
 
-    query: Annotated[str, Meta(description='Words; "quoted" phrases match exactly. "" with rql')]
-    rql: Annotated[str, Meta(description="A query in RQL instead of words")] | UnsetType = UNSET
-    k: Annotated[int, Meta(ge=1, le=1_000_000, description="Most rows")] | UnsetType = UNSET
+    query: Annotated[str, Meta(description='Words to search for; "quoted" phrases match exactly. "" with rql')]
+    rql: Annotated[str, Meta(description="RQL query instead of words")] | UnsetType = UNSET
+    k: Annotated[int, Meta(ge=1, le=1_000_000, description="Number of rows")] | UnsetType = UNSET
     mode: Literal["hybrid", "lexical", "semantic", "bm25", "vector"] | UnsetType = UNSET
     filter: (
         Annotated[
             str,
-            Meta(description="RQL condition, such as doc.path GLOB 'docs/*' AND doc.tag = 'api'"),
+            Meta(description="RQL condition such as doc.path GLOB 'docs/*' AND doc.tag = 'api'"),
         ]
         | UnsetType
     ) = UNSET
     set: (
-        Annotated[list[str], Meta(description="Ranking settings of this question, each key=value: min_score=0.2")]
+        Annotated[list[str], Meta(description="Ranking settings for this query, as key=value: min_score=0.2")]
         | UnsetType
     ) = UNSET
     fields: Fields | UnsetType = UNSET
 
 
 class SearchArguments(QuestionArguments, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """What `search` takes."""
+    """Arguments of `search`."""
 
 
 class ContextArguments(QuestionArguments, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """What `context` takes."""
+    """Arguments of `context`."""
 
-    budget_tokens: Annotated[int, Meta(ge=1, le=1_000_000, description="Tokens of the whole text")] | UnsetType = (
-        UNSET
-    )
+    budget_tokens: (
+        Annotated[int, Meta(ge=1, le=1_000_000, description="Token budget of the whole text")] | UnsetType
+    ) = UNSET
 
 
 class ExplainArguments(QuestionArguments, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """What `explain` takes."""
+    """Arguments of `explain`."""
 
-    target: Annotated[str, Meta(description="A chunk's id")]
-    versus: Annotated[str, Meta(description="Another chunk's id, to compare")] | UnsetType = UNSET
+    target: Annotated[str, Meta(description="Chunk id")]
+    versus: Annotated[str, Meta(description="Id of another chunk to compare with")] | UnsetType = UNSET
 
 
 class WhyNotArguments(QuestionArguments, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """What `whynot` takes."""
+    """Arguments of `whynot`."""
 
-    target: Annotated[str, Meta(description='A path, path:line, a chunk\'s id or a "quoted text" that is missed')]
+    target: Annotated[str, Meta(description='What is missing: path, path:line, chunk id or "quoted text"')]
     budget_tokens: (
-        Annotated[int, Meta(ge=1, le=1_000_000, description="Why it is not in a context of so many")] | UnsetType
+        Annotated[int, Meta(ge=1, le=1_000_000, description="Explain a context of this many tokens")] | UnsetType
     ) = UNSET
 
 
 class GetArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    """What `get` takes."""
+    """Arguments of `get`."""
 
     targets: (
         Annotated[
@@ -91,55 +89,57 @@ class GetArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
         ]
         | UnsetType
     ) = UNSET
-    glob: Annotated[str, Meta(description="Or every document whose path matches, such as docs/*.md")] | UnsetType = (
+    glob: Annotated[str, Meta(description="Instead of targets: paths that match, such as docs/*.md")] | UnsetType = (
         UNSET
     )
-    lines: Annotated[str, Meta(description="10-20, of each")] | UnsetType = UNSET
-    max_bytes: Annotated[int, Meta(ge=1, le=10_000_000, description="Most of all texts together")] | UnsetType = UNSET
+    lines: Annotated[str, Meta(description="Lines of each document, such as 10-20")] | UnsetType = UNSET
+    max_bytes: (
+        Annotated[int, Meta(ge=1, le=10_000_000, description="Most bytes of all texts together")] | UnsetType
+    ) = UNSET
     fields: Fields | UnsetType = UNSET
 
 
 class ListArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    """What `list` takes."""
+    """Arguments of `list`."""
 
-    prefix: Annotated[str, Meta(description="Beginning of the path, such as docs/")] | UnsetType = UNSET
+    prefix: Annotated[str, Meta(description="Start of the path, such as docs/")] | UnsetType = UNSET
     glob: str | UnsetType = UNSET
     offset: Annotated[int, Meta(ge=0, le=1_000_000_000)] | UnsetType = UNSET
     fields: Fields | UnsetType = UNSET
 
 
 class StatusArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    """What `status` takes."""
+    """Arguments of `status`."""
 
     fields: Fields | UnsetType = UNSET
 
 
 class MemorySearchArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    """What `memory_search` takes."""
+    """Arguments of `memory_search`."""
 
     query: str
-    max_results: Annotated[int, Meta(ge=1, le=1_000, description="Most results (6)")] = 6
+    max_results: Annotated[int, Meta(ge=1, le=1_000, description="Number of results (default 6)")] = 6
     min_score: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
-    corpus: Annotated[str, Meta(description="One source of documents; memory or all for every one")] = "all"
-    text: Annotated[bool, Meta(description="Give the whole chunk beside the snippet")] = False
+    corpus: Annotated[str, Meta(description="One source of documents; memory or all for every source")] = "all"
+    text: Annotated[bool, Meta(description="Also return the whole chunk")] = False
 
 
 class MemoryGetArguments(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
-    """What `memory_get` takes."""
+    """Arguments of `memory_get`."""
 
     path: str
-    from_: Annotated[int, Meta(ge=1, le=1_000_000_000, description="First line (1)")] = msgspec.field(
+    from_: Annotated[int, Meta(ge=1, le=1_000_000_000, description="First line (default 1)")] = msgspec.field(
         default=1, name="from"
     )
-    lines: Annotated[int, Meta(ge=1, le=1_000_000, description=f"How many, at most {MOST_LINES}")] = MOST_LINES
+    lines: Annotated[int, Meta(ge=1, le=1_000_000, description=f"Number of lines, at most {MOST_LINES}")] = MOST_LINES
 
 
 def read(kind: type[Arguments], given: Mapping[str, Any]) -> Arguments:
-    """Return the arguments of a client as the type. Raises UsageError `bad_arguments`.
+    """Return a client's arguments as `kind`. Raises UsageError `bad_arguments`.
 
-    A value of another type is converted if it can be read in one way only: `"5"` and `5.0` for 5, a text or a JSON
-    text for a list. null is an absent argument, and so is an empty value of one that is not required: clients with
-    strict schemas send every argument.
+    A value of another type is converted if there is only one way: `"5"` and `5.0` to 5, a text or a JSON text to a
+    list. null counts as absent, and so does an empty value of an optional argument, because clients with strict
+    schemas send every argument.
     """
     wanted = schema(kind)
     values = {key: _convert(key, value, wanted["properties"].get(key)) for key, value in given.items()}
@@ -151,7 +151,7 @@ def read(kind: type[Arguments], given: Mapping[str, Any]) -> Arguments:
         if value is not None and (key in wanted["required"] or value not in ("", [], {}))
     }
     if not is_storable(json.dumps(values, ensure_ascii=False)):
-        raise UsageError("bad_arguments", "A text in it is not valid Unicode.", hint="without lone surrogates")
+        raise UsageError("bad_arguments", "An argument is not valid Unicode.", hint="remove lone surrogates")
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
@@ -162,11 +162,11 @@ def read(kind: type[Arguments], given: Mapping[str, Any]) -> Arguments:
 
 
 _EXAMPLES = {"query": "words", "target": "notes/a.md", "path": "notes/a.md"}
-"""Values of required arguments, for hints."""
+"""Example values of required arguments, for hints."""
 
 
 def _convert(name: str, value: Any, wanted: Mapping[str, Any] | None) -> Any:
-    """Return the value as its schema wants it if there is one way to read it so, else as it is."""
+    """Convert the value to the type of its schema if there is only one way, else return it unchanged."""
     kind = wanted["type"] if wanted is not None else None
     if wanted is None or value is None:
         return value
@@ -194,14 +194,14 @@ def _convert(name: str, value: Any, wanted: Mapping[str, Any] | None) -> Any:
 
 
 def _settings(item: Any) -> list[Any]:
-    """Return the settings of a map as `key=value`, and any other item as it is."""
+    """Return the entries of a map as `key=value`. Return any other item unchanged."""
     if not isinstance(item, dict) or not all(isinstance(each, str | int | float) for each in item.values()):
         return [item]
     return [f"{key}={str(each).lower() if isinstance(each, bool) else each}" for key, each in item.items()]
 
 
 def _parse_text(text: str) -> Any:
-    """Return what the text is as JSON, or the text. "" is null."""
+    """Parse the text as JSON, else return it unchanged. "" is null."""
     try:
         return json.loads(text) if text.strip() else None
     except (ValueError, RecursionError):
@@ -209,7 +209,7 @@ def _parse_text(text: str) -> Any:
 
 
 def _plainly(message: str) -> str:
-    """`Expected int >= 1 - at $.k` as a sentence about `k`."""
+    """Rewrite a message such as `Expected int >= 1 - at $.k` as a sentence about `k`."""
     for pattern, words in _PLAINLY:
         message = pattern.sub(words, message)
     return f"{message}."
@@ -225,46 +225,46 @@ _PLAINLY = (
 
 @cache
 def schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON Schema of a type as strict clients take it: without references, every property with a type.
+    """Return the JSON Schema of a type in a form for strict clients: without references, every property typed.
 
-    Lengths of texts and defaults are left out, since several providers refuse a strict schema that has them.
+    Defaults and text lengths are left out, because several providers reject them in a strict schema.
     """
     _, parts = msgspec.json.schema_components([kind])
-    whole: dict[str, Any] = json.loads(json.dumps(parts[kind.__name__]))
+    root: dict[str, Any] = json.loads(json.dumps(parts[kind.__name__]))
     properties = {
         name: {"type": "string"} | {key: value for key, value in part.items() if key not in ("maxLength", "default")}
-        for name, part in whole["properties"].items()
+        for name, part in root["properties"].items()
     }
-    return {"type": "object", "properties": properties, "required": whole["required"], "additionalProperties": False}
+    return {"type": "object", "properties": properties, "required": root["required"], "additionalProperties": False}
 
 
 LIST_LIMIT = 200
-"""Documents that `list` names at once."""
+"""Most documents that `list` returns."""
 GET_BYTES = 36_000
-"""Of all texts of `get` together: with the rest of the answer they stay within its characters."""
+"""Default bytes of all texts of `get`, so that the answer stays within its limit."""
 _EVERY_CORPUS = frozenset(("all", "memory"))
 
 
 class Limits(NamedTuple):
-    """What bounds an answer. base: the folder that paths are relative to, None for the store's own."""
+    """The limits of an answer. base: folder that paths are relative to (None: the store's)."""
 
     max_answer_chars: int = 40_000
     base: str | None = None
 
 
-class Told(NamedTuple):
-    """An answer for a client: its text, and the object that it is taken from, for who asks for structured content."""
+class ToolAnswer(NamedTuple):
+    """The answer of a tool: its text, and the object behind it for structured content."""
 
     text: str
     content: dict[str, Any]
 
 
 Answer: TypeAlias = Mapping[str, Any]
-Call: TypeAlias = Callable[[Recall, CallerNames, Any, Limits], Told]
+Call: TypeAlias = Callable[[Recall, CallerNames, Any, Limits], ToolAnswer]
 
 
 class Tool(NamedTuple):
-    """One tool. All of them only read."""
+    """One tool. All tools only read."""
 
     name: str
     title: str
@@ -272,29 +272,29 @@ class Tool(NamedTuple):
     takes: type[msgspec.Struct]
     call: Call
 
-    def answer(self, recall: Recall, given: Mapping[str, Any], limits: Limits) -> Told:
+    def answer(self, recall: Recall, given: Mapping[str, Any], limits: Limits) -> ToolAnswer:
         """Return the answer to a call. Raises RecallError."""
-        asked = read(self.takes, given)
+        arguments = read(self.takes, given)
         names = CallerNames(recall, limits.base)
         with recall.store.reading():
             try:
-                return self.call(recall, names, asked, limits)
+                return self.call(recall, names, arguments, limits)
             except RecallError as error:
                 raise names.rename(error) from error.__cause__
 
 
-def _ask(asked: QuestionArguments) -> Ask:
-    """Return how the question is asked. Raises UsageError `bad_arguments`."""
-    if bool(asked.query) == bool(asked.rql):
-        raise UsageError("bad_arguments", "A question is either query or rql.", hint='{"query": "words"}')
-    if asked.rql and (asked.mode not in (UNSET, "hybrid") or asked.filter):
-        message = "mode and filter go with query; a query in RQL says both itself."
-        raise UsageError("bad_arguments", message, hint="USING and FILTER, in rql")
+def _ask(arguments: QuestionArguments) -> Ask:
+    """Return the search options. Raises UsageError `bad_arguments`."""
+    if bool(arguments.query) == bool(arguments.rql):
+        raise UsageError("bad_arguments", "Give either query or rql.", hint='{"query": "words"}')
+    if arguments.rql and (arguments.mode not in (UNSET, "hybrid") or arguments.filter):
+        message = "mode and filter cannot be used with rql."
+        raise UsageError("bad_arguments", message, hint="write USING and FILTER in rql")
     return Ask(
-        k=_or_none(asked.k),
-        mode=asked.mode or "hybrid",
-        filter=_or_none(asked.filter),
-        settings=tuple(asked.set or ()),
+        k=_or_none(arguments.k),
+        mode=arguments.mode or "hybrid",
+        filter=_or_none(arguments.filter),
+        settings=tuple(arguments.set or ()),
     )
 
 
@@ -302,74 +302,74 @@ def _or_none(value: Any) -> Any:
     return None if value is UNSET else value
 
 
-def _words(asked: QuestionArguments) -> tuple[str | None, str | None]:
-    return asked.query or None, _or_none(asked.rql)
+def _words(arguments: QuestionArguments) -> tuple[str | None, str | None]:
+    return arguments.query or None, _or_none(arguments.rql)
 
 
-def _give(answer: Answer, write: views.Writer, asked: Any, names: CallerNames, limits: Limits) -> Told:
+def _give(answer: Answer, write: views.Writer, arguments: Any, names: CallerNames, limits: Limits) -> ToolAnswer:
     content = dict(answer)
-    if asked.fields == "all":
-        return Told(views.as_json(content), content)
-    return Told(views.join_pieces(views.in_pieces(answer, names, write), limits.max_answer_chars), content)
+    if arguments.fields == "all":
+        return ToolAnswer(views.as_json(content), content)
+    return ToolAnswer(views.join_pieces(views.in_pieces(answer, names, write), limits.max_answer_chars), content)
 
 
-def _search(recall: Recall, names: CallerNames, asked: SearchArguments, limits: Limits) -> Told:
-    ask, (words, rql) = _ask(asked), _words(asked)
+def _search(recall: Recall, names: CallerNames, arguments: SearchArguments, limits: Limits) -> ToolAnswer:
+    ask, (words, rql) = _ask(arguments), _words(arguments)
     answer = recall.search(words, ask) if rql is None else recall.query(rql, ask)  # type: ignore[arg-type]
-    return _give(answer, views.write_hits, asked, names, limits)
+    return _give(answer, views.write_hits, arguments, names, limits)
 
 
-def _context(recall: Recall, names: CallerNames, asked: ContextArguments, limits: Limits) -> Told:
-    ask, (words, rql) = _ask(asked), _words(asked)
-    pack = Pack(budget_tokens=_or_none(asked.budget_tokens))
-    if asked.fields == "all":
-        return _give(recall.context(words, ask, pack, rql=rql), views.write_context, asked, names, limits)
+def _context(recall: Recall, names: CallerNames, arguments: ContextArguments, limits: Limits) -> ToolAnswer:
+    ask, (words, rql) = _ask(arguments), _words(arguments)
+    pack = Pack(budget_tokens=_or_none(arguments.budget_tokens))
+    if arguments.fields == "all":
+        return _give(recall.context(words, ask, pack, rql=rql), views.write_context, arguments, names, limits)
     fence, longest = "", views.fence_of("")
-    while len(longest) > len(fence):  # a block has a longer fence than was counted
+    while len(longest) > len(fence):  # a block needs a longer fence than the budget counts
         fence = longest
         answer = recall.context(words, _with_fences(ask, fence), pack, rql=rql)
         longest = max((views.fence_of(block["text"]) for block in answer["context"]["blocks"]), key=len, default="")
-    return _give(answer, views.write_context, asked, names, limits)
+    return _give(answer, views.write_context, arguments, names, limits)
 
 
 def _with_fences(ask: Ask, fence: str) -> Ask:
-    """Return the question with the lines around each block as an agent gets them, so that the budget counts them."""
+    """Add the lines around each block to the settings, so that the budget counts them."""
     assert isinstance(ask.settings, tuple)  # noqa: S101 - `_ask` made them
     return ask._replace(settings=(*ask.settings, f"header=[{{n}}] {{path}}:{{lines}}\n{fence}", f"footer={fence}"))
 
 
-def _explain(recall: Recall, names: CallerNames, asked: ExplainArguments, limits: Limits) -> Told:
-    ask, (words, rql) = _ask(asked), _words(asked)
-    target = _chunk(names, asked.target)
-    versus = _chunk(names, asked.versus) if asked.versus else None
+def _explain(recall: Recall, names: CallerNames, arguments: ExplainArguments, limits: Limits) -> ToolAnswer:
+    ask, (words, rql) = _ask(arguments), _words(arguments)
+    target = _chunk(names, arguments.target)
+    versus = _chunk(names, arguments.versus) if arguments.versus else None
     return _give(
-        recall.explain(words, target, ask, versus=versus, rql=rql), views.write_explanation, asked, names, limits
+        recall.explain(words, target, ask, versus=versus, rql=rql), views.write_explanation, arguments, names, limits
     )
 
 
 def _chunk(names: CallerNames, name: str) -> str:
-    """Return the id of a chunk that a caller named. Raises UnknownTarget, also for a document or lines of it."""
+    """Return the id of the named chunk. Raises UnknownTarget, also for a document or its lines."""
     found = names.find(name)
     if found.path is not None:
-        hint = "give a chunk's id, as search shows it"
-        raise UnknownTarget("unknown_target", f"{name} is a document, or a part of one, not a chunk.", hint=hint)
+        hint = "use a chunk id from search"
+        raise UnknownTarget("unknown_target", f"{name} is a document or part of one, not a chunk.", hint=hint)
     return found.target
 
 
-def _whynot(recall: Recall, names: CallerNames, asked: WhyNotArguments, limits: Limits) -> Told:
-    ask, (words, rql) = _ask(asked), _words(asked)
-    pack = Pack(budget_tokens=_or_none(asked.budget_tokens))
+def _whynot(recall: Recall, names: CallerNames, arguments: WhyNotArguments, limits: Limits) -> ToolAnswer:
+    ask, (words, rql) = _ask(arguments), _words(arguments)
+    pack = Pack(budget_tokens=_or_none(arguments.budget_tokens))
     if pack.budget_tokens is not None:
         ask = _with_fences(ask, views.fence_of(""))
-    missed = _find_missing(names, asked.target)
+    missed = _find_missing(names, arguments.target)
     answer = recall.why_not(words, missed.target, ask, pack, rql=rql)
-    answer["whynot"]["target"]["text"] = asked.target
+    answer["whynot"]["target"]["text"] = arguments.target
     answer["warnings"] += missed.warnings
-    return _give(answer, views.write_whynot, asked, names, limits)
+    return _give(answer, views.write_whynot, arguments, names, limits)
 
 
 def _find_missing(names: CallerNames, target: str) -> ServedTarget:
-    """Return what is missed: a text in quotes as it is, a name by its id, any other text in quotes."""
+    """Return the missing target: a quoted text unchanged, a name as its id, any other text in quotes."""
     if len(target) > 2 and target[0] == target[-1] == '"':
         return ServedTarget(target, None)
     try:
@@ -380,27 +380,27 @@ def _find_missing(names: CallerNames, target: str) -> ServedTarget:
         return ServedTarget(f'"{target}"', None)
 
 
-def _get(recall: Recall, names: CallerNames, asked: GetArguments, limits: Limits) -> Told:
-    if bool(asked.targets) == bool(asked.glob):
-        raise UsageError("bad_arguments", "get takes either targets or glob.", hint='{"targets": ["notes/a.md"]}')
-    behind = f":{asked.lines}" if asked.lines else ""
-    if asked.glob:
-        found = recall.list(glob=names.stored_as(asked.glob), limit=LIST_LIMIT)["documents"]
+def _get(recall: Recall, names: CallerNames, arguments: GetArguments, limits: Limits) -> ToolAnswer:
+    if bool(arguments.targets) == bool(arguments.glob):
+        raise UsageError("bad_arguments", "Give either targets or glob.", hint='{"targets": ["notes/a.md"]}')
+    behind = f":{arguments.lines}" if arguments.lines else ""
+    if arguments.glob:
+        found = recall.list(glob=names.stored_as(arguments.glob), limit=LIST_LIMIT)["documents"]
         targets = [ServedTarget(each["id"] + behind, None) for each in found]
     else:
-        targets = [names.find(each + behind) for each in asked.targets or ()]
+        targets = [names.find(each + behind) for each in arguments.targets or ()]
     answers = [_got(recall, each) for each in targets]
-    if asked.fields == "all":
+    if arguments.fields == "all":
         content = _content(answers)
-        return Told(views.as_json(content), content)
-    most = GET_BYTES if asked.max_bytes is UNSET else asked.max_bytes
+        return ToolAnswer(views.as_json(content), content)
+    most = GET_BYTES if arguments.max_bytes is UNSET else arguments.max_bytes
     return _texts(answers, names, most, limits)
 
 
 def resource(recall: Recall, name: str, limits: Limits, scheme: str) -> str:
-    """Return the text of a resource, within the characters of an answer.
+    """Return the text of a resource, within the limit of an answer.
 
-    It is a document or lines of it, or, if the name ends with a slash, the first documents below a folder.
+    name: a document, lines of it, or a folder with a trailing slash for the first documents below it.
     """
     names = CallerNames(recall, limits.base)
     if name.endswith("/"):
@@ -409,13 +409,13 @@ def resource(recall: Recall, name: str, limits: Limits, scheme: str) -> str:
         return _texts([_got(recall, names.find(name))], names, GET_BYTES, limits, scheme).text
 
 
-def _texts(answers: Sequence[Answer], names: CallerNames, most: int, limits: Limits, scheme: str = "") -> Told:
-    """Return the texts of documents with so many bytes in all. scheme: begins the addresses to go on with."""
+def _texts(answers: Sequence[Answer], names: CallerNames, most: int, limits: Limits, scheme: str = "") -> ToolAnswer:
+    """Return the texts of documents, at most `most` bytes in total. scheme: prefix of addresses to continue with."""
     cut = _bound_answers(answers, most, limits.max_answer_chars, scheme)
     pieces = [piece for each in cut for piece in views.in_pieces(each, names, views.write_text)]
     if not answers:
         pieces = [views.AnswerPiece("", "0 documents match.")]
-    return Told(views.join_pieces(pieces, limits.max_answer_chars), _content(cut))
+    return ToolAnswer(views.join_pieces(pieces, limits.max_answer_chars), _content(cut))
 
 
 def _got(recall: Recall, served: ServedTarget) -> Answer:
@@ -425,14 +425,14 @@ def _got(recall: Recall, served: ServedTarget) -> Answer:
 
 
 def _content(answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return the object of what was got: one answer as the command line gives it, several in a list."""
+    """Return the structured content: a single answer as on the command line, several in a list."""
     return dict(answers[0]) if len(answers) == 1 else {"answers": [*answers]}
 
 
 def _bound_answers(answers: Sequence[Answer], most: int, letters: int, scheme: str) -> list[dict[str, Any]]:
-    """Return the answers with so many bytes of text in all, within so many characters with all that is around it.
+    """Limit the answers to `most` bytes of text and `letters` characters in total.
 
-    A text that is longer is cut at the end of a line, with a warning that says where to go on.
+    A longer text is cut at the end of a line, with a warning that says where to continue.
     """
     kept: list[dict[str, Any]] = []
     for answer in answers:
@@ -456,41 +456,43 @@ def _bound_answers(answers: Sequence[Answer], most: int, letters: int, scheme: s
 
 
 _AROUND_CHARS = 150
-"""Characters around a text besides names: its header, and the warning that a part is left out."""
+"""Characters around a text besides names: its header and the warning about omitted text."""
 
 
 def _go_on(view: TextView, shown: str, scheme: str, *, is_first: bool) -> str:
-    """Return how to get the rest of a text: by its lines, unless the first of them is too long by itself."""
+    """Return how to get the rest of a text: by lines, unless its first line is too long."""
     part: Mapping[str, Any] = view.get("chunk", view)
     kind, _, place = part.get("place", "").partition(" ")
     first = int(place.partition("-")[0]) if kind == "line" else part.get("line_start", 1)
     if (kind and kind != "line" and "line_start" not in part) or (is_first and "\n" not in shown):
-        return "go on with a larger maxBytes, or get it with fields=all"
+        return "continue with a larger maxBytes, or use fields=all"
     last = first + lines_in(view["text"]) - 1
     path = view["doc"]["path"].replace("%", "%25") if scheme else view["doc"]["path"]
-    return f"go on with {scheme}{path}:{first + shown.count(chr(10))}-{last}"
+    return f"continue with {scheme}{path}:{first + shown.count(chr(10))}-{last}"
 
 
-def _list(recall: Recall, names: CallerNames, asked: ListArguments, limits: Limits) -> Told:
-    prefix, glob = (asked.prefix or "").removeprefix("./"), asked.glob
+def _list(recall: Recall, names: CallerNames, arguments: ListArguments, limits: Limits) -> ToolAnswer:
+    prefix, glob = (arguments.prefix or "").removeprefix("./"), arguments.glob
     answer = recall.list(
         names.stored_as(prefix) if prefix else "",
         glob=names.stored_as(glob) if glob else None,
         limit=LIST_LIMIT,
-        offset=asked.offset or 0,
+        offset=arguments.offset or 0,
     )
-    return _give(answer, views.write_documents, asked, names, limits)
+    return _give(answer, views.write_documents, arguments, names, limits)
 
 
-def _status(recall: Recall, names: CallerNames, asked: StatusArguments, limits: Limits) -> Told:
-    return _give(recall.stats(), views.write_store, asked, names, limits)
+def _status(recall: Recall, names: CallerNames, arguments: StatusArguments, limits: Limits) -> ToolAnswer:
+    return _give(recall.stats(), views.write_store, arguments, names, limits)
 
 
-def _memory_search(recall: Recall, names: CallerNames, asked: MemorySearchArguments, limits: Limits) -> Told:
-    settings = () if asked.min_score is UNSET else (f"min_score={asked.min_score}",)
-    filter_ = None if asked.corpus in _EVERY_CORPUS else _source(recall, asked.corpus)
-    answer = recall.search(asked.query, Ask(k=asked.max_results, settings=settings, filter=filter_))
-    found = views.memory_results(answer, names, has_text=asked.text)
+def _memory_search(
+    recall: Recall, names: CallerNames, arguments: MemorySearchArguments, limits: Limits
+) -> ToolAnswer:
+    settings = () if arguments.min_score is UNSET else (f"min_score={arguments.min_score}",)
+    filter_ = None if arguments.corpus in _EVERY_CORPUS else _source(recall, arguments.corpus)
+    answer = recall.search(arguments.query, Ask(k=arguments.max_results, settings=settings, filter=filter_))
+    found = views.memory_results(answer, names, has_text=arguments.text)
     provider, model = recall.config.embedding.partition(":")[0], recall.store.embedder()
     result: dict[str, Any] = {key: found.pop(key) for key in ("warning", "results") if key in found}
     result |= {"provider": provider, "model": model, **found}
@@ -498,7 +500,7 @@ def _memory_search(recall: Recall, names: CallerNames, asked: MemorySearchArgume
     kept = views.first_that_fit(result["results"], room)
     if len(kept) < len(result["results"]):
         result |= {"results": kept, "truncated": True}
-    return Told(views.as_json(result), result)
+    return ToolAnswer(views.as_json(result), result)
 
 
 def _source(recall: Recall, corpus: str) -> str:
@@ -515,19 +517,21 @@ def _source(recall: Recall, corpus: str) -> str:
     return f"doc.source = '{quoted}'"
 
 
-def _memory_get(recall: Recall, names: CallerNames, asked: MemoryGetArguments, limits: Limits) -> Told:
-    view: Any = recall.get(names.find(asked.path).target)["found"]
-    first, most = asked.from_, min(asked.lines, MOST_LINES)
+def _memory_get(recall: Recall, names: CallerNames, arguments: MemoryGetArguments, limits: Limits) -> ToolAnswer:
+    view: Any = recall.get(names.find(arguments.path).target)["found"]
+    first, most = arguments.from_, min(arguments.lines, MOST_LINES)
     part = view.get("chunk", view)
-    if "line_start" in part:  # lines are counted from the beginning of the document, whatever was named of it
+    if "line_start" in part:  # line numbers count from the start of the document
         first += part["line_start"] - 1
         most = min(most, max(1, part["line_end"] - first + 1))
         view = recall.get(view["doc"]["id"])["found"]
     text = views.memory_text(views.as_callers_say(view, names), first, most)
     if text["lines"] == 0 and first > 1:
         count = lines_in(view["text"])
-        raise UsageError("bad_lines", f"{asked.path} has lines 1 to {count}.", hint=f'{{"from": {max(1, count)}}}')
-    return Told(views.as_json(text), text)
+        raise UsageError(
+            "bad_lines", f"{arguments.path} has lines 1 to {count}.", hint=f'{{"from": {max(1, count)}}}'
+        )
+    return ToolAnswer(views.as_json(text), text)
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -542,44 +546,44 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "context",
         "Pack a context",
-        "The best chunks, in full and with sources, packed into one text under a token budget.",
+        "Pack the best chunks, in full and with sources, into one text within a token budget.",
         ContextArguments,
         _context,
     ),
     Tool(
         "explain",
-        "Explain a rank",
-        "Why a chunk scores what it scores for a question: the ledger of its score.",
+        "Explain a score",
+        "Show how a chunk's score for a query adds up (its ledger).",
         ExplainArguments,
         _explain,
     ),
     Tool(
         "whynot",
-        "Explain an absence",
-        "Why a document, line or text is not in the answer to a question, and changes that bring it in.",
+        "Explain a missing result",
+        "Explain why a document, line or text is missing from an answer, and which changes would add it.",
         WhyNotArguments,
         _whynot,
     ),
     Tool(
         "get",
         "Read documents",
-        "Text of documents, or lines of them, verbatim as indexed; by path, citation, id (targets) or glob.",
+        "Get the exact indexed text of documents or lines, by path, citation, id (targets) or glob.",
         GetArguments,
         _get,
     ),
-    Tool("list", "List documents", "Paths of documents, by prefix or glob.", ListArguments, _list),
-    Tool("status", "Store status", "What the store holds, its embedder and digest.", StatusArguments, _status),
+    Tool("list", "List documents", "List document paths by prefix or glob.", ListArguments, _list),
+    Tool("status", "Store status", "Show the size, embedder and digest of the store.", StatusArguments, _status),
     Tool(
         "memory_search",
         "Search memory",
-        "Search notes and documents, as OpenClaw's memory_search: results with path, startLine, endLine, snippet.",
+        "Search notes and documents like OpenClaw's memory_search: results with path, startLine, endLine, snippet.",
         MemorySearchArguments,
         _memory_search,
     ),
     Tool(
         "memory_get",
         "Read memory",
-        f"Lines of one document, as OpenClaw's memory_get: at most {MOST_LINES}, and where to go on.",
+        f"Get lines of one document like OpenClaw's memory_get: at most {MOST_LINES}, and the next line to read.",
         MemoryGetArguments,
         _memory_get,
     ),

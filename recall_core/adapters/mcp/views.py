@@ -1,9 +1,8 @@
-"""Answers as a model reads them: Markdown with citations, in pieces of which the last are left out where it is long.
+"""Answers for models: Markdown with citations, in pieces. The last pieces of a long answer are left out.
 
-Texts of documents are between fences that are longer than any in them, and names are spelled so that they end and
-imitate nothing: all the rest is Recall's own.
-Everything in them is taken from the answer, which `fields = all` gives whole. Only paths may look otherwise: callers
-know documents by the names of `api.serving`.
+Texts of documents are in fences longer than any fence in them, and names are escaped, so that a document cannot
+imitate Recall's own text. `fields = all` returns the full answer. Paths are the names that `api.serving` gives to
+callers.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ if TYPE_CHECKING:
     from recall_core.contract.views import ResultView, TextView
 
 SNIPPET_CHARS = 480
-"""Of a chunk without a passage."""
+"""Most characters of a chunk without a passage."""
 EXCERPT_CHARS = 40
-"""A passage of fewer, such as a heading, is shown with lines that follow, up to six times as many."""
+"""A shorter passage, such as a heading, is shown with the lines after it, up to six times this."""
 _MOST_NAMES = 8
-"""Of what is left out."""
+"""Most names of omitted pieces."""
 _LONG = 80
-"""Characters of a line that is of use although it is cut; a path is not."""
+"""The shortest useful part of a cut line. Lines such as paths are not cut."""
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = 3
 _TICKS = re.compile("`+")
@@ -49,20 +48,20 @@ _FENCE_LINE = re.compile(f"^`{{{_FENCE},}}$", re.MULTILINE)
 
 
 class AnswerPiece(NamedTuple):
-    """A part of an answer, and what it is called where it is left out."""
+    """A part of an answer, and its name in the list of omitted parts."""
 
     name: str
     text: str
 
 
 Writer: TypeAlias = Callable[[Any], Iterator[AnswerPiece]]
-"""Writes answers of one type."""
+"""Writes answers of one type as pieces."""
 
 
 def in_pieces(answer: Mapping[str, Any], names: CallerNames, write: Writer) -> list[AnswerPiece]:
-    """Return the answer in pieces, with its warnings: the first says what it is, and never is left out.
+    """Return the answer in pieces. The first piece contains the summary and the warnings and is never left out.
 
-    write: what writes this kind of answer.
+    write: the writer for this kind of answer.
     """
     renamed = rename_in(answer, names)
     first, *others = write(renamed)
@@ -75,18 +74,18 @@ def in_pieces(answer: Mapping[str, Any], names: CallerNames, write: Writer) -> l
 
 
 def fence_of(text: str) -> str:
-    """Return a fence that no line of the text ends."""
+    """Return a fence longer than any in the text."""
     return "`" * max(_FENCE, 1 + max(map(len, _TICKS.findall(text)), default=0))
 
 
 def fence_text(text: str) -> str:
-    """Return the text of a document between fences."""
+    """Return the text in fences."""
     fence = fence_of(text)
     return "\n".join((fence, text.removesuffix("\n"), fence))
 
 
 def fitting(text: str, most: int) -> str:
-    """Return the beginning of a text that fits with its fences into so many characters, if it can in whole lines."""
+    """Return the start of a text that fits with its fences into `most` characters, in whole lines if possible."""
     if len(fence_text(text)) <= most:
         return text
     count = bisect_right(range(len(text) + 1), most, key=lambda end: len(fence_text(text[:end]))) - 1
@@ -95,26 +94,26 @@ def fitting(text: str, most: int) -> str:
 
 
 def join_pieces(pieces: Sequence[AnswerPiece], most: int) -> str:
-    """Return the pieces that fit into so many characters, in order, with the names of those that do not.
+    """Join the pieces that fit into `most` characters, and list the names of the others.
 
-    The first that does not fit is cut at the end of a line, or within a long one, and its fence closed; every later
-    one is left out. Only the list of names may take more.
+    The first piece that does not fit is cut at the end of a line, or inside a long line, and its fence is closed. All
+    later pieces are left out. Only the list of names may exceed the limit.
     """
-    whole = "\n".join(piece.text for piece in pieces)
+    joined = "\n".join(piece.text for piece in pieces)
     room = most
-    while len(whole) > most:
+    while len(joined) > most:
         kept, left = _cut(pieces, room)
         names = ", ".join(filter(None, left[:_MOST_NAMES]))
         more = f" and {len(left) - _MOST_NAMES} more" if len(left) > _MOST_NAMES else ""
-        whole = "\n".join([*kept, f"[left out, the answer is long: {names}{more}]"])
+        joined = "\n".join([*kept, f"[left out for length: {names}{more}]"])
         if not kept:
             break
-        room -= max(1, len(whole) - most)
-    return whole
+        room -= max(1, len(joined) - most)
+    return joined
 
 
 def _cut(pieces: Sequence[AnswerPiece], room: int) -> tuple[list[str], list[str]]:
-    """Return the texts that fit, and the names of what does not."""
+    """Return the texts that fit, and the names of the other pieces."""
     kept: list[str] = []
     for place, piece in enumerate(pieces):
         if len(piece.text) + 1 > room:
@@ -127,7 +126,7 @@ def _cut(pieces: Sequence[AnswerPiece], room: int) -> tuple[list[str], list[str]
 
 
 def _beginning(text: str, room: int) -> str:
-    """Return the first lines of a text that fit with the end of a fence; "" if none does."""
+    """Return the first lines of a text that fit, with a closing fence, or ""."""
     fence = max(_FENCE_LINE.findall(text), key=len, default="")
     head = text[: max(0, room - len(fence) - 1)]
     lines = head.rpartition("\n")[0]
@@ -139,24 +138,24 @@ def _beginning(text: str, room: int) -> str:
 
 
 def as_json(value: object) -> str:
-    """Return the value as `recall --json` spells it, on one line."""
+    """Return the value as JSON on one line, like `recall --json`."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def memory_results(answer: Mapping[str, Any], names: CallerNames, *, has_text: bool) -> dict[str, Any]:
-    """Return the hits of a search in the words of OpenClaw's `memory_search`."""
-    told = rename_in(answer, names)
-    cautions = [each for each in told["warnings"] if each.startswith(CAUTION)]
+    """Return the hits of a search in the format of OpenClaw's `memory_search`."""
+    renamed = rename_in(answer, names)
+    cautions = [each for each in renamed["warnings"] if each.startswith(CAUTION)]
     return {
         **({"warning": cautions[0]} if cautions else {}),
-        "results": [_memory_result(result, has_text=has_text) for result in told["results"]],
-        "digest": told["stats"]["digest"][:DIGITS],
-        "warnings": told["warnings"],
+        "results": [_memory_result(result, has_text=has_text) for result in renamed["results"]],
+        "digest": renamed["stats"]["digest"][:DIGITS],
+        "warnings": renamed["warnings"],
     }
 
 
 def first_that_fit(results: Sequence[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
-    """Return the first objects that take so many characters as JSON, with what says that others are left out."""
+    """Return the first objects that fit into `most` characters of JSON, with a note if others are left out."""
     room = most - len(',"truncated":true')
     kept = []
     for result in results:
@@ -169,24 +168,24 @@ def first_that_fit(results: Sequence[Mapping[str, Any]], most: int) -> list[Mapp
 
 
 def memory_text(view: TextView, first: int, lines: int) -> dict[str, Any]:
-    """Return some lines of a document, in the words of OpenClaw's `memory_get`: what is left, and where to go on."""
+    """Return lines of a document in the format of OpenClaw's `memory_get`, with the next line to read."""
     split = _LINE.findall(view["text"])
     last = min(len(split), first + lines - 1)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "path": view["doc"]["path"],
         "from": first,
         "lines": max(0, last - first + 1),
         "text": "".join(split[first - 1 : last]),
     }
     if last < len(split):
-        told |= {"truncated": True, "linesLeft": len(split) - last, "nextFrom": last + 1}
-    return told
+        fields |= {"truncated": True, "linesLeft": len(split) - last, "nextFrom": last + 1}
+    return fields
 
 
 def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, Any]:
     doc, chunk = result["doc"], result["chunk"]
     shown = _excerpt(chunk, result.get("passage"))
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "path": doc["path"],
         "startLine": chunk["line_start"],
         "endLine": chunk["line_end"],
@@ -196,16 +195,16 @@ def _memory_result(result: Mapping[str, Any], *, has_text: bool) -> dict[str, An
         "source": doc.get("source", "memory"),
         "citation": _citation(doc, result.get("passage", chunk), shown),
     }
-    return told | {"text": chunk["text"]} if has_text else told
+    return fields | {"text": chunk["text"]} if has_text else fields
 
 
-def write_hits(told: SearchResponse) -> Iterator[AnswerPiece]:
+def write_hits(answer: SearchResponse) -> Iterator[AnswerPiece]:
     """Yield hits with their passages."""
-    results, stats = told["results"], told["stats"]
+    results, stats = answer["results"], answer["stats"]
     total = stats.get("total_hits", len(results))
     more = f"; {total - len(results)} more with a larger k" if total > len(results) else ""
     yield AnswerPiece("", f"{count_of(len(results), 'hit')}{more}. Digest {stats['digest'][:DIGITS]}.")
-    for rank, result in enumerate(results, start=told["query"]["offset"] + 1):
+    for rank, result in enumerate(results, start=answer["query"]["offset"] + 1):
         check()
         yield AnswerPiece(f"hit {rank}", _hit(rank, result))
 
@@ -225,22 +224,22 @@ def _hit(rank: int, result: ResultView) -> str:
 
 
 def _state(doc: Mapping[str, Any]) -> str:
-    """Return what happened to a document's file, where something has."""
+    """Return a note if the document's file changed or is missing."""
     return f" · {_STATES[doc['state']]}" if "state" in doc else ""
 
 
-_STATES = {"modified": "its file has changed since", "missing": "its file is gone"}
+_STATES = {"modified": "file changed since indexing", "missing": "file is missing"}
 
 
 class _ShownText(NamedTuple):
-    """What is shown of a chunk, and the lines that it is on, None where those were not asked for."""
+    """The text shown of a chunk, and its lines, or None if they were not selected."""
 
     text: str
     lines: tuple[int, int] | None
 
 
 def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _ShownText:
-    """Return the passage, and the lines below it in the chunk until there is enough to judge it by."""
+    """Return the passage. Extend a short passage with the lines after it in the chunk."""
     if passage is None:
         lines = (chunk["line_start"], chunk["line_end"]) if "line_start" in chunk else None
         text = chunk["text"]
@@ -249,20 +248,20 @@ def _excerpt(chunk: Mapping[str, Any], passage: Mapping[str, Any] | None) -> _Sh
     first, last = passage["line_start"], passage["line_end"]
     if not {"offset", "text"} <= chunk.keys():
         return _ShownText(passage["text"], (first, last))
-    whole, start, end = chunk["text"], *(passage[place] - chunk["offset"] for place in ("offset", "end"))
-    while end < len(whole) and end - start < EXCERPT_CHARS:
-        following = whole.find("\n", end + 1)
-        following = len(whole) if following < 0 else following
+    chunk_text, start, end = chunk["text"], *(passage[place] - chunk["offset"] for place in ("offset", "end"))
+    while end < len(chunk_text) and end - start < EXCERPT_CHARS:
+        following = chunk_text.find("\n", end + 1)
+        following = len(chunk_text) if following < 0 else following
         if following - start > 6 * EXCERPT_CHARS:
             break
-        last += whole.count("\n", end, following)
+        last += chunk_text.count("\n", end, following)
         end = following
-    text = whole[start:end].rstrip()
-    return _ShownText(text, (first, last - whole[start:end].count("\n") + text.count("\n")))
+    text = chunk_text[start:end].rstrip()
+    return _ShownText(text, (first, last - chunk_text[start:end].count("\n") + text.count("\n")))
 
 
 def _citation(doc: Mapping[str, Any], unit: Mapping[str, Any], shown: _ShownText) -> str:
-    """Return the path with the lines shown, or with the place of the unit: the passage, or a chunk without one."""
+    """Return the path with the lines shown or with the place of the passage (else of the chunk)."""
     if shown.lines is None:
         return str(doc["path"])
     return _cite(doc["path"], *shown.lines, unit.get("place"))
@@ -272,12 +271,12 @@ def _cite(path: str, first: int, last: int, place: str | None = None) -> str:
     return path + behind(path, first, last if last > first else None, place)
 
 
-def write_context(told: ContextResponse) -> Iterator[AnswerPiece]:
+def write_context(answer: ContextResponse) -> Iterator[AnswerPiece]:
     """Yield the blocks of a context."""
-    view = told["context"]
+    view = answer["context"]
     blocks = view["blocks"]
     about = f"{count_of(len(blocks), 'block')}, {view['used_tokens']} of {view['budget_tokens']} tokens"
-    yield AnswerPiece("", f"{about} ({view['counter']}). Digest {told['stats']['digest'][:DIGITS]}.")
+    yield AnswerPiece("", f"{about} ({view['counter']}). Digest {answer['stats']['digest'][:DIGITS]}.")
     for block in blocks:
         where = _cite(block["path"], block["line_start"], block["line_end"], block.get("place"))
         cut = " (cut)" if block.get("truncated") else ""
@@ -295,7 +294,7 @@ def write_explanation(answer: ExplainResponse) -> Iterator[AnswerPiece]:
 
 
 def write_whynot(answer: WhyNotResponse) -> Iterator[AnswerPiece]:
-    """Yield why something is missing; of each fix what to change, and the settings that do, for `set`."""
+    """Yield why a target is missing, and each fix with its settings for `set`."""
 
     def fix_text(fix: FixView, change: str) -> str:
         return f"{change} (set {', '.join(fix['settings'])})" if fix["settings"] else change
@@ -304,7 +303,7 @@ def write_whynot(answer: WhyNotResponse) -> Iterator[AnswerPiece]:
 
 
 def _with_spelled_names(value: Any, key: str = "") -> Any:
-    """Return the value with names, and texts that are shown within a line, as an answer spells them."""
+    """Return the value with names and inline texts escaped."""
     if isinstance(value, dict):
         check()
         return {
@@ -319,9 +318,9 @@ def _with_spelled_names(value: Any, key: str = "") -> Any:
 _WITHIN_A_LINE = frozenset(("path", "heading", "title", "text"))
 
 
-def write_text(told: GetResponse) -> Iterator[AnswerPiece]:
-    """Yield the text of a document or of a part of it."""
-    view = told["found"]
+def write_text(answer: GetResponse) -> Iterator[AnswerPiece]:
+    """Yield the text of a document or part of it."""
+    view = answer["found"]
     doc, chunk = view["doc"], view.get("chunk")
     where = doc["path"]
     if chunk is not None:
@@ -335,18 +334,18 @@ def write_text(told: GetResponse) -> Iterator[AnswerPiece]:
         yield AnswerPiece(spell(where), fence_text(view["text"]))
 
 
-def write_documents(told: ListResponse) -> Iterator[AnswerPiece]:
+def write_documents(answer: ListResponse) -> Iterator[AnswerPiece]:
     """Yield the paths of documents."""
-    documents, following = told["documents"], told.get("next_offset")
-    more = "" if following is None else f"; go on with offset {following}"
-    yield AnswerPiece("", f"{len(documents)} of {count_of(told['total'], 'document')}{more}.")
+    documents, following = answer["documents"], answer.get("next_offset")
+    more = "" if following is None else f"; continue with offset {following}"
+    yield AnswerPiece("", f"{len(documents)} of {count_of(answer['total'], 'document')}{more}.")
     if documents:
         yield AnswerPiece("paths", fence_text("\n".join(spell(each["path"]) for each in documents)))
 
 
-def write_store(told: StatsResponse) -> Iterator[AnswerPiece]:
+def write_store(answer: StatsResponse) -> Iterator[AnswerPiece]:
     """Yield the figures of a store."""
-    store = told["store"]
+    store = answer["store"]
     amount = f"{count_of(store['documents'], 'document')}, {count_of(store['chunks'], 'chunk')}"
     yield AnswerPiece(
         "",
@@ -355,7 +354,7 @@ def write_store(told: StatsResponse) -> Iterator[AnswerPiece]:
 
 
 def as_callers_say(value: Any, names: CallerNames) -> Any:
-    """Return the answer with every path as callers know it."""
+    """Replace each path in the answer by the name that callers use."""
     if isinstance(value, dict):
         check()
         return {
@@ -366,7 +365,7 @@ def as_callers_say(value: Any, names: CallerNames) -> Any:
 
 
 def rename_in(answer: Mapping[str, Any], names: CallerNames) -> dict[str, Any]:
-    """Return the same, and what its warnings call documents."""
+    """Replace the paths in the answer and in its warnings."""
     shown = {path: names.shown(path) for path in _paths(answer)}
     others = sorted((path for path in shown if shown[path] != path), key=len, reverse=True)
     warnings = list(answer.get("warnings", ()))
