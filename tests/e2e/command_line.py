@@ -1,4 +1,4 @@
-"""Command lines of pages and hints, in this process unless a shell has a part in them: starting takes longest."""
+"""Runs command lines of pages and hints in this process, because starting takes longest; a shell runs the others."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _INTO_FILE = re.compile(r" >(?!>) ?(?P<file>[\w./-]+)$")
 
 
 def typed_here(command: str, folder: Path) -> CompletedProcess[str]:
-    """Return what `recall` does in that folder, and what it prints on both streams together.
+    """Run a `recall` command line in that folder; return its exit status and both streams together.
 
-    One pipe to or from another program and one redirection are done here too. A shell does the line if any other mark
-    outside of quotes is for a shell, or another command is asked for.
+    One pipe to or from another program and one redirection also run without a shell. A shell runs the line if it has
+    any other unquoted shell character, or another command.
     """
     masked = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), command)
     if _is_plain(masked):
@@ -67,7 +67,7 @@ def _is_plain(masked: str) -> bool:
 
 
 def _run(command: str, folder: Path, given: str, *, is_joined: bool = False) -> tuple[int, str, str]:
-    """Run `recall` in this process. is_joined: stderr goes where stdout does."""
+    """Run `recall` in this process. is_joined: send stderr to stdout."""
     stdin = io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8")
     out = io.StringIO()
     err = out if is_joined else io.StringIO()

@@ -1,4 +1,4 @@
-"""What every end-to-end test shares."""
+"""Shared fixtures of the end-to-end tests."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,6 @@ from tests import warm
 
 @pytest.fixture(autouse=True, scope="module")
 def _warm_processes_end() -> Iterator[None]:
-    """End the processes that fork with the file of tests that has used them."""
+    """End the forking processes after each test file."""
     yield
     warm.end()

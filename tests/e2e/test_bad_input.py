@@ -1,4 +1,4 @@
-"""What goes wrong, as a person meets it: the code, the hint, the exit status, and nothing half-written."""
+"""Errors as a user meets them: code, hint and exit status, and no half-written data."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 
 def environment() -> dict[str, str]:
-    """This process's environment without Recall's own variables."""
+    """Return this process's environment without Recall's own variables."""
     return {key: value for key, value in os.environ.items() if not key.startswith("RECALL_")}
 
 
 class Shell:
-    """`recall` in a folder of its own, with a store in it."""
+    """`recall` in its own folder with a store."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def start(self, *words: str) -> warm.Process:
-        """A process that starts at once."""
+        """Start a process that starts at once."""
         return warm.Process(words, cwd=self.folder, env=environment(), kind="ingest")
 
     def start_anew(self, *words: str, prefix: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-        """A new interpreter, behind other words."""
+        """Start a new interpreter, with other words before it."""
         return subprocess.Popen(
             [*prefix, *COMMAND, *words],
             cwd=self.folder,
@@ -63,14 +63,14 @@ class Shell:
         return process.returncode, out, err
 
     def ask(self, *words: str) -> tuple[int, dict[str, Any]]:
-        """The status and the answer of a command, in this process: for what leads to a test and follows it."""
+        """Run a command in this process, for steps before and after a test; return its exit status and answer."""
         streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
         with contextlib.chdir(self.folder):
             code = cli.main(["--json", *words], streams=streams)
         return code, json.loads(streams.stdout.getvalue())  # type: ignore[attr-defined]
 
     def fails(self, *words: str, code: str, exit_code: int) -> dict[str, Any]:
-        """The error of a command that must fail, the same in JSON and for people."""
+        """Return the error of a command that must fail; JSON and text must agree."""
         status, response = self.ask(*words)
         assert (status, response["ok"], response["error"]["code"]) == (exit_code, False, code)
         status, out, err = self.run(*words)
@@ -252,7 +252,7 @@ def needs_mounts() -> None:
 
 
 def inside_mount(mount: str, command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Shell commands with something mounted on the folder that nobody else sees."""
+    """Run shell commands with a file system mounted on the folder, visible to them only."""
     script = f"{mount} && cd {folder} && {command.replace('recall', ' '.join(COMMAND))}"
     return subprocess.run(["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False)
 
@@ -386,7 +386,7 @@ def test_interrupted_add_keeps_committed_files_and_resumes(shell: Shell, how: si
 
 
 def committed(path: Path) -> int:
-    """Documents in the store; the first commit of a slow start may hold none."""
+    """Return the number of documents in the store; the first commit of a slow start may hold none."""
     db = apsw.Connection(str(path))
     db.set_busy_timeout(10_000)
     try:

@@ -1,4 +1,4 @@
-"""The chores of docs/chores.md, done from top to bottom in a copy of their folder."""
+"""The chores of docs/chores.md, done in order in a copy of their folder."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ HEAVY = ("numpy", "rich", "textual", "apsw", "msgspec", "dataclasses", "argcompl
 
 
 def environment(**env: str) -> dict[str, str]:
-    """This process's environment without Recall's own variables, with the package on the path."""
+    """Return this process's environment without Recall's own variables, with the package on the path."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("RECALL_", "NO_COLOR"))}
     return {**clean, "PYTHONPATH": str(ROOT), **env}
 
@@ -251,7 +251,7 @@ def test_interrupted_add_is_reported_and_can_be_repeated(kind: signal.Signals, t
 
 
 def wait_for(path: Path) -> None:
-    """Until the file is there, which is when the work has begun."""
+    """Wait until the file exists, which shows that the work has begun."""
     deadline = time.monotonic() + 120
     while not path.exists():
         assert time.monotonic() < deadline

@@ -40,7 +40,7 @@ class Demo(NamedTuple):
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """The printed tour of a new demo store, and of the same store a second time."""
+    """Return the printed tour of a new demo store, and of the same store a second time."""
     top = tmp_path_factory.mktemp("demo")
     library = top / "library"
     write_tree(library, LIBRARY)

@@ -1,4 +1,4 @@
-"""What examples/agent prints over a served store, and the answers that docs/agents.md shows."""
+"""The output of examples/agent over a served store, and the answers in docs/agents.md."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CONTRACT = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with the notes of the example, and a store of them."""
+    """Return a folder with the notes of the example and a store of them."""
     shutil.copytree(EXAMPLE / "notes", tmp_path / "notes")
     Recall.init(str(tmp_path), embedding="hash")
     with Recall.open(str(tmp_path)) as recall:
@@ -102,7 +102,7 @@ def test_agents_page_shows_current_tool_answers(tmp_path: Path) -> None:
 
 
 def example_of_the_page(folder: Path) -> Path:
-    """The folder that the page has its answers from."""
+    """Return the folder behind the answers on the page."""
     home, wiki = folder / "lantern", folder / "wiki"
     shutil.copytree(EXAMPLE / "notes", home / "notes")
     wiki.mkdir()
@@ -115,7 +115,7 @@ def example_of_the_page(folder: Path) -> Path:
 
 
 async def answered(store: Path, calls: Sequence[tuple[str, dict[str, object]]]) -> list[str]:
-    """Return the text of the answer to each call, asked by the official client of a server in this process."""
+    """Return the text of the answer to each call, made by the official client to a server in this process."""
     pool = ConnectionPool(StoreSettings(str(store), store))
     server = RecallServer(pool, ServerSettings(Limits(), False, SECONDS))
     try:

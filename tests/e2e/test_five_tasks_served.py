@@ -1,4 +1,4 @@
-"""The five tasks of decision 42 in a browser, by keys that it lets through, and a page that is loaded anew."""
+"""The five tasks of decision 42 in a browser, with keys that a browser passes on, and a reloaded page."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def browser(served: Served, tmp_path: Path) -> Iterator[Browser]:
 
 
 def ask(browser: Browser) -> None:
-    """The question in the field, with its rows, its ledger and its context."""
+    """Enter a query and wait for its rows, its ledger and its context."""
     browser.type(QUESTION)
     browser.wait_for(lambda screen: "50 of 179" in screen and "✓ parts sum to score" in screen and "blocks" in screen)
 
 
 def do(browser: Browser, task: Task) -> None:
-    """Do a task from an answered question on, and see its end."""
+    """Do a task, starting at an answered query, and check its end."""
     for step in task.steps:
         take(browser, step)
     for text in task.shown:
@@ -58,7 +58,7 @@ def do(browser: Browser, task: Task) -> None:
 
 
 def take(browser: Browser, step: Step) -> None:
-    """Look for the label that leads to a step, and take it."""
+    """Wait for the label of a step, and take the step."""
     browser.wait_for(lambda screen: is_painted(step.label, screen))
     if not step.is_text:
         browser.key(DOM.get(step.key, step.key))

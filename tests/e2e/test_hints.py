@@ -1,4 +1,4 @@
-"""A hint is typed as it stands, or put in the place of what was wrong; then the command does what was meant."""
+"""A hint is typed unchanged or put in place of the mistake; then the command does what was intended."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def mended(command: str, hint: str) -> str:
-    """The command that the hint says: itself, or the one that was wrong with the hint in its place."""
+    """Return the command of the hint: the hint itself, or the wrong command with the hint in place of the mistake."""
     wrong = WRONG.search(command)
     if wrong is None:
         return hint

@@ -1,4 +1,4 @@
-"""A folder of files that mean harm is added: each ends, is read or named, and the rest is in."""
+"""A folder of hostile files is added: each is read or named in finite time, and the others are added."""
 
 from __future__ import annotations
 

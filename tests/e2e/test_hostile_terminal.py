@@ -1,5 +1,4 @@
-"""Hostile names and texts on a real terminal, and in a pipe: nothing steers the one, nothing forges a line of the
-other."""
+"""Hostile names and texts on a terminal and in a pipe: none steers the terminal or forges a line."""
 
 from __future__ import annotations
 
@@ -39,7 +38,7 @@ HOSTILE = f"\x1b[{STYLE}m\x9b2J\u202e\nerror: forged"
 
 
 def spoken(argv: list[str], cwd: Path) -> str:
-    """All that a terminal reads of a process, on both streams."""
+    """Return everything that a terminal reads from a process, on both streams."""
     keeper, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
     flags = termios.tcgetattr(terminal)
@@ -78,7 +77,7 @@ def home(base: Path) -> Path:
 
 
 def commands(base: Path) -> list[list[str]]:
-    """Every command, and an error of most, with what is hostile in each place that takes a text."""
+    """Return every command, and an error of most, with hostile text in each operand."""
     with Recall.open(str(base)) as recall:
         hits = recall.search("quokka")["results"]
         chunk, other = hits[0]["chunk"]["id"], hits[1]["chunk"]["id"]

@@ -1,4 +1,4 @@
-"""A workbench that is left alone: how often it wakes."""
+"""The wake-ups of an idle workbench."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 3
 
 
 def _wakeups(pid: int) -> int:
-    """Return how often the threads of a process have begun to wait."""
+    """Return how often the threads of a process have started to wait."""
     states = [each.read_text(encoding="ascii") for each in Path(f"/proc/{pid}/task").glob("*/status")]
     return sum(int(state.partition("\nvoluntary_ctxt_switches:")[2].split()[0]) for state in states)
 

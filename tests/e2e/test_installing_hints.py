@@ -1,4 +1,4 @@
-"""The hint for a package that is missing installs it, however Recall itself was installed; from the registry."""
+"""The hint for a missing package installs it from the registry, however Recall itself was installed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shell(line: str, folder: Path, **environ: str) -> subprocess.CompletedProces
 
 
 def venv(place: Path) -> Path:
-    """The interpreter of a new environment."""
+    """Return the interpreter of a new environment."""
     subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
     return place / "bin" / "python"
 

@@ -1,7 +1,7 @@
-"""`recall mcp` called by the clients that agents are built with, as those send arguments and read answers.
+"""`recall mcp` called by common agent clients, with their ways to send arguments and read answers.
 
-`make clients` installs them. Each runs in a process of its own (`tests/mcp_clients`), with the version of the
-SDK that it needs; the server runs with ours.
+`make clients` installs the clients. Each runs in a separate process (`tests/mcp_clients`) with its version of the
+SDK; the server runs with ours.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ TEXTS = {**NOTES, "log.txt": "".join(f"Line {number} of the log.\n" for number i
 
 
 class Foreign(NamedTuple):
-    """A client: its driver and package, the SDK that it needs.
+    """A client: its driver, its package and the SDK that it needs.
 
-    checks_types: it refuses arguments of another type itself, before they are sent.
+    checks_types: the client itself refuses arguments of another type.
     """
 
     driver: str
@@ -43,7 +43,7 @@ class Foreign(NamedTuple):
 
     @property
     def python(self) -> Path:
-        """The interpreter that has the client."""
+        """Interpreter that has the client."""
         return ROOT / ".clients" / self.sdk / "bin" / "python"
 
 
@@ -59,7 +59,7 @@ CLIENTS = (
 
 
 class Call(NamedTuple):
-    """A call of a tool, and what its answer contains."""
+    """A tool call, and the expected content of its answer."""
 
     tool: str
     arguments: dict[str, Any]
@@ -118,7 +118,7 @@ ERRORS = (
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with the embedder that `recall init` chooses if it is installed."""
+    """Return a store with the embedder that `recall init` chooses if it is installed."""
     local = "hash" if kind("local").missing(Config()) else "local"
     return filled(tmp_path_factory.mktemp("clients") / "store", TEXTS, embedding=local)
 
@@ -143,7 +143,7 @@ def open_to_all(store: Path) -> Iterator[Listening]:
 
 @pytest.fixture(params=["stdio", "http", "token"])
 def place(request: pytest.FixtureRequest, store: Path) -> dict[str, Any]:
-    """Where a client finds the server."""
+    """Return the address or command of the server for a client."""
     if request.param == "stdio":
         return {"command": command(store), "url": "", "headers": {}}
     server: Listening = request.getfixturevalue("guarded" if request.param == "token" else "open_to_all")
@@ -185,7 +185,7 @@ def _expect_installed(client: Foreign) -> None:
 
 
 def _driven(client: Foreign, store: Path, calls: list[Call], place: dict[str, Any]) -> dict[str, Any]:
-    """Return what the client prints. If it leaves a server, that keeps stderr open, and the wait times out."""
+    """Return the output of the client. A server left running keeps stderr open, and the wait times out."""
     home = store.parent
     job = {"calls": [each[:2] for each in calls], "env": environment(home), "cwd": str(home), **place}
     alone = {"PATH": os.environ["PATH"], "HOME": str(home), "LC_ALL": "C.UTF-8", **_SILENT}

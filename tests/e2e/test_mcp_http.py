@@ -1,4 +1,4 @@
-"""`recall mcp --http`: who gets in, many clients at once, and how it ends."""
+"""`recall mcp --http`: access, many clients at once, and shutdown."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def server(store: Path) -> Iterator[Listening]:
 
 
 def messages(body: bytes) -> list[dict[str, Any]]:
-    """What a stream of events carries."""
+    """Return the messages in a stream of events."""
     return [
         json.loads(line[5:]) for line in body.decode().splitlines() if line.startswith("data:") and line[5:].strip()
     ]

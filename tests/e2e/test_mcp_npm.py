@@ -1,4 +1,4 @@
-"""`recall mcp` as packages of npm see it: the conformance suite of the protocol, and the inspector's command line."""
+"""`recall mcp` tested with npm packages: the conformance suite of the protocol, and the inspector's command line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Run: TypeAlias = dict[str, Checks]
 
 
 class NotApplicable(NamedTuple):
-    """Scenarios that show nothing of this server, why, and what each failed check or warning of them says."""
+    """Scenarios that do not apply to this server, the reason, and the text of each failed check or warning."""
 
     reason: str
     says: str
@@ -127,7 +127,7 @@ WHY = {scenario: group for group in NOT_APPLICABLE for scenario in group.scenari
 
 
 class Suite(NamedTuple):
-    """A run of the conformance suite: its package, its flags, the scenarios that pass."""
+    """A run of the conformance suite: its package, its flags and the passing scenarios."""
 
     package: str
     flags: tuple[str, ...]
@@ -144,13 +144,13 @@ SUITES = {
 
 
 class Packages(NamedTuple):
-    """What npm has installed, and the environment in which it runs."""
+    """The packages installed by npm, and their environment."""
 
     folder: Path
     environment: Mapping[str, str]
 
     def run(self, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A script of a package, by its path below node_modules."""
+        """Run a script of a package, by its path below node_modules."""
         command = ["node", str(self.folder / "node_modules" / script), *arguments]
         return subprocess.run(
             command, env=self.environment, cwd=self.folder, text=True, stdin=subprocess.DEVNULL, capture_output=True,
@@ -158,7 +158,7 @@ class Packages(NamedTuple):
         )  # fmt: skip
 
     def inspect(self, *arguments: str) -> Any:
-        """What the inspector prints as the result of one method."""
+        """Return the result of one method as the inspector prints it."""
         done = self.run("@modelcontextprotocol/inspector/clients/launcher/build/index.js", "--cli", *arguments)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)["result"]
@@ -173,13 +173,13 @@ class Served(NamedTuple):
 
     @property
     def token(self) -> str:
-        """What requests must bring."""
+        """Token that requests must carry."""
         (file,) = (self.state / "recall").glob("mcp-*.token")
         return file.read_text(encoding="utf-8").strip()
 
 
 def served(store: Path, state: Path, *flags: str) -> Served:
-    """A server on a free port, once it takes requests."""
+    """Start a server on a free port and return it once it accepts requests."""
     process = subprocess.Popen(
         [sys.executable, "-m", "recall_core", "mcp", "--store", str(store), "--http", "--port", "0", *flags],
         env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(state)}, text=True,
@@ -190,7 +190,7 @@ def served(store: Path, state: Path, *flags: str) -> Served:
 
 
 def stop(server: Served) -> None:
-    """End it as Ctrl-C does."""
+    """Stop the server, as Ctrl-C does."""
     server.process.send_signal(signal.SIGINT)
     server.process.communicate(timeout=LATEST)
 
@@ -246,7 +246,7 @@ def guarded(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 @pytest.fixture(params=["stdio", "http"])
 def target(request: pytest.FixtureRequest, store: Path) -> tuple[str, ...]:
-    """Where the inspector finds the server: a command, or an address and the token."""
+    """Return the target for the inspector: a command, or an address and the token."""
     if request.param == "stdio":
         return ("-e", f"PYTHONPATH={ROOT}", "--", sys.executable, "-m", "recall_core", "mcp", "--store", str(store))
     server: Served = request.getfixturevalue("guarded")
@@ -266,7 +266,7 @@ def runs(packages: Packages, unguarded: Served, tmp_path_factory: pytest.TempPat
 
 
 def checks_of(folder: Path) -> Run:
-    """The checks of a run as the suite has written them, in a folder a scenario."""
+    """Return the checks of a run from the folder of each scenario."""
     found: Run = defaultdict(list)
     for file in sorted(folder.glob("*/checks.json")):
         scenario = re.sub(r"-\d{4}-\d\d-\d\dT[\dZ-]+$", "", file.parent.name.removeprefix("server-"))
@@ -275,12 +275,12 @@ def checks_of(folder: Path) -> Run:
 
 
 def passed(run: Run) -> set[str]:
-    """Scenarios without a complaint that show more than that messages have the form of the protocol."""
+    """Return scenarios without complaints that check more than the form of messages."""
     return {scenario for scenario, checks in run.items() if not complaints(checks) and _has_shown(checks)}
 
 
 def complaints(checks: Checks) -> list[str]:
-    """What failed or is warned of, check by check."""
+    """Return the failed checks and warnings."""
     named = ("FAILURE", "WARNING")
     return [str(each.get("errorMessage") or each["id"]) for each in checks if each["status"] in named]
 

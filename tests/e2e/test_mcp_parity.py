@@ -1,4 +1,4 @@
-"""What agents get is what `recall --json` prints, and their text says nothing else than that object."""
+"""The answer of an agent tool equals `recall --json`, and its text agrees with that object."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NOTES = {
 
 
 class Question(NamedTuple):
-    """A call of a tool, and the command line that asks the same."""
+    """A tool call, and the equivalent command line."""
 
     tool: str
     arguments: dict[str, Any]
@@ -46,7 +46,7 @@ class Question(NamedTuple):
 
 
 class Home(NamedTuple):
-    """A store in a folder, and what questions are drawn from."""
+    """A store in a folder, and the data for drawing queries."""
 
     folder: Path
     pieces: list[str]
@@ -74,7 +74,7 @@ def _home(folder: Path, chunks: int) -> Home:
 
 
 def questions(home: Home, count: int, *, tools: Sequence[str] = TOOLS, seed: int = 1) -> list[Question]:
-    """So many questions of every tool, by turns, the same for the same seed."""
+    """Return `count` calls of every tool by turns, the same for the same seed."""
     random, asker = Random(f"mcp {seed}"), Asker(home.pieces, seed=seed)
     return [_MAKERS[tools[number % len(tools)]](random, asker, home) for number in range(count)]
 
@@ -128,7 +128,7 @@ _MAKERS: Mapping[str, Callable[[Random, Asker, Home], Question]] = {
 
 
 def _asked_anyhow(random: Random, asker: Asker, home: Home) -> tuple[dict[str, Any], list[str]]:
-    """Words, or at times a query in RQL."""
+    """Return words, or sometimes a query in RQL."""
     if random.random() < 0.15:
         rql = _rql(random, asker, fields="*")
         settings, flags = _settings(random)
@@ -155,7 +155,7 @@ def _asked(random: Random, asker: Asker, home: Home) -> tuple[dict[str, Any], li
 
 
 def _settings(random: Random) -> tuple[dict[str, Any], list[str]]:
-    """Settings as an agent's client spells them, and as a person types them."""
+    """Return settings as an agent's client spells them, and as a user types them."""
     names = random.sample(tuple(SETTINGS), random.choice((0, 0, 0, 1, 2)))
     typed = {name: random.choice(SETTINGS[name]) for name in names}
     flags = [word for name, value in typed.items() for word in ("--set", f"{name}={value}")]
@@ -181,14 +181,14 @@ def _rql(random: Random, asker: Asker, fields: str | None = None) -> str:
 
 
 def printed(home: Home, argv: Sequence[str], *, as_json: bool = True) -> str:
-    """What the command prints, in this process."""
+    """Return the output of the command, run in this process."""
     out = io.StringIO()
     cli.main([*argv, *(["--json"] if as_json else [])], streams=Streams(io.StringIO(), out, io.StringIO()))
     return out.getvalue()
 
 
 def told(recall: Recall, question: Question, limits: Limits = WHOLE, **fields: str) -> tuple[str, Any]:
-    """The text of a tool, and the object that it is taken from; an error as the command line prints it."""
+    """Return the text of a tool and its object; an error as the command line prints it."""
     try:
         answer = BY_NAME[question.tool].answer(recall, {**question.arguments, **fields}, limits)
     except RecallError as error:
@@ -197,7 +197,7 @@ def told(recall: Recall, question: Question, limits: Limits = WHOLE, **fields: s
 
 
 def lasting(value: Any) -> Any:
-    """Without what a clock decides; of an error what both sides say."""
+    """Return the value without clock-dependent fields; for an error, the fields common to both sides."""
     if isinstance(value, dict) and "error" in value:
         return {key: value["error"][key] for key in ("code", "message")}
     if isinstance(value, dict):
@@ -206,7 +206,7 @@ def lasting(value: Any) -> Any:
 
 
 def spelled(value: Any) -> str:
-    """As bytes, the order of keys included."""
+    """Return the value as JSON, including the order of keys."""
     return json.dumps(lasting(value), ensure_ascii=False)
 
 
@@ -214,7 +214,7 @@ def spelled(value: Any) -> str:
 
 
 def complaints(question: Question, text: str, answer: Any, plain: str = "") -> list[str]:
-    """Where a compact text and its object part. plain: what the command prints for people."""
+    """Return the differences between a compact text and its object. plain: text output of the command."""
     cautions = [f"Warning: {each}" for each in answer["warnings"] if each.startswith("W_NO_MATCH")]
     expected = [*cautions, *_EXPECTED[question.tool](answer, plain), *_warnings(answer)]
     said = text.split("\n")
@@ -258,7 +258,7 @@ def _of_search(answer: Any, plain: str) -> Iterator[str]:
 
 
 def _reversible(name: str) -> str:
-    """The name with a backslash before what would look like a part of the answer."""
+    """Return the name with a backslash before anything that looks like a part of the answer."""
     return name.replace("**", r"\*\*").replace("`", r"\`").replace(" · ", r" \· ")
 
 
@@ -267,7 +267,7 @@ def _fenced(text: str) -> str:
 
 
 def _excerpt(chunk: Any, passage: Any) -> tuple[str, Any]:
-    """The text that is quoted, and its lines: a passage of under 40 characters has those below it, up to 240."""
+    """Return the quoted text and its lines; a passage under 40 characters gets the lines below it, up to 240."""
     if passage is None:
         text = chunk["text"]
         return text if len(text) <= 480 else text[:478].rstrip() + " …", chunk
@@ -305,7 +305,7 @@ def _of_context(answer: Any, plain: str) -> Iterator[str]:
 
 
 def _of_explain(answer: Any, plain: str) -> Iterator[str]:
-    """What people are told, with passages between fences instead of indented."""
+    """Yield the text output, with passages between fences instead of indented."""
     view = answer["explanation"]
     lines = plain.removesuffix("\n").split("\n")
     for part in (view["chunk"], *([view["other"]] if "other" in view else [])):
@@ -321,7 +321,7 @@ def _of_explain(answer: Any, plain: str) -> Iterator[str]:
 
 
 def _of_whynot(answer: Any, plain: str) -> Iterator[str]:
-    """What people are told, but for commands: a fix is its change, and the settings that do it."""
+    """Yield the text output without commands; a fix is its change and its settings."""
     fixes = iter(answer["whynot"].get("fixes", []))
     lines = [line for line in plain.removesuffix("\n").split("\n") if not line.startswith("more  --all")]
     shown = iter(lines)
@@ -357,7 +357,7 @@ _NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w])")
 
 
 def _unsaid(text: str, answer: Any) -> list[str]:
-    """The numbers of a text that the object has neither as numbers, at that many places, nor in its texts."""
+    """Return the numbers of a text that the object contains neither as rounded numbers nor in its texts."""
     texts, numbers = [], []
     for value in _values(answer):
         (texts if isinstance(value, str) else numbers).append(value)
@@ -374,7 +374,7 @@ def _spellings(number: float) -> Iterator[str]:
 
 
 def _values(value: Any) -> Iterator[Any]:
-    """Every text and number, how many entries a list has, and what columns come to together."""
+    """Yield every text and number, the length of each list and the sum of each column."""
     if isinstance(value, dict):
         yield from value
         yield from (each for inner in value.values() for each in _values(inner))
@@ -392,7 +392,7 @@ def _values(value: Any) -> Iterator[Any]:
 
 
 def compared(home: Home, recall: Recall, question: Question) -> list[str]:
-    """What is another on the way to agents than on the command line."""
+    """Return the differences between the answer of the tool and that of the command line."""
     text, whole = told(recall, question, fields="all")
     asked = json.loads(printed(home, question.argv))
     found = [] if spelled(whole) == spelled(asked) else [f"{question}: {spelled(whole)} / {spelled(asked)}"]
@@ -445,7 +445,7 @@ def test_stdio_answers_are_the_same(home: Home, monkeypatch: pytest.MonkeyPatch)
 
 
 def _changed(text: str, random: Random) -> Iterator[tuple[str, str]]:
-    """The text with one thing in it another, and what that is."""
+    """Yield the text with one change, and a description of the change."""
     digits = [place for place, letter in enumerate(text) if letter.isdigit()]
     for place in random.sample(digits, min(25, len(digits))):
         yield f"digit {place}", text[:place] + str((int(text[place]) + 1) % 10) + text[place + 1 :]

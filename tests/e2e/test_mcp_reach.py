@@ -1,6 +1,6 @@
-"""No call of an agent reaches a file that is not a document: many ways to ask for one, and none of their bytes.
+"""No tool call reaches a file that is not a document, in any of many ways to ask for one.
 
-Files that were never added hold a word that stands nowhere else; it must be in no answer, and no file may be opened.
+Files that were never added contain a unique word. No answer may contain the word, and no call may open such a file.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NEVER_ADDED = (
 
 
 class Place(NamedTuple):
-    """A folder with a store, and what lies around it. removed: ids of a document that is gone and of its chunk."""
+    """A folder with a store, and its surroundings. removed: ids of a removed document and its chunk."""
 
     folder: Path
     store: Path
@@ -228,14 +228,14 @@ FILTERS = [
 
 
 def spelled(text: str, place: Place) -> str:
-    """With the places of this test, where it names one."""
+    """Replace placeholders in a text by the places of this test."""
     document, chunk = place.removed
     text = text.replace("{folder}", str(place.folder)).replace("{removed_document}", document)
     return text.replace("{removed_chunk}", chunk).replace("{{", "{").replace("}}", "}")
 
 
 def by_name(name: str) -> list[tuple[str, dict[str, Any]]]:
-    """Every call that takes the name of a document."""
+    """Return every call that accepts a document name."""
     return [
         ("get", {"targets": [name]}),
         ("get", {"targets": [name], "fields": "all"}),
@@ -249,7 +249,7 @@ def by_name(name: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def by_pattern(pattern: str) -> list[tuple[str, dict[str, Any]]]:
-    """Every call that takes a pattern of paths."""
+    """Return every call that accepts a path pattern."""
     return [
         ("get", {"glob": pattern}),
         ("list", {"glob": pattern}),
@@ -259,7 +259,7 @@ def by_pattern(pattern: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def by_setting(key: str, value: str) -> list[tuple[str, dict[str, Any]]]:
-    """Every call that takes a setting."""
+    """Return every call that accepts a setting."""
     option = f"SELECT * FROM chunk USING lexical('harbour') OPTION {key} '{value}'"
     return [
         ("search", {"query": "harbour", "set": {key: value}}),
@@ -271,7 +271,7 @@ def by_setting(key: str, value: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def by_filter(condition: str) -> list[tuple[str, dict[str, Any]]]:
-    """Every call that takes a condition, or a whole query."""
+    """Return every call that accepts a condition or a full query."""
     return [
         ("search", {"query": "password", "filter": condition}),
         ("context", {"query": "password", "filter": condition}),
@@ -282,7 +282,7 @@ def by_filter(condition: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def every_call(place: Place) -> Iterator[tuple[str, dict[str, Any]]]:
-    """All of them."""
+    """Yield every call."""
     for name in NAMES:
         yield from by_name(spelled(name, place))
     for pattern in PATTERNS:
@@ -306,7 +306,7 @@ SCHEMES = [
 
 
 def one_of_each(place: Place) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The likeliest call for each name, pattern, setting and condition."""
+    """Yield the most likely call for each name, pattern, setting and condition."""
     for name in NAMES:
         yield by_name(spelled(name, place))[0]
     for pattern in PATTERNS:
@@ -392,7 +392,7 @@ def test_tool_calls_touch_no_file_outside_their_documents(
 
 
 def warming() -> list[tuple[str, dict[str, Any]]]:
-    """One call of each tool, by which whatever is imported late is imported."""
+    """Return one call of each tool, which triggers late imports."""
     return [
         ("search", {"query": "harbour"}),
         ("context", {"query": "harbour"}),
@@ -406,7 +406,7 @@ def warming() -> list[tuple[str, dict[str, Any]]]:
 
 
 def is_on_the_way(path: object, place: Place) -> bool:
-    """Whether it is a folder above the store or this process, a name by an id in the latter, or one of Python's."""
+    """Return True for a folder above the store or process, a name by id in the latter, or a path of Python."""
     here = Path.cwd()
     whole = Path(os.path.normpath(here / str(path)))
     is_above = whole in (place.store, *place.store.parents, here, *here.parents)

@@ -1,4 +1,4 @@
-"""`recall mcp` over stdio, asked by the official client: every tool, every error, and what passes over the pipes."""
+"""`recall mcp` over stdio, called by the official client: every tool, every error, and the traffic on the pipes."""
 
 from __future__ import annotations
 
@@ -349,7 +349,7 @@ def without_times(value: Any) -> Any:
 
 
 def locked(file: Path) -> apsw.Connection:
-    """A connection that lets nobody else read the store."""
+    """Return a connection that locks out every other reader."""
     db = apsw.Connection(str(file))
     db.pragma("locking_mode", "exclusive")
     db.execute("BEGIN EXCLUSIVE; UPDATE meta SET value = value")
@@ -357,7 +357,7 @@ def locked(file: Path) -> apsw.Connection:
 
 
 def moved(whole: Path, place: Path) -> Path:
-    """The database file, moved without what SQLite keeps beside it."""
+    """Move the database file without its companion files and return its new path."""
     for each in ("recall.db-wal", "recall.db-shm"):
         (place / each).unlink(missing_ok=True)
     shutil.copy(whole / "recall.toml", place / "recall.toml")
@@ -402,7 +402,7 @@ def test_server_follows_a_store_that_appears_and_changes(tmp_path: Path) -> None
 
 @pytest.fixture(scope="module")
 def waiting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Piped, Path, Path]]:
-    """A server with one connection and little patience, in a folder without a store, and a store to move there."""
+    """Yield a server with one connection and a short timeout, a store, and the storeless folder of the server."""
     folder = tmp_path_factory.mktemp("waiting")
     (place := folder / "place").mkdir()
     whole = filled(folder / "whole", {"a.md": "Retries wait a second.\n"})
@@ -584,7 +584,7 @@ def test_signal_ends_a_server_whose_client_reads_nothing(store: Path) -> None:
 
 
 def unread(server: Piped) -> int:
-    """Bytes of stdout that wait for a reader."""
+    """Return the number of unread bytes on stdout."""
     found = fcntl.ioctl(server.stdout, termios.FIONREAD, b"\0" * 4)
     return int.from_bytes(found, sys.byteorder)
 

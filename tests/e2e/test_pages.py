@@ -1,4 +1,4 @@
-"""Console sessions of other pages, typed into a shell in the folder that the README makes."""
+"""Console sessions of other pages, run in a shell in the folder of the README."""
 
 import re
 from pathlib import Path

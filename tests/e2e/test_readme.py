@@ -1,4 +1,4 @@
-"""The README's console sessions, typed into a shell from top to bottom."""
+"""The README's console sessions, run in a shell in order."""
 
 import re
 from pathlib import Path

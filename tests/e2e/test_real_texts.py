@@ -1,4 +1,4 @@
-"""On texts of this machine's packages: release notes show the line that says it, and no licence is packed twice."""
+"""Texts from this machine's packages: release notes show the right line, and no licence is packed twice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 
 def filled(folder: Path, *globs: str) -> Recall:
-    """A store of what stands in the folder."""
+    """Return a store of the files in the folder."""
     Recall.init(str(folder))
     recall = Recall.open(str(folder))
     for _ in recall.add([str(folder)], Root("", globs=globs)):

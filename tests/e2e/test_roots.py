@@ -1,4 +1,4 @@
-"""Folders that were added, as a person meets them: real processes, real pipes, a home folder of their own."""
+"""Folders that were added, with real processes, real pipes and a separate home folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOR_A_SHELL = re.compile(r"[|<>&;]")
 
 
 class Person:
-    """Somebody with a home folder and a store in a folder of theirs."""
+    """A user with a home folder and a store in one of its folders."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -29,7 +29,7 @@ class Person:
         (self.folder / "docs").mkdir(parents=True)
 
     def run(self, line: str) -> tuple[int, str, str]:
-        """What a line of the shell says, in which `recall` is the command."""
+        """Run a shell line in which `recall` is the command; return its exit status, stdout and stderr."""
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("RECALL_", "XDG_", "GIT_"))}
         if line.startswith("recall ") and not FOR_A_SHELL.search(line):
             plain = warm.run(

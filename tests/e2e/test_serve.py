@@ -1,4 +1,4 @@
-"""The workbench in a browser: a real server, a real Chromium, and strangers at the door."""
+"""The workbench in a browser: a real server, a real Chromium, and foreign clients."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def served(store: Path, tmp_path: Path) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def shared(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A server for tests that neither end it nor look at its home."""
+    """Yield a server for tests that neither end it nor read its home."""
     served = Served(store, tmp_path_factory.mktemp("shared"))
     yield served
     served.stop()
@@ -161,7 +161,7 @@ async def test_signal_ends_server_and_workbenches_with_exit_0(served: Served, nu
 
 
 async def test_no_workbench_outlives_a_killed_server(served: Served, tmp_path: Path) -> None:
-    """One workbench is idle and the other one starts."""
+    """One workbench is idle and another is starting."""
     address = f"{served.address}ws"
     async with aiohttp.ClientSession() as session, session.ws_connect(address) as one:
         await drawn(one)
@@ -236,7 +236,7 @@ def test_port_in_use_is_reported_with_a_way_out(shared: Served, store: Path, tmp
 
 
 async def drawn(page: aiohttp.ClientWebSocketResponse) -> None:
-    """Wait until the workbench behind this socket has opened its store, and draws no more."""
+    """Wait until the workbench behind this socket has opened its store and stopped drawing."""
     screen = b""
     while b"37 documents" not in screen:
         screen += (await page.receive(timeout=GONE)).data
@@ -247,7 +247,7 @@ async def drawn(page: aiohttp.ClientWebSocketResponse) -> None:
 
 @contextlib.asynccontextmanager
 async def read(*pages: aiohttp.ClientWebSocketResponse) -> AsyncIterator[None]:
-    """While this lasts the sockets are read, as a browser does: whoever does not answers no ping, and is shut out."""
+    """Read the sockets during the block, as a browser does; a client that does not answer pings is disconnected."""
 
     async def read_on(page: aiohttp.ClientWebSocketResponse) -> None:
         while not page.closed:
@@ -263,7 +263,7 @@ async def read(*pages: aiohttp.ClientWebSocketResponse) -> AsyncIterator[None]:
 
 
 async def close_code(page: aiohttp.ClientWebSocketResponse) -> object:
-    """How the server has closed this socket; what it had sent before is passed over."""
+    """Return the close code of this socket; earlier messages are dropped."""
     while (message := await page.receive(timeout=GONE)).type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT):
         pass
     return message.data

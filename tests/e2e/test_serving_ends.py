@@ -1,4 +1,4 @@
-"""A question that is cancelled, or out of time, ends soon wherever it is, and leaves its connection as it was."""
+"""A call that is cancelled or out of time ends soon at any point, and leaves its connection unchanged."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Call(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A store, its texts, and ids of some chunks."""
+    """A store, its texts, and the ids of some chunks."""
 
     folder: Path
     pieces: list[str]
@@ -55,13 +55,13 @@ def _prepared(folder: Path, kind: str, chunks: int) -> Prepared:
 
 
 def calls(prepared: Prepared, count: int, *, seed: int) -> list[Call]:
-    """So many calls of every kind, from a word to all rows and to pasted paragraphs."""
+    """Return `count` calls of every kind, from one word to all rows and pasted paragraphs."""
     random, asker = Random(f"ends {seed}"), Asker(prepared.pieces, seed=seed)
     return [random.choice(_MAKERS)(random, asker, prepared) for _ in range(count)]
 
 
 def pasted(pieces: Sequence[str]) -> str:
-    """The longest question that is taken."""
+    """Return the longest accepted query."""
     return " ".join(pieces)[:LONGEST_QUESTION]
 
 
@@ -82,7 +82,7 @@ _MAKERS: tuple[Callable[[Random, Asker, Prepared], Call], ...] = (
 
 
 def answered(recall: Recall, call: Call) -> str:
-    """The whole answer as text, without what a clock decides."""
+    """Return the complete answer as text, without clock-dependent fields."""
     told = BY_NAME[call.tool].answer(recall, {**call.arguments, "fields": "all"}, Limits())
     return json.dumps(_lasting(told.content))
 
@@ -94,7 +94,7 @@ def _lasting(value: Any) -> Any:
 
 
 def _seconds_of(pool: ConnectionPool, call: Call) -> float:
-    """How long a call takes that nobody disturbs."""
+    """Return the duration of an undisturbed call."""
     started = monotonic()
     pool.ask(lambda recall: answered(recall, call), seconds=_PATIENT).result()
     return monotonic() - started
@@ -108,7 +108,7 @@ def _fresh(prepared: Prepared, call: Call) -> str:
 def _disturbed(
     prepared: Prepared, count: int, *, is_cancelled: bool, counted: Callable[..., None], name: str
 ) -> None:
-    """End so many calls at moments of their usual time, and look at the answer that follows each of them."""
+    """End `count` calls at moments within their usual time, and check the answer after each."""
     asked, random = calls(prepared, count, seed=count), Random(f"moments {count} {is_cancelled}")
     following = calls(prepared, 5, seed=0)
     expected = [_fresh(prepared, each) for each in following]
@@ -139,12 +139,12 @@ def _disturbed(
 
 
 def _timed(recall: Recall, call: Call) -> tuple[float, str]:
-    """When the connection was free, and the answer."""
+    """Return the time when the connection was free, and the answer."""
     return monotonic(), answered(recall, call)
 
 
 def _how_it_ended(asked: Asked[str]) -> type[RecallError] | None:
-    """None where it was answered."""
+    """Return the error of a call, or None if it was answered."""
     try:
         asked.result()
     except RecallError as error:
@@ -203,7 +203,7 @@ def test_timed_out_call_is_reported_and_next_call_succeeds(
 
 
 class _Counting(deadline.Deadline):
-    """A deadline that is never over, and how often it was looked at."""
+    """A deadline that never expires, and counts its checks."""
 
     looks = 0
 

@@ -1,4 +1,4 @@
-"""Whatever a writer commits meanwhile, each answer to many clients is that of one state that was committed."""
+"""During any commits, each answer to many clients belongs to one committed state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RESTLESS = [f"docs/restless{number}.md" for number in range(RESTLESS)]
 
 
 class Call(NamedTuple):
-    """A tool with its arguments. is_of_all: it finds every chunk of the store."""
+    """A tool with its arguments. is_of_all: its answer covers every chunk of the store."""
 
     tool: str
     arguments: dict[str, Any]
@@ -35,7 +35,7 @@ class Call(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A call, and its whole answer; an error's code in its place."""
+    """A call, and its complete answer or error code."""
 
     call: Call
     answer: dict[str, Any]
@@ -43,7 +43,7 @@ class Answered(NamedTuple):
 
 
 def calls(random: Random, chunks: list[str]) -> Iterator[Call]:
-    """Calls without end. chunks: ids of some that stay."""
+    """Yield calls without end. chunks: ids of some permanent chunks."""
     while True:
         some = " ".join(random.sample(WORDS, 2))
         words = random.choice(("restless", "common", f"common {some}", some))
@@ -64,12 +64,12 @@ def calls(random: Random, chunks: list[str]) -> Iterator[Call]:
 
 
 def _whole(call: Call) -> Call:
-    """The same, whose text is the object."""
+    """Return the same call with the object as its text."""
     return call if "fields" not in call.arguments else call._replace(arguments={**call.arguments, "fields": "all"})
 
 
 def complaints(history: History, answered: Answered) -> list[str]:
-    """Why the answer is not that of one committed state."""
+    """Return the reasons why the answer belongs to no committed state."""
     call, answer, text = answered
     if "code" in answer:
         return [f"{call.tool}: {answer['code']} {answer['message']}"]
@@ -90,7 +90,7 @@ def _texts(answer: dict[str, Any]) -> list[str]:
 
 
 def in_the_pool(pool: ConnectionPool, call: Call) -> Answered:
-    """The answer of a connection of this process."""
+    """Return the answer of a connection of this process."""
     try:
         told = pool.ask(lambda recall: BY_NAME[call.tool].answer(recall, call.arguments, Limits())).result()
     except Busy:
@@ -102,7 +102,7 @@ def in_the_pool(pool: ConnectionPool, call: Call) -> Answered:
 
 @contextmanager
 def writing(base: Path, commits: int) -> Iterator[Callable[[], bool]]:
-    """A writer, until it has made its commits; gives whether it still writes."""
+    """Run a writer until it has made its commits; yield a function that returns True while it writes."""
     with started(base, commits) as writer:
         try:
             yield lambda: writer.poll() is None

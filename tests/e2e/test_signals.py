@@ -1,4 +1,4 @@
-"""Signals: one that comes while the workbench starts, and the Ctrl-C of who has borrowed the terminal."""
+"""Signals during the start of the workbench, and Ctrl-C in a program that uses its terminal."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_workbench_with_partial_terminal_does_not_start(tmp_path: Path) -> None:
 
 
 def _on_a_terminal(command: list[str], folder: Path, **elsewhere: int) -> tuple[str, int]:
-    """Everything that is drawn and said, and the exit code."""
+    """Return the complete output and the exit code."""
     outside, inside = pty.openpty()
     fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}

@@ -1,4 +1,4 @@
-"""Streams that are closed or full, and a Ctrl-C at the start: one line, a true exit status, no traceback."""
+"""Closed or full streams, and Ctrl-C at the start: one line, the right exit status, no traceback."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def in_shell(line: str, cwd: Path, module: str = "recall_core") -> tuple[int, st
 
 
 def typed(line: str, cwd: Path, module: str = "recall_core") -> tuple[int, str, str]:
-    """The same for a line of one command, with its redirections, in a process that starts at once."""
+    """Return the same for one command with redirections, in a process that starts at once."""
     streams: dict[int, int | None] = {0: warm.DEVNULL, 1: warm.PIPE, 2: warm.PIPE}
     for number, arrow, target in REDIRECTED.findall(line):
         streams[int(number or arrow == ">")] = warm.CLOSED if target == "&-" else os.open(target, os.O_WRONLY)
@@ -72,7 +72,7 @@ def ended(done: subprocess.CompletedProcess[str]) -> tuple[int, str, str]:
 
 
 def last(told: str) -> str:
-    """What stands below the figures."""
+    """Return the text below the figures."""
     return told.splitlines(keepends=True)[-1]
 
 
@@ -195,7 +195,7 @@ def test_sigterm_during_first_import_is_quiet(tmp_path: Path) -> None:
 
 
 def expect_quiet_end(folder: Path, module: str, place: str, number: str) -> None:
-    """Send the signal when the program imports the place."""
+    """Send the signal while the program imports the module `place`."""
     done = subprocess.run(
         [sys.executable, "-c", EARLY, module, place, number],
         cwd=folder, env=environment(), capture_output=True, text=True, check=False,

@@ -1,4 +1,4 @@
-"""The terminal of a workbench goes away: the workbench ends, and the query is kept for the next one."""
+"""The terminal of a workbench disappears: the workbench ends, and its query is kept for the next one."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_closed_terminal_ends_the_workbench_and_its_child(
 @pytest.mark.tmux
 @pytest.mark.skipif(sys.platform != "linux", reason="whether it stands still is read in /proc")
 def test_lost_terminal_ends_a_background_workbench(terminal: Terminal, tmp_path: Path) -> None:
-    """timeout(1) starts what it runs in the background, where Textual stops it; a lost terminal sends SIGCONT too."""
+    """timeout(1) runs its child in the background, where Textual stops it; a lost terminal sends SIGCONT too."""
     command = f"echo $$ > pid; exec {sys.executable} -m recall_tui --store {build_store(tmp_path)}"
     (tmp_path / "started").write_text(command, encoding="utf-8")
     terminal.start("bash -c 'timeout 500 sh started; sleep 1'", cwd=tmp_path)
@@ -114,7 +114,7 @@ sys.exit(main())
 
 
 def _threads_of_terminal(folder: Path, pid: int) -> list[str]:
-    """The names of Textual's threads in the process that runs _NAMES_THREADS there, in order."""
+    """Return the sorted names of Textual's threads in the process that runs _NAMES_THREADS there."""
     written = folder / "threads"
     written.unlink(missing_ok=True)
     os.kill(pid, signal.SIGUSR1)

@@ -1,4 +1,4 @@
-"""A recall.toml that was found, from outside: nothing reaches the server that it names before a person accepts it."""
+"""A found recall.toml, from outside: nothing reaches the server that it names before a user accepts it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEY = {"OPENAI_API_KEY": "the-key-of-this-person"}
 
 
 def run(*argv: str, cwd: Path, module: str = "recall_core", **env: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process that starts at once, with what asks a provider imported."""
+    """Run a command in a process that starts at once and has imported the provider modules."""
     return warm.run(argv, cwd=cwd, env=environment(**env), module=module, kind="providers")
 
 
@@ -32,7 +32,7 @@ def listening() -> Iterator[ProviderServer]:
 
 @pytest.fixture(scope="module")
 def theirs(tmp_path_factory: pytest.TempPathFactory, listening: ProviderServer) -> Path:
-    """A stranger's folder: a store, and a recall.toml that names the stranger's server."""
+    """Return the folder of a stranger: a store, and a recall.toml that names the stranger's server."""
     tmp_path = tmp_path_factory.mktemp("theirs")
     folder = tmp_path / "clone"
     (folder / "docs").mkdir(parents=True)
@@ -47,14 +47,14 @@ def theirs(tmp_path_factory: pytest.TempPathFactory, listening: ProviderServer) 
 
 @pytest.fixture
 def server(theirs: Path, listening: ProviderServer) -> ProviderServer:
-    """The stranger's server, which has seen nothing yet."""
+    """Return the stranger's server without any requests."""
     listening.seen.clear()
     return listening
 
 
 @pytest.fixture
 def foreign(theirs: Path, server: ProviderServer, tmp_path: Path) -> Path:
-    """A clone of the folder."""
+    """Return a clone of the folder."""
     return Path(shutil.copytree(theirs, tmp_path / "clone"))
 
 

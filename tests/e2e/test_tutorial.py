@@ -1,4 +1,4 @@
-"""The tutorial, done step by step on the demo store, as its reader would."""
+"""The tutorial, done step by step on the demo store."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ sys.exit(main())
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo store, made as `make demo` makes it without a terminal."""
+    """Return the demo store, made like `make demo` without a terminal."""
     folder = tmp_path_factory.mktemp("demo")
     source = Path(sysconfig.get_path("stdlib"))
     if not IS_NIGHTLY:
@@ -62,7 +62,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def own_demo(demo: Path, tmp_path: Path) -> Path:
-    """A copy that the tutorial may write to."""
+    """Return a copy that the tutorial may write to."""
     return Path(shutil.copytree(demo, tmp_path / "demo", symlinks=True))
 
 
@@ -74,7 +74,7 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
 
 
 def tmux_key(key: str) -> str:
-    """A key of the page as tmux names it."""
+    """Return the tmux name of a key on the page."""
     return f"C-{key[1:]}" if key.startswith("^") and len(key) > 1 else TMUX.get(key, key)
 
 
@@ -96,7 +96,7 @@ def test_the_first_commands_search_a_folder_of_notes(tmp_path: Path) -> None:
 
 
 def dom_key(key: str) -> str:
-    """A key of the page as a browser names it."""
+    """Return the browser name of a key on the page."""
     return f"Control+{key[1:]}" if key.startswith("^") and len(key) > 1 else DOM.get(key, key)
 
 
@@ -134,7 +134,7 @@ def test_every_tutorial_step_works_in_a_browser(own_demo: Path, tmp_path: Path) 
 
 
 def take(terminal: Terminal, step: Step) -> None:
-    """Do a step and wait until the screen says what it should."""
+    """Do a step and wait for the expected screen."""
     for each in step.done:
         if step.verb == "type":
             terminal.type(each)

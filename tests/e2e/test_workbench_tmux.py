@@ -1,4 +1,4 @@
-"""The workbench in a real terminal: typed at, looked at, left."""
+"""The workbench in a real terminal: typing, reading and leaving."""
 
 from __future__ import annotations
 

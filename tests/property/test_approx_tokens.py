@@ -1,4 +1,4 @@
-"""The estimate of model tokens, held against its definition, a character after the other."""
+"""The estimate of model tokens, compared with its definition character by character."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ODD = "aZ09_ \n\t\r\x0b\x1c\x1f\x85\xa0\u2028\u3000.,-é߀٣中かㄅ、。\u030
 
 
 def spelled_out(text: str) -> int:
-    """Letters, digits, CJK, other letters, marks and line ends, each by what it costs."""
+    """Return the summed cost of letters, digits, CJK, other letters, marks and line ends."""
     pieces = 0.0
     for letters, digits, cjk, letter, mark, newline in PIECES.findall(text):
         if letters:
@@ -38,7 +38,7 @@ def test_estimate_matches_its_definition(text: str) -> None:
 
 
 def begins_a_range(code: int) -> bool:
-    """Return True for a character unlike the one before it, and at either end of many a block."""
+    """Return True for a character unlike the one before it, and at both ends of many blocks."""
     return code % 128 in (0, 127) or category(chr(code)) != category(chr(code - 1))
 
 

@@ -1,4 +1,4 @@
-"""Lexical scores from occurrences: FTS5's own to nine digits, and BM25F by its definition."""
+"""Lexical scores from occurrences: FTS5's scores to nine digits, and BM25F by its definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises of the chunker that hold for every text."""
+"""Promises of the chunker for every text."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_fitting_block_is_never_split(text: str, config: Config, ruler: Counter,
 
 @st.composite
 def marked(draw: st.DrawFn) -> tuple[str, tuple[Mark, ...]]:
-    """A text with units that hold one another, and pages across them."""
+    """Return a text with nested units, and pages across them."""
     text = draw(TEXTS)
     offsets = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
     kinds = st.sampled_from(["heading", "block", "end", "class", "function", "statements", "page", "turn", "line"])
@@ -123,7 +123,7 @@ def test_spans_cover_text_for_any_marks(
 
 
 def expect_whole(text: str, marks: Sequence[Mark], spans: Sequence[Span], config: Config, ruler: Counter) -> None:
-    """No cut goes through a unit that fits."""
+    """Check that no cut goes through a unit that fits."""
     found = Outline(marks, len(text))
     for cut in [span.end for span in spans[:-1]]:
         units = found.units_around(cut)

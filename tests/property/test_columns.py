@@ -1,4 +1,4 @@
-"""A pool in arrays is ranked, explained and cut as one of tuples, to the last bit."""
+"""An array pool is ranked, explained and cut like a tuple pool, to the last bit."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def bits(value: Any) -> Any:
-    """With the sign of a zero, which is equal to the other one."""
+    """Return the value with the sign of a zero, because 0.0 == -0.0."""
     return repr(value)
 
 

@@ -1,4 +1,4 @@
-"""Excerpts of any passages, under any budget."""
+"""Excerpts of any passages under any budget."""
 
 from __future__ import annotations
 

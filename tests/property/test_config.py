@@ -1,4 +1,4 @@
-"""What `init --set` accepts is what recall.toml gives back."""
+"""Settings accepted by `init --set` read back equal from recall.toml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contexts through the service: whatever the packing, nothing is lost, nothing is over, and the account holds."""
+"""Contexts through the service: with any packing nothing is lost, the budget holds and the account adds up."""
 
 from __future__ import annotations
 

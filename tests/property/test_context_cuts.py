@@ -1,4 +1,4 @@
-"""On real code: contexts show the passage of their first hit at every budget, verbatim, and lose no code point."""
+"""On real code, contexts show the passage of their first hit at every budget, verbatim, and lose no code point."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNT = counter(MODEL_COUNTER).count
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
-    """Some large modules of the standard library."""
+    """Yield a store of some large modules of the standard library."""
     folder = tmp_path_factory.mktemp("library")
     Recall.init(str(folder), settings=("embedding=hash",))
     for name in FILES:
@@ -36,7 +36,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
 
 
 def questions(recall: Recall, number: int) -> list[str]:
-    """Some words that are next to each other in a chunk."""
+    """Return some adjacent words of chunks."""
     rng = random.Random(3)
     rowids = [key.rowid for key in recall.store.candidates(None)]
     texts = [row.chunk.text.split() for row in recall.store.fetch(rng.choices(rowids, k=number))]
@@ -45,7 +45,7 @@ def questions(recall: Recall, number: int) -> list[str]:
 
 
 def check_cuts(recall: Recall, question: str, *, step: int) -> int:
-    """Pack at every so many budgets up to 1,000 tokens. Return how many of these contexts cut their first hit."""
+    """Pack at every `step`-th budget up to 1,000 tokens. Return how many of these contexts cut their first hit."""
     passage = recall.search(question, Ask(k=1))["results"][0]["passage"]
     path = recall.search(question, Ask(k=1))["results"][0]["doc"]["path"]
     whole = recall.store.text_of(recall.store.document_at(path) or "")

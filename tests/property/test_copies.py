@@ -1,4 +1,4 @@
-"""A list that shows a text once is the list of every row with those struck whose text stood higher."""
+"""A list that shows a text once is the full list without rows whose text appears higher."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVERY = 10_000
 
 
 def struck(order: Sequence[int], kept: int, numbers: Mapping[int, int]) -> list[int]:
-    """The order without the rows of the list whose text stood higher."""
+    """Return the order without rows of the list whose text appears higher."""
     seen: set[int] = set()
     listed = []
     for place, position in enumerate(order):
@@ -43,12 +43,12 @@ def struck(order: Sequence[int], kept: int, numbers: Mapping[int, int]) -> list[
 
 
 def numbers_of(pool: Pool, texts: Sequence[int]) -> dict[int, int]:
-    """0 to 3: a text that stands once in the store."""
+    """Return the text number of each row by position; texts 0 to 3 occur once and have none."""
     return {position: text for position, text in zip(range(len(pool.keys)), texts, strict=False) if text > 3}
 
 
 def shapes(case: Case, config: Config) -> Iterator[Ranking]:
-    """Of tuples, of arrays, of estimates, reranked, and by ORDER BY."""
+    """Yield rankings of tuples, arrays and estimates, reranked, and by ORDER BY."""
     plain = rank(case.pool, config)
     yield plain
     with pytest.MonkeyPatch.context() as patch:
@@ -134,7 +134,7 @@ def test_sparse_recall_gives_no_row_to_listed_text(case: Case, config: Config, t
 
 
 def filled(home: Path, chunks: int) -> list[str]:
-    """A store whose paragraphs stand in several files, some below other titles; returns the paragraphs."""
+    """Make a store whose paragraphs appear in several files, some below other titles; return the paragraphs."""
     random = Random(chunks)
     pieces = list(corpus.paragraphs(chunks))
     common = pieces[: chunks // 8]
@@ -156,7 +156,7 @@ def filled(home: Path, chunks: int) -> list[str]:
 
 
 def asked(pieces: Sequence[str], count: int) -> Iterator[tuple[str, Ask]]:
-    """So many questions under all kinds of settings."""
+    """Yield `count` queries under all kinds of settings."""
     random = Random(count)
     for number in range(count):
         words = random.choice(pieces).split()
@@ -174,7 +174,7 @@ def asked(pieces: Sequence[str], count: int) -> Iterator[tuple[str, Ask]]:
 
 
 def told(response: Any) -> list[dict[str, Any]]:
-    """The rows without what tells of other places, and without the sentence that counts rows."""
+    """Return the rows without their other places, and without the sentence that counts rows."""
     rows = [{key: value for key, value in row.items() if key != "copies"} for row in response["results"]]
     for row in rows:
         if "explain" in row:

@@ -1,4 +1,4 @@
-"""Proofs with copies: what no weight brings in is what brute force finds, in stores whose copies have two titles."""
+"""Proofs with copies: rows that no weight admits match brute force, in stores whose copies have two titles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GRID = [Fraction(n, 100) for n in range(101)]
 
 
 def made(rng: Random) -> SqliteStore:
-    """Six texts; half of them stand in two or three files, whose titles differ."""
+    """Make a store of six texts; half of them appear in two or three files with different titles."""
     store = memory_store()
     words = [*WORDS, *SIMILAR]
     texts = [" ".join(rng.choices(words, k=rng.randint(2, 6))) + "\n" for _ in range(6)]
@@ -48,7 +48,7 @@ def asked(store: SqliteStore, rng: Random, **settings: str) -> tuple[Engine, Que
 
 
 def every_weight(lines: Lines) -> list[Fraction]:
-    """0 to 1 in hundredths, every break point, and the middle between each two of these."""
+    """Return 0 to 1 in hundredths, every break point, and the middle between adjacent ones."""
     pairs = ((x, y) for x in range(len(lines.a)) for y in range(x))
     breaks = {weight for weight in (crossing(lines, x, y) for x, y in pairs) if weight is not None}
     weights = sorted({*GRID, *breaks})
@@ -88,7 +88,7 @@ def test_proofs_with_copies_match_brute_force(monkeypatch: pytest.MonkeyPatch) -
 
 
 def standing(asker: Engine, found: Answer, weight: Fraction) -> tuple[int, ...]:
-    """The list as a search at this weight shows it, by position."""
+    """Return the list of a search at this weight, by position."""
     config = found.plan.config._replace(bm25_weight=float(1 - weight), vector_weight=float(weight))
     weighed = asker.weigh(found, config)
     assert weighed.ranked is not None

@@ -1,4 +1,4 @@
-"""Whatever the lists and the settings: overlaps keep their bounds, and causes add up to the difference."""
+"""For any lists and settings, overlaps stay within their bounds, and causes add up to the difference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ weights = st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0])
 
 
 def prefix_sum(a: list[int], b: list[int], depth: int, p: float) -> float:
-    """The definition: agreement at each depth, weighed by the chance that a reader gets there."""
+    """Return the overlap by definition: agreement at each depth, weighted by the chance that a reader gets there."""
     return (1 - p) * sum(p ** (d - 1) * len(set(a[:d]) & set(b[:d])) / d for d in range(1, depth + 1))
 
 
@@ -93,7 +93,7 @@ def configs(draw: st.DrawFn) -> Config:
 
 @st.composite
 def ranked(draw: st.DrawFn, size: int) -> tuple[Ranking, Pool, Config]:
-    """A pool of so many candidates under some settings, in order, reranked or not."""
+    """Return a ranked pool of `size` candidates with its settings, reranked or not."""
     config = draw(configs())
     asked = draw(st.sampled_from(["both", "both", "lexical", "semantic"]))
     pool = Pool(
@@ -148,7 +148,7 @@ def test_causes_add_up_to_score_difference(a: tuple[Ranking, Pool, Config], b: t
 
 @st.composite
 def chunks(draw: st.DrawFn) -> list[Row]:
-    """A document's chunks by offset, of few texts, so that some repeat."""
+    """Return a document's chunks by offset, of few texts, so that some repeat."""
     offset, rows = 0, []
     for text in draw(st.lists(st.sampled_from(["a", "bb", "ccc"]), max_size=5)):
         document = Document("d", "d", "h", "", 1, "", None, (), {})

@@ -1,4 +1,4 @@
-"""The digest that a store keeps as documents come and go is the one that the rule makes of what it holds."""
+"""The digest that a store maintains as documents come and go equals the digest of its content."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STEPS = st.lists(FILES | PATHS, max_size=8)
 
 
 def by_the_rule(store: Store) -> str:
-    """The digest of the content, worked out from what an export would tell."""
+    """Return the digest of the content, computed from the data of an export."""
     states = [
         DocumentState(
             document_id(document.path, document.hash),

@@ -1,4 +1,4 @@
-"""A pool whose cosines are estimates gives the page, the ranks and the counts that all of them would give."""
+"""A pool of estimated cosines gives the page, ranks and counts of exact cosines."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Case(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """A pool of estimates, and what was settled and read of it."""
+    """A pool of estimates, and the cosines settled and read."""
 
     pool: Pool
     settled: list[int]
@@ -57,7 +57,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def estimates_of(pool: Pool, off: Sequence[float], floor: float = FLOOR, slope: float = SLOPE) -> Estimates:
-    """As far away from the truth as they may be, times what is given for each row."""
+    """Return estimates at their largest error, times the factor for each row."""
     estimates = [
         None if cosine is None else cosine + share * 0.999 * (floor + slope * max(0.0, abs(cosine) - 0.1) * 0.9)
         for cosine, share in zip(pool.semantic, off, strict=True)

@@ -1,4 +1,4 @@
-"""Evaluation under any input: parsers that answer or refuse, measures that agree with another library."""
+"""Evaluation under any input: parsers answer or refuse, and measures agree with another library."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def judged_rankings(draw: st.DrawFn) -> tuple[dict[str, int], list[str]]:
 
 @st.composite
 def sparsely_judged(draw: st.DrawFn) -> tuple[dict[str, int], list[str]]:
-    """Some hits are not judged, some judged documents are no hits, and a grade may be below 0."""
+    """Return judgements and hits: some hits unjudged, some judged documents missing, some grades below 0."""
     documents = [f"d{number}" for number in range(draw(st.integers(2, 30)))]
     judged = draw(st.dictionaries(st.sampled_from(documents), st.integers(-1, 3)))
     judged[draw(st.sampled_from(documents))] = draw(st.integers(1, 3))

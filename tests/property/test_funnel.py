@@ -1,4 +1,4 @@
-"""Funnel counts against brute force, and each of the two ways of counting against the other."""
+"""Funnel counts compared with brute force, and the two ways of counting compared with each other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rows(store: SqliteStore) -> list[Row]:
 
 
 def passing(store: SqliteStore, where: Expr, table: Table) -> set[str]:
-    """Ids of the rows that pass, by the reference meaning."""
+    """Return ids of the rows that pass, by the reference implementation."""
     if table == "chunk":
         return {row.chunk.id for row in rows(store) if match(where, row)}
     documents = {row.doc.id: row.doc for row in rows(store)}

@@ -1,4 +1,4 @@
-"""Weighing column by column gives what weighing candidate by candidate gives, to the last bit."""
+"""Scoring by column equals scoring by candidate, to the last bit."""
 
 from __future__ import annotations
 

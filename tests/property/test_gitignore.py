@@ -1,4 +1,4 @@
-"""A walk reads the files that git would list: the same random trees, asked of both."""
+"""A walk reads the files that git lists, on the same random trees."""
 
 import os
 import random
@@ -70,7 +70,7 @@ def a_line(chance: random.Random) -> str:
 
 
 def grow(folder: Path, chance: random.Random, depth: int = 0) -> None:
-    """Files and folders three levels deep, a `.gitignore` at the top and in some of the folders."""
+    """Make files and folders three levels deep, with a `.gitignore` at the top and in some folders."""
     folder.mkdir()
     for name in chance.sample(NAMES, chance.randrange(1, 6)):
         if depth < 3 and chance.random() < 0.5:
@@ -84,7 +84,7 @@ def grow(folder: Path, chance: random.Random, depth: int = 0) -> None:
 
 
 def listed_by_git(folder: Path) -> list[str]:
-    """Every file below that no rule excludes, as git says; the developer's own settings do not count."""
+    """Return every file below that git does not exclude, without the developer's own settings."""
     clean = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
     environment = {**clean, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     ask = ["git", "-c", "core.excludesFile=", "ls-files", "-z", "--others", "--exclude-standard"]
@@ -114,7 +114,7 @@ def test_walk_finds_what_git_lists(tmp_path: Path, seed: int) -> None:
 
 
 def git_home(home: Path) -> dict[str, str]:
-    """An environment whose git asks no other person's settings than those in this folder."""
+    """Return an environment in which git reads only the settings in this folder."""
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(home),

@@ -1,4 +1,4 @@
-"""The two implementations of the `hash` embedder give the same bytes for every text in every company."""
+"""The two implementations of the `hash` embedder give the same bytes for every text in every batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentence above a ledger says nothing that the answer does not bear out, whatever was asked."""
+"""The sentence above a ledger claims nothing that the answer does not support, for any query."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def terms(result: ResultView) -> list[str]:
 def check(
     view: ExplainView, own: str, results: Sequence[ResultView], *, rank: int | None, of: int, chunks: int
 ) -> str:
-    """Every claim held against the answer; which form the sentence has."""
+    """Check every claim against the answer, and return the form of the sentence."""
     told = view["summary"]
     where = WHERE.match(told)
     assert where is not None

@@ -1,4 +1,4 @@
-"""Records of JSON are read together, and are the same as read one by one by Python's own parser, strictly."""
+"""JSON records are read together, with the same result as one by one by Python's own parser, strictly."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def refuse(constant: str) -> NoReturn:
 
 
 def one_by_one(written: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """What each record says, by its line; None in place of the first that is refused."""
+    """Yield the content of each record by line; None in place of the first refused record."""
     for line, each in enumerate(written, start=1):
         try:
             record = json.loads(each, object_pairs_hook=unique, parse_constant=refuse)

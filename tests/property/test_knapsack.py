@@ -1,4 +1,4 @@
-"""The knapsack is exact: brute force finds nothing better, and the bound is never below it."""
+"""The knapsack is exact: brute force finds nothing better, and the bound is never too low."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ledgers: leaves add up to scores, whatever the question, the settings and the shape of the expression."""
+"""Ledgers: leaves add up to scores for every query, setting and shape of the expression."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def recall_of(documents: Sequence[tuple[str, Sequence[str]]]) -> Recall:
 
 
 def check(explain: ExplainView, score: float) -> None:
-    """A score is its parts, to the last bit, and each part its leaves."""
+    """Check that a score is the sum of its parts to the last bit, and each part that of its leaves."""
     assert sum(part["points"] for part in explain["parts"]) == score
     for part in explain["parts"]:
         if "leaves" in part:
@@ -199,7 +199,7 @@ def test_word_shares_match_their_definition(question: str, text: str, dimension:
 
 
 def spelled(word: str, dimension: int) -> list[tuple[tuple[bool, str], int]]:
-    """A word's features by their spelling, with their signed weights."""
+    """Return a word's features by spelling, with their signed weights."""
     grams = [word[at : at + n] for at in range(len(word) - 2) for n in (3, 4, 5) if at + n <= len(word)]
     names = [(True, word), *((False, gram) for gram in grams)]
     return [(name, weight) for name, (_, weight) in zip(names, features(word, dimension), strict=True)]

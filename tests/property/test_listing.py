@@ -1,4 +1,4 @@
-"""A list of documents is what a plain look at every path gives, whatever prefix, glob and page are asked for."""
+"""A list of documents equals a scan of every path, for any prefix, glob and page."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def recall() -> Iterator[Recall]:
 
 
 def naive(prefix: str, glob: str | None) -> list[str]:
-    """Every path looked at."""
+    """Return the list by a scan of every path."""
     prefix = nfc(prefix)
     if prefix and not prefix.endswith("/") and any(path.startswith(f"{prefix}/") for path in PATHS):
         prefix += "/"

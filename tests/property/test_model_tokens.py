@@ -1,4 +1,4 @@
-"""The estimates of model tokens, of any text."""
+"""The estimates of model tokens for any text."""
 
 from __future__ import annotations
 

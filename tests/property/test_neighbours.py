@@ -1,4 +1,4 @@
-"""Near pairs are those of brute force, whatever the vectors, the documents and the size of a block."""
+"""Near pairs match brute force for any vectors, documents and block size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promise of every public verb: a text that is no UTF-8, or no name of a file, ends in an answer or a coded error."""
+"""Promise of every public verb: a non-UTF-8 text or impossible file name gives an answer or a coded error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the documents, the ranks and the budget: the laws of packing."""
+"""The laws of packing for any documents, ranks and budget."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Case:
 
 
 def _hit(rank: int, path: str, text: str, span: tuple[int, int], bounds: Sequence[int]) -> Hit:
-    """A hit with the passage and the match that four sorted places cut out of its chunk; none where they are one."""
+    """Return a hit; four sorted offsets cut passage and match out of its chunk. Equal offsets mean none."""
     start, end = span
     line = text.count("\n", 0, start) + 1
     last = line + text.count("\n", start, max(end - 1, start))
@@ -167,7 +167,7 @@ def test_cut_block_is_the_longest_beginning_that_fits(case: Case, budget_tokens:
 
 
 def _cuts_cleanly(text: str, index: int) -> bool:
-    """Whether neither side of the cut can belong to a longer cluster in the alphabet of these tests."""
+    """Return True if the cut separates no grapheme cluster in the alphabet of these tests."""
     return text[index - 1] not in "\u200d🇩" and text[index] not in "\u0301\u200d🇩"
 
 

@@ -27,7 +27,7 @@ IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 @st.composite
 def ranked(draw: st.DrawFn) -> list[Hit]:
-    """Hits in rank order whose spans lie anywhere in two documents."""
+    """Return hits in rank order with spans anywhere in two documents."""
     texts = {path: draw(st.text("ab \n", min_size=3, max_size=50)) for path in ("a", "b")}
     scores = sorted(draw(st.lists(st.integers(0, 100), max_size=7)), reverse=True)
     hits, seen = [], set()
@@ -45,7 +45,7 @@ def ranked(draw: st.DrawFn) -> list[Hit]:
 
 
 def alone(hits: tuple[Hit, ...], config: Config, counting: Counter) -> int:
-    """Tokens of these hits, each in a block of its own."""
+    """Return the tokens of these hits, each in a separate block."""
     sheet = layout(config, counting)
     drafts = []
     for number, hit in enumerate(hits, 1):
@@ -215,7 +215,7 @@ def test_bound_is_never_below_the_packed_worth(hits: list[Hit], budget: int, mod
 
 
 def many(count: int, *, documents: int) -> list[Hit]:
-    """Hits in rank order, of one to seven words, spread over so many documents."""
+    """Return hits in rank order, of one to seven words, spread over `documents` documents."""
     hits = []
     for rank in range(1, count + 1):
         path, text = f"{rank % documents}.md", "word " * (1 + rank * 5 % 7)

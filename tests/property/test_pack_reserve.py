@@ -1,4 +1,4 @@
-"""The laws of packing, while injected rows have a part of the budget to themselves."""
+"""The laws of packing while injected rows have a reserved part of the budget."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.property.test_pack import COUNTERS, Case, cases, configs
 
 
 class Wanted(NamedTuple):
-    """What is to be packed, and how; everything but the budget."""
+    """A packing case; everything except the budget."""
 
     case: Case
     injected: tuple[Hit, ...]
@@ -40,7 +40,7 @@ class Wanted(NamedTuple):
 
 @st.composite
 def wanted(draw: st.DrawFn, *, modes: tuple[str, ...] = ("rank", "optimal"), choices: int = 2) -> Wanted:
-    """A case with up to three injected hits, in any order; choices: the most that are pinned, and dropped."""
+    """Return a case with up to three injected hits, in any order. choices: largest number of pins and drops."""
     case = draw(cases())
     ids = [hit.chunk.id for hit in case.hits if hit.chunk]
     some = st.lists(st.sampled_from(ids), max_size=choices).map(frozenset) if ids else st.just(frozenset[str]())

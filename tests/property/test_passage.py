@@ -1,4 +1,4 @@
-"""Passages, held against a search of every window, and against the index's tokens."""
+"""Passages, compared with a search of every window and with the tokens of the index."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WEIGHTS = st.lists(st.sampled_from([1e-6, 0.5, 1.0, 1.0, 2.5]), min_size=3, max_
 
 
 def instances(text: str) -> list[Instance]:
-    """Every occurrence of the words, and of the first two beside each other."""
+    """Return every occurrence of the words, and of the first two next to each other."""
     found = [
         Instance(n, each.start(), each.end()) for n, word in enumerate(WORDS) for each in re.finditer(word, text)
     ]

@@ -1,4 +1,4 @@
-"""On real texts, 200 questions a collection: a hit shows a window by the rule, verbatim, on its true lines."""
+"""On real texts, 200 queries per collection: a hit shows a window by the rule, verbatim, with its true lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 
 
 def cranfield(folder: Path) -> tuple[Recall, list[str]]:
-    """The collection with its own questions."""
+    """Return the collection with its own queries."""
     if not Path(DATA, "cranfield", "corpus.jsonl").is_file():
         pytest.skip("RECALL_DATA names no folder with cranfield/")
     shutil.copy(Path(DATA, "cranfield", "corpus.jsonl"), folder)
@@ -38,7 +38,7 @@ def cranfield(folder: Path) -> tuple[Recall, list[str]]:
 
 
 def library(folder: Path) -> tuple[Recall, list[str]]:
-    """The interpreter's own, with words drawn from it."""
+    """Return the interpreter's library, with words drawn from it."""
     files = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")) + sorted(
         Path(sysconfig.get_path("stdlib")).glob("[a-m]*/*.py")
     )
@@ -46,7 +46,7 @@ def library(folder: Path) -> tuple[Recall, list[str]]:
 
 
 def documentation(folder: Path) -> tuple[Recall, list[str]]:
-    """What packages of the system say of themselves."""
+    """Return the documentation of system packages, with words drawn from it."""
     files = [path for path in sorted(Path("/usr/share/doc").rglob("*")) if path.is_file() and path.suffix != ".gz"]
     if not files:
         pytest.skip("this machine has no /usr/share/doc")
@@ -66,7 +66,7 @@ def filled(folder: Path, files: list[Path], *, parser: str = "auto") -> Recall:
 
 
 def drawn(recall: Recall) -> tuple[Recall, list[str]]:
-    """Questions of one to six words that stand near each other, some of them as a phrase."""
+    """Return queries of one to six nearby words, some of them as a phrase."""
     rng = random.Random(7)
     rowids = [key.rowid for key in recall.store.candidates(None)]
     questions = []
@@ -90,7 +90,7 @@ def test_every_hit_shows_what_the_index_counts(collection: object, tmp_path: Pat
 
 
 def checked(recall: Recall, question: str) -> Iterator[bool]:
-    """Of each hit whether the index counts anything in its text; all that is shown of it is held to the rule."""
+    """Yield for each hit whether the index counts anything in its text; check the shown passage against the rule."""
     found = recall.engine.answer(recall.engine.words_plan(question, Ask()))
     query, _ = lexical_query(found.plan, recall.store)
     assert isinstance(query, LiteralQuery)

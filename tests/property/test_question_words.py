@@ -1,4 +1,4 @@
-"""Whatever is asked: what is dropped is told, something remains, and nothing else becomes of the rest."""
+"""For any query, dropped words are reported, some words remain, and the others are unchanged."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ CHOICES = SETTINGS["stop_words"].choices
 
 
 def is_within(some: list[str], whole: list[str]) -> bool:
-    """Whether a list is another one with some left out, in its order."""
+    """Return True if a list is a subsequence of another one."""
     rest = iter(whole)
     return all(each in rest for each in some)

@@ -1,4 +1,4 @@
-"""Receipts: of whatever answer, the same question gives the same; and no byte of one can be another."""
+"""Receipts: a repeated query gives an identical answer, and every changed byte is detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a store holds and however it was cut: cut anew, it is as if it had been cut so from the start."""
+"""A rechunked store equals one that was chunked that way from the start, for any content."""
 
 from __future__ import annotations
 

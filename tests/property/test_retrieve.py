@@ -1,4 +1,4 @@
-"""Strict filters, complete scoring and pages, against brute force over every row."""
+"""Strict filters, complete scores and pages, compared with brute force over every row."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_filtered_answer_matches_brute_force(
 
 
 def scored(query: LiteralQuery, config: Config) -> dict[int, float]:
-    """Every row that holds a phrase, scored by the formula of the core from what stands in all of them."""
+    """Return the score of every row that contains a phrase, by the core's formula over all of these rows."""
     counts = store().occurrences(query, None)
     holding = sorted(set().union(*counts.counts))
     return dict(zip(holding, scores(counts, holding, config), strict=True))

@@ -1,4 +1,4 @@
-"""An edited root leaves a store as if it had never been otherwise."""
+"""An edited root gives the store of a fresh root."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROOTS = st.lists(st.builds(Root, st.sampled_from([".", "sub", "x"]), **RULES), m
 
 
 def synced(recall: Recall) -> list[tuple[object, ...]]:
-    """Every document with its labels and its text, once the folders are synced."""
+    """Sync the folders and return every document with its labels and its text."""
     list(recall.sync())
     _, rows = recall.store.scan(None, table="doc", order=(), limit=None, offset=0)
     found = recall.store.documents([rowid for rowid, _ in rows]).values()

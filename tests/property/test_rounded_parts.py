@@ -1,4 +1,4 @@
-"""Figures that are shown in three decimals add up to their total as that is shown, and none is far from its value."""
+"""Figures shown with three decimals add up to their shown total, and each is near its value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random and mutated queries against a store while there is time: an answer or a coded error, nothing else."""
+"""Random and mutated queries for a limited time: each gives an answer or a coded error."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def assembled(chance: random.Random) -> str:
 
 
 def check(recall: Recall, text: str) -> bool:
-    """True when the text was a query."""
+    """Return True if the text is a valid query."""
     highlight(text)
     complete(text, len(text) // 2, vocabulary=NoVocabulary())
     response, error = asked(recall, text)

@@ -1,4 +1,4 @@
-"""SQL planted in every position of a query is a value or a coded error, never a statement."""
+"""SQL in any position of a query is a value or a coded error, never a statement."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ INTERNAL = ("internal_error", "store_failed", "store_corrupt", "io_error")
 
 
 def refusal(ask: Callable[[], Any]) -> str | None:
-    """The code with which a question is refused."""
+    """Return the error code of a refused query."""
     try:
         ask()
     except RecallError as error:
@@ -103,7 +103,7 @@ def refusal(ask: Callable[[], Any]) -> str | None:
 
 
 class Guard:
-    """A store with something to lose, and every statement that runs in it."""
+    """A store with data to lose, and every statement that runs in it."""
 
     def __init__(self) -> None:
         self.store = memory_store()
@@ -122,7 +122,7 @@ class Guard:
         return [self.store.db.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
 
     def check(self, rql: str) -> None:
-        """The query is answered or refused; nothing changed, and no statement held any of its text."""
+        """Check that the query is answered or refused, nothing changed, and no statement contained its text."""
         self.statements.clear()
         for ask in (
             self.recall.query,

@@ -1,4 +1,4 @@
-"""Random trees over random rows: printing loses nothing, SQL means what match() means, no text crashes."""
+"""Random trees over random rows: printing is lossless, SQL agrees with match(), and no text crashes."""
 
 import json
 from collections.abc import Callable
@@ -90,7 +90,7 @@ def betweens(draw: st.DrawFn, field: Field) -> Between:
 
 
 def predicates_on(field: Field) -> st.SearchStrategy[Expr]:
-    """Every predicate that the grammar allows on this field."""
+    """Return every predicate that the grammar allows on this field."""
     here, values = st.just(field), operands(field)
     several = st.lists(values, min_size=1, max_size=4).map(tuple)
     shapes = [
@@ -307,7 +307,7 @@ def test_matching_values_begin_with_the_prefix(pattern: str, value: str) -> None
 
 
 def naive_like(pattern: str, value: str) -> bool:
-    """LIKE by its definition, exponential and obviously right."""
+    """Return the result of LIKE by its definition; exponential and obviously right."""
     if not pattern:
         return not value
     if pattern[0] == "%":
@@ -318,7 +318,7 @@ def naive_like(pattern: str, value: str) -> bool:
 
 
 def naive_glob(pattern: list[str], path: list[str]) -> bool:
-    """GLOB over segments by its definition, for patterns of letters, stars and question marks."""
+    """Return the result of GLOB over segments by its definition, for letters, stars and question marks."""
     if not pattern:
         return not path
     if pattern == ["**"]:

@@ -1,7 +1,7 @@
 """Twice the text takes about twice the time: every regex and parser of ingest and RQL, on its worst strings.
 
-A string is made long enough that the longer of two takes 50 ms of processor time, or up to a cap. What takes less at
-the cap is quick enough. The cap is low in CI, where only what is quadratic with a large factor shows.
+Strings grow until the longer of two takes 50 ms of CPU time, or up to a cap. Anything faster at the cap is quick
+enough. The cap is low in CI, where only quadratic time with a large factor shows.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ Call = Callable[[str], object]
 
 
 def seconds(call: Call, text: str, times: int) -> float:
-    """Return the best processor time of so many calls. A deliberate error is an answer, any other one is not."""
+    """Return the best CPU time of `times` calls. A deliberate error counts as an answer; other errors propagate."""
     best = float("inf")
     for _ in range(times):
         before = process_time()
@@ -80,7 +80,7 @@ def seconds(call: Call, text: str, times: int) -> float:
 
 
 def growth(call: Call, head: str, unit: str, tail: str, cap: int = CAP) -> float:
-    """Return how many times as long twice the text takes; 0 where it never takes 50 ms."""
+    """Return the time of twice the text as a multiple; 0 if it never takes 50 ms."""
 
     def text(size: int) -> str:
         return head + unit * (size // len(unit)) + tail
@@ -104,7 +104,7 @@ def growth(call: Call, head: str, unit: str, tail: str, cap: int = CAP) -> float
 def check(name: str, call: Call, strings: Iterator[tuple[str, str, str]], cap: int = CAP) -> list[str]:
     """Return the first string that takes more than linear time, if any.
 
-    It is measured three times, since others use the processor too.
+    Each string is measured three times, because other processes use the CPU too.
     """
     slow = (each for each in strings if all(growth(call, *each, cap) > MOST for _ in range(3)))
     return [f"{name}: {each!r}" for each in islice(slow, 1)]
@@ -148,7 +148,7 @@ def held(value: object) -> Iterator[re.Pattern[Any]]:
 
 
 def patterns(*packages: str) -> dict[str, re.Pattern[Any]]:
-    """Every compiled pattern of the packages' modules, also in their tables, by a name."""
+    """Return every compiled pattern of the packages' modules and their tables, by name."""
     found: dict[str, re.Pattern[Any]] = {}
     seen = set()
     for module in modules(*packages):
@@ -161,7 +161,7 @@ def patterns(*packages: str) -> dict[str, re.Pattern[Any]]:
 
 
 def callers(name: str, pattern: re.Pattern[Any]) -> Iterator[Call]:
-    """Yield the ways in which a pattern is used: from a place on, and from every place."""
+    """Yield the ways to use a pattern: from one position on, and from every position."""
     place, _, own = name.partition(":")[0].rpartition(".")
     source = getsource(importlib.import_module(place))
     is_bytes = isinstance(pattern.pattern, bytes)
@@ -178,7 +178,7 @@ def callers(name: str, pattern: re.Pattern[Any]) -> Iterator[Call]:
 
 
 def example(items: Any, choose: Random) -> str:
-    """Return a string that a parsed pattern might well match."""
+    """Return a string that a parsed pattern probably matches."""
     text = ""
     for code, value in items:
         if code is codes.LITERAL:
@@ -210,7 +210,7 @@ def member(item: Any) -> str:
 
 
 def attacks(pattern: re.Pattern[Any], choose: Random) -> Iterator[tuple[str, str, str]]:
-    """Yield heads, units and tails: the plain ones, and the beginnings of what the pattern matches, with any run."""
+    """Yield heads, units and tails: plain ones, and the beginnings of matches with any run."""
     source = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
     tree = regex_parser.parse(source, pattern.flags & (re.VERBOSE | re.DOTALL | re.IGNORECASE | re.MULTILINE))
     yield from (("", unit, tail) for unit in UNITS for tail in ("", "\x01"))
@@ -223,7 +223,7 @@ def attacks(pattern: re.Pattern[Any], choose: Random) -> Iterator[tuple[str, str
 
 
 def slow_patterns(found: dict[str, re.Pattern[Any]], bounded: Iterable[str]) -> list[str]:
-    """Return a string for each pattern, those left out that are never given one."""
+    """Return a slow string for each pattern, without the patterns for bounded input."""
     slow = []
     for name, pattern in found.items():
         if not any(f".{each}:" in name for each in bounded):
@@ -356,7 +356,7 @@ def sample(strings: list[tuple[str, str, str]], name: str, count: int) -> Iterat
 
 
 def slow_files(name: str, samples: Samples) -> list[str]:
-    """Return a string for each of the samples of a parser that takes more than linear time."""
+    """Return a string for each sample of a parser that takes more than linear time."""
     units = [("", unit, "") for unit in (*UNITS, *BLOCKS, *OWN_UNITS.get(name, ()))]
     return [slow for place, read in readings(name, samples) for slow in check(place, read, sample(units, place, 3))]
 

@@ -1,4 +1,4 @@
-"""Commands that are printed to be run again: a shell reads the words they were made of."""
+"""Printed commands can be typed again: a shell reads the words they were made of."""
 
 from __future__ import annotations
 

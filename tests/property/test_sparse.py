@@ -1,4 +1,4 @@
-"""What no reordering may do: lose a row, change a score, touch a page it was not asked to, break the ledger."""
+"""No reordering loses a row, changes a score, touches another page or breaks the ledger."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def pools(draw: st.DrawFn, cosines: st.SearchStrategy[float | None] = COSINES) -
 
 
 def counts(pool: Pool) -> dict[int, int]:
-    """Chunks of each document: every other one has more than are in the pool, and is long."""
+    """Return the number of chunks per document; every second document is long and has more than the pool contains."""
     documents = [key.doc_rowid for key in pool.keys]
     return {document: documents.count(document) + 3 * (document % 2) for document in documents}
 

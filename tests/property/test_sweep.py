@@ -1,4 +1,4 @@
-"""Whatever the lines, the depth and the ties: the sweep is what ranking again at every weight would show."""
+"""For any lines, depth and ties, the sweep equals a new ranking at every weight."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def ranked_again(lines: Lines, w: Fraction) -> list[int]:
 
 
 def every_crossing(lines: Lines) -> list[Fraction]:
-    """0, 1 and each weight between them at which some two candidates score the same."""
+    """Return 0, 1 and each weight between them at which two candidates have equal scores."""
     found = {Fraction(0), Fraction(1)}
     for i in range(len(lines.a)):
         for j in range(i):
@@ -69,7 +69,7 @@ def every_crossing(lines: Lines) -> list[Fraction]:
 
 
 def every_piece(lines: Lines) -> list[Fraction]:
-    """One weight of each piece of the finest division there is: all crossings, and between all of them."""
+    """Return all crossings and one weight between each two."""
     crossings = every_crossing(lines)
     return sorted([*crossings, *((low + high) / 2 for low, high in pairwise(crossings))])
 
@@ -148,7 +148,7 @@ def test_text_ranks_as_its_best_copy_at_every_weight(lines: Lines, k: int, data:
 
 
 def firsts_of_texts(lines: Lines, texts: list[int], w: Fraction) -> dict[int, int]:
-    """Each text, best first, with the candidate that stands for it."""
+    """Return the best-ranked candidate of each text, best first."""
     firsts: dict[int, int] = {}
     for position in ranked_again(lines, w):
         firsts.setdefault(texts[position], position)
@@ -218,7 +218,7 @@ def test_member_intervals_join_order_intervals(lines: Lines, k: int) -> None:
 
 @st.composite
 def unions(draw: st.DrawFn) -> tuple[Interval, ...]:
-    """Intervals in ascending order that do not touch."""
+    """Return ascending intervals that do not touch."""
     lines = weighted_lines(*(draw(st.lists(coarse, min_size=4, max_size=4)) for _ in range(2)))
     return pin_weights(lines, draw(st.integers(0, 3)), 2, draw(st.sampled_from(WANTS)))
 
@@ -242,7 +242,7 @@ def random_pool(rng: random.Random, n: int, decimals: int) -> Pool:
 
 @pytest.mark.parametrize(("fusion", "decimals"), [("weighted", 6), ("weighted", 2), ("rrf", 6)])
 def test_real_ranking_agrees_in_every_cell(fusion: str, decimals: int) -> None:
-    """More than 2,000 cells for each of three kinds of pool, none different."""
+    """More than 2,000 cells for each of three kinds of pool, without a difference."""
     rng = random.Random(7)
     cells = 0
     while cells < 2_000:
@@ -258,7 +258,7 @@ def test_real_ranking_agrees_in_every_cell(fusion: str, decimals: int) -> None:
 
 @pytest.mark.parametrize("whole", [10, 4, 7])
 def test_real_ranking_agrees_at_every_crossing_of_tenths(whole: int) -> None:
-    """All candidates whose values are tenths, in one pool: at weights of tenths most of them tie with others."""
+    """All candidates with values in tenths, in one pool: at weights in tenths most of them tie."""
     tenths = [tenth / 10 for tenth in range(11)]
     columns = [tuple(column) for column in zip(*product(tenths, tenths), strict=True)]
     keys = tuple(Key(i, i, f"{i:05}.txt", 0, 1) for i in range(len(columns[0])))

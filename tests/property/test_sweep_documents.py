@@ -1,4 +1,4 @@
-"""Whatever the chunks of a document: the sweep ranks it as its best chunk, at every weight; and as `rank` does."""
+"""The sweep ranks a document as its best chunk at every weight, like `rank`."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_every_cell_of_every_query_shape_matches() -> None:
 
 
 def check_cells(seed: int, shapes: tuple[str, ...], *, cells: int) -> None:
-    """Asks until so many cells of chunks, and of documents, were looked at. shapes: beside words made up."""
+    """Run queries until `cells` cells of chunks and of documents are checked. shapes: further queries."""
     rng = random.Random(seed)
     words = ["".join(rng.choice("abcdeimnorst") for _ in range(rng.randint(3, 7))) for _ in range(300)]
     written = [*words, *(shape.strip('"') for shape in shapes * 2)]
@@ -106,7 +106,7 @@ def pool_of(store: SqliteStore, text: str, config: Config) -> Pool:
 
 
 def compared(pool: Pool, config: Config, swept: Sweep, *, by_document: bool) -> int:
-    """Ranks again in the middle of every cell; how many there were."""
+    """Rank again in the middle of every cell, compare, and return the number of cells."""
     cells = swept.orders[1::2].tolist()
     for low, high, row in zip(swept.weights[:-1], swept.weights[1:], cells, strict=True):
         weight = float((low + high) / 2)

@@ -1,4 +1,4 @@
-"""Whatever a store holds: an export survives import unchanged, and nothing altered gets in."""
+"""An export survives import unchanged, and no altered export is imported, for any store."""
 
 from __future__ import annotations
 

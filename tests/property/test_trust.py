@@ -1,4 +1,4 @@
-"""Whatever settings were found: what is not accepted neither asks a server nor loads a plug-in."""
+"""Found settings: unaccepted ones neither contact a server nor load a plug-in."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def server() -> Iterator[ProviderServer]:
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory, server: ProviderServer) -> Iterator[list[Recall]]:
-    """One of hash vectors and one of a server's."""
+    """Yield a store of hash vectors and one of a server's vectors."""
     opened = []
     for embedding in ("hash", "openai"):
         folder = tmp_path_factory.mktemp(embedding)
@@ -96,7 +96,7 @@ def waiting(acts: tuple[Act, ...]) -> set[str]:
 
 
 def may_be_asked(config: Config, name: str) -> bool:
-    """Whether this kind may leave the program under these settings."""
+    """Return True if this kind may leave the program under these settings."""
     if name in SERVERS:
         is_here = config.embedding_url == HERE or (not config.embedding_url and name in ("ollama", "llamacpp"))
         return config.allow_network or is_here

@@ -1,4 +1,4 @@
-"""The sentence above a ledger in the workbench says nothing that the answer does not bear out."""
+"""The sentence above a ledger in the workbench claims nothing that the answer does not support."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COUNT = re.compile(r"\((\d+) of (\d+)\)|which (\d+) of (\d+) chunks hold|alone o
 
 
 class Told(NamedTuple):
-    """A sentence with what it is about."""
+    """A sentence with its subject."""
 
     text: str
     words: tuple[str, ...]

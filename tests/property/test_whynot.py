@@ -1,4 +1,4 @@
-"""Fixes that keep their promise: asked anew they bring the target in, the next smaller change does not."""
+"""Fixes keep their promise: a new query shows the target, and the next smaller change does not."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FILTERS = st.recursive(
 
 @lru_cache(maxsize=4)
 def made(seed: int) -> SqliteStore:
-    """24 documents of one to three chunks; of an odd seed, a third of them again under another title."""
+    """Return 24 documents of one to three chunks; for an odd seed, a third of them again under another title."""
     store = memory_store()
     vocabulary = [word for pair in zip(WORDS, SIMILAR, strict=True) for word in pair]
     files = []
@@ -79,7 +79,7 @@ def asker_of(store: SqliteStore) -> Engine:
 
 
 def shows(store: SqliteStore, question: Question, row: Row) -> bool:
-    """Whether a search, or a context, asked from scratch, shows the chunk."""
+    """Return True if a new search or context shows the chunk."""
     asker = asker_of(store)
     found = asker.answer(plan_of(question, asker))
     if question.budget_tokens is None:
@@ -131,7 +131,7 @@ CONTEXTS = st.builds(
 
 
 def fixed(seed: int, question: Question, pick: int) -> tuple[SqliteStore, Row, Fixes] | None:
-    """What brings a chunk in that the question does not show; None where it does."""
+    """Return the fixes for a chunk that the query does not show, or None if it shows it."""
     store = made(seed)
     keys = store.candidates(None)
     key = keys[pick % len(keys)]

@@ -1,4 +1,4 @@
-"""On real questions: every relevant document that the list misses has a confirmed fix, or the proof against one."""
+"""On real queries, every relevant document that the list misses has a confirmed fix, or a proof against one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_missed_relevant_document_has_a_fix_or_a_proof(tmp_path: Path) -> 
 
 
 def checked(recall: Recall, words: str, path: str) -> bool:
-    """Whether the document is missed; if so, that its account is whole."""
+    """Return True if the document is missed, after a check that its account is complete."""
     view = recall.why_not(words, path, Ask())["whynot"]
     if view["present"]:
         return False

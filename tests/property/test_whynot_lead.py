@@ -1,4 +1,4 @@
-"""What a why-not knows without asking: what stays ahead, ranks in a whole list, and what is retrieved alike."""
+"""Shortcuts of whynot: what stays ahead, ranks in a full list, and equal retrievals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ POOLS = st.none() | st.integers(1, 12)
 
 
 def weights(share: float) -> Settings:
-    """Words and meaning, which has this share."""
+    """Return weights with this semantic share."""
     return {"bm25_weight": round(1 - share, 1), "vector_weight": share}
 
 
@@ -54,7 +54,7 @@ VALUES = st.sampled_from([{**weights(share), **others} for share in (0.1, 0.5, 0
 def start_of(
     seed: int, question: Question, pick: int, depth: int | None, values: Settings
 ) -> tuple[SqliteStore, KeptAsker, Start, Sought]:
-    """A question with its answer, of a bounded pool or a whole one, and a chunk of the store."""
+    """Return a query with its answer, of a bounded pool or a complete one, and a chunk of the store."""
     question = with_settings(question, {"pool": depth or 200, **values})
     store = made(seed)
     keys = store.candidates(None)
@@ -70,7 +70,7 @@ def most_vectors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 
 def tried(asker: KeptAsker, start: Start, sought: Sought) -> Sequence[tuple[Question, bool]]:
-    """The question with each word of the chunk's text, and whether that is passed over."""
+    """Return the query with each word of the chunk's text added, and whether whynot skips it."""
     words = rare_words(asker, start, sought)
     led = lead(asker, start, sought, words)
     questions = [with_word(start.question, word.text) for word in words]
@@ -121,7 +121,7 @@ def test_skipped_spelling_brings_nothing_in(
 
 
 def words_of(store: SqliteStore) -> list[str]:
-    """Every word of its texts."""
+    """Return every word in the texts of the store."""
     texts = [row.chunk.text for row in store.fetch([key.rowid for key in store.candidates(None)])]
     return list(dict.fromkeys(store.tokens(" ".join(texts))))
 

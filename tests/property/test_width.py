@@ -1,4 +1,4 @@
-"""Lines that are fitted into a terminal: never wider, nothing lost, and commands that a shell reads as before."""
+"""Lines fitted into a terminal are never wider, lose nothing, and commands still parse in a shell."""
 
 from __future__ import annotations
 
