@@ -1,1 +1,1 @@
-"""The workbench: the terminal program in which people see why a chunk ranks. Importing it loads no Textual."""
+"""The workbench: the terminal program that shows why a chunk ranks where it does. Importing it loads no Textual."""

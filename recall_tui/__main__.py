@@ -9,9 +9,9 @@ from recall_core.adapters import starting
 
 
 def main() -> int:
-    """Run the process's command line and return its exit code."""
+    """Run the command line of the process and return its exit code."""
     starting.begin()
-    from recall_core.adapters import cli  # noqa: PLC0415 - Ctrl-C may come meanwhile  # noqa: PLC0415 - Ctrl-C may come meanwhile
+    from recall_core.adapters import cli  # noqa: PLC0415 - Ctrl-C may come meanwhile
     from recall_tui import program  # noqa: PLC0415 - as above
 
     if "_ARGCOMPLETE" in os.environ:

@@ -1,4 +1,4 @@
-"""The workbench application: wires keys and threads to the session, and the session to the screen."""
+"""The workbench application: connects keys and threads to the session, and the session to the screen."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ from recall_tui.widgets.editor import Editor
 
 LEFT = 1  # button
 SWITCH_SECONDS = 0.001
-"""A key waits for a thread that computes at most so long, several times on its way; Python's own is 5 ms."""
+"""Longest wait of a key for a computing thread, which a key does several times. Python's default is 5 ms."""
 NARROW = 100
-"""Columns below which one pane at a time shows what is behind the results; the style sheet has the same number."""
+"""Width below which the panes after the results share one place. The style sheet has the same number."""
 MOST_PAIRS = 256  # of colours; a theme has a few dozen
 _REMOTE_FONT = re.compile(r"\s*@font-face \{[^}]*\}")
 
 
 class WholeCells(ScrollBarRender):
-    """Begins and ends its thumb between two cells, since not every terminal draws parts of one."""
+    """A scrollbar whose thumb covers whole cells, since not every terminal draws parts of a cell."""
 
     VERTICAL_BARS: ClassVar[list[str]] = [" "]
     HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
@@ -77,21 +77,21 @@ class WholeCells(ScrollBarRender):
 
 @lru_cache(MOST_PAIRS)
 def inner_outer(base: Color, background: Color) -> tuple[Style, Style]:
-    """Return the style within a widget's edge and the one around it.
+    """Return the style within a widget's edge and the style around it.
 
-    Textual 8 remembers these pairs by the widget's line cache too, and so keeps the painted lines of the last 1,024
-    widgets (Textualize/textual#6665). Harmless where that is mended.
+    Textual 8 caches these pairs with the widget's lines, and so keeps the drawn lines of the last 1,024 widgets
+    (Textualize/textual#6665). Harmless once that is fixed.
     """
     return Style(background=base + background), Style(background=base)
 
 
 def _actions() -> type[Provider]:
-    """What the palette searches."""
+    """Return the provider that the palette searches."""
     return Actions
 
 
 class Workbench(Host):
-    """One session over one store. store: the --store value, or None for the store of the current folder."""
+    """A session over a store. store: the --store value, or None for the store of the current folder."""
 
     TITLE = "Recall"
     CSS_PATH = "app.tcss"
@@ -105,56 +105,56 @@ class Workbench(Host):
         liked = self.remembered.theme if self.remembered.theme in themes.NAMES else themes.NAMES[0]
         self.theme = themes.NO_COLOUR if colourless else liked
         self.set_class(glyphs_for(os.environ) is ASCII, "-ascii")
-        ScrollBar.renderer = WholeCells  # Textual has one for all of a process
+        ScrollBar.renderer = WholeCells  # shared by the whole process
         StylesCache.get_inner_outer = staticmethod(inner_outer)  # type: ignore[assignment]
         self._shades = cache(themes.Shades)
         self.turns = Turns(self, self._deal)
         self.stopped: tuple[Exception, str] | None = None
-        """The defect that ended it, and what was written then."""
+        """The defect that ended it, and the query text at that time."""
 
     def get_default_screen(self) -> Bench:
-        """The panes."""
+        """Return the panes."""
         return self.bench
 
     def get_driver_class(self) -> type[Driver]:
-        """The one for a terminal that may go away, unless the environment names another."""
+        """Return the driver for a terminal that may go away, unless the environment names another."""
         kind = super().get_driver_class()
         return TerminalDriver if issubclass(TerminalDriver, kind) else kind
 
     def refresh_css(self, animate: bool = True) -> None:
-        """The style sheet with the colours of the theme; before there are panes it has yet to be read, once."""
+        """Refresh the style sheet with the theme's colours. Before there are panes, only set the variables."""
         if self.bench.is_mounted:
             super().refresh_css(animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 
     def on_mount(self) -> None:
-        """Open the store, and load the engine for it, behind the first frame."""
+        """Open the store and load the engine after the first frame."""
         self.call_after_refresh(self._behind_first_frame)
 
     async def on_event(self, event: events.Event) -> None:
-        """What a person does has its turn from the first frame on: before, no field has the focus for a letter."""
+        """Queue user input until the first frame, since no field has the focus before."""
         if isinstance(event, INPUT) and not event.is_forwarded:
             await self.turns.take(*(apart(event, self.table) if isinstance(event, Key) else (event,)))
         else:
             await super().on_event(event)
 
     async def _deal(self, event: events.Event) -> None:
-        """Of the mouse only the left button acts."""
+        """Handle an input event. Of the mouse buttons only the left one acts."""
         self.pressed_at = event.time
         if not (isinstance(event, MouseDown | MouseUp) and event.button > LEFT):
             await super().on_event(event)
 
     async def on_unmount(self) -> None:
-        """Leave no thread behind but that which writes; `run` waits for it."""
+        """Stop all threads. The writer finishes its tasks; `run` waits for it."""
         self.turns.stop()
         store_handlers.stop_reembed(self)
         await asyncio.to_thread(self.threads.stop)
 
-    # What the threads and the panes say.
+    # Messages of threads and panes.
 
     def on_happened(self, message: Happened) -> None:
-        """A worker's event changes the session."""
+        """Change the session after a worker's event."""
         event = message.event
         if isinstance(event, Crashed):
             raise event.error
@@ -187,7 +187,7 @@ class Workbench(Host):
                 store_handlers.task_ended(self, event)
 
     def on_resize(self, event: Resize) -> None:
-        """A narrow screen shows fewer panes, which want less of the store."""
+        """Show fewer panes on a narrow screen."""
         is_narrow = event.size.width < NARROW
         if is_narrow != self.session.is_narrow:
             self.become(self.session._replace(is_narrow=is_narrow))
@@ -195,13 +195,13 @@ class Workbench(Host):
             self.lay_out()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
-        """The focus decides which pane is in front."""
+        """Make the focused pane the active one."""
         pane = self.bench.pane_of(event.widget)
         if pane is not None and pane != self.session.pane:
             self.become(state.focus_pane(self.session, pane))
 
     def watch_app_focus(self, focused: bool) -> None:
-        """A browser's tab that was opened behind others has no focus to give back when it comes to the front."""
+        """Focus the active pane in a browser tab that was opened in the background."""
         if focused and self.bench.is_mounted and self.screen is self.bench and self.bench.focused is None:
             self.bench.give_focus(self.session.pane)
 
@@ -210,48 +210,48 @@ class Workbench(Host):
         await self.perform(message.action, *message.arguments)
 
     def on_driver_signal_resume(self) -> None:
-        """A shell has had the terminal, and nothing of what was drawn before is on it."""
+        """Redraw everything after a shell has used the terminal."""
         self.refresh(layout=True)
 
     # Keys, and the actions of Textual.
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A key that means nothing in the pane in front is left to the field that has the focus."""
+        """Leave a key without a meaning in the active pane to the focused field."""
         return self._takes(str(parameters[0])) if action == "command" else super().check_action(action, parameters)
 
     async def action_command(self, key: str) -> None:
-        """Do what a key means in the pane in front."""
+        """Run the action of a key in the active pane."""
         action = by_key(key, self.session, self.table)
         if action is not None:
             await self.perform(action.id)
 
     def export_screenshot(self, *, title: str | None = None, simplify: bool = False) -> str:
-        """The screen as SVG, in a font of the machine that shows it."""
+        """Return the screen as SVG, in a font of the viewer's machine."""
         return _REMOTE_FONT.sub("", super().export_screenshot(title=title, simplify=simplify))
 
     def get_line_filters(self) -> list[LineFilter]:
-        """Nothing that a terminal obeys, and the signals in the shades of the theme, before Textual's own filters."""
+        """Return filters for control characters and the theme's shades, before Textual's own filters."""
         colourless = [NoColor()] if self.theme == themes.NO_COLOUR else []
         return [self._shades(self.theme), *super().get_line_filters(), *colourless]
 
     async def action_help(self) -> None:
-        """Show the keys, where a dialog has a key of its own for it."""
+        """Show the keys, for dialogs with their own key for it."""
         await self.perform("help")
 
     def action_command_palette(self) -> None:
-        """Show the palette, by Textual's own key for it."""
+        """Show the palette, for Textual's own key."""
         shell.command_palette(self)
 
     async def action_leave(self) -> None:
-        """Quit, from a dialog too."""
+        """Quit, also from a dialog."""
         await self.perform("leave")
 
     async def action_quit(self) -> None:
-        """Textual's own ^q, which comes before the table's."""
+        """Quit, for Textual's own ^q."""
         await self.perform("leave")
 
     def action_help_quit(self) -> None:
-        """What ^c means where nothing is selected."""
+        """Explain ^c when nothing is selected."""
         self.notify("Nothing is selected to copy. ^q quits.")
 
     @property
@@ -259,37 +259,37 @@ class Workbench(Host):
         """The question in the field, or about to be, with its filter and changed settings."""
         return self.given or question_of(self.session, self.bench.query_text)
 
-    # How it is done.
+    # Private methods.
 
     def _fatal_error(self) -> None:
-        """Textual's way out of a defect, without its page of code and values: `run` says what has happened."""
+        """Stop after a defect without printing Textual's page of code and values. `run` reports it."""
         if self._exception is not None and self.stopped is None:
             self.stopped = self._exception, self.bench.query_text
         self._close_messages_no_wait()
 
     def panic(self, *_renderables: object) -> None:
-        """Errors that bring a page of their own are defects too."""
+        """Treat errors with a page of their own as defects."""
         self._fatal_error()
 
     def _takes(self, key: str) -> bool:
-        """Return True if a key is a command now; a field that is edited takes what it can type."""
+        """Return True if a key is a command now. A focused field takes the keys it can type."""
         if is_printable(key) and isinstance(self.bench.focused, Editor | Input):
             return False
         if key in ("tab", "escape") and self.bench.is_offering:
-            return False  # Tab and Esc are the list's while it is open
+            return False  # the open list takes Tab and Esc
         action = by_key(key, self.session, self.table)
         if action is None or not (self.bench.has_room or action.id == "leave"):
-            return False  # what no one would see
-        return action.when.holds(self.session) or action.label != ""  # which says why it does nothing
+            return False  # its effect would be invisible
+        return action.when.holds(self.session) or action.label != ""  # a labelled action reports why it cannot run
 
     def _stopped_from_outside(self) -> None:
-        """A signal ends it as a person does, but for what is written: that is offered again."""
-        with suppress(OSError):  # the terminal may be gone, and there is no one to tell
+        """Quit after a signal. The query is saved and offered at the next start."""
+        with suppress(OSError):  # the terminal may be gone, so the error cannot be shown
             home.crash.keep_query(self.bench.query_text, os.environ)
         self.exit(return_code=Interrupted.exit_code)
 
     def _look_around(self) -> None:
-        """What can wait for a quiet moment."""
+        """Do periodic work that can wait."""
         if isinstance(self._driver, TerminalDriver) and self._driver.is_gone():
             self._stopped_from_outside()
         self.tidying.look()
@@ -312,11 +312,11 @@ class Workbench(Host):
 
 
 def run(store: str | None, *, streams: Streams, question: str = "") -> int:
-    """Open the workbench and return its exit code; a defect has a line on stderr and a report.
+    """Open the workbench and return its exit code. After a defect, print a line to stderr and save a report.
 
     question: asked at the start.
     """
-    gc.disable()  # nothing is garbage before the first frame, and looking for it takes a tenth of the time to it
+    gc.disable()  # before the first frame there is no garbage, and collecting takes a tenth of that time
     sys.setswitchinterval(SWITCH_SECONDS)
     app = Workbench(store)
     app.given = PastQuestion(question) if question else None

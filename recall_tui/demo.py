@@ -26,18 +26,21 @@ BUDGET_TOKENS = 600
 LEFT_OUT = (
     "__pycache__ test tests idlelib lib2to3 turtledemo ensurepip pydoc_data encodings site-packages dist-packages"
 )
-"""Folders of a standard library that are not for reading: its tests, its tables and what was installed into it."""
+"""Folders of a standard library that are not worth indexing: tests, tables and installed packages."""
 
 
 class Corpus(NamedTuple):
-    """One folder to index: its name on the screen, and how it is walked."""
+    """A folder to index, and its name on the screen."""
 
     name: str
     root: Root
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Build or refresh the demo store; then the workbench in a terminal, a printed tour elsewhere. The exit code."""
+    """Build or refresh the demo store, then open the workbench in a terminal or else print a tour.
+
+    Return the exit code.
+    """
     options = _options(argv)
     return cli.run_process(
         lambda streams: cli.guard_run(lambda: _run(options.dir, options.source, streams), streams=streams)
@@ -45,10 +48,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def write_topics(folder: Path) -> int:
-    """Write the interpreter's language reference, one file a topic, and return how many topics it has.
+    """Write the interpreter's language reference, one file per topic, and return the number of topics.
 
-    A file that already holds its topic is left alone, so that a second run finds it unchanged. Some Linux
-    packages of Python come without the topics: then there are 0.
+    Files that already contain their topic are not touched, so that a second run finds them unchanged. Some Linux
+    packages of Python have no topics; then return 0.
     """
     try:
         from pydoc_data.topics import topics  # noqa: PLC0415 - absent from some packages of Python
@@ -63,8 +66,10 @@ def write_topics(folder: Path) -> int:
 
 
 def link_library(link: Path, source: Path) -> None:
-    """Make the link lead to the library, so that citations are short, and so that after an upgrade of Python the
-    new library takes the place of the old one in the store."""
+    """Point the link to the library.
+
+    The link keeps citations short, and a newer Python replaces the old library in the store.
+    """
     source = source.resolve()
     if link.is_symlink() and link.readlink() != source:
         link.unlink()
@@ -73,7 +78,7 @@ def link_library(link: Path, source: Path) -> None:
 
 
 def is_verbatim(block: ContextBlock, base: Path) -> bool:
-    """Return True when the block's text is, letter by letter, what its file holds between the cited offsets."""
+    """Return True if the block's text equals its file's text between the cited offsets."""
     text = (base / block["path"]).read_bytes().decode("utf-8-sig")
     return text[block["offset"] : block["end"]] == block["text"]
 
@@ -94,7 +99,7 @@ def _run(folder: Path, source: Path, streams: Streams) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     database = folder / "recall.db"
     if not write_topics(folder / "topics"):
-        streams.say("this Python comes without its language reference: only the library is indexed")
+        streams.say("this Python has no language reference: indexing only the library")
     link_library(folder / "library", source)
     if not database.exists():
         made = Recall.init(str(folder), embedding="auto")
@@ -117,14 +122,14 @@ def _corpora(folder: Path) -> Iterator[Corpus]:
 
 
 def _index(store: Recall, corpora: Iterable[Corpus], streams: Streams) -> str:
-    """Add every corpus, and say in one line what that took."""
+    """Add every corpus, and return a line with the figures."""
     started = time.monotonic()
     reports: list[IngestView] = []
     for corpus in corpora:
         streams.say(f"indexing the {corpus.name}: {Path(corpus.root.folder).resolve()}")
         reports.append(follow(store.add([corpus.root.folder], corpus.root), streams=streams)["ingest"])
     for count, kind, install in missing_packages(path for path, _ in store.store.document_files()):
-        streams.say(f"{count:,} {kind}s are read by their lines; by their grammar with: {install}")
+        streams.say(f"{count:,} {kind}s are split by lines; to split them by grammar: {install}")
     embedded = sum(report["embedded"] for report in reports)
     reused = sum(report["reused"] for report in reports)
     unchanged = sum(report["unchanged"] for report in reports)
@@ -134,7 +139,7 @@ def _index(store: Recall, corpora: Iterable[Corpus], streams: Streams) -> str:
 
 
 def _tour(database: Path, streams: Streams) -> int:
-    """Return the commands a newcomer would type, with their answers; 1 when a citation is not verbatim."""
+    """Run the commands a newcomer would type, and check the citations. Return 1 if one is not verbatim."""
     for command in (
         ["search", QUESTION, "--k", "5"],
         ["search", QUESTION, "--k", "1", "--explain"],

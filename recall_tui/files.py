@@ -1,4 +1,4 @@
-"""Query texts in .rql files, in another program's hands, and documents in the person's pager."""
+"""Query texts in .rql files and in an editor, and documents in a pager."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from recall_core.text import harmless, one_line
 
 SUFFIX = ".rql"
 FOLDERS = ("", "..")
-MOST_BYTES = 1_000_000  # a larger file is not a query, and would block an editor in a terminal
+MOST_BYTES = 1_000_000  # a larger file is not a query and would block the editor
 
 
 def place(typed: str) -> Path:
-    """Return the file that a typed name means: ~ is the home folder, and a name without a suffix gets .rql.
+    """Return the file for a typed name: ~ is the home folder, and a name without a suffix gets .rql.
 
-    What can only be a folder, as / and .. are, stays one.
+    Names that can only be folders, such as / and .., stay as they are.
     """
     path = paths.expand(typed)
     return path if path.suffix or path.name in FOLDERS else path.with_name(path.name + SUFFIX)
 
 
 def load(path: Path) -> str:
-    """Return the text of a file, without line breaks at its end. Raises UsageError and OSError."""
+    """Return the text of a file, without trailing line breaks. Raises UsageError and OSError."""
     paths.expect_file(path)
     if path.is_file() and path.stat().st_size > MOST_BYTES:
         raise UsageError(
@@ -41,24 +41,24 @@ def load(path: Path) -> str:
 
 
 def save(path: Path, text: str) -> None:
-    """Write the text with one line break at its end; a failure leaves what was there. Raises OSError."""
+    """Write the text with one trailing line break. A failure keeps the old file. Raises OSError."""
     files.write(path, _bytes(text))
 
 
 def holds(path: Path, text: str) -> bool:
-    """Return True when the file holds just this text. Raises OSError."""
+    """Return True if the file contains exactly this text. Raises OSError."""
     paths.expect_file(path)
     return path.read_bytes() == _bytes(text)
 
 
 def editor(environ: Mapping[str, str]) -> list[str]:
-    """Return the command of the person's editor: $VISUAL, $EDITOR, else vi. Raises UsageError if there is none."""
+    """Return the user's editor command: $VISUAL, $EDITOR, else vi. Raises UsageError if there is none."""
     written = environ.get("VISUAL") or environ.get("EDITOR") or "vi"
     return _split(written, environ, "editor", code="no_editor", hint="export EDITOR=nano")
 
 
 def _split(written: str, environ: Mapping[str, str], what: str, *, code: str, hint: str) -> list[str]:
-    """Return the words of a command that is on PATH. Raises UsageError with this code."""
+    """Return the words of a command on PATH. Raises UsageError with this code."""
     try:
         command = shlex.split(written)
     except ValueError as error:
@@ -69,13 +69,13 @@ def _split(written: str, environ: Mapping[str, str], what: str, *, code: str, hi
 
 
 def edit(text: str, command: list[str]) -> str:
-    """Return the text as the editor leaves it. Raises UsageError, also when the editor gives up, and OSError."""
+    """Return the text as the editor leaves it. Raises OSError, and UsageError if the editor fails."""
     with tempfile.TemporaryDirectory(prefix="recall-") as folder:
         path = Path(folder) / f"query{SUFFIX}"
         save(path, text)
         code = subprocess.run([*command, str(path)], check=False).returncode
         if code != 0:
-            raise UsageError("editor_failed", f"{command[0]} ended with code {code}; the query is as it was.")
+            raise UsageError("editor_failed", f"{command[0]} ended with code {code}; the query is unchanged.")
         return load(path)
 
 
@@ -86,11 +86,11 @@ def _bytes(text: str) -> bytes:
 _PLUS = ("vi", "vim", "nvim", "gvim", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe", "jed", "mg")
 _GOTO = ("code", "code-insiders", "codium", "cursor", "windsurf")
 _COLON = ("hx", "helix", "subl", "zed")
-"""Editors by how they take a line: `+12 FILE`, `-g FILE:12`, `FILE:12`; any other is given the file alone."""
+"""Editors by their syntax for a line: `+12 FILE`, `-g FILE:12`, `FILE:12`. Others get only the file."""
 
 
 def edit_at(path: Path, line: int, command: Sequence[str]) -> None:
-    """Open a file in an editor, at its line where the editor is known to take one. Raises UsageError, OSError."""
+    """Open a file in an editor, at the line if the editor supports it. Raises UsageError, OSError."""
     name, place = Path(command[0]).name, f"{path}:{line}"
     if name in _PLUS:
         words = [f"+{line}", str(path)]
@@ -102,13 +102,13 @@ def edit_at(path: Path, line: int, command: Sequence[str]) -> None:
 
 
 FALLBACKS = ("less", "more")
-_LONGEST = 60  # of a name: four bytes a letter are still a name
+_LONGEST = 60  # of a name; at four bytes per letter it is still valid
 _TAKES_LINES = ("less", "more", "most")
-"""Pagers that begin at line N when they are given +N."""
+"""Pagers that start at line N when given +N."""
 
 
 def pager(environ: Mapping[str, str]) -> list[str]:
-    """Return the command of the person's pager: $PAGER, else less, else more. Raises UsageError if there is none."""
+    """Return the user's pager command: $PAGER, else less, else more. Raises UsageError if there is none."""
     written, path = environ.get("PAGER"), environ.get("PATH")
     if not written:
         written = next((name for name in FALLBACKS if shutil.which(name, path=path)), FALLBACKS[-1])
@@ -116,14 +116,14 @@ def pager(environ: Mapping[str, str]) -> list[str]:
 
 
 def page(text: str, command: Sequence[str], *, name: str, line: int) -> None:
-    """Show a text until the person leaves the pager, which may pass on to the terminal whatever it is given.
+    """Show a text in the pager. Control characters are removed, since a pager may pass them to the terminal.
 
-    name: of the file there. Raises UsageError, OSError.
+    name: of the temporary file. Raises UsageError, OSError.
     """
     at = [f"+{line}"] if Path(command[0]).name in _TAKES_LINES and line > 1 else []
     with tempfile.TemporaryDirectory(prefix="recall-") as folder:
         plain = Path(name).name
-        shown = one_line(plain)  # as a terminal may have it, which can be longer than a name may be
+        shown = one_line(plain)  # safe for a terminal, but perhaps too long for a file name
         file = Path(folder) / ((plain if shown == plain else shown[-_LONGEST:]) or "document")
         file.write_bytes(harmless(text).encode())
         code = subprocess.run([*command, *at, str(file)], check=False).returncode

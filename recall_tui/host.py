@@ -1,4 +1,4 @@
-"""The application as the handlers know it: the session and how it is shown, the threads, the dialogs."""
+"""The application as seen by the handlers: the session and its display, the threads, the dialogs."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from recall_tui.screens.dialog import Check
     from recall_tui.terminal import Turns
 
-WRONG_SECONDS = 15.0  # a failure stays on the screen, three times as long as a notice
-LONG_SECONDS = 1.0  # under way for so long, a question is offered to be given up; an offer any sooner would flicker
-RANKING_SECONDS = 0.025  # a ranking that is not there by then is not waited for
-TRAIL = 20  # actions that the report of a defect names
+WRONG_SECONDS = 15.0  # a failure is shown three times as long as a notice
+LONG_SECONDS = 1.0  # until a running question can be cancelled; sooner would flicker
+RANKING_SECONDS = 0.025  # longest wait for a ranking before drawing
+TRAIL = 20  # actions in the report of a defect
 
 
 class Happened(Message):
@@ -65,31 +65,31 @@ class Happened(Message):
 
 
 class Host(App[None]):
-    """An application with a session that is shown on a bench."""
+    """An application with a session shown on a bench."""
 
     stops: Stops | None = None
-    """The signals of a process that is all the workbench's own."""
+    """The signals of the process. None if the process is not the workbench's own."""
     pressed_at: float = 0.0
-    """When the newest key was pressed, or the mouse used, by their own clock."""
+    """Time of the last key or mouse event, on the clock of these events."""
     displaced_at: float = -inf
-    """When another document last came under the selection by itself, by the clock of the keys."""
+    """Time when another document last moved under the selection by itself, on the clock of key events."""
     typing: Timer | None = None
-    """Until the text that is written is asked."""
+    """Timer until the typed text is asked."""
     output: Output = Output()
-    """What the command line runs, or what it wrote last."""
+    """The running command of the command line, or the output of the last one."""
     can_remember: bool = True
-    """Themes and sizes can be kept, as far as is known."""
+    """False after saving themes and sizes failed."""
     can_keep_questions: bool = True
-    """The history can be written, as far as is known."""
+    """False after writing the history failed."""
     query_file: str = ""
-    """The .rql file that was named last."""
+    """The .rql file named last."""
     given: PastQuestion | None = None
-    """A question that is still to be asked, from the command line or from before a page was reloaded."""
+    """A question to ask at the start, from the command line or from before a page reload."""
     turns: Turns
     first_store: FirstStore | None = None
-    """What the first store is being made of, until it is open."""
+    """The choices for the first store, until it is open."""
     reembed_stop: threading.Event | None = None
-    """Set it to stop the reembed that is under way."""
+    """Set it to stop the running re-embedding."""
 
     def __init__(self, store: str | None, *, clock: Clock = time.monotonic, ansi_color: bool | None = None) -> None:
         super().__init__(ansi_color=ansi_color)
@@ -106,10 +106,10 @@ class Host(App[None]):
         self.tidying = Tidying(clock)
         self.showing = Showing(self._show, self._show_rows, self.set_timer, self.call_later, self.is_typing)
         self.trail: deque[str] = deque(maxlen=TRAIL)
-        """The newest actions, by id."""
+        """Ids of the newest actions."""
 
     async def perform(self, action: str, *arguments: object) -> None:
-        """Do an action of the table if it can be done now, or a gesture with its arguments."""
+        """Run an action of the table if it is possible now, or a gesture with its arguments."""
         if action in GESTURES:
             does, function = GESTURES[action], action
         else:
@@ -128,15 +128,15 @@ class Host(App[None]):
             await done
 
     def say_why_not(self, action: Action) -> None:
-        """Report why an action is not possible now, unless the screen still shows it."""
+        """Report why an action is not possible now, unless that is still on the screen."""
         reason = self.table.spell(f"Not now: {action.when.needs}.")
         if all(shown.message != reason for shown in self._notifications):
             self.notify(reason, markup=False)
 
     def become(self, session: Session, *, is_told: bool = False) -> None:
-        """Keep an answered query, ask the store for what the session wants, and show it.
+        """Replace the session: save an answered query, ask the store for what it wants, and show it.
 
-        is_told: a thread has reported what is new; what others have reported until then is shown with it.
+        is_told: the change comes from a thread. It is drawn together with other reports that wait.
         """
         if (past := to_keep(session)) is not None:
             self._keep_question(past)
@@ -149,7 +149,7 @@ class Host(App[None]):
         self.showing.follow(before, session, is_told=is_told)
 
     def _keep_question(self, past: PastQuestion) -> None:
-        """Put an answered question into the history; say so once when that fails."""
+        """Add an answered question to the history. Report the first failure only."""
         path = history.place(os.environ)
         if path is None or not self.can_keep_questions:
             return
@@ -160,12 +160,12 @@ class Host(App[None]):
             self.warn(f"The history cannot be written: {reason_of(error)}")
 
     def move(self, session: Session) -> None:
-        """Become this session with settings moved; where they make a new search, its time begins here."""
+        """Replace the session by one with changed settings. If they need a new search, its time starts now."""
         is_new = session.query.question != self.session.query.question
         self.become(session._replace(query=session.query._replace(asked_at=self.clock())) if is_new else session)
 
     def take(self, session: Session) -> None:
-        """Become this session, with its question in the editor: ^z there brings back the text before."""
+        """Replace the session, and put its question into the editor. ^z there restores the text before."""
         is_other = session.query.text != self.session.query.text
         self.move(session)
         if is_other and self.bench.editor.text != session.query.text:
@@ -173,7 +173,10 @@ class Host(App[None]):
 
     @contextmanager
     def suspend(self) -> Iterator[None]:
-        """Lend the terminal out, with its Ctrl-C. Textual takes it back only where the borrower does not fail."""
+        """Suspend the terminal for another program, with its Ctrl-C.
+
+        Textual resumes only if the block raises nothing, so errors are raised after it.
+        """
         failure: RecallError | OSError | None = None
         with without_interrupts(), super().suspend():
             try:
@@ -184,7 +187,7 @@ class Host(App[None]):
             raise failure
 
     def copy(self, text: str, what: str) -> None:
-        """Put a text on the clipboard and say so, in one line."""
+        """Copy a text to the clipboard, with a notice in one line."""
         self.copy_to_clipboard(text)
         glyphs = glyphs_in(self)
         self.notify(cut(f"Copied: {what}", NOTICE_CELLS, glyphs), markup=False)
@@ -198,21 +201,21 @@ class Host(App[None]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Say something for a while: what went wrong long enough to be read and typed after."""
+        """Show a notice. Errors stay long enough to be read and typed from."""
         seconds = WRONG_SECONDS if timeout is None and severity == "error" else timeout
         super().notify(message, title=title, severity=severity, timeout=seconds, markup=markup)
 
     def warn(self, message: str) -> None:
-        """Say what went wrong."""
+        """Show an error."""
         self.notify(message, severity="error", markup=False)
 
     def confirm(self, title: str, question: str, then: Callable[[], object], *, command: str = "") -> AwaitMount:
-        """Ask a question of yes or no, and call `then` after a yes. command: does in a shell what a yes does."""
+        """Ask a yes-or-no question, and call `then` after a yes. command: the shell command that does the same."""
         screen = screens.dialog.ConfirmScreen(title, question, command=command)
         return self.push_screen(screen, partial(_call_if_agreed, then))
 
     def prompt(self, title: str, value: str, hint: str, check: Check, then: Callable[[str], object]) -> AwaitMount:
-        """Ask for a line of text that `check` has nothing against, and call `then` with it."""
+        """Ask for a line of text that passes `check`, and call `then` with it."""
 
         async def answer(typed: str | None) -> None:
             if typed is not None and isawaitable(done := then(typed)):
@@ -221,38 +224,38 @@ class Host(App[None]):
         return self.push_screen(screens.dialog.PromptScreen(title, value, hint, check), answer)
 
     def ask(self) -> None:
-        """Ask what is written."""
-        if self.bench.is_attached:  # the keys may come to rest only after the workbench has been left
+        """Ask the text of the editor."""
+        if self.bench.is_attached:  # the timer may fire after the workbench has quit
             self.become(state.ask(self.session, self.bench.editor.text, self.clock()))
 
     def do(self, name: str, run: Callable[[Recall, Callable[[Progress], None]], str]) -> None:
-        """Do something to the store, in the background; a TaskDone event reports its end."""
+        """Run a task on the store in the background. A TaskDone event reports its end."""
         self.become(self.session._replace(store=self.session.store._replace(task=name)))
         self.threads.do(WriterTask(name, run))
 
     @property
     def layout(self) -> PaneSizes:
-        """The sizes on a screen of this size."""
+        """The pane sizes for a screen of this size."""
         return self.remembered.layouts.get(preferences.size_class(*self.size), PaneSizes())
 
     def lay_out(self) -> None:
-        """Let the panes have their sizes."""
+        """Apply the pane sizes."""
         shown = PaneSizes() if self.session.zoomed else self.layout
         self.bench.body.lay_out(shown, is_narrow=self.session.is_narrow)
 
     def is_typing(self) -> bool:
-        """Return True from a key in the query until the pause after which its text is asked."""
+        """Return True from a key in the query until its text is asked."""
         return self.session.pane == "query" and self.bench.query_text != self.session.query.text
 
     def _show(self) -> None:
-        if self.bench.is_mounted and self.is_running:  # a thread may have its say while the panes are taken down
+        if self.bench.is_mounted and self.is_running:  # a thread may report while the panes are being removed
             self.bench.show(self.session)
             self.lay_out()
             if isinstance(self.screen, Dialog):
                 self.screen.show_session(self.session)
 
     def _show_rows(self, then: Callable[[], None]) -> None:
-        """Show the rows of a query that is edited, and do the rest behind their frame: keys come in between."""
+        """Draw the rows of a query being edited, then the rest after their frame. Keys are handled in between."""
         if self.session.pane == "query" and self.screen is self.bench and self.bench.is_mounted:
             self.bench.show_rows(self.session)
             self.bench.call_after_refresh(then)
@@ -260,7 +263,7 @@ class Host(App[None]):
             then()
 
     def _lingers(self, question: int) -> None:
-        """Where that question is still under way, offer to give it up."""
+        """Offer to cancel the question if it is still running."""
         if self.session.query.busy and self.session.query.question == question:
             self.become(self.session._replace(query=self.session.query._replace(lingers=question)))
 
@@ -274,7 +277,7 @@ async def _call_if_agreed(then: Callable[[], object], is_agreed: bool | None) ->
 
 
 def reason_of(error: RecallError | OSError) -> str:
-    """Say in one line why something failed."""
+    """Return in one line why something failed."""
     if isinstance(error, RecallError):
         return f"{error.message} ({error.hint})" if error.hint else error.message
     if error.strerror:
@@ -283,13 +286,16 @@ def reason_of(error: RecallError | OSError) -> str:
 
 
 class Showing:
-    """What belongs together is drawn once, for drawing takes longest.
+    """Draws related changes together, since drawing is slow.
 
-    That is a step of a slider: what was moved, and where that puts the rows. Drawn apart, the two take longer than a
-    held key leaves between its steps, and frames are dropped. And it is all that threads have reported by then.
-    show: draws the session. show_rows: draws its rows, and calls behind that frame. later: calls after so many
-    seconds, and gives what can stop it. soon: calls behind the messages that have come so far. is_typing: results
-    that come now would keep the next letter waiting; the search that follows shows them.
+    A step of the slider moves the knob and then the rows. Drawn separately, the two take longer than the interval of
+    a held key, and frames would be dropped. Reports of several threads are also drawn together.
+
+    show: draws the session.
+    show_rows: draws its rows, and calls back after that frame.
+    later: calls after some seconds, and returns the timer.
+    soon: calls after the messages that already wait.
+    is_typing: drawing results now would delay the next letter; the search after it shows them.
     """
 
     def __init__(
@@ -309,7 +315,7 @@ class Showing:
         self._is_due = False
 
     def follow(self, before: Session, session: Session, *, is_told: bool = False) -> None:
-        """Show what has become of a session. is_told: by what a thread has reported."""
+        """Show a changed session. is_told: a thread reported the change."""
         if _is_step(before, session):
             self._waiting = self._waiting or self._later(RANKING_SECONDS, self._now)
         elif not is_told:
@@ -319,7 +325,7 @@ class Showing:
             self._soon(self._begin)
 
     def catch_up(self) -> None:
-        """Show what has waited, unless somebody types."""
+        """Show what waits, unless the user is typing."""
         if self._is_due and not self._is_typing():
             self._now()
 
@@ -336,34 +342,34 @@ class Showing:
 
 
 def _is_step(before: Session, session: Session) -> bool:
-    """True where settings were moved and nothing else: a focus can be given only to a pane that is seen."""
+    """Return True if only settings changed. Other changes may focus a pane, which must be visible first."""
     return session.query.generation != before.query.generation and session.pane == before.pane and is_ranking(session)
 
 
-REST_SECONDS = 1.0  # without a change; then a pause of the screen is not noticed
-ENOUGH = 10  # smaller collections since the last full one, after which Python would begin another
-SELDOM = 100  # as many where no rest comes, as in a long ingest
+REST_SECONDS = 1.0  # without a change; a pause is then not noticed
+ENOUGH = 10  # smaller collections before a full one, as in Python
+SELDOM = 100  # the same without a pause, as in a long ingest
 
 
 class Tidying:
-    """The full collections of a workbench. Each takes as long as a frame or two: a dragged slider would stick."""
+    """Runs full garbage collections in pauses. Each takes a frame or two, which would stall a dragged slider."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._moved_at = clock()
 
     def begin(self) -> None:
-        """Leave alone what has been loaded so far, which stays; from now on full collections wait for `look`."""
+        """Exclude what is loaded so far. From now on full collections wait for `look`."""
         gc.freeze()
         young, middle, _ = gc.get_threshold()
         gc.set_threshold(young, middle, SELDOM)
         gc.enable()
 
     def mark_change(self) -> None:
-        """Something changes on the screen."""
+        """Note a change on the screen."""
         self._moved_at = self._clock()
 
     def look(self) -> None:
-        """Collect if there is a rest, and something to collect."""
+        """Collect if there is a pause and enough garbage."""
         if self._clock() - self._moved_at >= REST_SECONDS and gc.get_count()[2] >= ENOUGH:
             gc.collect()

@@ -1,4 +1,4 @@
-"""Ways to a store, each run by the thread that will use it, and what a first store can be made of."""
+"""Opening a store in the thread that will use it, and the choices for a first store."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from recall_core.contract.views import EmbedderView
 
 MOST_FILES = 2_000  # counted in a folder: enough to tell a few from many
-MOST_SECONDS = 0.5  # spent on counting one
+MOST_SECONDS = 0.5  # for counting one
 _PROBE_BYTES = 8_192
 _LIKELY = ("Documents", "Notes", "notes", "docs")
-"""Folders below the home folder in which people keep texts."""
+"""Folders below the home folder that usually contain texts."""
 
 
 class Count(NamedTuple):
-    """Text files in a folder; is_all: there are no more of them; is_there: there is such a folder or file."""
+    """Number of text files in a folder. is_all: the count is complete; is_there: the folder or file exists."""
 
     files: int
     is_all: bool
@@ -35,7 +35,7 @@ class Count(NamedTuple):
 
 
 class FirstStore(NamedTuple):
-    """What a first store is made of: the folder to add, the embedder, and settings that it needs."""
+    """The choices for a first store: the folder to add, the embedder, and the settings it needs."""
 
     folder: str
     embedder: str
@@ -43,16 +43,16 @@ class FirstStore(NamedTuple):
 
 
 def open_to_ask(store: str | None) -> Recall:
-    """Open a store whose questions go by words alone while what recall.toml says waits to be accepted."""
+    """Open a store that answers with the lexical signal only while settings in recall.toml wait to be accepted."""
     recall = api.recall.Recall.open(store)
     recall.engine.goes_on = True
     return recall
 
 
 def create_store(store: str | None, choice: FirstStore) -> Recall:
-    """Make a new store and open it. A name that ends like a file names the database, else its folder.
+    """Create a store and open it. A name with a file suffix names the database, else its folder.
 
-    The database has that name also where a recall.toml is kept that calls it otherwise: it was asked for by name.
+    A database named this way keeps its name even if an existing recall.toml names another.
     """
     folder, name = spot(store)
     named: Settings = {"store_path": name} if name else {}
@@ -61,32 +61,32 @@ def create_store(store: str | None, choice: FirstStore) -> Recall:
 
 
 def settings_there(store: str | None) -> str:
-    """Return the recall.toml that a new store would find in its place, or ""; what it says is kept."""
+    """Return the recall.toml that a new store would find in its folder, or "". Its settings are kept."""
     toml = Path(spot(store).folder) / "recall.toml"
-    return str(toml) if os.path.exists(toml) else ""  # noqa: PTH110 - False where one may not look
+    return str(toml) if os.path.exists(toml) else ""  # noqa: PTH110 - False without permission
 
 
 def embedders() -> tuple[EmbedderView, ...]:
-    """Return every kind of embedder, and whether it can be used here once a person allows it to."""
+    """Return every kind of embedder, and whether it can be used here, assuming that network use is allowed."""
     return tuple(api.recall.Recall.embedders(Config(allow_network=True))["embedders"])
 
 
 def candidates(named: str, current: Path | None, home: Path | None) -> tuple[str, ...]:
-    """Return folders that are there and may hold texts, each once, as a person types them.
+    """Return existing folders that may contain texts, each once, as a user would type them.
 
-    The one of the store that was named, this one, and likely ones of the home folder.
+    These are the named store's folder, the current one, and likely ones in the home folder.
     """
     near = [(folder, current / folder) for folder in (named, ".")] if current else []
     likely = [(f"~/{name}", home / name) for name in _LIKELY] if home else []
     typed: dict[Path, str] = {}
     for folder, place in near + likely:
-        if os.path.isdir(place):  # noqa: PTH112 - False, and no error, where one may not look
+        if os.path.isdir(place):  # noqa: PTH112 - False, not an error, without permission
             typed.setdefault(place, folder)
     return tuple(typed.values())
 
 
 def completions(typed: str, most: int) -> tuple[str, ...]:
-    """Return folders whose path begins as typed, by name, hidden ones only where a dot is typed."""
+    """Return folders whose paths begin with the typed text, by name. Hidden ones need a typed dot."""
     folder, slash, beginning = typed.rpartition("/")
     prefix = folder + slash
     place = paths.expand(prefix or ".")
@@ -100,11 +100,11 @@ def completions(typed: str, most: int) -> tuple[str, ...]:
 
 
 def count_files(folder: str, clock: Callable[[], float]) -> Count:
-    """Return how many files of this folder `recall add` would read, looked at for a moment at most."""
+    """Count the files of this folder that `recall add` would read, for a moment at most."""
     until, files, place = clock() + MOST_SECONDS, 0, paths.expand(folder)
     if not place.is_absolute() and paths.known() is None:
         return Count(0, is_all=True)
-    if not os.path.exists(place):  # noqa: PTH110 - False where one may not look
+    if not os.path.exists(place):  # noqa: PTH110 - False without permission
         return Count(0, is_all=True, is_there=False)
     for path in _walk(place):
         if clock() > until or files >= MOST_FILES:
@@ -114,7 +114,7 @@ def count_files(folder: str, clock: Callable[[], float]) -> Count:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    if os.path.isfile(folder):  # noqa: PTH113 - False, and no error, where one may not look
+    if os.path.isfile(folder):  # noqa: PTH113 - False, not an error, without permission
         yield folder
     elif os.path.isdir(folder):  # noqa: PTH112 - as above
         yield from (

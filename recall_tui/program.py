@@ -1,4 +1,4 @@
-"""The program behind `recall-tui`: the workbench on a terminal or in a browser, or command lines without one."""
+"""The program `recall-tui`: the workbench in a terminal or a browser, or command lines without it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,22 @@ from recall_core.errors import UsageError
 from recall_core.shell import install_extra
 from recall_tui import home
 
-PORT = 7322  # "RECA" on the keys of a telephone; no service that is common on developers' machines has it
+PORT = 7322  # "RECA" on a phone keypad; not used by services common on developers' machines
 LAST_PORT = 65_535
 FLAGS = (
     Flag(
-        "--store", "the same as STORE: database file, or folder with a recall.toml; else the nearest upward", "PATH"
+        "--store",
+        "same as STORE: a database file or a folder with a recall.toml (default: the nearest upward)",
+        "PATH",
     ),
-    Flag("--cmd", "run this recall command line instead of the workbench; @FILE has one a line", "LINE", many=True),
-    Flag("--serve", "open it in a browser instead of a terminal: prints an address of this machine"),
-    Flag("--port", f"where --serve listens, {PORT} by default; 0 takes a free port", "N", least=0),
+    Flag(
+        "--cmd",
+        "run this recall command line instead of the workbench; @FILE contains one per line",
+        "LINE",
+        many=True,
+    ),
+    Flag("--serve", "open it in a browser instead of a terminal; prints the address"),
+    Flag("--port", f"port for --serve (default {PORT}; 0 takes a free port)", "N", least=0),
     Flag("--keys", "print all keys as a keymap.toml to start from"),
     Flag("--help", "show this help", short="-h"),
     VERSION,
@@ -37,7 +44,7 @@ examples:
 
 
 def run(argv: Sequence[str], *, streams: Streams) -> int:
-    """Open the workbench, or run the command lines of --cmd. Raises UsageError; `no_terminal` without a terminal."""
+    """Open the workbench, or run the command lines of --cmd. Raises UsageError, such as `no_terminal`."""
     command_line = command_parser()
     flags, extras = parser.parse_known(command_line, argv)
     parser.refuse_flags(extras, FLAGS, prog="recall-tui")
@@ -50,24 +57,24 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
     if flags.keys:
         return _keys(streams)
     if flags.port is not None and not flags.serve:
-        raise UsageError("conflicting_flags", "--port is where --serve listens.", hint="recall-tui --serve --port 0")
+        raise UsageError("conflicting_flags", "--port needs --serve.", hint="recall-tui --serve --port 0")
     if flags.cmd and flags.serve:
-        raise UsageError("conflicting_flags", "--cmd runs without a screen, --serve shows one.", hint="leave one out")
+        raise UsageError("conflicting_flags", "--cmd cannot be combined with --serve.", hint="leave one out")
     if flags.cmd:
         return cli.run_commands(flags.cmd, store=store, streams=streams)
     if store in _IN_MEMORY:
-        message = f"The workbench opens a store several times, and {store} would be another one each time."
+        message = f"The workbench opens a store several times, and {store} would be a new one each time."
         raise UsageError("bad_value", message, hint="recall-tui scratch.db")
     if flags.serve:
         return _serve(store, flags.port, streams)
-    needed = streams.stdin, streams.stdout, streams.stderr  # it draws on the last
+    needed = streams.stdin, streams.stdout, streams.stderr  # it draws on stderr
     if not all(stream.isatty() for stream in needed) and "TEXTUAL_DRIVER" not in os.environ:
         raise UsageError(
             "no_terminal",
             "The workbench needs a terminal.",
             hint="ssh -t HOST recall-tui, recall-tui --serve, or recall-tui --cmd \"search 'words'\"",
         )
-    from recall_tui.app import run as open_workbench  # noqa: PLC0415 - Textual only for the workbench
+    from recall_tui.app import run as open_workbench  # noqa: PLC0415 - load Textual only for the workbench
 
     return open_workbench(store, streams=streams)
 
@@ -85,7 +92,7 @@ def _serve(store: str | None, port: int | None, streams: Streams) -> int:
     if port > LAST_PORT:
         raise UsageError("bad_value", f"--port: there is no port {port}.", hint="recall-tui --serve --port 0")
     try:
-        from recall_tui.serve import serve  # noqa: PLC0415 - aiohttp is not installed everywhere
+        from recall_tui.serve import serve  # noqa: PLC0415 - aiohttp may not be installed
     except ImportError as error:
         raise UsageError(
             "serve_unavailable",
@@ -96,7 +103,7 @@ def _serve(store: str | None, port: int | None, streams: Streams) -> int:
 
 
 def command_parser(*, operands: bool = False) -> parser.CommandParser:
-    """Build the parser. operands: declare the store too, for completion; parsing takes it from the rest."""
+    """Build the parser. operands: also declare the store, for completion; parsing takes it from the rest."""
     command_line = parser.CommandParser(
         prog="recall-tui",
         usage="recall-tui [STORE] [--serve [--port N] | --cmd LINE...]",

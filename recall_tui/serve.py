@@ -1,4 +1,4 @@
-"""The workbench in a browser: a page on a loopback address, and a process of the workbench behind each tab of it."""
+"""The workbench in a browser: a page on a loopback address, with a workbench process behind each tab."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ from recall_core.adapters.streams import Streams
 from recall_core.errors import RecallError
 
 HOST = "127.0.0.1"
-GRACE_SECONDS = 5.0  # for a process to commit what it is adding, and to leave
+GRACE_SECONDS = 5.0  # for a process to commit its work and quit
 PAGES = Path(__file__).parent / "page"
 QUESTION = "question"  # as in recall_tui.driver
-MOST_PAGES = 100  # whose questions are known
+MOST_PAGES = 100  # whose questions are kept
 DRIVER = "recall_tui.driver:TabDriver"
-"""Named, not imported: it is the process behind a tab that draws, and this one stays without Textual."""
+"""Named, not imported, so that the server does not load Textual."""
 
 
 def serve(store: str | None, *, port: int, streams: Streams) -> int:
-    """Serve the workbench on a store until Ctrl-C or SIGTERM; the address is the one line on stdout.
+    """Serve the workbench on a store until Ctrl-C or SIGTERM. The address is the only line on stdout.
 
-    port: 0 takes a free one.  Raises RecallError `port_unavailable`.
+    port: 0 takes a free one. Raises RecallError `port_unavailable`.
     """
-    with _listening(port) as door, contextlib.redirect_stdout(streams.stderr):  # where textual-serve prints
+    with _listening(port) as door, contextlib.redirect_stdout(streams.stderr):  # textual-serve prints to stdout
         asyncio.run(_serve(Site(store, port=door.getsockname()[1]), door, streams))
     return 0
 
 
 class Site(Server):
-    """The page and its sockets, below a path that only the printed address names."""
+    """The page and its sockets, below a secret path that only the printed address contains."""
 
     def __init__(self, store: str | None, *, port: int) -> None:
         named = () if store is None else (f"--store={store}",)
         self.words = (sys.executable, "-P", "-m", "recall_tui", *named)
-        """The command line behind each tab. -P: what lies in the current folder is not imported."""
+        """The command line behind each tab. -P: nothing is imported from the current folder."""
         super().__init__(shlex.join(self.words), HOST, port, title="Recall", templates_path=PAGES)
         self.key = secrets.token_urlsafe(16)
-        """What other accounts of this machine, which reach its loopback too, do not know."""
+        """Secret from other accounts of this machine, which can reach its loopback addresses too."""
         self._sockets: set[web.WebSocketResponse] = set()
         self._pages: dict[str, Page] = {}
-        """By the name that a page keeps when it is reloaded."""
+        """Pages by the name that they keep when reloaded."""
 
     @property
     def address(self) -> str:
-        """Where a browser finds the page."""
+        """The address for the browser."""
         return f"{self.public_url}/{self.key}/"
 
     async def guard(self) -> web.Application:
-        """Return the whole application, closed to every page but its own."""
+        """Return the whole application, closed to requests from other sites."""
         guarded = web.Application(middlewares=[self._refuse_strangers])
         guarded.on_response_prepare.append(self._seal)
         site = await self._make_app()
@@ -73,14 +73,14 @@ class Site(Server):
         return guarded
 
     async def on_startup(self, app: web.Application) -> None:
-        """Say nothing: what opened the port prints the address."""
+        """Print nothing: the caller prints the address."""
 
     async def on_shutdown(self, app: web.Application) -> None:
         """Close every page, which ends the process behind it."""
         await asyncio.gather(*(each.close(code=WSCloseCode.GOING_AWAY) for each in tuple(self._sockets)))
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """Serve one tab from its first to its last byte; a page that was loaded again gets its question back."""
+        """Serve one tab from its first to its last byte. A reloaded page gets its question back."""
         websocket = web.WebSocketResponse(heartbeat=15)
         await websocket.prepare(request)
         self._sockets.add(websocket)
@@ -88,7 +88,7 @@ class Site(Server):
         page = self._page(request.match_info.get("page", ""))
         tab = Tab(self.words, websocket, self.download_manager)
         try:
-            async with page.is_open:  # what was behind it has left by then, and said with which question
+            async with page.is_open:  # by now the process before has quit and reported its question
                 await tab.start(*size)
                 try:
                     if page.question:
@@ -102,7 +102,7 @@ class Site(Server):
         return websocket
 
     def _page(self, name: str) -> Page:
-        """Return the page of this name; without one it is like no other."""
+        """Return the page with this name, or a new one."""
         page = self._pages.pop(name, None) or Page()
         if name:
             self._pages[name] = page
@@ -112,13 +112,13 @@ class Site(Server):
 
     @web.middleware
     async def _refuse_strangers(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Refuse a foreign Host, a name that was made to point here, and a foreign Origin, another site's page."""
+        """Refuse a foreign Host (DNS rebinding) and a foreign Origin (another site's page)."""
         if request.host != f"{HOST}:{self.port}" or request.headers.get("Origin", self.public_url) != self.public_url:
             raise web.HTTPForbidden(text="Open the address that recall-tui --serve printed.\n")
         return await handler(request)
 
     async def _seal(self, request: web.Request, response: web.StreamResponse) -> None:
-        """The browser, too, holds the page to this address, and does not pass the address on."""
+        """Restrict the page to this address in the browser too, and keep the address out of the Referer header."""
         response.headers.update(
             {
                 "Content-Security-Policy": (
@@ -134,17 +134,17 @@ class Site(Server):
 
 
 class Page:
-    """A page of a browser, which stays the same one when it is reloaded."""
+    """A page of a browser. It stays the same page when reloaded."""
 
     def __init__(self) -> None:
         self.is_open = asyncio.Lock()
-        """Held while a process is behind it."""
+        """Locked while a process runs behind the page."""
         self.question = ""
-        """What the last process has left with, as a line of the history."""
+        """The question of the last process, as a line of the history."""
 
 
 class Tab(AppService):
-    """One process of the workbench, and the page that shows it."""
+    """A process of the workbench, and the page that shows it."""
 
     def __init__(self, words: Sequence[str], websocket: web.WebSocketResponse, downloads: DownloadManager) -> None:
         async def close() -> None:
@@ -152,7 +152,7 @@ class Tab(AppService):
 
         self._words = words
         self.question = ""
-        """What the process has left with, as a line of the history."""
+        """The last question of the process, as a line of the history."""
         super().__init__(
             shlex.join(words),
             write_bytes=websocket.send_bytes,
@@ -162,11 +162,11 @@ class Tab(AppService):
         )
 
     def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
-        """Return the environment of any tab; with this driver the process notices when this one is gone."""
+        """Return the environment of a tab. Its driver makes the process notice when the server is gone."""
         return {**super()._build_environment(width, height), "TEXTUAL_DRIVER": DRIVER}
 
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
-        """Start it without a shell, and in a session of its own: Ctrl-C is the server's, which then has it leave."""
+        """Start the process without a shell and in its own session, so that Ctrl-C reaches only the server."""
         self._process = process = await asyncio.create_subprocess_exec(
             *self._words,
             stdin=PIPE,
@@ -179,12 +179,12 @@ class Tab(AppService):
         return process
 
     async def on_data(self, payload: bytes) -> None:
-        """Show what the process draws; what it says once the page is gone is still read."""
+        """Send the process's output to the page. After the page is gone, output is read and dropped."""
         with contextlib.suppress(ConnectionResetError):
             await super().on_data(payload)
 
     async def on_meta(self, data: bytes) -> None:
-        """Keep the question that the process leaves with; all else is for the page."""
+        """Keep the last question of the process. Other packets go to the page."""
         said = json.loads(data)
         if said["type"] == QUESTION:
             self.question = str(said[QUESTION])
@@ -192,15 +192,15 @@ class Tab(AppService):
             await super().on_meta(data)
 
     async def run(self) -> None:
-        """Pass on what the process draws; when it has ended, however it did, tell the page."""
-        with contextlib.suppress(asyncio.CancelledError):  # of its reader of errors, where that had not begun
+        """Pass on the process's output, and tell the page when the process has ended."""
+        with contextlib.suppress(asyncio.CancelledError):  # from its reader of stderr, if that had not started
             await super().run()
         await self.remote_close()
 
     async def stop(self) -> None:
-        """Have the process leave, and see it gone."""
+        """Make the process quit, and wait for its end."""
         process = self._process
-        assert process is not None  # noqa: S101 - started before it is stopped
+        assert process is not None  # noqa: S101 - it was started before
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
                 await super().stop()
@@ -214,7 +214,7 @@ def _listening(port: int) -> socket.socket:
     try:
         return socket.create_server((HOST, port))
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else error  # what strerror says here is Python's, and longer
+        reason = os.strerror(error.errno) if error.errno else error  # error.strerror is longer here
         text = f"Port {port} cannot be opened: {reason}."
         raise RecallError("port_unavailable", text, hint="recall-tui --serve --port 0") from error
 
@@ -229,7 +229,7 @@ async def _serve(site: Site, door: socket.socket, streams: Streams) -> None:
         await web.SockSite(runner, door).start()
         streams.stdout.write(f"{site.address}\n")
         streams.stdout.flush()
-        streams.say("The workbench is at this address until Ctrl-C, for whoever on this machine knows it.")
+        streams.say("Anyone on this machine who knows this address can use the workbench. Ctrl-C stops it.")
         await stopped.wait()
     finally:
         await runner.cleanup()

@@ -1,8 +1,7 @@
-"""A terminal: what it sends and takes, its signals, and each key, done before the next one begins.
+"""The terminal: its input and output, its signals, and keys handled one after the other.
 
-Textual hands all keys to the widget with the focus as they come. What a key is bound to is done by the application,
-once the key has gone up from that widget through all that is around it. Of keys that come in one read, those behind
-a bound key, and those that the application itself looks at first, would be ahead of it.
+Textual hands all keys to the focused widget as they come. The application handles a bound key only after the key has
+passed from that widget through all its ancestors. Keys after it in the same read could overtake it.
 """
 
 from __future__ import annotations
@@ -36,23 +35,23 @@ from textual.widget import Widget
 
 from recall_tui.actions.table import Table
 
-READ_BYTES = 4_096  # of keys at a time
-LAST_SECONDS = 0.1  # for late reports of the mouse, which the next program must not read as keys
+READ_BYTES = 4_096  # per read
+LAST_SECONDS = 0.1  # for late mouse reports, which the next program must not read as keys
 BEGINNINGS = "[]\\^_OP"
-"""Esc begins a sequence of a terminal with these."""
+"""Characters that, after Esc, start a terminal sequence."""
 WORDWISE = "bf"
-"""With these it is a Mac's Option and an arrow."""
+"""Characters that, after Esc, are a Mac's Option and an arrow."""
 
 
 def _name(character: str) -> str:
-    """Return what Textual calls a character that comes with Alt, after `alt+`."""
+    """Return Textual's name of a character with Alt, after `alt+`."""
     return f"shift+{character.lower()}" if character.isupper() else _character_to_key(character)
 
 
 _TYPED = set(string.digits + string.ascii_letters + string.punctuation).difference(BEGINNINGS + WORDWISE)
 NAMED = {_name(character): character for character in sorted(_TYPED)}
 _Alt = Enum("_Alt", {name: f"alt+{name}" for name in NAMED})  # type: ignore[misc]
-for _key, _character in NAMED.items():  # Textual drops, or misreads, an Esc that comes together with one
+for _key, _character in NAMED.items():  # Textual drops or misreads an Esc that comes with one of these
     ANSI_SEQUENCES_KEYS[f"\x1b{_character}"] = (_Alt[_key],)  # type: ignore[index]
 
 
@@ -61,16 +60,16 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~])?|\x00")
 
 
 class PasteParser(XTermParser):
-    """Textual's parser, except for a paste: of an Esc in one it makes keys, which come before the text."""
+    """Textual's parser, with a fix for pastes: Textual turns an Esc in a paste into keys before the text."""
 
     def __init__(self, debug: bool = False) -> None:
         super().__init__(debug)
         self._pasted: StringIO | None = None
         self._end = ""
-        """The newest characters of the paste, which may begin the mark of its end."""
+        """The last characters of the paste, which may be the start of its end mark."""
 
     def feed(self, data: str) -> Iterable[Message]:
-        """Yield the events of these characters. A paste has its text without colours and other sequences."""
+        """Yield the events of these characters. Colours and other sequences are removed from a paste."""
         while True:
             if self._pasted is None:
                 typed, mark, data = data.partition(_PASTE)
@@ -91,33 +90,33 @@ class PasteParser(XTermParser):
 
 
 class Outlet(TextIOBase):
-    """The terminal's output. What it does not take any more is lost.
+    """The terminal's output, which ignores errors.
 
-    Textual writes in a thread of its own. Should that end with an error, the queue before it fills up, and whoever
-    puts the next text there waits for good.
+    Textual writes in its own thread. If that ended with an error, its queue would fill up, and the next writer would
+    wait forever.
     """
 
     def __init__(self, terminal: TextIO) -> None:
         self._terminal = terminal
 
     def write(self, text: str) -> int:
-        """Write it if there is a terminal."""
+        """Write the text if there is a terminal."""
         with suppress(OSError):
             self._terminal.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Let the terminal have it, if there is one."""
+        """Flush the terminal, if there is one."""
         with suppress(OSError):
             self._terminal.flush()
 
     def fileno(self) -> int:
-        """Return the terminal's own."""
+        """Return the terminal's file descriptor."""
         return self._terminal.fileno()
 
 
 def apart(key: Key, table: Table) -> tuple[Key, ...]:
-    """Esc and a character that come together, as they were pressed: Textual makes the character with Alt of them.
+    """Split Esc and a character that came together, which Textual reads as the character with Alt.
 
     A key with Alt that a keymap.toml gives to an action stays as it is.
     """
@@ -129,27 +128,30 @@ def apart(key: Key, table: Table) -> tuple[Key, ...]:
 
 
 class TerminalDriver(LinuxDriver):
-    """Textual's, which outlives its terminal."""
+    """Textual's driver, made to survive the loss of its terminal."""
 
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._file = Outlet(sys.__stderr__)  # type: ignore[assignment, arg-type]  # it does what the driver asks of it
+        self._file = Outlet(sys.__stderr__)  # type: ignore[assignment, arg-type]  # it has the methods that the driver uses
         self._input_end, self._end_input = os.pipe()
 
     def run_input_thread(self) -> None:
-        """Hand on keys. Textual's own looks for its end ten times a second, most of what an idle workbench costs."""
+        """Pass on keys.
+
+        Textual's version polls for its end ten times a second, which would dominate an idle workbench.
+        """
         parser, decoder = PasteParser(self._debug), codecs.getincrementaldecoder("utf-8")()
         ready: list[int] = []
         while self._input_end not in ready:
-            esc_ends = parser._timeout_time  # when an Esc that came alone is a key of its own
+            esc_ends = parser._timeout_time  # when a lone Esc counts as a key
             patience = None if esc_ends is None else max(0.0, esc_ends - get_time())
             ready, _, _ = select.select([self.fileno, self._input_end], [], [], patience)
             if self.fileno in ready:
                 typed = os.read(self.fileno, READ_BYTES)
                 if not typed:
-                    return  # the terminal is gone, which the application notices
+                    return  # the terminal is gone; the application notices
                 if text := decoder.decode(typed):
                     for event in parser.feed(text):
                         self.process_message(event)
@@ -158,13 +160,13 @@ class TerminalDriver(LinuxDriver):
         select.select([self.fileno], [], [], LAST_SECONDS)
 
     def disable_input(self) -> None:
-        """End the thread that reads keys, which waits without a limit."""
+        """End the thread that reads keys, which otherwise waits forever."""
         os.write(self._end_input, b"\0")
         super().disable_input()
         os.read(self._input_end, 1)
 
     def _sigtstp_application(self, *_: Any) -> None:
-        """Let go of the terminal and stop, from the loop: the signal may come while the output is locked."""
+        """Release the terminal and stop, from the loop: the signal may come while the output is locked."""
         self._soon(super()._sigtstp_application)
 
     def _sigcont_application(self, *_: Any) -> None:
@@ -175,9 +177,10 @@ class TerminalDriver(LinuxDriver):
             self._loop.call_soon_threadsafe(act)
 
     def _go_on(self) -> None:
-        """Take the terminal again, if it is there, and say so: one that goes away sends this signal too.
+        """Take the terminal again, if it still exists. A closing terminal sends this signal too.
 
-        A process that was stopped by SIGSTOP has ended nothing, and of two readers each would get half of the keys.
+        After SIGSTOP the key thread is still running, so it is stopped first: two readers would each get half of the
+        keys.
         """
         if self.is_gone():
             return
@@ -188,20 +191,20 @@ class TerminalDriver(LinuxDriver):
         super()._sigcont_application()
 
     def is_gone(self) -> bool:
-        """Return True once the other side is closed; not every terminal that is closed sends a signal."""
+        """Return True if the other side is closed. Not every closed terminal sends a signal."""
         poll = select.poll()
         poll.register(self.fileno, select.POLLHUP)
         return any(event & select.POLLHUP for _, event in poll.poll(0))
 
 
 INPUT = (InputEvent, Paste, AppFocus, AppBlur)
-"""What a terminal sends of what a person does."""
+"""Events of the user's input."""
 ROUNDS = 2
-"""One behind the key itself, and one behind the messages that it has led to."""
+"""Rounds to wait: one after the key itself, one after the messages it caused."""
 
 
 class Turns:
-    """The keys and the rest of the input of one application. deal: does what one of them does, in its own task."""
+    """Handles the input events of an application one after the other. deal: handles one of them in its own task."""
 
     def __init__(self, app: App[Any], deal: Callable[[Event], Awaitable[None]]) -> None:
         self._app = app
@@ -209,21 +212,21 @@ class Turns:
         self._waiting: deque[Event] = deque()
         self._followed: asyncio.Task[None] | None = None
         self._written: Widget | None = None
-        """The field that the newest character went to, which is followed when something else comes."""
+        """The field that received the newest character. It is followed once something else comes."""
         self._has_begun = False
 
     async def begin(self) -> None:
-        """Give the first one its turn; until here all of them wait."""
+        """Start with the first event. Until now all events wait."""
         self._has_begun = True
         await self._go_on()
 
     async def take(self, *events: Event) -> None:
-        """Let these have their turns, behind all that came before."""
+        """Add events after all earlier ones."""
         self._waiting.extend(events)
         await self._go_on()
 
     def stop(self) -> None:
-        """Deal nothing out any more."""
+        """Handle no more events."""
         self._waiting.clear()
         if self._followed is not None:
             self._followed.cancel()
@@ -245,21 +248,21 @@ class Turns:
 
     @property
     def _is_written_on(self) -> bool:
-        """True where one character comes behind another: in the queue of their field they keep their order."""
+        """True if a character follows another one into the same field, whose own queue keeps their order."""
         return self._written is self._target and _is_taken(self._waiting[0], self._target)
 
     def _follow(self, target: Widget) -> None:
-        """Let the next one wait until the one that went to this target has led to nothing more."""
+        """Make the next event wait until this target's event has no more effects."""
         self._written = None
         self._followed = asyncio.create_task(self._go_up(target.ancestors_with_self))
 
     @property
     def _target(self) -> Widget:
-        """What gets the keys."""
+        """The widget that receives the keys."""
         return self._app.focused or self._app.screen
 
     async def _go_up(self, way: Sequence[DOMNode]) -> None:
-        """Go the way of a key, from its target up to the application, behind all that it has led to."""
+        """Follow a key from its target up to the application, after everything it caused."""
         for _ in range(ROUNDS):
             for node in way:
                 await _wait_until_idle(node)
@@ -271,17 +274,17 @@ class Turns:
 
 
 def _is_taken(event: Event, field: Widget) -> bool:
-    """Return True for a key that goes no further than to this widget."""
+    """Return True if the widget consumes the key."""
     return isinstance(event, Key) and field.check_consume_key(event.key, event.character)
 
 
 async def _wait_until_idle(node: DOMNode) -> None:
-    """Wait until a node has dealt with all that it has got so far, or is no more."""
+    """Wait until a node has handled all its messages, or has ended."""
     reached = asyncio.Event()
     if not (node.is_running and node.call_later(reached.set)):
         return
     arrival = asyncio.create_task(reached.wait())
-    ends = [] if isinstance(node, App) else [node.task]  # an application is not outlived by this
+    ends = [] if isinstance(node, App) else [node.task]  # this ends before an application does
     await asyncio.wait([arrival, *ends], return_when=asyncio.FIRST_COMPLETED)
     arrival.cancel()
 
@@ -290,7 +293,7 @@ NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stops:
-    """The signals that came. Before `heed` they wait: an application that is being built up cannot be taken down."""
+    """The signals that came. They wait until `heed`, since an application cannot quit while it is being built."""
 
     def __init__(self) -> None:
         self._then: Callable[[], None] | None = None
@@ -298,13 +301,13 @@ class Stops:
         self._has_come = False
 
     def heed(self, then: Callable[[], None]) -> None:
-        """Do this in the running loop at every signal from here on, and once for those that came already."""
+        """Call this in the running loop at every signal from now on, and once for earlier signals."""
         self._then, self._loop = then, asyncio.get_running_loop()
         if self._has_come:
             then()
 
     def take(self, _number: int, _frame: FrameType | None) -> None:
-        """A signal came; it may have interrupted anything."""
+        """Take a signal, which may have interrupted anything."""
         self._has_come = True
         if self._then is not None and self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._then)
@@ -312,7 +315,7 @@ class Stops:
 
 @contextmanager
 def listening() -> Iterator[Stops]:
-    """For the length of this block no signal raises anything."""
+    """Let no signal raise an error within this block."""
     stops = Stops()
     before = {number: signal.signal(number, stops.take) for number in NUMBERS}
     try:
@@ -324,7 +327,10 @@ def listening() -> Iterator[Stops]:
 
 @contextmanager
 def without_interrupts() -> Iterator[None]:
-    """For the length of this block Ctrl-C is another program's, which would inherit SIG_IGN, and no function."""
+    """Ignore Ctrl-C within this block, which belongs to another program.
+
+    A function, since SIG_IGN would be inherited.
+    """
     before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
     try:
         yield

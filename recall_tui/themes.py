@@ -1,4 +1,4 @@
-"""The themes, and the shades in which each shows the colours of the signals so that they can be read."""
+"""The themes, and readable shades of the signals' colours in each of them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from textual.theme import BUILTIN_THEMES, Theme
 from recall_tui.widgets.draw import Harmless
 
 HUES = ("#56b4e9", "#e69f00", "#009e73", "#f0e442", "#0072b2", "#d55e00", "#cc79a7", "#2fb58a")
-"""The colours that panes draw with: Okabe and Ito's, and a green of theirs made lighter."""
+"""Colours that panes draw with: Okabe and Ito's, and a lighter shade of their green."""
 GROUNDS = ("background", "surface", "panel", "primary-muted")
-"""What they are drawn on, by the names of Textual's variables."""
+"""Backgrounds that the colours are drawn on, by Textual's variables."""
 NO_COLOUR = "no-colour"
 READABLE, EASY = 4.5, 7.0  # WCAG 2.2: contrast of text at levels AA and AAA
 _STEP = 0.01  # of lightness
 
 
 def _bar(thumb: str) -> dict[str, str]:
-    """A scroll bar with a thumb of this colour and no track, which would be a stripe next to a short list."""
+    """Return a scrollbar with a thumb of this colour and no track, which would be a stripe next to a short list."""
     tracks = ("scrollbar-background", "scrollbar-background-hover", "scrollbar-background-active")
     return {"scrollbar": thumb, **dict.fromkeys(tracks, "transparent"), "scrollbar-corner-color": "transparent"}
 
 
 _FOCUS = ("#c792ea", "#7b1fa2")
-"""Of the pane that has the keys, on dark and on light ground: a colour that no signal has."""
+"""The focused pane's colour on a dark and on a light background. No signal has it."""
 _LIGHT = Theme(
     name="light",
     primary="#004578",
@@ -90,14 +90,17 @@ NAMES = tuple(theme.name for theme in THEMES)
 
 
 class Shades(Harmless):
-    """Shows the hues in the shades of one theme: one filter does both, as each costs a copy of every line drawn."""
+    """Maps the hues to the shades of a theme.
+
+    It also removes control characters, since each filter copies every line.
+    """
 
     def __init__(self, theme: str) -> None:
         super().__init__()
         self._shades = {RichColor.parse(hue): Style(color=shade) for hue, shade in shades(theme).items()}
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments, those in one of the hues in its shade, and nothing that a terminal obeys."""
+        """Return the segments with the hues mapped to their shades, without control characters."""
         return [
             Segment(text, style + self._shades[style.color], control)
             if style is not None and style.color in self._shades
@@ -108,7 +111,7 @@ class Shades(Harmless):
 
 @cache
 def shades(name: str) -> dict[str, str]:
-    """The shade of each hue that can be read on everything this theme draws it on; empty without colours."""
+    """Return the readable shade of each hue on all backgrounds of this theme, or {} without colours."""
     if name == NO_COLOUR:
         return {}
     theme = next(theme for theme in THEMES if theme.name == name)
@@ -118,13 +121,16 @@ def shades(name: str) -> dict[str, str]:
 
 
 def grounds(theme: Theme) -> tuple[str, ...]:
-    """The colours behind the text of a theme."""
+    """Return the colours behind the text of a theme."""
     variables = theme.to_color_system().generate()
     return tuple(variables[name] for name in GROUNDS)
 
 
 def readable(hue: str, behind: Sequence[str], least: float, *, is_dark: bool) -> str:
-    """The shade of a hue nearest to it that has this contrast with everything behind it; the hue stays the same."""
+    """Return the shade nearest to a hue with at least this contrast to all backgrounds.
+
+    Only the lightness changes.
+    """
     red, green, blue = (channel / 255 for channel in _channels(hue))
     tone, lightness, saturation = colorsys.rgb_to_hls(red, green, blue)
     shade = hue
@@ -135,7 +141,7 @@ def readable(hue: str, behind: Sequence[str], least: float, *, is_dark: bool) ->
 
 
 def contrast(one: str, other: str) -> float:
-    """How well two colours can be distinguished: 1 not at all, 21 black on white (WCAG 2.2)."""
+    """Return the contrast of two colours (WCAG 2.2): 1 for none, 21 for black on white."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 

@@ -1,1 +1,1 @@
-"""What a person can do: a module a group of actions, and the one table that all of them make."""
+"""The actions of the user: their conditions and the table of all actions."""

@@ -1,4 +1,4 @@
-"""One row of the table of actions, the conditions of rows, and the names of keys."""
+"""A row of the table of actions, the conditions of rows, and the names of keys."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from recall_tui.state.tuning import curve_of
 from recall_tui.state.weighing import is_hybrid
 
 LISTING: tuple[Pane, ...] = ("results", "weights")
-"""The panes in front of which j and k go through the results; elsewhere they go through what the pane shows."""
+"""Panes where j and k move through the results. In other panes they move through the content of the pane."""
 
 
 class Requirement(NamedTuple):
-    """What an action needs to be possible."""
+    """A condition that an action needs."""
 
     needs: str
-    """Why it cannot be done, where the condition does not hold."""
+    """Why the action is not possible if the condition is false."""
     holds: Callable[[Session], bool]
 
 
@@ -36,39 +36,41 @@ always = Requirement("", lambda _: True)
 
 
 class Action(NamedTuple):
-    """One thing a person can do. Printable keys act in the nav state only; in the edit state they are typed."""
+    """An action of the user. Printable keys act in the nav state only; in the edit state they are typed."""
 
     id: str
-    """A name, and arguments where it takes any, as Python writes them."""
+    """A name, with arguments in Python syntax if it takes any."""
     keys: tuple[str, ...]
     label: str
-    """One or two words for the footer; "" keeps it out of there."""
+    """One or two words for the footer, or "" to leave it out."""
     help: str
     when: Requirement = always
     panes: tuple[Pane, ...] = ()
-    """The panes in front of which its keys act; () is all of them. A key means one thing in each pane."""
+    """Panes in which its keys act; () for all. A key means one thing in each pane."""
     handler: str = ""
-    """What does it: a module of recall_tui.handlers, such as `explain`, or `explain:show_view('compare')` where the
-    function or its arguments are not those of the id."""
+    """The module of recall_tui.handlers, such as `explain`.
+
+    If the function or its arguments differ from the id, also the call, as in `explain:show_view('compare')`.
+    """
 
     step: Callable[..., Session] | None = None
-    """What it makes of the session, where that is all it does. A handler is not needed then."""
+    """The change of the session, if that is all it does. It then needs no handler."""
 
     @property
     def call(self) -> tuple[str, str, *tuple[str | int, ...]]:
-        """What doing it calls: the module, the function and its arguments."""
+        """The call behind the action: the module, the function and its arguments."""
         module, _, function = self.handler.partition(":")
         name, _, arguments = (function or self.id).partition("(")
         return module, name, *(ast.literal_eval(f"({arguments.rstrip(')')},)") if arguments else ())
 
 
 def handled_by(module: str, *actions: Action, panes: tuple[Pane, ...] = ()) -> tuple[Action, ...]:
-    """Return the actions with this handler and these panes, except where they name their own."""
+    """Return the actions with this handler and these panes, unless they name their own."""
     return tuple(action._replace(handler=action.handler or module, panes=action.panes or panes) for action in actions)
 
 
 def acts_in(action: Action, pane: Pane) -> bool:
-    """True when the action's keys act in front of this pane."""
+    """Return True if the action's keys act in this pane."""
     return not action.panes or pane in action.panes
 
 
@@ -90,7 +92,7 @@ has_question = Requirement("there is no answer", lambda now: now.results.answer 
 has_fix = Requirement("no fix is selected", lambda now: chosen_remedy(now) is not None)
 has_tried = Requirement("no fix was applied", lambda now: bool(fixes_in_force(now)))
 has_best = Requirement(
-    "there are no grades to find the best weight with",
+    "there are no grades yet, so no best weight",
     lambda now: is_hybrid(now.results.answer) and (curve := curve_of(now)) is not None and bool(curve.steps),
 )
 can_undo = Requirement("there is nothing to undo", lambda now: has_pool.holds(now) or bool(now.weights.undo))
@@ -118,7 +120,7 @@ can_run = Requirement(
 
 
 def _entry_chunks(session: Session) -> tuple[str, ...]:
-    """Return the chunks of the entry of the context that is selected."""
+    """Return the chunks of the selected entry of the context."""
     entry = chosen_entry(session)
     return entry.chunk_ids if entry is not None else ()
 
@@ -164,14 +166,14 @@ _SPELT = {
     "plus": "plus_sign",
     "underscore": "low_line",
 }
-"""Characters whose keys have shorter names than Unicode gives them."""
+"""Characters whose keys have shorter names than in Unicode."""
 _BY_NAME = {name.lower(): key for key, name in _NAMES.items() if len(name) > 1} | {"esc": "escape"}
 NAMED = {
     *("escape", "tab", "enter", "space", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown"),
     *("up", "down", "left", "right"),
     *(f"f{number}" for number in range(1, 25)),
 }
-"""Keys that write no character of their own, or none to be seen."""
+"""Keys that write no visible character."""
 SWALLOWED = {
     "ctrl+h": "backspace",
     "ctrl+i": "tab",
@@ -180,11 +182,11 @@ SWALLOWED = {
     "ctrl+enter": "enter",
     "ctrl+left_square_bracket": "escape",
 }
-"""Keys that terminals send as others."""
+"""Keys that terminals send as other keys."""
 
 
 def key_name(key: str) -> str:
-    """A key as people write it: `ctrl+q` is `^q`, `question_mark` is `?`."""
+    """Return a key as people write it: `ctrl+q` is `^q`, `question_mark` is `?`."""
     if key in _NAMES:
         return _NAMES[key]
     if key.startswith("ctrl+"):
@@ -199,7 +201,7 @@ def key_name(key: str) -> str:
 
 
 def key_of(written: str) -> str | None:
-    """The key that people write so, or that the table calls so; None where there is no such key."""
+    """Return the key with this written or internal name, or None."""
     if written.startswith("^") and len(written) == 2:
         written = f"ctrl+{written[1:].lower()}"
     if len(written) == 1:
@@ -219,12 +221,12 @@ def key_of(written: str) -> str | None:
 
 
 def is_printable(key: str) -> bool:
-    """True when the key writes a character, and so belongs to a field while one is edited."""
+    """Return True if the key writes a character, so that it belongs to a field being edited."""
     return len(key_name(key)) == 1 or key == "space"
 
 
 def _key(character: str) -> str | None:
-    """How a character's key is called; None for one that no key writes."""
+    """Return the name of a character's key, or None if no key writes it."""
     if character == " ":
         return "space"
     if character.isalnum():
@@ -236,7 +238,7 @@ def _key(character: str) -> str | None:
 
 
 def _character(key: str) -> str:
-    """The character that the key called so writes; "" where it writes none, or none of ASCII."""
+    """Return the ASCII character that the key writes, or ""."""
     return key if len(key) == 1 else _by_spelling().get(key, "")
 
 

@@ -1,4 +1,4 @@
-"""The table of actions: bindings, footer, help, palette and docs/keys.md all read it."""
+"""The table of actions. Bindings, footer, help, palette and docs/keys.md all read it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from recall_tui.state.session import Pane, Session, move_selection, select_row, 
 SCREEN = handled_by(
     "shell",
     Action("command_line", ("colon",), "command", "Run a recall command", handler="query"),
-    Action("jump", ("ctrl+o",), "jump", "Put a letter on every pane and row, and go to the one that is typed"),
+    Action("jump", ("ctrl+o",), "jump", "Show a letter on every pane and row; type one to go there"),
     Action("widen(5)", ("ctrl+left",), "", "Make the right column wider"),
     Action("widen(-5)", ("ctrl+right",), "", "Make the left column wider"),
     Action("heighten(5)", ("ctrl+up",), "", "Make the panes below the results taller"),
@@ -65,7 +65,7 @@ HELP = handled_by(
         "help",
         ("f1", "question_mark"),
         "explain this",
-        "Explain the pane in front, and list all keys",
+        "Explain the current pane, and list all keys",
         handler="shell:show_help",
     ),
     Action("leave", ("ctrl+q", "q"), "quit", "Quit"),
@@ -89,11 +89,11 @@ PANES = handled_by(
     Action("focus_pane('store')", ("8",), "", "Go to the store: stats, checks, embedder, documents"),
     Action("next_pane", ("tab",), "next", "Go to the next pane"),
     Action("previous_pane", ("shift+tab",), "", "Go to the previous pane"),
-    Action("zoom", ("z",), "zoom", "Let the pane fill the whole screen, or no longer"),
-    Action("step_out", ("escape",), "out", "One step out: leave the field, the zoom, the dialog"),
+    Action("zoom", ("z",), "zoom", "Let the pane fill the screen, or restore it"),
+    Action("step_out", ("escape",), "out", "Go back one step: leave the field, the zoom, the dialog"),
 )
 _NOT_INGEST: tuple[Pane, ...] = tuple(pane for pane in PANES_IN_ORDER if pane != "ingest")
-"""Where F5 is the query's; in front of the ingest pane it runs the files again."""
+"""Panes where F5 runs the query. In the ingest pane it runs the ingest again."""
 QUERY = handled_by(
     "query",
     Action(
@@ -107,7 +107,7 @@ QUERY = handled_by(
     Action("run", ("f5",), "run again", "Run the query again", panes=_NOT_INGEST),
     Action("open_history", ("ctrl+r", "h"), "history", "Find an earlier query and load it"),
     Action("clear_query", ("ctrl+u",), "clear", "Clear the query", handler="query:put_text('')"),
-    Action("new_tab", ("ctrl+t",), "new tab", "Open a tab for another query beside this one"),
+    Action("new_tab", ("ctrl+t",), "new tab", "Open a tab for another query"),
     Action("step_tab(1)", ("ctrl+pagedown",), "", "Go to the next tab of queries", has_tabs),
     Action("step_tab(-1)", ("ctrl+pageup",), "", "Go to the previous tab of queries", has_tabs),
     Action("close_tab", (), "", "Close this tab of queries", has_tabs),
@@ -147,7 +147,7 @@ RESULTS = handled_by(
         "group",
         ("G",),
         "group",
-        "List the results below their documents, or by rank again",
+        "Group the results by document, or list them by rank again",
         has_rows,
         panes=("results",),
     ),
@@ -185,7 +185,7 @@ EXPLAIN = handled_by(
         "why_this",
         ("w",),
         "why this",
-        "Explain why the selected result ranks there; once more, or on a chunk left out, why the context lacks it",
+        "Explain the rank of the selected result; again, or on a chunk left out, why the context lacks it",
         has_suspect,
         _FROM,
     ),
@@ -246,25 +246,27 @@ WEIGHTS = handled_by(
     ),
     Action("change_setting(-1)", ("shift+left",), "", "Change the selected setting in small steps: less", has_pool),
     Action("change_setting(1)", ("shift+right",), "", "Change the selected setting in small steps: more", has_pool),
-    Action("undo_weights", ("u",), "undo", "Undo the last change, also a query loaded from the history", can_undo),
+    Action(
+        "undo_weights", ("u",), "undo", "Undo the last change, including a query loaded from the history", can_undo
+    ),
     Action("redo_weights", ("U",), "redo", "Redo the change that was undone", can_redo),
     Action("reset_weights", ("r",), "reset", "Go back to the saved settings", has_pool),
     Action(
         "turn_beside",
         ("V",),
         "side by side",
-        "Show the results under the saved and the changed settings side by side, or the plot again",
+        "Show the results with the saved and the changed settings side by side, or the plot again",
         has_pool,
     ),
     Action("turn_curve", ("t",), "other view", "Show the curve of all judged queries, or of this one"),
     Action("take_best", ("B",), "best", "Go to the best weight by the grades", has_best),
-    Action("pin_row('in')", ("p",), "pin", "Require the selected result among the first, or no longer", has_signals),
+    Action("pin_row('in')", ("p",), "pin", "Require the selected result in the top, or undo that", has_signals),
     Action(
-        "pin_row('out')", ("x",), "exclude", "Exclude the selected result from the first, or no longer", has_signals
+        "pin_row('out')", ("x",), "exclude", "Exclude the selected result from the top, or undo that", has_signals
     ),
     Action("take_granting", ("T",), "meet targets", "Go to the nearest weight that meets all targets", has_signals),
     Action("write_options", ("W",), "write", "Write the changed settings into the query", has_rows),
-    Action("save_weights", ("S",), "save", "Save the changed settings into recall.toml, once confirmed", has_pool),
+    Action("save_weights", ("S",), "save", "Save the changed settings to recall.toml, after a question", has_pool),
     panes=("weights",),
 )
 CONTEXT = (
@@ -275,12 +277,12 @@ CONTEXT = (
     ),
     *handled_by(
         "results",
-        Action("budget(-100)", ("minus",), "fewer", "Budget 100 tokens down"),
-        Action("budget(100)", ("plus",), "more", "Budget 100 tokens up"),
-        Action("scale_budget(-5)", ("left",), "-5%", "Budget 5 % down", step=packing.scale_budget),
-        Action("scale_budget(5)", ("right",), "+5%", "Budget 5 % up", step=packing.scale_budget),
-        Action("scale_budget(-1)", ("shift+left",), "", "Budget 1 % down", step=packing.scale_budget),
-        Action("scale_budget(1)", ("shift+right",), "", "Budget 1 % up", step=packing.scale_budget),
+        Action("budget(-100)", ("minus",), "fewer", "Lower the budget by 100 tokens"),
+        Action("budget(100)", ("plus",), "more", "Raise the budget by 100 tokens"),
+        Action("scale_budget(-5)", ("left",), "-5%", "Lower the budget by 5 %", step=packing.scale_budget),
+        Action("scale_budget(5)", ("right",), "+5%", "Raise the budget by 5 %", step=packing.scale_budget),
+        Action("scale_budget(-1)", ("shift+left",), "", "Lower the budget by 1 %", step=packing.scale_budget),
+        Action("scale_budget(1)", ("shift+right",), "", "Raise the budget by 1 %", step=packing.scale_budget),
         Action("point_block(1)", ("j", "down"), "", "Select the next block, or chunk left out", has_entries),
         Action("point_block(-1)", ("k", "up"), "", "Select the previous block, or chunk left out", has_entries),
         Action(
@@ -298,7 +300,7 @@ CONTEXT = (
             "open_block",
             ("enter",),
             "open",
-            "Show the block whole, and select its row in the results",
+            "Show the whole block, and select its row in the results",
             has_entries,
             step=packing.toggle_block,
         ),
@@ -325,16 +327,14 @@ CONTEXT = (
             has_what_ifs,
             step=packing.clear_what_ifs,
         ),
-        Action(
-            "turn('pack')", ("o",), "order", "Fill the context by rank, or by most value", has_pool, handler="weights"
-        ),
+        Action("turn('pack')", ("o",), "order", "Fill the context by rank, or by value", has_pool, handler="weights"),
         panes=("context",),
     ),
     *handled_by(
         "results",
-        Action("pin_chunk", ("p",), "pin", "Pin the selected chunk to the context, or no longer", has_chunk),
+        Action("pin_chunk", ("p",), "pin", "Pin the selected chunk to the context, or unpin it", has_chunk),
         Action(
-            "drop_chunk", ("x",), "exclude", "Exclude the selected chunk from the context, or no longer", has_chunk
+            "drop_chunk", ("x",), "exclude", "Exclude the selected chunk from the context, or undo that", has_chunk
         ),
         panes=_FROM,
     ),
@@ -400,7 +400,7 @@ JUDGE = (
             "take_query",
             ("enter",),
             "run",
-            "Run the selected query; of a missed document, explain why it is missing",
+            "Run the selected query; for a missed document, explain why it is missing",
             has_queries,
         ),
         Action("next_measure", ("t",), "other view", "Show the next measure", has_queries, step=judging.next_measure),
@@ -427,14 +427,12 @@ STORE = (
         Action("point_line(-1)", ("k", "up"), "", "Select the previous line", has_lines),
         Action("point_first", ("home",), "", "Select the first line", has_lines, handler="store:select_line(0)"),
         Action("point_last", ("end",), "", "Select the last line", has_lines),
-        Action(
-            "sync", ("R",), "sync", "Sync: read what has changed in the added folders", has_store, handler="ingest"
-        ),
+        Action("sync", ("R",), "sync", "Sync: read the changes in the added folders", has_store, handler="ingest"),
         Action(
             "watch",
             ("F",),
             "follow",
-            "Follow the added folders: sync as files change, or no longer",
+            "Follow the added folders and sync as files change, or stop that",
             has_store,
             handler="ingest",
         ),
@@ -489,21 +487,21 @@ ACTIONS: tuple[Action, ...] = tuple(action for group in GROUPS.values() for acti
 
 
 class Table(NamedTuple):
-    """The actions by group, each with the keys that are in force."""
+    """The actions by group, with the keys in force."""
 
     groups: Mapping[str, tuple[Action, ...]]
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """All of them, in order."""
+        """All actions, in order."""
         return tuple(action for group in self.groups.values() for action in group)
 
     def find(self, action: str) -> Action:
-        """The action with this id."""
+        """Return the action with this id."""
         return next(each for each in self.actions if each.id == action)
 
     def spell(self, text: str) -> str:
-        """A text with the key of an action in place of `{its id}`; with its name where it has no key."""
+        """Replace each `{action id}` in a text by the action's key, or by its help if it has no key."""
         if "{" not in text:
             return text
         by_id = {action.id: action for action in self.actions}
@@ -537,9 +535,9 @@ GESTURES: Mapping[str, str | Callable[..., Session]] = {
     "create_first_store": "ingest",
     "open_again": "ingest",
 }
-"""What panes and dialogs ask for with arguments of their own: the module of its handler, or a step of the session."""
+"""Gestures of panes and dialogs, with arguments: the handler's module, or a step of the session."""
 TABLE = Table(GROUPS)
-"""With the keys that hold where no keymap.toml says otherwise."""
+"""The table with the default keys, without a keymap.toml."""
 WANTED: dict[Pane, tuple[str, ...]] = {
     "query": ("step_out", "run", "open_history", "clear_query", "new_tab", "edit_outside"),
     "results": ("why_this", "miss", "switch_grading", "pin_chunk", "open_file"),
@@ -550,25 +548,25 @@ WANTED: dict[Pane, tuple[str, ...]] = {
     "ingest": ("hold", "cancel", "open_skip", "sync", "add_folder", "watch"),
     "store": ("open_line", "check", "sync", "add_folder", "next_store_view", "remove"),
 }
-"""What is most wanted in front of each pane, in the order in which the footer names it."""
+"""Actions that the footer names first in each pane, in order."""
 CANCEL = ("cancel",)
-"""What is wanted first of all while something takes long."""
+"""Named before these while a long task runs."""
 GRADES = tuple(f"grade({grade})" for grade in (3, 2, 1, 0))
-"""What is wanted before that while grading is on."""
+"""Named before these while grading is on."""
 NEXT = ("filter", "command_line", "command_palette")
-"""What the footer goes on with everywhere."""
+"""Named after these in every pane."""
 LAST = ("help", "leave")
-"""What it always ends with."""
+"""Always named last."""
 
 
 def table_of(app: object) -> Table:
-    """The table of actions that is in force in an app."""
+    """Return the table of actions in force in an app."""
     table: Table = getattr(app, "table", TABLE)
     return table
 
 
 class Offer(NamedTuple):
-    """A key that can be pressed, as the footer names it."""
+    """A key in the footer."""
 
     key: str
     label: str
@@ -577,7 +575,7 @@ class Offer(NamedTuple):
 
 
 def by_key(key: str, session: Session, table: Table = TABLE) -> Action | None:
-    """The action of a key in the pane in front; None where it has none."""
+    """Return the action of a key in the active pane, or None."""
     return next((action for action in table.actions if key in action.keys and acts_in(action, session.pane)), None)
 
 
@@ -585,17 +583,17 @@ _PLACES = {
     pane: {action: place for place, action in enumerate(dict.fromkeys((*CANCEL, *GRADES, *wanted, *NEXT)))}
     for pane, wanted in WANTED.items()
 }
-"""The place of each action that the footer of a pane names first."""
+"""Places of the actions that the footer of each pane names first."""
 
 
 def wanted_at(action: str, pane: Pane) -> int:
-    """The place of an action in the footer of a pane: those that are not named there share one, before the last."""
+    """Return the place of an action in the footer of a pane. Unlisted actions share a place before the last ones."""
     places = _PLACES[pane]
     return places.get(action, len(places) + (action in LAST))
 
 
 def footer(session: Session, *, editing: bool, table: Table = TABLE) -> list[Offer]:
-    """What can be pressed now: what is most wanted in front of the pane, what is wanted everywhere, then the rest."""
+    """Return the keys that act now: those most used in the pane, those used everywhere, then the rest."""
     shown = []
     named = [action for action in table.actions if action.label and acts_in(action, session.pane)]
     for action in sorted(named, key=lambda action: wanted_at(action.id, session.pane)):

@@ -1,1 +1,1 @@
-"""What each kind of analysis does: for each a function `(run, analysis)` that gives its result."""
+"""The analyses: for each kind a function `(run, analysis)` that returns its result."""

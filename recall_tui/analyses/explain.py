@@ -1,4 +1,4 @@
-"""What the explain pane shows: one score, two chunks, the way to an answer, why not, and the document."""
+"""Analyses for the explain pane: a score, two chunks, the funnel, why not, and the document."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from recall_core.types import Packed
 
 KEPT = "ground"
-FIRST_ROWS = 50  # whose words are looked at for the sentence above a ledger
+FIRST_ROWS = 50  # whose words the sentence above a ledger considers
 
 
 def answer_of(session: Session) -> Answer:
@@ -50,7 +50,7 @@ def answer_of(session: Session) -> Answer:
 
 
 def ground(run: AnalysisRun) -> Ground:
-    """Return the ground of explanations of the answer on the screen, kept until there is another answer."""
+    """Return the ground of explanations of the current answer, cached until the answer changes."""
     kept = run.kept.get(KEPT)
     if isinstance(kept, tuple) and kept[0] is run.session.results.answer:
         made = kept[1]
@@ -58,14 +58,14 @@ def ground(run: AnalysisRun) -> Ground:
         made = explain.explanation.ground_of(answer_of(run.session))
         run.kept[KEPT] = run.session.results.answer, made
         run.checkpoint()
-    assert isinstance(made, explain.explanation.Ground)  # noqa: S101 - nothing else is kept under this name
+    assert isinstance(made, explain.explanation.Ground)  # noqa: S101 - the cache has nothing else under this name
     return made
 
 
 def context_question(session: Session) -> Question:
     """Return the question whose context is packed under the budget."""
     answer = session.results.answer
-    assert answer is not None  # noqa: S101 - nothing is looked into before there is an answer
+    assert answer is not None  # noqa: S101 - analyses start after an answer
     plan = answer.plan
     return whynot.question.Question(
         words="" if plan.rql is not None else plan.text,
@@ -81,7 +81,7 @@ def context_question(session: Session) -> Question:
 
 
 class PausingAsker:
-    """The store, asked step by step; each step gives way to what a person does next."""
+    """Asks the store step by step. Each step yields to the user's next action."""
 
     def __init__(self, engine: Asker, checkpoint: Callable[[], None]) -> None:
         self.store, self.base, self.config = engine.store, engine.base, engine.config
@@ -102,12 +102,12 @@ class PausingAsker:
 
 
 def asker_of(run: AnalysisRun, question: Question) -> PausingAsker:
-    """Return what asks the question again."""
+    """Return an asker for the question."""
     return PausingAsker(api.whynot.asker_of(run.recall.engine, question), run.checkpoint)
 
 
 def chunk_ledger(run: AnalysisRun, analysis: Analysis) -> Ledger:
-    """Return the explanation of the chunk with this id in the answer on the screen."""
+    """Return the explanation of the chunk with this id in the current answer."""
     recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
@@ -121,7 +121,7 @@ def chunk_ledger(run: AnalysisRun, analysis: Analysis) -> Ledger:
 
 
 def _first_words(run: AnalysisRun, answer: Answer) -> Mapping[int, tuple[str, ...]]:
-    """Return the phrases that the first rows hold, kept until there is another answer."""
+    """Return the phrases in the first rows, cached until the answer changes."""
     kept = run.kept.get("words")
     if not isinstance(kept, tuple) or kept[0] is not run.session.results.answer:
         before, rows = list_range(answer)
@@ -133,7 +133,7 @@ def _first_words(run: AnalysisRun, answer: Answer) -> Mapping[int, tuple[str, ..
 
 
 def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[int, tuple[str, ...]]:
-    """Return the phrases of the question that the rows at these ranks hold; nothing where rows are documents."""
+    """Return the query's phrases in the rows at these ranks, or nothing if rows are documents."""
     pool, ranked = answer.pool, answer.ranked
     if pool is None or ranked is None or answer.plan.table == "doc":
         return {}
@@ -143,7 +143,7 @@ def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[in
 
 
 def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, tuple[str, ...]]) -> RowsAround:
-    """Return what is around the row at a rank. first: the phrases that the first rows hold, by rank."""
+    """Return the rows around the row at a rank. first: the phrases in the first rows, by rank."""
     words = {**words_by_rank(answer, {rank - 1, rank} - {0, *first}, store), **first}
     return RowsAround(
         chunks=store.info().chunks,
@@ -159,7 +159,7 @@ def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, 
 
 
 def two_chunks(run: AnalysisRun, analysis: Analysis) -> Comparison:
-    """Return the explanation of the selected chunk next to the marked one."""
+    """Return the explanation of the selected chunk compared with the marked one."""
     recall, answer = run.recall, answer_of(run.session)
     with recall.store.reading():
         embedder = None if answer.plan.semantic is None else recall.engine.embedder
@@ -174,18 +174,18 @@ def two_chunks(run: AnalysisRun, analysis: Analysis) -> Comparison:
 
 
 def row_funnel(run: AnalysisRun, _analysis: Analysis) -> Funnel:
-    """Return the funnel of the question on the screen, with the milliseconds that each step takes."""
+    """Return the funnel of the current question, with the milliseconds of each step."""
     with run.recall.store.reading():
         question = context_question(run.session)
         return Funnel(explain.funnel.trace(asker_of(run, question), question).view)
 
 
 def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
-    """Return the account of the target in the list on the screen, or in its context where the list has it."""
+    """Return why the target is missing from the list, or from the context if the list has it."""
     recall, session = run.recall, run.session
     with recall.store.reading():
         question = context_question(session)
-        rows = question._replace(budget_tokens=None, k=k_of(session))  # those that are listed, not a context of them
+        rows = question._replace(budget_tokens=None, k=k_of(session))  # the listed rows, not their context
         asker = whynot.question.keep_reads(asker_of(run, question))
         in_list = whynot.why.why_not(asker, rows, analysis.target, fixes=False).view["present"]
         asked = question if in_list else rows
@@ -206,7 +206,7 @@ def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
 
 
 def effort(offer: FixOffer) -> int:
-    """Return the place of a fix among the others: as `recall whynot` has them, with pins next to a larger budget."""
+    """Return the sort key of a fix: its order in `recall whynot`, with pins next to a larger budget."""
     return max(_EFFORT.get(kind, 0) for kind in offer.kind.split("+"))
 
 
@@ -217,7 +217,7 @@ _EFFORT = {
     )
     for kind in kinds.split()
 }
-"""The kinds that are more than a filter or a flag to drop, as `recall_core.explain.whynot.fix` puts them."""
+"""Effort by kind, as in `recall_core.explain.whynot.fix`. Kinds that drop a filter or a flag have 0."""
 
 
 def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
@@ -235,7 +235,7 @@ def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
 
 
 def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
-    """Return a fix as what the workbench has to change to ask the changed question."""
+    """Return a fix as the changes that the workbench makes to ask the changed question."""
     texts = (before.rql, after.rql) if before.rql is not None else (before.words, after.words)
     text = texts[1] if texts[0] != texts[1] else None
     if after.exact and not before.exact:
@@ -254,14 +254,14 @@ def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
 
 
 def _rows(before: Question, after: Question) -> int | None:
-    """Return how many rows are asked for, where that is another number. A number that was moved wins over LIMIT."""
+    """Return the number of rows, if it changes. A moved number wins over LIMIT."""
     if after.k is None and before.k is not None and after.query is not None:
         return after.query.limit
     return after.k if after.k != before.k else None
 
 
 def _settings(before: Question, after: Question) -> Tweaks:
-    """Return what is set otherwise. A cap on a document is a flag of the command, and a setting here."""
+    """Return the changed settings. A cap per document is a flag of the command but a setting here."""
     changed = dict(after.changes)
     if after.diversity is not None and after.diversity != before.diversity:
         changed["diversity"] = after.diversity
@@ -269,7 +269,7 @@ def _settings(before: Question, after: Question) -> Tweaks:
 
 
 def _exact(question: Question) -> str | None:
-    """Return the query with every row scored; words have no way to say so in the workbench."""
+    """Return the query with every row scored, or None for plain words, which have no such option here."""
     query = question.query
     if query is None:
         return None
@@ -278,7 +278,7 @@ def _exact(question: Question) -> str | None:
 
 
 def _offer_pin(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
-    """Pinning it to the context, where that was tried and does."""
+    """Return the fix that pins the target to the context, if that works."""
     session, chosen = run.session, view["target"].get("chosen")
     if chosen is None or session.results.answer is None:
         return []
@@ -301,7 +301,7 @@ def _offer_pin(run: AnalysisRun, view: WhyNotView) -> list[FixOffer]:
     ]
 
 
-AROUND = 10_000  # code points of a document on either side of the chunk: screens of text, and lexed in milliseconds
+AROUND = 10_000  # code points on each side of the chunk: several screens of text, and lexed in milliseconds
 _KEPT = "passage"
 _KEPT_MOST = 20
 
@@ -349,9 +349,9 @@ def document_passage(run: AnalysisRun, analysis: Analysis) -> DocumentPassage:
 
 
 def _lines(text: str, start: int, number: int, marks: Sequence[LineMark]) -> Iterator[PassageLine]:
-    """Yield each line with the marks that reach into it. marks: in code points of the text, by their start.
+    """Yield each line with the marks that overlap it. marks: in code points of the text, sorted by start.
 
-    A line break at the end ends the last line and begins none.
+    A line break at the end starts no further line.
     """
     waiting = list(marks)
     offset = 0
@@ -365,9 +365,9 @@ def _lines(text: str, start: int, number: int, marks: Sequence[LineMark]) -> Ite
 
 
 def _lex(run: AnalysisRun, path: str, key: tuple[str, int], text: str) -> list[LineMark]:
-    """Return what the language of the document makes of its text, kept for the next chunk of it."""
+    """Return the marks that the document's language gives its text, cached for its other chunks."""
     kept = run.kept.setdefault(_KEPT, {})
-    assert isinstance(kept, dict)  # noqa: S101 - nothing else is kept under this name
+    assert isinstance(kept, dict)  # noqa: S101 - the cache has nothing else under this name
     if key not in kept:
         if len(kept) >= _KEPT_MOST:
             kept.pop(next(iter(kept)))
@@ -377,7 +377,7 @@ def _lex(run: AnalysisRun, path: str, key: tuple[str, int], text: str) -> list[L
 
 
 def language_marks(path: str, text: str) -> list[LineMark]:
-    """Return the kinds of words in a text, by the language of its path; none where that has no lexer."""
+    """Return the kinds of words in a text by the language of its path, or none without a lexer."""
     from pygments.lexers import get_lexer_for_filename  # noqa: PLC0415 - only a passage is coloured
     from pygments.util import ClassNotFound  # noqa: PLC0415
 
@@ -386,7 +386,7 @@ def language_marks(path: str, text: str) -> list[LineMark]:
     except ClassNotFound:
         return []
     marks: list[LineMark] = []
-    places = [at for at in range(len(text)) if text[at : at + 2] != "\r\n"]  # lexers see a \n in place of both
+    places = [at for at in range(len(text)) if text[at : at + 2] != "\r\n"]  # lexers see \n for \r\n
     at = 0
     for token, value in lexer.get_tokens(text):
         name = str(token).removeprefix("Token.")
@@ -401,11 +401,14 @@ def language_marks(path: str, text: str) -> list[LineMark]:
     return marks
 
 
-MOST = 200  # more than a person reads; another word finds the rest
+MOST = 200  # more than a person reads; typing another word narrows the list
 
 
 def fitting_paths(run: AnalysisRun, analysis: Analysis) -> Paths:
-    """Return the paths with every word of the target; without words graded documents first, then changed ones."""
+    """Return the paths that contain every word of the target.
+
+    Without words, list graded documents first, then changed ones.
+    """
     words = analysis.target.split()
     found = run.recall.store.paths_with(words, MOST + 1)
     if not words:

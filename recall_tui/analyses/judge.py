@@ -1,4 +1,4 @@
-"""Analyses over the judged queries: the board, the grades, and what every weight does."""
+"""Analyses over the judged queries: the board, the grades, and the effect of every weight."""
 
 from __future__ import annotations
 
@@ -36,18 +36,19 @@ if TYPE_CHECKING:
 
 KEPT = "board"
 MOST_CANDIDATES = 1_000_000
-"""Candidates of all kept answers together: some hundred megabytes. Queries beyond are searched for again."""
+"""Candidates in all cached answers, some hundred megabytes. Other queries are searched again."""
 TIMES_SAID = 10
-"""Of how far it is, a divisor of what the thread passes on: each is painted, which takes as long as some rankings."""
+"""Number of progress reports. Each is painted, which takes as long as some rankings."""
 Ranked = tuple[str, ...]
 """Documents or chunks as grades name them, best first."""
 
 
 class BoardCache:
-    """What is kept from one board to the next, while the store does not change; an interrupted one goes on from it.
+    """The cache between boards of the same store generation. An interrupted board resumes from it.
 
-    answers: by text, settings of retrieval and unit, so that a weight that moves ranks their pools again.
-    candidates: in all of them.  rankings: by text, settings and unit.
+    answers: by text, settings of retrieval and unit, so that a moved weight only ranks their pools again.
+    candidates: number in all answers.
+    rankings: by text, settings and unit.
     """
 
     def __init__(self, generation: int) -> None:
@@ -58,7 +59,7 @@ class BoardCache:
 
 
 class MeasuredRun(NamedTuple):
-    """Values by measure and query, and the rankings that they are of."""
+    """Values by measure and query, and the rankings behind them."""
 
     values: Mapping[str, Mapping[str, float]]
     rankings: Mapping[str, Ranked]
@@ -81,7 +82,7 @@ def judged_board(run: AnalysisRun, _analysis: Analysis) -> Board:
 
 
 def cache_of(run: AnalysisRun, config: Config) -> BoardCache:
-    """Return what is kept, without the rankings under settings that hold no more."""
+    """Return the cache without rankings under outdated settings."""
     cache, generation = run.kept.get(KEPT), run.recall.store.info().generation
     if not isinstance(cache, BoardCache) or cache.generation != generation:
         cache = BoardCache(generation)
@@ -93,14 +94,14 @@ def cache_of(run: AnalysisRun, config: Config) -> BoardCache:
 
 
 def rank(run: AnalysisRun, cache: BoardCache, text: str, settings: tuple[Config, Config], unit: Unit) -> None:
-    """See to it that the cache has the ranking of a text under each of these settings."""
+    """Add the rankings of a text under each of these settings to the cache."""
     for config in dict.fromkeys(settings):
         if (text, config, unit) not in cache.rankings:
             cache.rankings[text, config, unit] = _rank_text(run, cache, text, config, unit)
 
 
 def _rank_text(run: AnalysisRun, cache: BoardCache, text: str, config: Config, unit: Unit) -> Ranked:
-    """Return the chunks for a text, or the documents by their best chunks, as `recall eval` ranks them."""
+    """Return the chunks for a text, or the documents by their best chunks, ranked as in `recall eval`."""
     key = text, evaluate.measures.retrieval(config), unit
     answer = cache.answers.get(key)
     if answer is not None:
@@ -121,7 +122,7 @@ def _rank_text(run: AnalysisRun, cache: BoardCache, text: str, config: Config, u
 
 
 def _keep(cache: BoardCache, key: tuple[str, tuple[object, ...], Unit], answer: Answer) -> None:
-    """Put an answer into the cache while there is room; pools of other settings of retrieval make it."""
+    """Cache an answer if there is room. Pools of other settings of retrieval are dropped first."""
     size = 0 if answer.pool is None else len(answer.pool.keys)
     for other in [other for other in cache.answers if other[1:] != key[1:]]:
         if cache.candidates + size > MOST_CANDIDATES:
@@ -133,7 +134,7 @@ def _keep(cache: BoardCache, key: tuple[str, tuple[object, ...], Unit], answer: 
 
 
 def line_of(asked: Questions, cache: BoardCache, query: str, settings: tuple[Config, Config]) -> QueryLine:
-    """Return one query under the settings as they are and the saved ones; the cache has its rankings."""
+    """Return one query under the current and the saved settings. The cache has its rankings."""
     only = asked._replace(texts={query: asked.texts[query]}, grades={query: asked.grades[query]})
     return _lines(only, *_both(only, cache, *settings))[0]
 
@@ -141,7 +142,7 @@ def line_of(asked: Questions, cache: BoardCache, query: str, settings: tuple[Con
 def _both(
     asked: Questions, cache: BoardCache, config: Config, saved: Config
 ) -> tuple[MeasuredRun, MeasuredRun | None]:
-    """Return the queries measured under the settings as they are, and under the saved ones where these are others."""
+    """Return the queries measured under the current settings, and under the saved ones if they differ."""
     now = _measure(asked, cache, config)
     return now, None if config == saved else _measure(asked, cache, saved)
 
@@ -168,7 +169,7 @@ def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -
 
 
 def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
-    """Return the means with their intervals; next to the saved settings, the paired differences too."""
+    """Return the means with their intervals, and the paired differences from the saved settings."""
     columns = [list(now.values[measure].values()) for measure in MEASURES]
     figures = [
         Figure(evaluate.figures.mean(column), *ends)
@@ -212,7 +213,7 @@ def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> li
 
 
 def _list_missed(grades: Mapping[str, int], ranking: Ranked, asked: Questions) -> list[Missed]:
-    """List relevant documents or chunks that are not in the top ten: the most relevant first, by rank, by path."""
+    """Return relevant documents or chunks outside the top ten: most relevant first, then by rank and path."""
     ranks = {name: rank for rank, name in enumerate(ranking, start=1)}
     cut = evaluate.measures.DEPTH if len(ranking) >= evaluate.measures.DEPTH else None
     missed = [
@@ -244,7 +245,7 @@ def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
 
 
 def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
-    """Return every judged query with its judgements by path, each at the document that it is of at this moment."""
+    """Return every judged query with its judgements, by the current path of their documents."""
     store = run.recall.store
     with store.reading():
         texts = store.judged_queries()
@@ -260,18 +261,18 @@ def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
 
 
 MOST_STEPS = 5_000
-"""Queries under settings whose steps are kept, so that one more grade asks one query again and not all."""
+"""Number of cached steps, so that another grade evaluates one query again and not all."""
 
 
 def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
-    """Return the curve of the judged question with the words of the target; without them, of every judged query."""
+    """Return the curve of the judged query with the target's words, or of all judged queries without a target."""
     config = current(run.session) if analysis.target else of_words(run.session)
     with run.recall.store.reading():
         asked = _read_questions(run)
         if asked is None:
             return Curve(judged=0)
         wanted = list(asked.texts)
-        if analysis.target:  # of several queries with these words the first, as everywhere
+        if analysis.target:  # the first of several queries with these words, as everywhere
             wanted = [query for query, text in asked.texts.items() if words(text) == analysis.target][:1]
         steps = []
         for number, query in enumerate(wanted, start=1):
@@ -282,7 +283,7 @@ def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
 
 
 def _read_questions(run: AnalysisRun) -> Questions | None:
-    """Return the judged queries of the store; None where there is none."""
+    """Return the judged queries of the store, or None if there are none."""
     store = run.recall.store
     try:
         return evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
@@ -293,7 +294,7 @@ def _read_questions(run: AnalysisRun) -> Questions | None:
 
 
 def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, config: Config) -> Step:
-    """Return one query's measure, worked out once while its store, its settings and its grades stay."""
+    """Return one query's measure, cached while its store, settings and grades stay the same."""
     kept = cast(dict[object, "Step"], run.kept.setdefault("curve", {}))
     text, grades = asked.texts[query], asked.grades[query]
     digest = run.recall.store.info().digest
@@ -327,7 +328,7 @@ def _pool(run: AnalysisRun, text: str) -> Pool:
 
 
 def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
-    """Return the steps together, with what may be said of them whatever the present weight is."""
+    """Return the combined steps, with the advice that holds at any current weight."""
     whole = explain.curve.step_curve(steps)
     advice = explain.advice.advise(whole, exact_share(config))
     return Curve(
@@ -344,7 +345,7 @@ def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
 
 
 def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
-    """Return every weight at which each pinned chunk is among the first rows, or is not, as its target asks."""
+    """Return the weights at which every pinned chunk meets its target."""
     answer, store = run.session.results.answer, run.recall.store
     assert answer is not None and answer.pool is not None  # noqa: S101, PT018 - only ranked rows are pinned
     lines, k = explain.lines.lines_of(answer.pool, current(run.session)), first_rows(run.session)
@@ -362,7 +363,7 @@ def weights_of_pins(run: AnalysisRun, _analysis: Analysis) -> TargetWeights:
 
 
 def saved_rows(run: AnalysisRun, _analysis: Analysis) -> SavedRows:
-    """Return the first rows of the question as they are when nothing is moved."""
+    """Return the first rows of the question with the saved settings."""
     shown, recall = run.session.results.answer, run.recall
     assert shown is not None  # noqa: S101 - only an answered question has rows
     k = WORDS_K if shown.plan.rql is None else None

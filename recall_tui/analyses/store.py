@@ -1,4 +1,4 @@
-"""What the store holds and where it came from, its checks, its documents, and what the context is worth."""
+"""Analyses of the store: its contents and roots, its checks, its documents, and the worth of a context."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def store_overview(run: AnalysisRun, _analysis: Analysis) -> StoreOverview:
 
 
 def store_checks(run: AnalysisRun, analysis: Analysis) -> Health:
-    """Return the check whose code the analysis names, as `recall doctor` makes it."""
+    """Return the check whose code the analysis names, as `recall doctor` runs it."""
     recall = run.recall
     engine = recall.engine
     check = maintain.doctor.check_one(
@@ -48,13 +48,13 @@ def store_documents(run: AnalysisRun, analysis: Analysis) -> FolderListing | Tag
 
 
 ROUGH = "whitespace"
-"""The counter that counts words: a model takes more tokens than that, so their number is estimated."""
+"""The counter that counts words. A model counts more tokens than words, so their number is estimated."""
 
 
 def context_worth(run: AnalysisRun, analysis: Analysis) -> Worth:
-    """Return the account of the context as it was packed, with an estimate of the tokens that a model would count."""
+    """Return the account of the packed context, with an estimate of the model's token count."""
     answer, packed, packing = run.session.results.answer, run.session.context.packed, run.session.context.packing
-    assert answer is not None and packed is not None and packing is not None  # noqa: S101, PT018 - as was wanted
+    assert answer is not None and packed is not None and packing is not None  # noqa: S101, PT018 - checked when it was requested
     answer = to_pack(answer, is_k_moved=run.session.weights.k is not None)
     store = run.recall.store
     config = answer.plan.config._replace(budget_tokens=packing.budget_tokens)

@@ -1,1 +1,1 @@
-"""What the actions do, a module a group."""
+"""The functions behind the actions, one module for each group."""

@@ -1,4 +1,4 @@
-"""Adding folders, following them, and the first store."""
+"""Adding folders, following them, and creating the first store."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 UNDER_WAY = "An ingest run is under way; ^g cancels it."
 NAMING = "a path, then Enter; unchanged files are not read again"
-LATER = "An ingest run is under way; Enter again once it is over."
-LOCKED_SECONDS = 3.0  # until a watch tries again to read what it could not while another program wrote the store
+LATER = "An ingest run is under way; press Enter again when it ends."
+LOCKED_SECONDS = 3.0  # until a watch reads again after another program locked the store
 
 
 def create_first_store(app: Host, choice: FirstStore, sends_text: bool) -> None:
-    """Create a store and fill it, once: a second Enter may be on its way."""
+    """Create a store and fill it. Do nothing on a second Enter."""
     if not is_welcoming(app):
         return
     if wrong := missing(choice.folder):
@@ -46,7 +46,7 @@ def create_first_store(app: Host, choice: FirstStore, sends_text: bool) -> None:
     if not sends_text:
         _create(app, choice)
         return
-    question = f"{choice.embedder} is sent the text of every file. allow_network = true is written into recall.toml."
+    question = f"The text of every file is sent to {choice.embedder}. This adds allow_network = true to recall.toml."
     app.confirm("Text leaves this machine", question, partial(_create, app, choice))
 
 
@@ -70,13 +70,13 @@ def sync(app: Host) -> None:
 
 
 def repeat_run(app: Host) -> None:
-    """Run the same again."""
+    """Repeat the last run."""
     if app.session.store.run is not None and _is_free(app):
         _ingest(app, app.session.store.run.folder)
 
 
 def hold(app: Host) -> None:
-    """Pause the run, or let it go on."""
+    """Pause the run, or resume it."""
     run = app.session.store.run
     if run is not None and may_hold(run):
         is_held = run.hold == ""
@@ -87,24 +87,24 @@ def hold(app: Host) -> None:
 
 
 def watch(app: Host) -> None:
-    """Follow the folders, or no longer."""
+    """Follow the folders, or stop following them."""
     is_on = not app.session.store.watching
     app.become(app.session._replace(store=app.session.store._replace(watching=is_on, is_behind=False)))
     app.threads.watch(is_on=is_on)
 
 
 def welcome(app: Host, error: RecallError) -> None:
-    """Say why there is no store, once, and offer to make one where that is what is missing."""
+    """Show why there is no store, unless already shown. Offer to create one if none exists."""
     if is_welcoming(app):
         return
-    is_first = error.code == "no_store" and app.session.store.info is None  # one that was here may come back
+    is_first = error.code == "no_store" and app.session.store.info is None  # a store that was open may come back
     can_create = is_first or (app.first_store is not None and error.code != "store_exists")
 
     app.push_screen(screens.welcome.WelcomeScreen(error, app.store, can_create=can_create, before=app.first_store))
 
 
 def ingest_ended(app: Host, event: Ended) -> None:
-    """The files are in, or not: the question is asked again, and what changed meanwhile is read."""
+    """Ask the question again after a run, and read what changed meanwhile."""
     app.threads.end_ingest()
     if not app.threads.is_open and event.error is not None:
         app.become(app.session._replace(store=app.session.store._replace(run=None)))
@@ -120,14 +120,14 @@ def ingest_ended(app: Host, event: Ended) -> None:
 
 
 def folders_changed(app: Host) -> None:
-    """Files changed below a watched folder: they are read, now or after the run that is under way."""
+    """Read changed files below a watched folder, now or after the current run."""
     app.become(app.session._replace(store=app.session.store._replace(is_behind=True)))
     if app.session.store.watching and not state.is_ingesting(app.session):
         _ingest(app, EVERYTHING)
 
 
 async def open_skip(app: Host) -> None:
-    """Say why the chosen file was skipped, and offer to open it."""
+    """Show why the chosen file was skipped, and offer to open it."""
     run = app.session.store.run
     if run is not None and run.skipped:
         skip = run.skipped[cursor_of(app.session)]
@@ -167,7 +167,7 @@ def _go_on_watching(app: Host, event: Ended) -> None:
         app.become(app.session._replace(store=app.session.store._replace(is_behind=True)))
 
         def catch_up() -> None:
-            """Read on, unless a run has begun or the watch has ended since."""
+            """Sync again, unless a run has started or the watch has ended."""
             if app.session.store.watching and app.session.store.is_behind:
                 folders_changed(app)
 
@@ -175,7 +175,7 @@ def _go_on_watching(app: Host, event: Ended) -> None:
     elif event.view is None:
         return
     elif run is not None and run.folder != EVERYTHING:
-        app.threads.watch(is_on=True)  # the new folder too; its first answer brings all of them up to date
+        app.threads.watch(is_on=True)  # include the new folder; starting a watch syncs all folders
     elif app.session.store.is_behind:
         _ingest(app, EVERYTHING)
 
@@ -191,7 +191,7 @@ def _ask_for_folder(app: Host, typed: str, hint: str) -> AwaitMount:
 
 
 def _folder_typed(app: Host, typed: str) -> None:
-    """Add it, unless a run has begun meanwhile: a watched folder may change at any time."""
+    """Add the folder, unless a run has started: a watched folder may change at any time."""
     if state.is_ingesting(app.session):
         _ask_for_folder(app, typed, LATER)
     else:
@@ -199,7 +199,7 @@ def _folder_typed(app: Host, typed: str) -> None:
 
 
 def _note_synced(app: Host) -> None:
-    """Remember the time of day for what was read, under the names that the store has for it."""
+    """Record the time of day for every folder that was read, under the names in the store."""
     run, known, info = app.session.store.run, overview(app.session), app.session.store.info
     if run is None or info is None:
         return
@@ -222,7 +222,7 @@ def _edit(app: Host, skip: Skip) -> None:
         with app.suspend():
             subprocess.run([*command, str(path)], check=False)
     except SuspendNotSupported:
-        app.warn("This terminal cannot be lent to an editor.")
+        app.warn("This terminal cannot run an editor.")
     except UsageError as error:
         app.warn(reason_of(error))
     except OSError as error:
@@ -230,14 +230,14 @@ def _edit(app: Host, skip: Skip) -> None:
 
 
 def _root_name(typed: str, base: Path) -> str:
-    """What a store in the folder `base` calls the folder or file that was typed; as typed once nothing tells that."""
+    """Return the name of a folder or file in a store in the folder `base`, or the typed text without such a name."""
     try:
         return path_of(paths.expand(typed), base)
-    except RecallError:  # the folder that it starts from is gone
+    except RecallError:  # the current folder is gone
         return typed
 
 
 def missing(path: str) -> str:
-    """What is wrong with a path to add; "" when it is there."""
-    is_there = path and os.path.exists(paths.expand(path))  # noqa: PTH110 - False where no one may look
+    """Return what is wrong with a path to add, or ""."""
+    is_there = path and os.path.exists(paths.expand(path))  # noqa: PTH110 - False without permission
     return "" if is_there else f"There is no file or folder {path!r}."

@@ -1,4 +1,4 @@
-"""Grading results, going through the judged queries, and bringing judgements in and out."""
+"""Grading results, stepping through the judged queries, and importing and exporting judgements."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ if TYPE_CHECKING:
     from recall_tui.host import Host
 
 _FORMATS: dict[str, QrelsFormat] = {".tsv": "beir", ".csv": "quepid"}
-"""How judgements are written, by the ending of the file; TREC's way for every other one."""
+"""Format of exported judgements by suffix. Other suffixes are written in TREC's format."""
 _IMPORT_HINT = "judgements (TREC, BEIR, Quepid), queries, or one file of each; then Enter"
 _EXPORT_HINT = "judgements: .tsv BEIR, .csv Quepid, else TREC; queries: .jsonl; one or both, then Enter"
 
 
 def selection_moved(app: Host, before: Session) -> None:
-    """Remember when an event brought another document under the selection."""
+    """Record the time when an event moved another document under the selection."""
     if app.session.results.displaced != before.results.displaced:
         app.displaced_at = Message().time
 
 
 def choose_query(app: Host, name: str, row: int, is_meant: bool) -> None:
-    """Select a line of the list `judge` or `missed`. is_meant: run it too."""
+    """Select a line of the list `judge` or `missed`. is_meant: also run it."""
     app.become(judging.pick_line(app.session, name, row))
     if is_meant:
         take_query(app)
 
 
 def grade(app: Host, grade: int) -> None:
-    """Grade the selected row and go on to the next."""
+    """Grade the selected row and select the next one."""
     if (change := _change_to(app, grade)) is not None:
         app.become(state.move_selection(_with_grade(app, change), 1))
 
 
 def clear_grade(app: Host) -> None:
-    """Take the grade of the selected row away."""
+    """Remove the grade of the selected row."""
     change = _change_to(app, None)
     if change is not None and judging.changes(change):
         app.become(_with_grade(app, change))
@@ -65,32 +65,32 @@ def clear_grade(app: Host) -> None:
 
 
 def undo_grade(app: Host) -> None:
-    """Take the last grade back."""
+    """Undo the last grade."""
     session, change = judging.take_grade_back(app.session)
     app.do(judging.GRADE, partial(_take_back_grade, change))
     app.become(session._replace(store=session.store._replace(task=judging.GRADE)))
 
 
 def page_query(app: Host, pages: int) -> None:
-    """Choose the line that is one page away."""
+    """Select the line that is `pages` pages away."""
     pane = app.bench.query_one(JudgePane)
     rows = pages * pane.page_rows(judging.front_of(app.session))
     app.become(judging.step_line(app.session, rows))
 
 
 def point_first_query(app: Host) -> None:
-    """Choose the first line of the list that takes the keys."""
+    """Select the first line of the active list."""
     app.become(judging.pick_line(app.session, judging.front_of(app.session), 0))
 
 
 def point_last_query(app: Host) -> None:
-    """Choose its last line."""
+    """Select the last line of the active list."""
     name = judging.front_of(app.session)
     app.become(judging.pick_line(app.session, name, judging.rows_of(app.session, name) - 1))
 
 
 def enter_missed(app: Host) -> None:
-    """Go to what the chosen query misses."""
+    """Go to the documents that the chosen query misses."""
     line = judging.pointed_line(app.session)
     if line is not None and not line.missed:
         app.notify(f"{line.query}: {judging.in_top(line, judging.unit_here(app.session))}", markup=False)
@@ -98,7 +98,7 @@ def enter_missed(app: Host) -> None:
 
 
 def take_query(app: Host) -> None:
-    """Ask the chosen query, unless its rows are on the screen; of a missed document, ask why it is missed."""
+    """Run the chosen query, unless its rows are shown. For a missed document, explain why it is missing."""
     line, missed = judging.pointed_line(app.session), judging.pointed_missed(app.session)
     if line is None:
         return
@@ -128,11 +128,9 @@ async def export_judgements(app: Host) -> None:
 
 
 def _change_to(app: Host, grade: int | None) -> Regrade | None:
-    """What gives the selected row this grade; None where that cannot be, which is said."""
-    if (
-        app.pressed_at < app.displaced_at + screens.dialog.READING_SECONDS
-    ):  # the key cannot be meant for what is in that row now
-        app.notify("Not graded: the selected result has left the list, and another one took its row.")
+    """Return the change that gives the selected row this grade, or None after a notice if it is impossible."""
+    if app.pressed_at < app.displaced_at + screens.dialog.READING_SECONDS:  # the key was meant for the row before
+        app.notify("Not graded: another result has just replaced the selected one.")
         return None
     if reason := judging.why_not_gradable(app.session):
         app.warn(reason)
@@ -151,7 +149,7 @@ def _with_grade(app: Host, change: Regrade) -> Session:
 async def _export_typed(app: Host, typed: str) -> None:
     paths = paths_of(typed)
     export = partial(app.do, "Export judgements", partial(_export, paths))
-    there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False where no one may look
+    there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False without permission
     if there:
         question = f"Replace {' and '.join(there)}?"
         await app.confirm("Export judgements", question, export)
@@ -160,24 +158,24 @@ async def _export_typed(app: Host, typed: str) -> None:
 
 
 def paths_of(typed: str) -> list[Path]:
-    """The paths in a line: words, or quoted where they hold blanks. Raises ValueError for an open quote."""
+    """Return the paths in a line: words, quoted if they contain blanks. Raises ValueError for an open quote."""
     return [paths.expand(word) for word in shlex.split(typed)]
 
 
 def unreadable(typed: str) -> str:
-    """What is wrong with the files to import; "" when they are there."""
+    """Return what is wrong with the files to import, or ""."""
     paths, wrong = _parse_paths(typed)
     missing = next((path for path in paths if not os.path.isfile(path)), None)  # noqa: PTH113 - as above
     return wrong or ("" if missing is None else f"There is no file {str(missing)!r}.")
 
 
 def unwritable(typed: str) -> str:
-    """What is wrong with the files to write; "" when they can be."""
+    """Return what is wrong with the files to write, or ""."""
     paths, wrong = _parse_paths(typed)
     if wrong:
         return wrong
     if len(paths) == 2 and sum(map(_is_of_queries, paths)) != 1:
-        return "Of two files one has to be .jsonl, with the queries."
+        return "One of two files must be .jsonl, for the queries."
     homeless = next((path for path in paths if not isdir(path.parent) or isdir(path)), None)  # noqa: PTH112 - as above
     return (
         ""
@@ -191,7 +189,7 @@ def _parse_paths(typed: str) -> tuple[list[Path], str]:
         paths = paths_of(typed)
     except ValueError:
         return [], "A quote is not closed."
-    return paths, "" if 1 <= len(paths) <= 2 else "Name one file or two; a path with blanks stands in quotes."
+    return paths, "" if 1 <= len(paths) <= 2 else "Name one or two files; quote a path that contains spaces."
 
 
 def _is_of_queries(path: Path) -> bool:
@@ -207,23 +205,25 @@ def _take_back_grade(change: Regrade, recall: Recall, _say: Callable[[Progress],
     since = evaluate.judgements.take_back(recall.store, change)
     if since is None:
         return f"Undone: the grade of {(*change.added, *change.removed)[0].spot.path}"
-    what = "its grade was removed" if since.grade is None else f"it was graded {since.grade}"
-    return f"Not undone: {what} since, by somebody else: {since.spot.path}"
+    what = "removed the grade" if since.grade is None else f"graded it {since.grade}"
+    return f"Not undone: another program {what}: {since.spot.path}"
 
 
 def _import(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
-    """Read the files, whole or not at all. Raises UsageError."""
+    """Read all of the files, or none after an error. Raises UsageError."""
     sorts = [evaluate.formats.holds_queries(path) for path in paths]
     if len(paths) == 2 and sorts[0] == sorts[1]:
         what = "queries" if sorts[0] else "judgements"
-        raise UsageError("bad_value", f"Both files hold {what}.", hint="name one of queries and one of judgements")
+        raise UsageError(
+            "bad_value", f"Both files contain {what}.", hint="name one file of queries and one of judgements"
+        )
     queries = next((path for path, is_queries in zip(paths, sorts, strict=True) if is_queries), None)
     qrels = next((path for path, is_queries in zip(paths, sorts, strict=True) if not is_queries), None)
     return f"Imported: {_summarize(recall.judge_import(queries=queries, qrels=qrels), queries, qrels)}"
 
 
 def _export(paths: list[Path], recall: Recall, _say: Callable[[Progress], None]) -> str:
-    """Write the files, all of them or none. Raises RecallError `out_unwritable`."""
+    """Write all of the files, or none after an error. Raises RecallError `out_unwritable`."""
     queries = next((path for path in paths if _is_of_queries(path)), None)
     qrels = next((path for path in paths if not _is_of_queries(path)), None)
     form = "trec" if qrels is None else _FORMATS.get(qrels.suffix.lower(), "trec")
@@ -234,7 +234,7 @@ def _export(paths: list[Path], recall: Recall, _say: Callable[[Progress], None])
 
 
 def _summarize(response: JudgeResponse, queries: Path | None, qrels: Path | None) -> str:
-    """How many there were of what was asked for, and what is wrong; Quepid's judgements bring queries too."""
+    """Return the counts of queries and judgements, and the warnings. Quepid's judgements add queries too."""
     view, counts = response["judged"], []
     if queries is not None or view["queries"]:
         counts.append(f"{view['queries']:,} {'query' if view['queries'] == 1 else 'queries'}")

@@ -39,42 +39,42 @@ if TYPE_CHECKING:
     from recall_tui.screens.line import LineScreen
     from recall_tui.state.session import Session
 
-LIVE_SECONDS = 0.12  # after the last key: however thirty keys fall into a second, they cause at most 8 searches
+LIVE_SECONDS = 0.12  # after the last key; allows at most 8 searches a second
 
-TYPING_SECONDS = 0.4  # from one key to the next of a slow typist, who waits for no analysis of half a word
+TYPING_SECONDS = 0.4  # pause between keys of a slow typist; no analysis starts before
 
 
 def search_as_typed(app: Host, text: str) -> None:
-    """Search for the text of the query once the keys rest."""
+    """Search for the text of the query after the last key."""
     _rest(app)
     if app.threads.analysing is not None:
         app.threads.analysing.hold(TYPING_SECONDS)
 
     def ask_at_rest() -> None:
-        if app.bench.query_text == text:  # else another key has set the timer again
+        if app.bench.query_text == text:  # otherwise another key restarted the timer
             app.ask()
 
-    if text != app.session.query.text:  # ask behind keys that have come meanwhile
+    if text != app.session.query.text:  # ask after keys that came meanwhile
         app.typing = app.set_timer(LIVE_SECONDS, partial(app.call_later, ask_at_rest))
     else:
         app.showing.catch_up()
 
 
 def restore_question(app: Host, past: PastQuestion) -> Awaitable[None]:
-    """Ask what was asked before a page was reloaded, once the first frame is there."""
+    """Ask the query from before a page reload, after the first frame."""
     app.given = past
     return app.turns.take(Callback(partial(ask_given, app)))
 
 
 def ask_given(app: Host) -> None:
-    """Ask the question that was given at the start, if one was."""
+    """Ask the query given at the start, if any."""
     if app.given is not None:
         ask_again(app, app.given)
         app.given = None
 
 
 def run(app: Host) -> None:
-    """Ask what is written, and mean it."""
+    """Ask the query now, and add it to the history."""
     _rest(app)
     app.ask()
     app.become(state.settle(app.session))
@@ -105,20 +105,20 @@ async def load_query(app: Host) -> None:
 
 
 def put_text(app: Host, text: str) -> None:
-    """Put a text into the editor, and go there; ^z brings the text before back."""
+    """Put a text into the editor and focus it. ^z restores the text before."""
     app.bench.give_focus("query")
     if text != app.bench.editor.text:
         app.bench.editor.put(text)
 
 
 def edit_outside(app: Host) -> None:
-    """Edit the query in another program, which has the terminal meanwhile."""
+    """Edit the query in another program, which gets the terminal meanwhile."""
     try:
         command = files.editor(os.environ)
         with app.suspend():
             text = files.edit(app.bench.editor.text, command)
     except SuspendNotSupported:
-        app.warn("This terminal cannot be lent to an editor.")
+        app.warn("This terminal cannot run an editor.")
     except (UsageError, OSError) as error:
         app.warn(reason_of(error))
     else:
@@ -126,7 +126,7 @@ def edit_outside(app: Host) -> None:
 
 
 def offer_interrupted(app: Host) -> None:
-    """Offer the newest query that a defect or a signal interrupted, at every start until there is an answer."""
+    """Offer the newest query interrupted by a defect or a signal, at every start until the user answers."""
     for kept in home.crash.kept_queries(os.environ)[:1]:
         lines = kept.query.rstrip().splitlines()
         shown = "\n".join(lines[:SHOWN_LINES])[:SHOWN_CHARACTERS]
@@ -138,13 +138,13 @@ def offer_interrupted(app: Host) -> None:
 
 
 def copy_command(app: Host) -> None:
-    """Put the command that reproduces the pane on the clipboard."""
+    """Copy the command that reproduces the pane."""
     if typed := commands(app.session, app.store):
         app.copy(typed, typed)
 
 
 def ask_again(app: Host, past: PastQuestion) -> tuple[str, ...]:
-    """Put an earlier question into the field and ask it as it was; gives those of its settings that are none."""
+    """Put an earlier query into the field and ask it again. Return its settings that no longer exist."""
     moved, unknown = moved_by(past)
     app.bench.give_focus("query")
     app.take(weighing.recall_question(app.session, past.text, past.filter, moved))
@@ -154,23 +154,23 @@ def ask_again(app: Host, past: PastQuestion) -> tuple[str, ...]:
 def new_tab(app: Host) -> None:
     """Open an empty tab."""
     if len(state.tabs_of(app.session, "")) >= state.MOST_TABS:
-        app.notify(f"There are {state.MOST_TABS} tabs of queries, the most there can be; :tab close closes one.")
+        app.notify(f"All {state.MOST_TABS} tabs of queries are open; :tab close closes one.")
         return
     _take_tab(app, state.open_tab(app.session, app.bench.editor.text))
 
 
 def step_tab(app: Host, steps: int) -> None:
-    """Go that many tabs further, round the ends."""
+    """Go `steps` tabs further, wrapping around."""
     go_to_tab(app, app.session.query.tab + steps)
 
 
 def go_to_tab(app: Host, place: int) -> None:
-    """Go to the tab of that place, counted from 0."""
+    """Go to the tab at this place, counted from 0."""
     _take_tab(app, state.go_to_tab(app.session, app.bench.editor.text, place))
 
 
 def close_tab(app: Host) -> None:
-    """Close the tab in front."""
+    """Close the current tab."""
     _take_tab(app, state.close_tab(app.session))
 
 
@@ -181,7 +181,7 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
         put_text(app, choice.past.text)
         return
     if app.bench.editor.text != app.session.query.text:
-        app.ask()  # what was typed last is what an undo comes back to
+        app.ask()  # an undo returns to the text typed last
     before, unknown = app.session, ask_again(app, choice.past)
     known = [setting for setting in choice.past.settings if setting not in unknown]
     said = describe_changes(choice.past._replace(settings=tuple(known))) or "the saved settings"
@@ -203,7 +203,7 @@ def _restore(app: Host, kept: Kept, is_wanted: bool | None) -> None:
 
 
 def _not_loadable(typed: str) -> str:
-    """Say why a file cannot be loaded; "" when it can."""
+    """Return why a file cannot be loaded, or ""."""
     try:
         files.load(files.place(typed))
     except (UsageError, OSError) as error:
@@ -252,7 +252,7 @@ def _rest(app: Host) -> None:
 
 
 def _take_tab(app: Host, session: Session) -> None:
-    """Show the session with the text of its tab in the field. The field's undo starts there."""
+    """Show the session with the text of its tab in the field, whose undo history starts here."""
     editor = app.bench.editor
     app.become(session)
     app.bench.give_focus("query")
@@ -262,11 +262,11 @@ def _take_tab(app: Host, session: Session) -> None:
 
 
 LINES = "lines.jsonl"
-SHOWN_LINES, SHOWN_CHARACTERS = 8, 400  # of a query that is offered again
+SHOWN_LINES, SHOWN_CHARACTERS = 8, 400  # of an interrupted query that is offered
 
 
 async def command_line(app: Host) -> None:
-    """Open the line."""
+    """Open the command line."""
     path = _lines_path()
     past = [entry.text for entry in history.load(path)] if path is not None else []
     await app.push_screen(screens.line.LineScreen(past, app.output))
@@ -290,12 +290,12 @@ async def enter_line(app: Host, entered: str, takes_up: bool) -> None:
 
 
 def stop_line(app: Host) -> None:
-    """Stop the command that is running."""
+    """Stop the running command."""
     app.threads.stop_command()
 
 
 def command_ran(app: Host, event: Ran) -> None:
-    """Show what it wrote, and ask again if the store has changed."""
+    """Show the output of a command, and ask again if the store changed."""
     _show_output(app, Output(ran=event))
     if _line(app) is None:
         app.notify(f"recall {event.line}: exit {event.code}", markup=False)
@@ -304,7 +304,7 @@ def command_ran(app: Host, event: Ran) -> None:
 
 
 async def ask_filter(app: Host) -> None:
-    """Ask for an expression that every row has to satisfy."""
+    """Ask for an expression that every row must satisfy."""
     if is_query(app.bench.editor.text):
         app.notify("A query in RQL has its own FILTER; / filters plain words.")
         return
@@ -314,14 +314,14 @@ async def ask_filter(app: Host) -> None:
 
 
 def filter_by(app: Host, text: str) -> None:
-    """Ask again with the words filtered by this expression; "" removes the filter."""
+    """Ask again with this filter on the words. "" removes the filter."""
     if text != app.session.query.filter:
         session = app.session._replace(query=app.session.query._replace(filter=text))
         app.become(state.ask(session, app.bench.editor.text, app.clock()))
 
 
 async def _take_up(app: Host, line: str) -> None:
-    """Put the question of a line into the editor."""
+    """Load the query of a line into the editor."""
     try:
         taken = commandline.question(line)
     except RecallError as error:
@@ -338,7 +338,7 @@ async def _take_up(app: Host, line: str) -> None:
 
 
 async def _do(app: Host, verb: commandline.Verb) -> None:
-    """Do something to the workbench itself."""
+    """Run a command of the workbench itself."""
     match verb.name:
         case "theme" if len(verb.words) == 1 and verb.words[0] in themes.NAMES:
             shell.take_theme(app, verb.words[0])
@@ -354,11 +354,11 @@ async def _do(app: Host, verb: commandline.Verb) -> None:
 
 
 async def _tab(app: Host, words: tuple[str, ...]) -> None:
-    """Open a tab of queries, go to one, or close the one in front."""
+    """Open a tab of queries, go to one, or close the current one."""
     count = max(1, len(app.session.query.tabs))
     number = int(words[0]) if len(words) == 1 and words[0].isdecimal() else 0
     if words and words != ("close",) and not 1 <= number <= count:
-        _say(app, f"tab opens one; tab N goes to one of {count}; tab close closes the current one")
+        _say(app, f"tab opens a tab; tab N goes to one of {count}; tab close closes the current one")
         return
     _close_line(app)
     if number:
@@ -386,7 +386,7 @@ def _say(app: Host, text: str) -> None:
 
 
 def _line(app: Host) -> LineScreen | None:
-    """The line, while it is in front."""
+    """Return the command line screen, if it is in front."""
     return app.screen if isinstance(app.screen, screens.line.LineScreen) else None
 
 
@@ -396,7 +396,7 @@ def _lines_path() -> Path | None:
 
 
 def _remember_line(app: Host, line: str) -> None:
-    """A line that cannot be kept is not worth a word: it has just been typed."""
+    """Add a line to the history. Ignore a failure: the user has just typed the line."""
     path = _lines_path()
     try:
         if path is not None:
@@ -406,7 +406,7 @@ def _remember_line(app: Host, line: str) -> None:
 
 
 def wrong_filter(typed: str) -> str:
-    """What is wrong with a filter expression; "" when nothing is, or when there is none."""
+    """Return what is wrong with a filter expression, or "" for a valid or an empty one."""
     try:
         if typed:
             rql.parser.parse_filter_with_warnings(typed)

@@ -1,4 +1,4 @@
-"""What is done with the rows: selecting, showing, grouping, explaining, packing and exporting them."""
+"""Actions on the rows: select, show, group, explain, pack and export."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 ROWS, CONTEXT = "Export results", "Export context"
 MARKDOWN = ".md"
 FLAGS = {".csv": ("--csv",), ".jsonl": ("--jsonl",), MARKDOWN: ()}
-"""The kinds of files that rows are written into, by suffix, and what `recall search` takes for each."""
+"""File types for exported rows by suffix, each with its flags of `recall search`."""
 
 
 def look_at_rows(app: Host, first: int, end: int) -> None:
@@ -49,7 +49,7 @@ def look_at_rows(app: Host, first: int, end: int) -> None:
 
 
 def page(app: Host, pages: int) -> None:
-    """Move the selection by what is visible."""
+    """Move the selection by the visible height."""
     app.become(state.move_selection(app.session, app.bench.query_one(ResultsPane).rows_to_page(pages)))
 
 
@@ -65,7 +65,7 @@ def select_last(app: Host) -> None:
 
 
 def group(app: Host) -> None:
-    """List the rows below their documents, or by rank again."""
+    """Group the rows by document, or list them by rank again."""
     answer = app.session.results.answer
     if answer is None:
         return
@@ -79,7 +79,7 @@ def group(app: Host) -> None:
 
 
 async def export_results(app: Host) -> None:
-    """Ask for the name of a file for the rows."""
+    """Ask for the file for the rows."""
     line = command(app.session._replace(pane="results"), None)
 
     async def export_to(typed: str) -> None:
@@ -91,7 +91,7 @@ async def export_results(app: Host) -> None:
 
 
 async def export_context(app: Host) -> None:
-    """Ask for the name of a file for the text, exactly as `recall context` prints it."""
+    """Ask for the file for the context, exactly as `recall context` prints it."""
     packed = app.session.context.packed
     if packed is None:
         return
@@ -105,21 +105,21 @@ async def export_context(app: Host) -> None:
 
 
 def reject_suffix(typed: str) -> str:
-    """What is wrong with the name of a file for rows; "" when nothing is."""
+    """Return what is wrong with the name of a file for rows, or ""."""
     if paths.expand(typed).suffix.lower() not in FLAGS:
-        return f"The name ends in {', '.join(FLAGS)}."
+        return f"The name must end in {', '.join(FLAGS)}."
     return no_place(typed)
 
 
 def no_place(typed: str) -> str:
-    """Say what is wrong with the name of a file; "" when it can be written."""
+    """Return what is wrong with the name of a file to write, or ""."""
     path = paths.expand(typed)
-    is_place = os.path.isdir(path.parent) and not os.path.isdir(path)  # noqa: PTH112 - False where no one may look
+    is_place = os.path.isdir(path.parent) and not os.path.isdir(path)  # noqa: PTH112 - False without permission
     return "" if typed and is_place else f"{typed!r} cannot be written: its folder does not exist, or it is a folder."
 
 
 async def _ask_to_replace(app: Host, title: str, path: Path, then: Callable[[], None]) -> None:
-    """Go on at once where there is no such file, and else after a yes."""
+    """Continue if there is no such file, else ask first."""
     if os.path.lexists(path):
         await app.confirm(title, f"{path} exists. Replace it?", then)
     else:
@@ -136,7 +136,7 @@ def _write_context(app: Host, path: Path, text: str) -> None:
 
 
 def export_rows(words: list[str], path: Path, recall: Recall, _say: Callable[[Progress], None]) -> str:
-    """Answer a command line of `search` or `query` and write its rows into a file. Raises RecallError."""
+    """Run a command line of `search` or `query` and write its rows to a file. Raises RecallError."""
     request = adapters.parser.parse(words)
     rql, ask = getattr(request.flags, "rql", None), adapters.flags.ask_of(request.flags)
     response = recall.search(" ".join(request.words), ask) if rql is None else recall.query(rql, ask)
@@ -150,7 +150,7 @@ def export_rows(words: list[str], path: Path, recall: Recall, _say: Callable[[Pr
 
 
 def markdown(response: SearchResponse) -> Iterator[str]:
-    """The rows as a numbered list: title and heading, place and score, and the passage as a quotation."""
+    """Yield the rows as a numbered list: title and heading, place and score, and the passage as a quotation."""
     for rank, result in enumerate(response["results"], start=1):
         doc, unit = result.get("doc", {}), result.get("passage", result.get("chunk", {}))
         path = doc.get("path", "")
@@ -166,12 +166,12 @@ def markdown(response: SearchResponse) -> Iterator[str]:
 
 
 def _escape(name: str) -> str:
-    """Escape a name that is put between asterisks, so that Markdown changes nothing in it."""
+    """Escape a name for use between asterisks, so that Markdown shows it unchanged."""
     return "".join(f"\\{mark}" if mark in "\\*_`[]<" else mark for mark in name)
 
 
 class Place(NamedTuple):
-    """Where a chunk begins. file: None if no file has exactly this text; then text is that of the document."""
+    """The start of a chunk. file: None if no file has exactly this text; then `text` is the document."""
 
     name: str
     line: int
@@ -180,7 +180,7 @@ class Place(NamedTuple):
 
 
 async def open_file(app: Host) -> None:
-    """Open the file of the chosen row at its line; of what is no file by itself, page the text that was read."""
+    """Open the file of the chosen row at its line. If it is not a file of its own, page the text that was read."""
     entry = chosen_entry(app.session) if app.session.pane == "context" else None
     chunk_id = entry.chunk_ids[0] if entry is not None and entry.chunk_ids else explaining.chunk_of(app.session)
     try:
@@ -199,7 +199,7 @@ async def open_file(app: Host) -> None:
             with app.suspend():
                 files.page(place.text, command, name=place.name, line=place.line)
     except SuspendNotSupported:
-        app.warn(f"{what} cannot be opened from here: there is no terminal to lend to another program.")
+        app.warn(f"{what} cannot be opened: this terminal cannot run another program.")
     except RecallError as error:
         app.warn(reason_of(error))
     except OSError as error:
@@ -207,11 +207,13 @@ async def open_file(app: Host) -> None:
 
 
 def place_of(store: str | None, chunk_id: str) -> Place:
-    """Where a chunk of a store begins. Raises RecallError, also where it has left the store since."""
+    """Return the start of a chunk of a store. Raises RecallError, also if the chunk has left the store."""
     with api.recall.Recall.open(store) as recall, recall.store.reading():
         row = retrieve.targets.chunk(recall.store, chunk_id, base=recall.engine.base)
         source = recall.store.sources([row.doc.id]).get(row.doc.id)
-        is_file = source is not None and source.os_path != "" and source.path == row.doc.path  # no record of one
+        is_file = (
+            source is not None and source.os_path != "" and source.path == row.doc.path
+        )  # not a record of a file
         file = recall.engine.base / source.os_path if source is not None and is_file else None
         file = file if file is not None and file.is_file() else None
         text = "" if file is not None else document_text(recall, row.doc.id)
@@ -219,18 +221,18 @@ def place_of(store: str | None, chunk_id: str) -> Place:
 
 
 def document_text(recall: Recall, doc_id: str) -> str:
-    """A document as it was read. Raises RecallError."""
+    """Return a document as it was read. Raises RecallError."""
     found = recall.get(doc_id)["found"]
     if found["kind"] != "doc":
-        raise UsageError("unknown_target", f"{doc_id} is no document.", hint=Hint("search", REST))
+        raise UsageError("unknown_target", f"{doc_id} is not a document.", hint=Hint("search", REST))
     return found["text"]
 
 
-MOST_DIGITS = 18  # of a number that is typed; Python reads 4,300 at most
+MOST_DIGITS = 18  # of a typed number; Python reads at most 4,300
 
 
 def budget(app: Host, tokens: int) -> None:
-    """Move the budget by some tokens."""
+    """Change the budget by this many tokens."""
     app.become(state.set_budget(app.session, app.session.context.budget_tokens + tokens))
 
 
@@ -247,7 +249,7 @@ async def type_budget(app: Host) -> None:
 
 
 def copy_context(app: Host) -> None:
-    """Put the packed context on the clipboard."""
+    """Copy the packed context."""
     packed = app.session.context.packed
     if packed is not None:
         app.copy(packing.print_context(packed), f"context, {packed.used_tokens} tokens")
@@ -261,7 +263,7 @@ def choose_block(app: Host, row: int) -> None:
 
 
 def point_block(app: Host, rows: int) -> None:
-    """Select an entry some rows further."""
+    """Select the entry `rows` rows further."""
     choose_block(app, packing.cursor(app.session) + rows)
 
 
@@ -271,24 +273,24 @@ def point_last_block(app: Host) -> None:
 
 
 def scroll_context(app: Host, pages: int) -> None:
-    """Scroll, and let the chosen line be."""
+    """Scroll and keep the chosen line."""
     app.bench.query_one(ContextPane).scroll_pages(pages)
 
 
 def pin_chunk(app: Host) -> None:
-    """Pin the chosen chunk, or no longer."""
+    """Pin the chosen chunk, or unpin it."""
     app.become(packing.toggle_pin(app.session))
     _say_change(app, "Pinned to the context", app.session.context.pins, "pin_chunk")
 
 
 def drop_chunk(app: Host) -> None:
-    """Exclude the chosen chunk, or no longer."""
+    """Exclude the chosen chunk, or include it again."""
     app.become(packing.toggle_drop(app.session))
     _say_change(app, "Excluded from the context", app.session.context.drops, "drop_chunk")
 
 
 def _say_change(app: Host, done: str, marked: tuple[str, ...], action: str) -> None:
-    """Say what was done to a row from another pane: the context may be out of sight."""
+    """Report a change made from another pane, since the context may not be visible."""
     if app.session.pane != "context":
         is_marked = bool(set(packing.chosen_chunks(app.session)) & set(marked))
         undone = app.table.spell(f"{done}; {{{action}}} undoes it.")
@@ -296,20 +298,20 @@ def _say_change(app: Host, done: str, marked: tuple[str, ...], action: str) -> N
 
 
 def not_a_budget(typed: str) -> str:
-    """What is wrong with a budget; "" when it is a whole number above 0."""
+    """Return what is wrong with a budget, or "" for a whole number above 0."""
     digits = typed.replace(",", "")
     is_number = digits.isdecimal() and len(digits) <= MOST_DIGITS and int(digits) > 0
-    return "" if is_number else "A budget is a whole number of tokens above 0."
+    return "" if is_number else "The budget must be a whole number of tokens above 0."
 
 
 def show_view(app: Host, view: View) -> None:
-    """Show a tab, and go there."""
+    """Show a tab of the explain pane and focus it."""
     app.become(explaining.turn_to(app.session, view))
     app.bench.give_focus("explain")
 
 
 def choose_fix(app: Host, place: int) -> None:
-    """Select a fix; apply it if it is selected already."""
+    """Select a fix, or apply it if it is already selected."""
     if place == app.session.cursors.get(explaining.FIX_CURSOR, 0):
         try_fix(app)
     else:
@@ -317,23 +319,21 @@ def choose_fix(app: Host, place: int) -> None:
 
 
 def list_paths(app: Host, typed: str | None) -> None:
-    """List the paths that match what is typed; None lists none."""
+    """List the paths that match the typed text. None lists no paths."""
     app.become(app.session._replace(results=app.session.results._replace(picking=typed)))
 
 
 def scroll_explain(app: Host, rows: int) -> None:
-    """Go on among the fixes, or, where there are none, among the lines."""
+    """Select another fix, or scroll if there are no fixes."""
     if explaining.chosen_remedy(app.session) is not None:
         _point_fix(app, app.session.cursors.get(explaining.FIX_CURSOR, 0) + rows)
-        app.bench.query_one(
-            ExplainPane
-        ).go_to_fix()  # it may have been scrolled away from, and have no neighbour to go to
+        app.bench.query_one(ExplainPane).go_to_fix()  # a fix without a neighbour may be scrolled out of view
     else:
         app.bench.query_one(ExplainPane).scroll_relative(y=rows, animate=False, immediate=True)
 
 
 def page_explain(app: Host, pages: int) -> None:
-    """Scroll by what is visible."""
+    """Scroll by the visible height."""
     app.bench.query_one(ExplainPane).scroll_pages(pages)
 
 
@@ -355,7 +355,10 @@ def mark_hit(app: Host) -> None:
 
 
 def why_this(app: Host) -> None:
-    """Show the score of the chosen row; where that is shown, or it was left out, why the context lacks it."""
+    """Show the score of the chosen row.
+
+    If it is shown already or the row was left out, show why the context lacks it.
+    """
     session = app.session
     if session.pane == "context" and (entry := chosen_entry(session)) is not None:
         row = row_of(session, entry) if entry.kind == "block" else None
@@ -370,7 +373,7 @@ def why_this(app: Host) -> None:
 
 
 async def miss(app: Host) -> None:
-    """Ask what is missing."""
+    """Ask which document is missing."""
 
     def explain_target(target: str | None) -> None:
         list_paths(app, None)
@@ -381,7 +384,7 @@ async def miss(app: Host) -> None:
 
 
 def try_fix(app: Host) -> None:
-    """Try the chosen fix, or, where only the command line can, copy its command."""
+    """Apply the chosen fix, or copy its command if only the command line can apply it."""
     remedy = explaining.chosen_remedy(app.session)
     if remedy is None:
         return

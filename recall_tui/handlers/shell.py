@@ -1,4 +1,4 @@
-"""Going from pane to pane, and what is around them: themes, sizes, letters to jump by, pictures of the screen."""
+"""Moving between panes, and everything around them: themes, sizes, jump letters, pictures of the screen."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 NOT_NOW = "not now"
 LESS = 0.5
-"""What a match counts where the action is not possible."""
+"""Factor of the score of an action that is not possible now."""
 
 
 class PaletteEntry(NamedTuple):
-    """An action as the palette lists it. note: its keys, and why it is not possible now where it is not."""
+    """An action in the palette. note: its keys, and why it is not possible now, if so."""
 
     group: str
     action: Action
@@ -46,46 +46,49 @@ class PaletteEntry(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it does, behind its group."""
+        """The action's help after its group."""
         return f"{self.group}: {self.action.help}"
 
     @property
     def labelled(self) -> str:
-        """The same with its name in the footer."""
+        """The same with its label in the footer."""
         label = self.action.label
         return f"{self.group}: {label}: {self.action.help}" if label else self.name
 
     def shown(self, name: Content) -> Content:
-        """A name as it is drawn: dim where the action is not possible."""
+        """Return a name as drawn: dim if the action is not possible."""
         return name if self.is_possible else name.stylize("dim")
 
 
 class Palette(CommandPalette, SizedScreen[None]):
-    """The command palette, which takes one action, however many keys arrive together."""
+    """The command palette. It runs one action, even if several keys arrive together."""
 
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
     def _take_no_more(self, event: OptionList.OptionSelected | Input.Submitted) -> None:
-        """What is chosen after it has been left is not done as well."""
+        """Ignore a choice after the palette was closed."""
         if not is_in_front(self):
             event.stop()
             event.prevent_default()
 
     def dismiss(self, result: None = None) -> AwaitComplete:
-        """Leave, unless it has been left already."""
+        """Close, unless already closed."""
         return super().dismiss(result) if is_in_front(self) else AwaitComplete()
 
 
 class Actions(Provider):
-    """The action table, as the command palette searches it: what is possible first, and in groups."""
+    """Search of the action table for the command palette: possible actions first, by group."""
 
     async def discover(self) -> Hits:
-        """Every action, before anything is typed."""
+        """Yield every action before anything is typed."""
         for entry in self._entries():
             yield DiscoveryHit(entry.shown(Content(entry.name)), entry.run, entry.name, entry.note)
 
     async def search(self, query: str) -> AsyncIterator[Hit]:
-        """The actions whose help matches what was typed, or their name in the footer, which then stands before it."""
+        """Yield the actions whose help, or label in the footer, matches the query.
+
+        A matching label is shown first.
+        """
         matcher = self.matcher(query)
         for entry in self._entries():
             found = max((entry.name, entry.labelled), key=matcher.match)
@@ -94,9 +97,9 @@ class Actions(Provider):
                 yield Hit(score, entry.shown(matcher.highlight(found)), entry.run, found, entry.note)
 
     def _entries(self) -> list[PaletteEntry]:
-        """Every action but this one: what is possible first, and the pane in front, as in the footer."""
+        """Return every action except the palette itself: possible ones first, then those of the active pane."""
         app = self.app
-        assert isinstance(app, Host)  # noqa: S101 - the workbench alone has this palette
+        assert isinstance(app, Host)  # noqa: S101 - only the workbench has this palette
         pane, found = app.session.pane, []
         for group, actions in app.table.groups.items():
             for action in actions:
@@ -120,17 +123,17 @@ def focus_pane(app: Host, pane: Pane) -> None:
 
 
 def next_pane(app: Host) -> None:
-    """Go one pane further."""
+    """Go to the next pane."""
     focus_pane(app, state.next_pane(app.session, 1))
 
 
 def previous_pane(app: Host) -> None:
-    """Go one pane back."""
+    """Go to the previous pane."""
     focus_pane(app, state.next_pane(app.session, -1))
 
 
 def zoom(app: Host) -> None:
-    """Give the pane the screen, or take it back."""
+    """Let the pane fill the screen, or restore it."""
     app.become(app.session._replace(zoomed=not app.session.zoomed))
 
 
@@ -147,7 +150,7 @@ SUFFIXES = (".svg", ".txt")
 
 
 async def choose_theme(app: Host) -> None:
-    """Show the themes, live."""
+    """Show the themes with a live preview."""
     if app.no_color:
         app.notify("NO_COLOR is set, so no theme has colours.")
         return
@@ -156,7 +159,7 @@ async def choose_theme(app: Host) -> None:
 
 
 def take_theme(app: Host, name: str) -> None:
-    """Show this theme, and remember it."""
+    """Apply this theme, and save it."""
     app.theme = name
     remember(app, Preferences(theme=name))
 
@@ -171,7 +174,7 @@ def _theme_chosen(app: Host, before: str, name: str | None) -> None:
 def drag_border(app: Host, right: float | None, below: float | None, is_over: bool) -> None:
     """Move the border at the right column or below the results to a share in percent.
 
-    is_over: the button was let go, so the place is saved.
+    is_over: the button was released, so the place is saved.
     """
     layout = app.layout
     if right is not None:
@@ -194,12 +197,12 @@ def heighten(app: Host, percent: int) -> None:
         kept = app.layout.below
         before = app.bench.body.limit(kept) if kept is not None else app.bench.body.measure().below or 0
         below = app.bench.body.limit(before + percent)
-        if (below - before) * percent > 0:  # not where that side has no more to give
+        if (below - before) * percent > 0:  # not beyond the limit
             _take_layout(app, app.layout._replace(below=below))
 
 
 def reset_layout(app: Host) -> None:
-    """Put the borders where they were at first."""
+    """Restore the default pane sizes."""
     _take_layout(app, PaneSizes())
 
 
@@ -212,7 +215,7 @@ def _take_layout(app: Host, layout: PaneSizes, *, is_kept: bool = True) -> None:
 
 
 def remember(app: Host, chosen: Preferences) -> None:
-    """Keep what was chosen; say so once when that fails."""
+    """Save preferences. Report the first failure only."""
     if not app.can_remember:
         return
     try:
@@ -257,25 +260,25 @@ def leave(app: Host) -> None:
 
 
 def suspend_program(app: Host) -> None:
-    """Stop the process as its shell does, where there is one."""
+    """Suspend the process as its shell does, if there is a shell."""
     if app._driver is not None and app._driver.can_suspend:
         app.action_suspend_process()
     else:
-        app.notify("There is no shell to go back to from here.")
+        app.notify("There is no shell to return to.")
 
 
 def plain_text(app: App[None]) -> str:
-    """Return the characters of the screen, without colours and without blanks at the ends of lines."""
+    """Return the characters of the screen, without colours and trailing blanks."""
     width, height = app.size
     strips = app.screen._compositor.render_strips()
     return "\n".join(strip.crop(0, width).text.rstrip() for strip in strips[:height])
 
 
 async def export_picture(app: Host) -> None:
-    """Ask where to put what is on the screen."""
+    """Ask where to save the screen."""
     taken = app.export_screenshot(), plain_text(app)
     hint = ".svg is a picture, .txt the text; Enter saves"
-    wrong = f"The name ends in {' or '.join(SUFFIXES)}."
+    wrong = f"The name must end in {' or '.join(SUFFIXES)}."
     await app.prompt(
         "Save the screen",
         PICTURE,
@@ -289,7 +292,7 @@ async def _save_screen(app: Host, taken: tuple[str, str], typed: str) -> None:
     try:
         path = Path(os.path.realpath(paths.expand(typed)))  # resolve() fails at a link to itself
         is_there = path.exists()
-    except OSError as error:  # the current folder is gone, or no one may look into the one that is named
+    except OSError as error:  # the current folder is gone, or the named one cannot be read
         app.warn(f"{typed} cannot be written: {error.strerror}")
         return
     text = taken[SUFFIXES.index(path.suffix)]

@@ -1,4 +1,4 @@
-"""Going through the store pane, and what it can have done to the store."""
+"""Actions of the store pane: views, checks and their fixes, embedders, removing documents."""
 
 from __future__ import annotations
 
@@ -34,40 +34,40 @@ if TYPE_CHECKING:
     Say = Callable[[Progress], None]
 
 DOCTOR = """\
-A copy of the store is made beside it first; then its indexes, vectors and counts are rebuilt. Documents stay."""
+The store is first copied to a backup next to it. Then its indexes, vectors and counts are rebuilt. Documents stay."""
 COMPACT = (
-    "Removed documents are deleted for good, and the file is rewritten. That needs free space of twice its size."
+    "Removed documents are deleted for good, and the file is rewritten. This needs free space of twice its size."
 )
 REEMBED = """\
-Every text is embedded with {name}; queries use the old vectors until then. recall.toml is changed too.{more}"""
+Every text is embedded with {name}. Queries use the old vectors until then. recall.toml is changed too.{more}"""
 SENDS = " Every text is sent to the cloud."
 NAMING = "a path, a folder, an id, or a glob such as docs/**/*.md; Enter shows what it matches"
-STAYS = "The files on disk stay, and a sync adds those of a source again. compact frees the space."
-FORGOTTEN = "The files on disk stay. The folder is no longer a source. compact frees the space."
-MOST_NAMED = 5  # documents that a question lists
+STAYS = "The files stay on disk, and a sync adds those of a source again. compact frees the space."
+FORGOTTEN = "The files stay on disk. The folder is no longer a source. compact frees the space."
+MOST_NAMED = 5  # documents listed in a question
 
 
 class NamedTarget(NamedTuple):
-    """What a target names: the paths of documents, and whether it is a source."""
+    """The meaning of a target: the paths of documents, and whether it is a source."""
 
     paths: tuple[str, ...]
     is_source: bool
 
 
 def choose_line(app: Host, pane: Pane, row: int) -> None:
-    """Select a row of the ingest or the store pane, if it is in front."""
+    """Select a row of the ingest or the store pane, if that pane is active."""
     if pane == app.session.pane:
         select_line(app, row)
 
 
 def select_line(app: Host, row: int) -> None:
-    """Select a row of the pane in front."""
+    """Select a row of the active pane."""
     if store_pane.rows_of(app.session):
         app.become(store_pane.pick_line(app.session, row))
 
 
 def point_line(app: Host, rows: int) -> None:
-    """Select a row some rows further."""
+    """Select the row `rows` rows further."""
     select_line(app, store_pane.cursor_of(app.session) + rows)
 
 
@@ -77,7 +77,7 @@ def point_last(app: Host) -> None:
 
 
 async def open_line(app: Host) -> None:
-    """Do what the chosen row offers."""
+    """Run the action of the chosen row."""
     match store_pane.view_of(app.session):
         case "checks":
             await _fix(app)
@@ -88,7 +88,7 @@ async def open_line(app: Host) -> None:
 
 
 def turn_store(app: Host, views: int) -> None:
-    """Show another view of the store; among the documents, open or close the chosen folder."""
+    """Show another view of the store. Among the documents, open or close the chosen folder."""
     if store_pane.view_of(app.session) != "documents":
         app.become(store_pane.turn_view(app.session, views))
     else:
@@ -101,7 +101,7 @@ def next_store_view(app: Host) -> None:
 
 
 def check(app: Host) -> None:
-    """Show the checks, and make them once more where they were made already."""
+    """Show the checks, and run them again if they are shown already."""
     if store_pane.view_of(app.session) == "checks":
         kept = {analysis: found for analysis, found in app.session.analyses.items() if analysis.kind != "health"}
         app.become(app.session._replace(analyses=kept))
@@ -109,7 +109,7 @@ def check(app: Host) -> None:
 
 
 async def compact(app: Host) -> None:
-    """Compact the store, after a question."""
+    """Compact the store after a question."""
     await _ask_first(app, StoreCommand("compact"))
 
 
@@ -119,13 +119,13 @@ def reembed(app: Host) -> None:
 
 
 async def remove(app: Host) -> None:
-    """Ask which documents are to go."""
+    """Ask which documents to remove."""
     if _may_begin(app):
         await _ask_for_documents(app, "", NAMING)
 
 
 def cancel(app: Host) -> None:
-    """Stop the question that takes long; without one the ingest run, or the reembed."""
+    """Stop a long search, else the ingest run or the re-embedding."""
     if state.is_lingering(app.session):
         app.become(state.give_up(app.session))
         return
@@ -134,13 +134,13 @@ def cancel(app: Host) -> None:
 
 
 def stop_reembed(app: Host) -> None:
-    """Stop re-embedding; finished vectors are kept for the next time."""
+    """Stop re-embedding. Finished vectors are kept for the next time."""
     if app.reembed_stop is not None:
         app.reembed_stop.set()
 
 
 def task_ended(app: Host, event: TaskDone) -> None:
-    """Say how it went, and ask again where it wrote."""
+    """Report the result of a task, and ask again if it changed the store."""
     app.threads.mark_reported(event)
     if event.error is not None:
         app.warn(f"{event.name}: {reason_of(event.error)}")
@@ -151,7 +151,7 @@ def task_ended(app: Host, event: TaskDone) -> None:
 
 
 def store_opened(app: Host, before: Session, event: StoreOpened) -> None:
-    """Ask again after others have written; what this workbench writes says itself when it is done."""
+    """Ask again after other programs wrote. The tasks of this workbench report on their own."""
     if event.upgrade:
         app.notify(f"{event.upgrade}.", markup=False)
     if before.weights.saved is not None and weighing.current(before) != weighing.current(app.session):
@@ -163,7 +163,7 @@ def store_opened(app: Host, before: Session, event: StoreOpened) -> None:
 
 
 async def _fix(app: Host) -> None:
-    """Run the fix of the chosen check, where it is one command of this store."""
+    """Run the fix of the chosen check, if it is one command for this store."""
     check = store_pane.chosen_check(app.session)
     if check is None or not check.get("fix"):
         return
@@ -171,13 +171,13 @@ async def _fix(app: Host) -> None:
     if remedy is None:
         app.notify(f"This fix takes more than one step: {check['fix']}", markup=False)
     elif remedy.verb == "sync":
-        ingest.sync(app)  # it takes nothing away that is still on disk, so it asks nothing, as its key does
+        ingest.sync(app)  # a sync removes nothing that is still on disk, so it needs no question
     else:
         await _ask_first(app, remedy)
 
 
 def _take_filter(app: Host) -> None:
-    """Filter the words of the query by the chosen folder, file or tag; by nothing, where it is the filter already."""
+    """Filter the query by the chosen folder, file or tag, or remove that filter if it is set."""
     chosen = store_pane.chosen_line(app.session)
     if chosen is None:
         return
@@ -237,7 +237,7 @@ async def _ask_for_documents(app: Host, target: str, hint: str) -> None:
 
 
 def _target_typed(app: Host, target: str) -> None:
-    """Look up the documents in the background: a glob may have to be compared with a million of them."""
+    """Look up the documents in the background, since a glob may be compared with a million of them."""
     look = partial(_look_up, app, target)
     app.run_worker(look, exclusive=True, group="remove")  # type: ignore[arg-type]  # its type is too narrow
 
@@ -255,7 +255,7 @@ async def _look_up(app: Host, target: str) -> None:
         if is_agreed and _may_begin(app):
             app.do(title, partial(remove_documents, target=target, found=found))
 
-    behind = app.focused if isinstance(app.focused, Editor | Input) else None  # something else may be typed now
+    behind = app.focused if isinstance(app.focused, Editor | Input) else None  # the user may be typing elsewhere
     command = join_command(app.store, *words)
     screen = screens.dialog.UnaskedScreen(title, removal_question(found), command=command, behind=behind)
     await app.push_screen(screen, remove_if_agreed)
@@ -274,51 +274,51 @@ def _run_remedy(app: Host, title: str, remedy: StoreCommand) -> None:
 
 
 def find_target_in(store: str | None, target: str) -> NamedTarget:
-    """What a target names in a store. Raises RecallError, where it names nothing too."""
+    """Return the meaning of a target in a store. Raises RecallError, also if it matches nothing."""
     with api.recall.Recall.open(store) as recall, recall.store.reading():
         return find_target(recall, target)
 
 
 def find_target(recall: Recall, target: str) -> NamedTarget:
-    """What a target names. Raises RecallError, where that are two things too."""
+    """Return the meaning of a target. Raises RecallError, also if it is ambiguous."""
     going = maintain.remove.find_removal(recall.store, [target], base=recall.engine.base)
     return NamedTarget(going.paths, bool(going.sources))
 
 
 def removal_question(found: NamedTarget) -> str:
-    """How many documents are to go, the first of them, and what stays."""
+    """Return the question: the number of documents, the first of them, and what stays."""
     count = len(found.paths)
-    lines = [f"{count:,} document{'s leave' if count > 1 else ' leaves'} the store:"]
+    lines = [f"{count:,} document{'s' * (count > 1)} will be removed from the store:"]
     lines += [f"  {path}" for path in found.paths[:MOST_NAMED]]
     lines += [f"  and {count - MOST_NAMED:,} more"] if count > MOST_NAMED else []
     return "\n".join([*lines, "", FORGOTTEN if found.is_source else STAYS])
 
 
 def remove_documents(recall: Recall, _say: Say, *, target: str, found: NamedTarget) -> str:
-    """Take out what was agreed to, and nothing where the target names something else by then."""
+    """Remove the documents the user agreed to, or nothing if the target matches others now."""
     if find_target(recall, target) != found:
-        return f"Nothing was removed: {target} matches other documents by now."
+        return f"Nothing was removed: {target} now matches other documents."
     count = recall.remove([target])["removed"]["documents"]
-    return f"{count:,} document{'s' * (count > 1)} removed, the files are where they were"
+    return f"{count:,} document{'s' * (count > 1)} removed; the files stay on disk"
 
 
 def repair(recall: Recall, _say: Say) -> str:
-    """Repair what can be repaired, and say where the backup is, and what is lost."""
+    """Repair the store, and return the errors left, the backup and the losses."""
     checks = recall.doctor(fix=True)["checks"]
     bad = sum(check["severity"] == "error" for check in checks)
     facts = [check["evidence"] for check in checks if check["code"] in ("backup", "rebuilt")]
-    left = f"{bad} error{'s' * (bad > 1)} left" if bad else "no error is left"
+    left = f"{bad} error{'s' * (bad > 1)} left" if bad else "no errors left"
     return "; ".join([left, *facts])
 
 
 def compact_store(recall: Recall, _say: Say) -> str:
-    """Compact, and say what that freed."""
+    """Compact the store, and return the space freed."""
     done = recall.compact()["compacted"]
     return f"{done['tombstones']} tombstones deleted, {done['bytes_before']:,} to {done['bytes_after']:,} bytes"
 
 
 def reembed_all(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: threading.Event) -> str:
-    """Embed every text again, until stopped is set; finished vectors are kept for the next time."""
+    """Embed every text again until `stopped` is set. Finished vectors are kept for the next time."""
     run = recall.reembed(remedy.name, remedy.settings)
     while not stopped.is_set():
         try:
@@ -328,4 +328,4 @@ def reembed_all(recall: Recall, say: Say, *, remedy: StoreCommand, stopped: thre
             texts = f"{view['embedded']:,} text{'' if view['embedded'] == 1 else 's'}"
             return f"{view['embedder']}: {texts} embedded, {view['reused']:,} reused"
     run.close()
-    return f"stopped; queries use the old vectors, and re-embedding with {remedy.name} goes on from here"
+    return f"stopped; queries use the old vectors, and re-embedding with {remedy.name} resumes from here"

@@ -1,4 +1,4 @@
-"""Moving the weights of the signals, back and forth, and writing them into recall.toml."""
+"""Changing the settings of the ranking, undoing and redoing, and writing them to recall.toml."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ if TYPE_CHECKING:
     from recall_tui.host import Host
 
 
-NO_CURVE = "No result has a grade above 0 yet, so there is no curve: {switch_grading} in pane 2 begins grading."
+NO_CURVE = "No result has a grade above 0 yet, so there is no curve: {switch_grading} in pane 2 starts grading."
 NO_TARGET = "No target is set: {pin_row('in')} requires a result, {pin_row('out')} excludes it."
 
 
 def slide_weight(app: Host, share: float, joins: bool) -> None:
-    """Set the semantic share. joins: the mouse was already down, so it is part of the last change."""
+    """Set the semantic share. joins: part of the last change, since the mouse is still down."""
     app.move(weighing.set_share(app.session, share, joins=joins))
 
 
 def change_setting(app: Host, hundredths: int) -> None:
-    """Change the chosen row."""
+    """Change the chosen setting."""
     key = weighing.chosen_setting(app.session)
     _try(app, weighing.change_setting(app.session, hundredths), "vector_weight" if key == weighing.WEIGHT else key)
 
 
 def choose_setting_at(app: Host, row: int, is_meant: bool) -> None:
-    """Select a row of the form. is_meant: its value was clicked, so change it too."""
+    """Select a row of the form. is_meant: its value was clicked, so also change it."""
     app.become(weighing.choose_setting(app.session, row))
     if is_meant:
         change_setting(app, weighing.COARSE)
 
 
 def count(app: Host, steps: int) -> None:
-    """Ask for fewer rows, or for more."""
+    """Ask for fewer or more rows."""
     _try(app, weighing.step_k(app.session, steps), "k")
 
 
@@ -61,7 +61,7 @@ def undo_weights(app: Host) -> None:
 
 
 def redo_weights(app: Host) -> None:
-    """Redo the change that was undone last."""
+    """Redo the last undone change."""
     if not app.session.weights.redo:
         app.notify("There is nothing to redo.")
     app.take(weighing.redo(app.session))
@@ -75,7 +75,7 @@ def reset_weights(app: Host) -> None:
 
 
 def turn_beside(app: Host) -> None:
-    """Show the rows under the saved settings next to those under the moved ones, or the plot again."""
+    """Show the rows with the saved and the changed settings side by side, or the plot again."""
     weights = app.session.weights
     app.become(app.session._replace(weights=weights._replace(is_beside=not weights.is_beside)))
 
@@ -91,7 +91,7 @@ def turn_curve(app: Host) -> None:
 
 
 def take_best(app: Host) -> None:
-    """Go to a weight that the grades speak for, unless the present one is as good."""
+    """Go to the best weight by the grades, unless the current one is as good."""
     curve = tuning.curve_of(app.session)
     if curve is None or not curve.steps:
         return
@@ -100,7 +100,7 @@ def take_best(app: Host) -> None:
     if weight is None:
         measure = f"{'mean ' * app.session.weights.is_of_all}{tuning.MEASURE}"
         said = f"{measure} {tuning.value_at(curve, now):.3f}, at best {curve.best:.3f}"
-        app.notify(f"The present weight is already among the best: {said}.", markup=False)
+        app.notify(f"The current weight is already among the best: {said}.", markup=False)
     else:
         _try(app, weighing.set_exact_share(app.session, weight), "vector_weight")
 
@@ -126,7 +126,7 @@ def take_granting(app: Host) -> None:
 
 
 async def write_options(app: Host) -> None:
-    """Put what was moved into the text, so that the query alone gives this ranking."""
+    """Write the changed settings into the query, so that the query alone gives this ranking."""
     session, answer = app.session, app.session.results.answer
     if answer is None or session.query.text != answer.plan.text:
         return
@@ -136,50 +136,50 @@ async def write_options(app: Host) -> None:
         await _offer_query(app, answer, said)
         return
     if not said and session.weights.k is None:
-        app.notify("No changed setting can be written into the query: there is no OPTION for it.")
+        app.notify("No changed setting has an OPTION, so none can be written into the query.")
         return
     _take_text(app, commands.with_options(session.query.text, query, said, limit=session.weights.k), said)
 
 
 async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
-    """Words have no OPTION; the query that gives their rows has."""
+    """Offer to replace plain words, which have no OPTION, by the query with the same rows."""
     words, limit = answer.plan.text.strip(), answer.plan.limit
     try:
         query = commands.as_query(words, answer.plan.config, limit=limit, options=said)
     except RqlError as error:
-        app.notify(f"Plain words have no OPTION, and no query can say these: {error.message}", markup=False)
+        app.notify(f"Plain words have no OPTION, and these words cannot be a query: {error.message}", markup=False)
         return
-    question = f"Plain words have no OPTION. Replace them by the query with the same results?\n\n{query}"
+    question = f"Plain words have no OPTION. Replace them with the query that gives the same results?\n\n{query}"
     await app.confirm("Write into the query", question, partial(_take_text, app, query, said))
 
 
 def _take_text(app: Host, text: str, said: Tweaks) -> None:
-    """Ask this text, in the editor too, without the settings that it says itself."""
+    """Ask this text and put it into the editor, without the settings that the text sets itself."""
     left = weighing.drop_moves(app.session, said)
     app.become(state.ask(left, text, app.clock()))
     app.bench.editor.put(text)
     rest = ", ".join(NAMES.get(key, key) for key in left.weights.tweaks)
-    message = f"Written. Not in the query, for want of an OPTION: {rest}" if rest else "Written."
+    message = f"Written. Settings without an OPTION: {rest}" if rest else "Written."
     app.notify(message, markup=False)
 
 
 async def save_weights(app: Host) -> None:
-    """Ask whether to write what was moved."""
+    """Ask whether to write the changed settings."""
     tweaks, saved, toml = app.session.weights.tweaks, app.session.weights.saved, app.session.weights.toml
     if not tweaks or saved is None or toml is None:
         app.notify("Nothing is changed: these are the saved settings.")
         return
-    await _ask_to_write(app, toml, tweaks, saved, f"Write into {toml.name}?")
+    await _ask_to_write(app, toml, tweaks, saved, f"Write to {toml.name}?")
 
 
 def _try(app: Host, session: Session, key: str) -> None:
     if key in app.session.weights.fixed:
-        app.notify(f"The query decides: OPTION {NAMES.get(key, key)}")
+        app.notify(f"Set by the query: OPTION {NAMES.get(key, key)}")
     app.move(session)
 
 
 async def _ask_to_write(app: Host, toml: Path, tweaks: Tweaks, was: Config, title: str) -> None:
-    toml_of = partial(json.dumps, ensure_ascii=False)  # TOML spells these values as JSON does
+    toml_of = partial(json.dumps, ensure_ascii=False)  # TOML writes these values as JSON does
     lines = [
         f"  {NAMES.get(key, key)} = {toml_of(value)} (was {toml_of(getattr(was, key))})"
         for key, value in tweaks.items()
@@ -188,11 +188,11 @@ async def _ask_to_write(app: Host, toml: Path, tweaks: Tweaks, was: Config, titl
 
 
 async def _write(app: Host, toml: Path, tweaks: Tweaks, was: Config) -> None:
-    """Write the settings, unless recall.toml has changed since the question."""
+    """Write the settings, unless recall.toml changed since the question."""
     try:
         saved = await asyncio.to_thread(load, toml)
         if any(getattr(saved, key) != getattr(was, key) for key in tweaks):
-            await _ask_to_write(app, toml, tweaks, saved, f"{toml.name} has changed. Write into it anyway?")
+            await _ask_to_write(app, toml, tweaks, saved, f"{toml.name} has changed. Write to it anyway?")
             return
         await asyncio.to_thread(maintain.embedders.write_settings, toml, tweaks)
     except ConfigError as error:

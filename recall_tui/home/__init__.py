@@ -1,4 +1,4 @@
-"""What outlasts a session: history, layout, keys and reports, in the person's own folders."""
+"""Data that outlasts a session: history, layout, keys and crash reports, in the user's own folders."""
 
 from recall_core._lazy import attach
 

@@ -1,4 +1,4 @@
-"""What is left of a workbench that was stopped: the query, and of a defect a report that quotes no texts."""
+"""What an interrupted workbench leaves: the query, and after a defect a report that quotes no texts."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from recall_core.errors import RecallError
 from recall_core.files import write_private
 from recall_core.paths import state_folder
 
-EXIT_CODE = 70  # EX_SOFTWARE of sysexits.h: an internal fault, and no exit code of `recall`
-MOST_ACTIONS = 20  # actions before the defect that the report names
+EXIT_CODE = 70  # EX_SOFTWARE of sysexits.h; `recall` itself never uses it
+MOST_ACTIONS = 20  # actions before the defect, in the report
 MOST_REPORTS = 10  # older ones are deleted
-MOST_FRAMES = 200  # of each error; an endless recursion has a thousand alike
+MOST_FRAMES = 200  # of each error; an endless recursion has a thousand
 QUERY_FILES = "interrupted-*.rql"
 
 
 class Defect(NamedTuple):
-    """How a workbench ended. actions: the ids of the last ones, the newest last; query: what stood in the editor."""
+    """The end of a workbench by a defect. actions: ids of the last ones, newest last; query: text of the editor."""
 
     error: BaseException
     actions: tuple[str, ...]
@@ -34,7 +34,7 @@ class Defect(NamedTuple):
 
 
 def leave_report(defect: Defect, environ: Mapping[str, str]) -> str:
-    """Keep the query, write the report and say, for stderr, where it is; without a place for it, what it says."""
+    """Save the query and the report, and return the text for stderr: the report's place, or the report itself."""
     text = report(defect.error, defect.actions, environ)
     folder = state_folder(environ)
     if folder is None:
@@ -50,14 +50,15 @@ def leave_report(defect: Defect, environ: Mapping[str, str]) -> str:
     offered = "; the query is offered again at the next start" if defect.query.strip() else ""
     return (
         f"recall-tui stopped by a defect; report: {path}\n"
-        f"hint: it holds versions, lines of code and names of actions, and none of your texts{offered}\n"
+        f"hint: it contains versions, lines of code and names of actions, but none of your texts{offered}\n"
     )
 
 
 def keep_query(query: str, environ: Mapping[str, str]) -> bool:
-    """Keep the editor's text for a later start, next to what other workbenches kept, and the same text once.
+    """Save the editor's text for a later start, unless the same text is already saved.
 
-    False where there is nothing, or no place. Raises OSError.
+    Texts of other workbenches stay.
+    Return False if there is no text or no folder. Raises OSError.
     """
     folder = state_folder(environ)
     if folder is None or not query.strip():
@@ -68,16 +69,16 @@ def keep_query(query: str, environ: Mapping[str, str]) -> bool:
 
 
 class Kept(NamedTuple):
-    """A query that was interrupted, and the file that has it until somebody has said what becomes of it."""
+    """An interrupted query, and its file, which stays until the user decides about it."""
 
     query: str
     path: Path
 
 
 def kept_queries(environ: Mapping[str, str]) -> list[Kept]:
-    """Return the queries that were interrupted, the newest first; what cannot be read is passed over."""
+    """Return the interrupted queries, newest first. Skip those that cannot be read."""
     folder = state_folder(environ)
-    if folder is None or not os.path.isdir(folder):  # noqa: PTH112 - False where one may not look
+    if folder is None or not os.path.isdir(folder):  # noqa: PTH112 - False without permission
         return []
     found = []
     for path in sorted(folder.glob(QUERY_FILES), reverse=True):
@@ -88,13 +89,16 @@ def kept_queries(environ: Mapping[str, str]) -> list[Kept]:
 
 
 def drop_query(kept: Kept) -> None:
-    """Keep it no longer."""
-    with suppress(OSError):  # offered once more is better than a workbench that does not start
+    """Delete a saved query."""
+    with suppress(OSError):  # offering it again is better than not starting
         kept.path.unlink()
 
 
 def report(error: BaseException, actions: Sequence[str], environ: Mapping[str, str]) -> str:
-    """Versions, the last actions and where it happened. Messages and values are left out: they may quote."""
+    """Return versions, the last actions and the traceback.
+
+    Messages and values are left out, since they may quote texts.
+    """
     facts = {
         "recall-tui": __version__,
         "python": platform.python_version(),
@@ -125,7 +129,7 @@ def _trace(error: BaseException, home: str) -> Iterator[str]:
 
 
 def _reason(error: BaseException) -> BaseException | None:
-    """Return the error that led to this one; that of a task of Textual has it in a field."""
+    """Return the error that led to this one. A Textual task has it in a field."""
     inner = getattr(error, "error", None)
     if isinstance(inner, BaseException):
         return inner
@@ -146,7 +150,7 @@ def _frames(error: BaseException, home: str) -> Iterator[str]:
 
 
 def shorten(path: str, home: str) -> str:
-    """Return a path of code without the part that says where a person keeps things."""
+    """Return a path of code without the user's folders."""
     for folder in ("/site-packages/", "/dist-packages/"):
         if folder in path:
             return path.rpartition(folder)[2]
@@ -158,5 +162,5 @@ def shorten(path: str, home: str) -> str:
 
 
 def _stamp() -> str:
-    """Return part of a file's name: in order of time, and another for each process."""
+    """Return part of a file name: sorted by time, and unique to the process."""
     return f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"

@@ -1,4 +1,4 @@
-"""The questions that were answered before: one file for all stores, one JSON object a line, the newest last."""
+"""The history of answered questions: one file for all stores, one JSON object per line, newest last."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from recall_core import files
 from recall_core.config import NAMES
 from recall_core.paths import PRIVATE, state_folder
 
-MOST = 1_000  # queries that are remembered
+MOST = 1_000  # queries in the history
 LONGEST = 20_000  # characters; a longer text was pasted by mistake
-MOST_DIGITS = 12  # of a digest that are shown
-TAIL_BYTES = 8_000_000  # what is read of a file that somebody else made large
+MOST_DIGITS = 12  # of a digest, as shown
+TAIL_BYTES = 8_000_000  # read from a file that another program made large
 
 
 class KeptRow(NamedTuple):
-    """A row of an answer: what it is, and where its text is."""
+    """A row of an answer: its id, and the place of its text."""
 
     id: str
     where: str
 
 
 class PastQuestion(NamedTuple):
-    """A question that was answered. settings: `key=value` for each that was moved away from its saved value."""
+    """An answered question. settings: `key=value` for each that differed from its saved value."""
 
     text: str
     filter: str = ""
@@ -35,13 +35,13 @@ class PastQuestion(NamedTuple):
     digest: str = ""
     """The state of the store that answered it."""
     top: tuple[KeptRow, ...] = ()
-    """The first rows that it listed, in order."""
+    """The first rows listed, in order."""
     offset: int = 0
-    """How many rows of its ranking come before them."""
+    """Number of rows in the ranking before them."""
 
 
 class RankMove(NamedTuple):
-    """A row with its rank in one answer and in another; None where it is not among the rows that are kept."""
+    """A row with its ranks in two answers, None where it is not among the stored rows."""
 
     row: KeptRow
     before: int | None
@@ -54,19 +54,19 @@ def describe_changes(past: PastQuestion) -> str:
 
 
 def _readable(setting: str) -> str:
-    """Return a setting under the name that people read."""
+    """Return a setting with its display name."""
     key, equals, value = setting.partition("=")
     return f"{NAMES.get(key, key)}{equals}{value}"
 
 
 def place(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
-    """Return the file in the state folder; None without a home."""
+    """Return the file in the state folder, or None without a home folder."""
     folder = state_folder(environ, platform)
     return folder / "history.jsonl" if folder is not None else None
 
 
 def load(path: Path) -> list[PastQuestion]:
-    """Return what is remembered, the newest first and each question once; what cannot be read is passed over."""
+    """Return the history, newest first, each question once. Skip unreadable lines."""
     found: dict[tuple[str, str, tuple[str, ...]], PastQuestion] = {}
     for line in reversed(_lines(path)):
         past = past_of(line)
@@ -78,13 +78,16 @@ def load(path: Path) -> list[PastQuestion]:
 
 
 def append(path: Path, past: PastQuestion) -> None:
-    """Remember this as the newest. One write, so that two workbenches do not mix their lines. Raises OSError."""
+    """Add this as the newest question.
+
+    It is a single write, so that lines of two workbenches do not mix. Raises OSError.
+    """
     if not past.text.strip() or len(past.text) > LONGEST:
         return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     lines = _lines(path)
     if len(lines) >= 2 * MOST:
-        newest_first = load(path)  # replaced in one step: at no time is there no file
+        newest_first = load(path)  # replaced atomically, so the file always exists
         files.write(path, b"".join(map(line_of, reversed(newest_first))), mode=PRIVATE)
         lines = []
     end = b"\n" if lines and lines[-1] else b""  # the last line may be torn, or edited by hand
@@ -96,7 +99,7 @@ def append(path: Path, past: PastQuestion) -> None:
 
 
 def moves(before: PastQuestion, after: PastQuestion) -> list[RankMove]:
-    """Compare the first rows of two answers: those of the later in order, then those that left."""
+    """Compare the first rows of two answers: the rows of the later one in order, then those that left."""
     ranks = {row.id: rank for rank, row in enumerate(before.top, start=before.offset + 1)}
     found = [
         RankMove(row, ranks.pop(row.id, None), rank) for rank, row in enumerate(after.top, start=after.offset + 1)
@@ -105,7 +108,7 @@ def moves(before: PastQuestion, after: PastQuestion) -> list[RankMove]:
 
 
 def line_of(past: PastQuestion) -> bytes:
-    """Return a line of JSON, without what is empty."""
+    """Return a line of JSON, without empty fields."""
     record = {key: value for key, value in past._asdict().items() if value}
     return f"{json.dumps(record)}\n".encode()
 
@@ -122,10 +125,10 @@ def _lines(path: Path) -> list[bytes]:
 
 
 def past_of(line: bytes) -> PastQuestion | None:
-    """Return what a line says; None where it says nothing. Parts that make no sense are left out."""
+    """Return the question in a line, or None. Invalid parts are left out."""
     try:
         record = json.loads(line)
-        json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair can be in no question
+        json.dumps(record, ensure_ascii=False).encode()  # reject an escaped lone surrogate
     except (ValueError, RecursionError):
         return None
     text = record.get("text") if isinstance(record, dict) else None

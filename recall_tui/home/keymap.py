@@ -1,4 +1,4 @@
-"""The person's keymap.toml: other keys for actions. What is wrong in it is reported and changes nothing."""
+"""The user's keymap.toml, which gives actions other keys. Its faults are reported and change nothing."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from recall_tui.state.session import PANES, Pane
 
 FILE = "keymap.toml"
 MOST_BYTES = 100_000  # a larger file is not a keymap
-MOST_FAULTS = 6  # that are reported at once
+MOST_FAULTS = 6  # reported at once
 KEPT = {"leave": "ctrl+q", "command_palette": "ctrl+p", "step_out": "escape"}
-"""The ways out, and the way to everything else: these keys always stay with these actions."""
+"""Keys that always stay with these actions, so that every other action can be reached."""
 
 
 class Keymap(NamedTuple):
-    """The keys in force. faults: what of the file does not count, and why, each with its line."""
+    """The keys in force. faults: ignored lines of the file with their numbers and reasons."""
 
     table: Table
     faults: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
-    """Letters that the file gives to one verb, while they are another one in other panes; each with its line."""
+    """Letters of the file that mean another action in other panes, with their line numbers."""
 
 
 class KeymapLine(NamedTuple):
-    """What the file says of one action. number: its line, from 1."""
+    """The keys of one action in the file. number: its line, from 1."""
 
     number: int
     keys: tuple[str, ...]
 
 
 def read(environ: Mapping[str, str]) -> Keymap:
-    """Return the keymap of this person: the table's own keys where there is no file."""
+    """Return the user's keymap, or the default keys if there is no file."""
     folder = config_folder(environ)
     path = folder / FILE if folder is not None else None
     try:
@@ -52,7 +52,7 @@ def read(environ: Mapping[str, str]) -> Keymap:
 
 
 def apply(text: str, name: str = FILE) -> Keymap:
-    """Return the table with the keys of a keymap's text. name: how the file is called in what is wrong with it."""
+    """Return the table with the keys of a keymap's text. name: the file's name in faults."""
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -75,7 +75,7 @@ def apply(text: str, name: str = FILE) -> Keymap:
 
 def to_toml(table: Table) -> str:
     """Return the table in force as a keymap.toml to start from."""
-    lines = ["# Keys of recall-tui. What is not listed keeps its keys; [] takes all keys away.", "[keys]"]
+    lines = ["# Keys of recall-tui. Actions that are not listed keep their keys; [] removes all keys.", "[keys]"]
     for group, actions in table.groups.items():
         lines += ["", f"# {group}"]
         for action in actions:
@@ -86,7 +86,7 @@ def to_toml(table: Table) -> str:
 
 
 def summarize_faults(faults: Sequence[str]) -> str:
-    """Return the first of what is said of a keymap.toml, below its folder, and how much more there is."""
+    """Return the first faults of a keymap.toml, after their folder, and the number of others."""
     folder = faults[0].partition(FILE)[0]
     shown = [fault.removeprefix(folder) for fault in faults[:MOST_FAULTS]]
     more = len(faults) - len(shown)
@@ -98,11 +98,11 @@ def _quote(key: str) -> str:
 
 
 def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]]:
-    """Return the keys that a line gives an action, and what is wrong with it."""
+    """Return the keys of a line, and its faults."""
     known = [each.id for each in TABLE.actions]
     if action not in known:
         near = difflib.get_close_matches(action, known, n=1)
-        return (), [f"there is no action {action!r}" + (f"; did you mean {near[0]!r}?" if near else "")]
+        return (), [f"unknown action {action!r}" + (f"; did you mean {near[0]!r}?" if near else "")]
     if not isinstance(written, list) or not all(isinstance(each, str) for each in written):
         return (), [f'{action} needs a list of keys, such as ["f6", "x"]']
     wrong = []
@@ -111,7 +111,7 @@ def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]
     for each in written:
         key = key_of(each)
         if key is None:
-            wrong.append(f"{action}: there is no key {each!r}")
+            wrong.append(f"{action}: unknown key {each!r}")
         elif key in SWALLOWED:
             wrong.append(f"{action}: terminals send {each} as {key_name(SWALLOWED[key])}")
         elif (keeper := keepers.get(key, action)) != action:
@@ -122,7 +122,7 @@ def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]
 
 
 def _find_shared(lines: Mapping[str, KeymapLine], name: str) -> Iterator[str]:
-    """Yield each letter of the file that means something else where its action does not act, with both verbs."""
+    """Yield each letter of the file that means another action in other panes, with both labels."""
     table = _table(lines)
     for action, (number, keys) in lines.items():
         own = table.find(action)
@@ -137,7 +137,7 @@ def _find_shared(lines: Mapping[str, KeymapLine], name: str) -> Iterator[str]:
 
 
 def _settle(lines: dict[str, KeymapLine], name: str) -> list[str]:
-    """Take lines out, the lowest first, until no key means two things in a pane; says which and why."""
+    """Remove lines, lowest first, until no key means two actions in a pane. Return a fault for each."""
     faults = []
     while (clash := _clash(_table(lines), lines)) is not None:
         action, other, pane, key = clash
@@ -148,7 +148,7 @@ def _settle(lines: dict[str, KeymapLine], name: str) -> list[str]:
 
 
 def _clash(table: Table, lines: Mapping[str, KeymapLine]) -> tuple[str, str, Pane, str] | None:
-    """Find a key with two meanings: the action of the lowest line that has it, the other one, pane and key."""
+    """Return a key with two actions: the action on the lowest line, the other action, the pane and the key."""
     worst: tuple[int, str, str, Pane, str] | None = None
     for pane in PANES:
         holders: dict[str, Action] = {}
@@ -177,6 +177,6 @@ def _table(lines: Mapping[str, KeymapLine]) -> Table:
 
 
 def _line_of(text: str, key: str) -> int:
-    """Return the line, from 1, on which a key of the file is."""
+    """Return the line, from 1, of a key in the file."""
     spelt = re.compile(rf"""\s*\[*\s*(?:keys\s*\.\s*)?["']?{re.escape(key)}["']?\s*[\]=.]""")
     return next((number for number, line in enumerate(text.splitlines(), start=1) if spelt.match(line)), 1)

@@ -1,4 +1,4 @@
-"""Load and save what the workbench remembers for a person: the theme, and pane sizes by size of screen."""
+"""Load and save the user's preferences: the theme, and pane sizes by size of screen."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from recall_core.paths import state_folder
 
 FILE = "workbench.json"
 LEAST, MOST = 15, 85
-"""Percent of the screen that a pane can be given."""
+"""Least and most percent of the screen for a pane."""
 
 
 class PaneSizes(NamedTuple):
-    """Where the borders are, in percent of the body; None is where the style sheet puts them."""
+    """Places of the borders, in percent of the body. None uses the style sheet."""
 
     right: int | None = None
     """The width of the right column."""
     below: int | None = None
-    """The height of what is below the results, in the left column."""
+    """The height of the panes below the results, in the left column."""
 
 
 class Preferences(NamedTuple):
-    """theme: "" for the default. layouts: by size class of the screen.
+    """The saved preferences.
 
-    told: what was said of the keymap.toml last, and need not be said again.
+    theme: "" for the default.
+    layouts: by size class of the screen.
+    told: the faults of keymap.toml reported last, which are not reported again.
     """
 
     theme: str = ""
@@ -36,7 +38,7 @@ class Preferences(NamedTuple):
 
 
 def load(environ: Mapping[str, str]) -> Preferences:
-    """Return what is remembered; what cannot be read or makes no sense is not."""
+    """Return the saved preferences, without invalid parts."""
     path = place(environ)
     try:
         record = json.loads(path.read_bytes()) if path is not None and path.is_file() else {}
@@ -53,7 +55,7 @@ def load(environ: Mapping[str, str]) -> Preferences:
 
 
 def save(environ: Mapping[str, str], chosen: Preferences) -> None:
-    """Keep what was chosen for the next time, next to what any workbench has kept. Raises OSError."""
+    """Save preferences, merged with those already saved. Raises OSError."""
     path = place(environ)
     if path is not None:
         known = load(environ)
@@ -65,19 +67,19 @@ def save(environ: Mapping[str, str], chosen: Preferences) -> None:
 
 
 def place(environ: Mapping[str, str]) -> Path | None:
-    """Return the file in the state folder; None without a home."""
+    """Return the file in the state folder, or None without a home folder."""
     folder = state_folder(environ)
     return folder / FILE if folder is not None else None
 
 
 def size_class(width: int, height: int) -> str:
-    """Return the kind of screen that a layout is remembered for, by its cells."""
+    """Return the class of screen sizes that share a layout."""
     across = "narrow" if width < 100 else "normal" if width < 160 else "wide"
     return f"{across}-{'short' if height < 32 else 'tall'}"
 
 
 def clamp(percent: float) -> int:
-    """Return a share of the screen that leaves room for the other side."""
+    """Limit a share of the screen, so that the other side has room too."""
     return max(LEAST, min(MOST, round(percent)))
 
 

@@ -1,1 +1,1 @@
-"""One module a pane."""
+"""The panes, one module each."""

@@ -1,4 +1,4 @@
-"""Pane 5: the packed context under its budget, block by block, what was left out, and what it is worth."""
+"""Pane 5: the packed context with its budget, its blocks, what was left out, and its details."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ REASONS = {
     "dropped": "excluded",
     "empty": "no text",
 }
-PASSED_OVER = "not looked at"
-"""In place of a reason: packing for value chooses among the first rows only, whatever room is left."""
+PASSED_OVER = "not considered"
+"""Shown when packing by value stopped at the first rows and never considered these."""
 LABELS = {"value": "quality", "words": "terms"}
-"""How the account's lines are named, where the command names them otherwise."""
-LABEL_CELLS = 11  # the names before the lines of the account
-FIRST_LINE_CHARS = 400  # more than any terminal shows of a line
+"""Labels of the account lines that differ from those of the command."""
+LABEL_CELLS = 11  # width of the labels
+FIRST_LINE_CHARS = 400  # more than any terminal shows on a line
 ID_DIGITS = 12
 DIM = Style(dim=True)
 
 
 class Look(NamedTuple):
-    """All that the pane draws."""
+    """Everything the pane draws."""
 
     packed: Packed | None
     block_tokens: tuple[int, ...]
@@ -59,19 +59,19 @@ class Look(NamedTuple):
     waiting: tuple[Waiting, ...]
     unfolded: str
     is_whole: bool
-    """Every block is shown whole."""
+    """Every block is shown in full."""
     has_details: bool
     worth: Worth | None
     is_settled: bool
-    """`worth` is that of this context, not of the one before."""
+    """`worth` belongs to this context, not to the previous one."""
     trouble: str
-    """Why the worth could not be found out."""
+    """Why the worth is unknown."""
     places: Mapping[str, str] = {}
-    """By chunk that is left out, `:88 › Budget`."""
+    """Place of each chunk that was left out, such as `:88 › Budget`, by chunk id."""
 
 
 def places_of(session: Session, glyphs: Glyphs) -> dict[str, str]:
-    """Return the line and the last heading of chunks that are left out, of the rows that are fetched."""
+    """Return the line and the last heading of each chunk that was left out, if its row is fetched."""
     found, results = {}, session.results
     left = {each.chunk_id for each in session.context.packed.omitted} if session.context.packed else set()
     for hit in results.hits.values():
@@ -87,14 +87,14 @@ def _crumb(heading: str, glyphs: Glyphs) -> str:
 
 
 class Listing(NamedTuple):
-    """Lines, and the line at which each entry begins."""
+    """The lines, and the first line of each entry."""
 
     lines: list[Text]
     starts: tuple[int, ...]
 
 
 def listing(look: Look, width: int, glyphs: Glyphs, *, is_low: bool = False) -> Listing:
-    """The list in `width` cells; the head of the chosen entry has a pointer. is_low: a block has one line."""
+    """Return the list at this width, with a pointer at the chosen entry. is_low: give each block one line."""
     packed = look.packed
     if packed is None:
         return Listing([], ())
@@ -122,7 +122,7 @@ def listing(look: Look, width: int, glyphs: Glyphs, *, is_low: bool = False) -> 
 
 
 def _shared_folder(packed: Packed) -> str:
-    """The folder that all packed documents share, with its slash."""
+    """Return the folder that all packed documents share, with a trailing slash."""
     folders = {dirname(block.doc.path) for block in packed.blocks}
     if len({folder.startswith("/") for folder in folders}) != 1:
         return ""
@@ -137,7 +137,7 @@ def _heading(name: str, width: int, glyphs: Glyphs) -> list[Text]:
 def _block(
     look: Look, packed: Packed, entry: Entry, folder: str, width: int, *, glyphs: Glyphs, is_low: bool
 ) -> list[Text]:
-    """`1 recall.md:88 › Budget  212` and below it the first line of its text; or all of it."""
+    """Return `1 recall.md:88 › Budget  212` and the first line of the text, or the whole text if open."""
     block = packed.blocks[entry.place]
     marks = ["pinned"] if any(each in look.pins for each in block.chunk_ids) else []
     marks += ["recalled"] if any(each in packed.reserved_for for each in block.chunk_ids) else []
@@ -168,7 +168,7 @@ def _block(
 
 
 def _fit_path(path: str, place: str, folder: str, width: int, glyphs: Glyphs) -> str:
-    """A path below the folder that all share, with its line and heading; folders give way before the heading does."""
+    """Fit a path relative to the shared folder, with its line and heading. Shorten the folders before the heading."""
     below = blank(path.removeprefix(folder))
     line, crumb, heading = place.partition(glyphs.crumb)
     shortest = f"{glyphs.cut_front}/{basename(below)}{place}" if "/" in below else f"{below}{place}"
@@ -178,7 +178,7 @@ def _fit_path(path: str, place: str, folder: str, width: int, glyphs: Glyphs) ->
 
 
 def _first_line(text: str, place: str) -> str:
-    """The first line with something on it that is not the heading, without control characters."""
+    """Return the first line that is neither blank nor the heading, without control characters."""
     start = text.lstrip()[:FIRST_LINE_CHARS]
     line, _, others = start.partition("\n")
     if line.startswith("#") and others.strip() and place.endswith(line.lstrip("# ").rstrip()):
@@ -208,17 +208,17 @@ def _waiting(waiting: Waiting, pins: tuple[str, ...], width: int, glyphs: Glyphs
 
 
 def _coverage(look: Look, width: int) -> list[Text]:
-    """Which of the query's terms the context does not hold, where it lacks one."""
+    """Return the query terms that the context lacks, or nothing if it has all of them."""
     counts = count_covered(look.worth) if look.worth is not None else None
     if look.worth is None or counts is None or counts[0] == counts[1] or not look.is_settled:
         return []
     missing = _terms(look.worth, packed=False)
-    said = f"{figure(counts[0])} of {figure(counts[1])} query terms, not in the context: {missing}"
+    said = f"{figure(counts[0])} of {figure(counts[1])} query terms in the context; missing: {missing}"
     return [Text(line) for line in fold(said, width)]
 
 
 def _account(look: Look, packed: Packed, width: int, glyphs: Glyphs) -> list[Text]:
-    """What the context is worth, as `recall context --explain` has it, and the digest of its bytes."""
+    """Return what the context is worth, as `recall context --explain` prints it, and the digest of its bytes."""
     lines = _heading("details" if look.is_settled else f"details {glyphs.cut}", width, glyphs)
     if look.trouble:
         lines += [Text(line) for line in fold(look.trouble, width)]
@@ -251,29 +251,29 @@ def _terms(worth: Worth, *, packed: bool) -> str:
 
 
 LEAST_GAUGE = 16
-"""Cells of the gauge next to which its fills are named."""
+"""Least width of the gauge at which the legend explains its fills."""
 KEYS = "{type_budget} budget  {pin_chunk} pin  {drop_chunk} exclude  {details} details"
 
 
 def title(session: Session) -> str:
-    """The pane's title with the tokens of what is packed."""
+    """Return the pane's title with the tokens of the packed blocks."""
     return f"5 Context  {tokens_line(session)}" if session.context.packed else "5 Context"
 
 
 def tokens_line(session: Session) -> str:
-    """Used and allowed tokens of what is packed."""
+    """Return the used and the allowed tokens."""
     packed = session.context.packed
     used, budget = (packed.used_tokens, packed.budget_tokens) if packed else (0, session.context.budget_tokens)
     return f"{figure(used)} of {pluralize(budget, 'token')}"
 
 
 def budget_line(session: Session) -> str:
-    """Used and allowed tokens, and whether another packing is on its way: for which budget."""
+    """Return the used and the allowed tokens, and the budget of a packing that is still running."""
     return ", ".join([tokens_line(session), *_under_way(session)])
 
 
 def under_line(session: Session, width: int, glyphs: Glyphs, table: Table = TABLE) -> str:
-    """What is pinned, excluded, waiting or being packed; where nothing is, the keys, if there is room for them."""
+    """Return what is pinned, excluded, waiting or being packed. If there is nothing, return the keys if they fit."""
     marked = (*session.context.pins, *session.context.drops)
     waiting = [each.chunk_id for each in session.context.waiting if each.chunk_id in marked]
     pinned = sum(each not in waiting for each in session.context.pins)
@@ -289,7 +289,7 @@ def under_line(session: Session, width: int, glyphs: Glyphs, table: Table = TABL
 
 
 def gauge_of(session: Session, width: int, glyphs: Glyphs) -> str:
-    """The gauge, in `width` cells."""
+    """Return the gauge in `width` cells."""
     packed = session.context.packed
     used = packed.used_tokens if packed else 0
     budget = packed.budget_tokens if packed else session.context.budget_tokens
@@ -297,7 +297,7 @@ def gauge_of(session: Session, width: int, glyphs: Glyphs) -> str:
 
 
 def gauge_line(look: Look, width: int, glyphs: Glyphs) -> Text:
-    """The gauge, and what its fills stand for; the rest of it is free."""
+    """Return the gauge and the legend of its fills. The blank part is free."""
     packed = look.packed
     if packed is None:
         return Text(fit("Run a search to pack a context.", width, glyphs), Style(dim=True))
@@ -309,7 +309,7 @@ def gauge_line(look: Look, width: int, glyphs: Glyphs) -> Text:
 
 
 def sums(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
-    """The secondary figures. A mark at the end says that what follows from the quality is being worked out."""
+    """Return the secondary figures. A trailing mark means that the quality is being computed."""
     packed = look.packed
     if packed is None:
         return []
@@ -330,7 +330,7 @@ def sums(look: Look, width: int, glyphs: Glyphs) -> list[Text]:
 
 
 def flow(facts: Sequence[str], width: int, glyphs: Glyphs, *, reserved: int = 0) -> list[str]:
-    """Facts in lines of at most `width` cells, broken between facts only; never none. reserved: of the first line."""
+    """Join facts into lines of at most `width` cells, broken between facts. reserved: cells kept free on line 1."""
     lines = [""]
     for fact in facts:
         longer = f"{lines[-1]}{glyphs.dot}{fact}" if lines[-1] else fact
@@ -363,39 +363,39 @@ def _quality(worth: Worth | None) -> Iterator[str]:
 
 
 WHEEL_PERCENT = 5
-LEAST_ROWS = 10  # of the list, from which a block has two of them
-CORNERS = 4  # cells of a border's lower edge on both sides of its text
-TOKEN_CELLS = 7  # the budget in figures, so that the line stays as long while it moves
+LEAST_ROWS = 10  # height of the list from which a block has two lines
+CORNERS = 4  # cells of the lower border on both sides of its text
+TOKEN_CELLS = 7  # fixed width of the budget, so that the slider keeps its length while it moves
 
 
 class BudgetSlider(Track):
-    """The budget on a line that ends at 50 and at 100,000 tokens; every cell is the same step in percent."""
+    """The budget on a logarithmic line from 50 to 100,000 tokens."""
 
     def __init__(self) -> None:
         super().__init__(id="budget")
         self._tokens = 0
 
     def show(self, tokens: int) -> None:
-        """Show this budget; one beyond an end is shown at the end."""
+        """Show this budget, clamped to the ends."""
         if tokens != self._tokens:
             self._tokens, self._share = tokens, packing.share_of(tokens)
             self.refresh()
 
     def labels(self, width: int) -> tuple[str, str]:
-        """What it is, and the budget in figures."""
+        """Return the name and the budget as text."""
         return "budget", f"{figure(self._tokens):>{TOKEN_CELLS}} tok"
 
     def slide(self, share: float, *, joins: bool) -> None:
-        """The budget is to be that of this place."""
+        """Set the budget at this place."""
         self.post_message(Do("set_budget", packing.budget_at(share)))
 
     def turn(self, steps: int) -> None:
-        """The wheel moves the budget by 5 %."""
+        """Change the budget by 5 % for each step of the wheel."""
         self.post_message(Do("set_budget", packing.scale_tokens(self._tokens, steps * WHEEL_PERCENT)))
 
 
 class BudgetGauge(LineView, can_focus=False):
-    """The budget with a segment a block."""
+    """The budget, with one segment for each block."""
 
 
 class Sums(LineView, can_focus=False):
@@ -424,7 +424,7 @@ class PackedList(LineView, can_focus=False):
         self.show(build, keep_place=True)
 
     def follow(self, row: int) -> None:
-        """Scroll as little as it takes to see an entry: its head first, where it is longer than the view."""
+        """Scroll just far enough to show an entry, or its head if the entry is taller than the view."""
         if row >= len(self._starts) or not self.size.height:
             return
         start = self._starts[row]
@@ -436,13 +436,13 @@ class PackedList(LineView, can_focus=False):
             self.scroll_to(y=end - height, animate=False, immediate=True)
 
     def on_resize(self, event: Resize) -> None:
-        """Another width folds the lines elsewhere; the chosen entry stays in sight."""
+        """Fold the lines to the new width and keep the chosen entry in view."""
         event.prevent_default()
         self._rebuild()
         self.follow(self._cursor)
 
     def on_click(self, event: Click) -> None:
-        """A click chooses the entry under it."""
+        """Choose the entry under the mouse."""
         line = event.y + int(self.scroll_offset.y)
         rows = [row for row, start in enumerate(self._starts) if start <= line]
         if rows and line < len(self.lines):
@@ -450,7 +450,7 @@ class PackedList(LineView, can_focus=False):
 
 
 class ContextPane(Vertical, can_focus=True):
-    """What an agent would be given."""
+    """The context that an agent would receive."""
 
     def __init__(self) -> None:
         super().__init__(id="context")
@@ -459,14 +459,14 @@ class ContextPane(Vertical, can_focus=True):
         self._worth: tuple[int, Worth | None] = (0, None)
 
     def compose(self) -> ComposeResult:
-        """The gauge and the slider above everything that they change."""
+        """Yield the gauge and the slider, then what they change."""
         yield BudgetGauge(id="gauge")
         yield BudgetSlider()
         yield Sums(id="sums")
         yield PackedList()
 
     def show_session(self, session: Session) -> None:
-        """Show this session's context at its budget."""
+        """Show the context of this session at its budget."""
         self.set_class(is_stale(session), "-stale")
         self.set_class(session.context.details, "-details")
         slider, counts, blocks = self.query_one(BudgetSlider), self.query_one(Sums), self.query_one(PackedList)
@@ -493,11 +493,11 @@ class ContextPane(Vertical, can_focus=True):
         self.show_session(self._session)
 
     def scroll_pages(self, pages: int) -> None:
-        """Scroll the list by what is visible of it."""
+        """Scroll the list by its visible height."""
         self.query_one(PackedList).scroll_pages(pages)
 
     def _look(self, session: Session) -> Look:
-        """What is to be drawn. The worth of the context before stays until the next is known, and says so."""
+        """Return what to draw. Keep the previous worth, marked as unsettled, until the next is known."""
         analysis = packing.worth_analysis(session)
         result = result_of(session, analysis, Worth) if analysis is not None else None
         if isinstance(result, Worth):

@@ -1,4 +1,4 @@
-"""Pane 3: why the selected hit has its score, beside the marked one, and why something else is missing."""
+"""Pane 3: why the selected result has its score, how it compares with another, and why a document is missing."""
 
 from __future__ import annotations
 
@@ -64,21 +64,21 @@ if TYPE_CHECKING:
     from recall_core.contract.ledger import DifferenceView, ExplanationView, LedgerView, SubtotalView, VersusView
 
 BAR_CELLS = 12
-WIDE_COMPARISON = 66  # cells from which a bar is next to the figures
-LEAST = 9  # cells of a figure with the blanks before it
+WIDE_COMPARISON = 66  # width from which a bar follows the figures
+LEAST = 9  # width of a figure with the blanks before it
 ABSENCES = {
-    "not_in_pool": "no signal proposed it",
-    "filtered": "the filter does not let it through",
+    "not_in_pool": "no signal found it",
+    "filtered": "the filter excludes it",
     "below_min_score": "its score is below min_score",
     "below_min_cosine": "it has no query word, and its cosine is below min_cosine",
     "copy": "an earlier result has the same text",
-    "document": "another chunk of its document stands for it",
-    "no_score": "the query asks for no score",
+    "document": "another chunk represents its document",
+    "no_score": "the query computes no score",
 }
 
 
 class _Shape(NamedTuple):
-    """Names of the rows, cells of the first column and of each figure."""
+    """Names of the two rows, and the widths of the columns."""
 
     this: str
     other: str
@@ -89,7 +89,7 @@ class _Shape(NamedTuple):
 
 
 def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Text]:
-    """Which two rows, who leads by what, the subtotals of the signals with their checked sum, then the leaves."""
+    """Return the two rows, the leader, the subtotals of the signals with their checked sum, and the leaves."""
     first, second = view["chunk"], view["other"]
     lines = [_heads(first, second, width, glyphs)]
     for each in (first, second):
@@ -99,7 +99,7 @@ def compare_lines(view: ExplanationView, width: int, glyphs: Glyphs) -> list[Tex
         return lines
     versus = view["versus"]
     ours, theirs = ([each[side] for each in versus["subtotals"]] for side in ("points", "other_points"))
-    sides = (  # what each signal gives to either row, rounded so that it adds up to the row's score
+    sides = (  # rounded so that the points of each row add up to its score
         round_to_total(ours, first.get("score", fsum(ours))),
         round_to_total(theirs, second.get("score", fsum(theirs))),
     )
@@ -127,7 +127,7 @@ def _rank(view: LedgerView) -> str:
 
 
 def _heads(first: LedgerView, second: LedgerView, width: int, glyphs: Glyphs) -> Text:
-    """Both rows in one line."""
+    """Return both rows in one line."""
     against = " against "
     room = width - len(against)
     rest = room // 2
@@ -148,7 +148,7 @@ def _place(view: LedgerView, room: int, glyphs: Glyphs) -> str:
 
 
 def _leaf_sides(versus: VersusView, sides: tuple[list[float], list[float]]) -> list[tuple[float, float]]:
-    """The points that each leaf gives to either row, rounded so that they add up to those of its signal."""
+    """Return the points of each leaf in both rows, rounded so that they add up to the points of the signal."""
     found = [(round(each["points"], 3), round(each["other_points"], 3)) for each in versus["differences"]]
     for place, subtotal in enumerate(versus["subtotals"]):
         at = [at for at, each in enumerate(versus["differences"]) if each["signal"] == subtotal["signal"]]
@@ -161,14 +161,14 @@ def _leaf_sides(versus: VersusView, sides: tuple[list[float], list[float]]) -> l
 
 
 def _difference_of(delta: float, points: float, others: float) -> float:
-    """The difference of two figures as they are shown."""
+    """Return the difference of two figures as shown."""
     return keep_sign(delta, round(points - others, 3))
 
 
 def _verdict(
     versus: VersusView, first: LedgerView, second: LedgerView, sides: tuple[list[float], list[float]]
 ) -> str:
-    """Who leads and by how much, what each signal gives to that, and the weight at which they change places."""
+    """Return which row leads and by how much, the part of each signal, and the weight at which the rows swap."""
     is_first = versus["winner"] == first["id"]
     sign = 1 if is_first else -1
     deltas = [_difference_of(each["delta"], *two) for each, *two in zip(versus["subtotals"], *sides, strict=True)]
@@ -191,7 +191,7 @@ def _row(name: str, figures: tuple[str, str, str], shape: _Shape) -> str:
 
 
 def _figures(view: SubtotalView | DifferenceView, points: float, others: float) -> tuple[str, str, str]:
-    """The points of either row as they are shown, and by how much they differ."""
+    """Return the points of both rows as shown, and their difference."""
     return (
         number(keep_sign(view["points"], points)),
         number(keep_sign(view["other_points"], others)),
@@ -215,7 +215,7 @@ def _with_bar(line: Text, delta: float, most: float, signal: str, shape: _Shape)
 
 
 def _sum(versus: VersusView, first: LedgerView, second: LedgerView, shape: _Shape) -> Iterator[Text]:
-    """The scores and their difference, which the signals and the leaves both have to add up to."""
+    """Yield the scores and their difference, with a check against the sums of signals and leaves."""
     if "score" not in first or "score" not in second:
         return
     delta = first["score"] - second["score"]
@@ -233,17 +233,17 @@ NAMES: dict[View, str] = {
     "funnel": "Funnel",
     "compare": "Compare",
 }
-WIDE = 120  # cells from which the passage is next to the ledger
+WIDE = 120  # width from which the passage is next to the ledger
 LEAST_LEAVES = 3
-BESIDE_LEAVES = 14  # lines of the ledger that are no leaves of a text: signals, words, the total, the ranks
+BESIDE_LEAVES = 14  # lines of the ledger that are not leaves of a text: signals, words, total, ranks
 TITLE_AT = 3  # cells from the pane's left edge to its title
-WAITS = "This waits until the query can be answered."
+WAITS = "Waiting until the query can be answered."
 SEEK = "m asks which document is missing; w on the Ledger explains why the context lacks the selected result."
-ABOVE = 2  # lines of the document that stay in sight above its chunk
+ABOVE = 2  # lines of the document shown above its chunk
 
 
 class ExplainPane(LineView, inherit_bindings=False):
-    """The tabs in the title, the one in front below; the table of actions has its keys."""
+    """The tabs in the title and the open tab below. Its keys are in the table of actions."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
     COMPONENT_CLASSES: ClassVar[set[str]] = {"explain--shared"}
@@ -256,7 +256,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         self._read: DocumentPassage | None = None
 
     def show_session(self, session: Session) -> None:
-        """Show the tab in front, of this session; what has not been found out yet is said to come."""
+        """Show the open tab for this session, with a hint if its result is still to come."""
         self.set_class(is_stale(session), "-stale")
         result, before = _result(session), self._session
         self._session = session
@@ -280,7 +280,7 @@ class ExplainPane(LineView, inherit_bindings=False):
             self.refresh()  # pinned lines are drawn where others would be
 
     def on_click(self, event: Click) -> None:
-        """A click in the title goes to its tab, one on a fix chooses it, and another one on it tries it."""
+        """Open the tab that was clicked in the title. Choose the fix that was clicked, or try it if it is chosen."""
         if event.y == 0:
             view = value_at(pieces(self._session, self._room, self.glyphs), event.x - TITLE_AT)
             if view is not None:
@@ -289,14 +289,14 @@ class ExplainPane(LineView, inherit_bindings=False):
             self.post_message(Do("choose_fix", fix))
 
     def on_resize(self, event: object) -> None:
-        """Another width has another title, and folds the lines elsewhere."""
+        """Fit the title and fold the lines to the new width."""
         self._rebuild()
         self._entitle(self._session)
         self.go_to_fix()
 
     @property
     def _room(self) -> int:
-        """Cells that the title may have."""
+        """Cells available for the title."""
         return max(0, self.outer_size.width - 2 * TITLE_AT)
 
     def _entitle(self, session: Session) -> None:
@@ -307,7 +307,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         self.border_title = Content.assemble(*((text, "reverse" * (view == session.view)) for text, view in shown))
 
     def go_to_fix(self) -> None:
-        """Scroll as little as it takes to see the chosen fix, where one is."""
+        """Scroll just far enough to show the chosen fix, if there is one."""
         height = self.scrollable_content_region.height
         if self._session.view == "whynot" and height > 0:
             top = top_for_fix(
@@ -316,7 +316,7 @@ class ExplainPane(LineView, inherit_bindings=False):
             self.scroll_to(y=top, animate=False, immediate=True)
 
     def render_line(self, y: int) -> Strip:
-        """One visible line; the verdict and the target of Why not stay on top."""
+        """Return one visible line. The verdict and the target of Why not stay at the top."""
         is_account = self._session.view == "whynot" and isinstance(_result(self._session), Missing)
         if is_account and y < min(PINNED, len(self._lines)):
             return strip_of(self._lines[y], self.size.width, self.own_style, self.app.console)
@@ -354,7 +354,7 @@ class ExplainPane(LineView, inherit_bindings=False):
         return lines
 
     def _ledger(self, session: Session, result: Ledger | None, width: int) -> list[Text]:
-        """The ledger above its passage, or, where there is room, next to it."""
+        """Return the ledger above its passage, or next to it if there is room."""
         hit, glyphs = session.results.hit, self.glyphs
         assert hit is not None  # noqa: S101 - the caller looked
         most = None if session.zoomed else max(LEAST_LEAVES, self.size.height - BESIDE_LEAVES)
@@ -380,9 +380,9 @@ class ExplainPane(LineView, inherit_bindings=False):
 
 
 def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View | None]]:
-    """Return the title in pieces, each with the tab that it stands for; the tab in front has the pointer.
+    """Return the title in pieces, each with the tab it opens. A pointer marks the open tab.
 
-    Where there is no room for all, the pane's name goes first.
+    If there is not enough room, the pane's name is dropped first.
     """
     rank = f" #{figure(session.results.hit.rank)}" if session.results.hit else ""
     heads = [f"3 Explain{rank}  ", f"3{rank}  ", "3 "]
@@ -399,7 +399,7 @@ def pieces(session: Session, room: int, glyphs: Glyphs) -> list[tuple[str, View 
 
 
 def subject_line(session: Session, room: int, glyphs: Glyphs) -> str:
-    """Return the document, and its line, that the tab in front is about."""
+    """Return the document and the line that the open tab is about."""
     path, lines = "", ""
     if session.view == "whynot" and isinstance(result := _result(session), Missing):
         path = result.view["target"]["text"]
@@ -409,7 +409,7 @@ def subject_line(session: Session, room: int, glyphs: Glyphs) -> str:
 
 
 def side_by_side(left: list[Text], right: list[Text], width: int, glyphs: Glyphs, *, rows: int) -> list[Text]:
-    """Put lines next to lines. width: cells of the left ones. rows: least height of the rule between them."""
+    """Join lines side by side. width: cells of the left ones. rows: least height of the rule between them."""
     joined = []
     for row in range(max(len(left), len(right), rows)):
         line = Text().append_text(left[row]) if row < len(left) else Text()
@@ -420,7 +420,7 @@ def side_by_side(left: list[Text], right: list[Text], width: int, glyphs: Glyphs
 
 
 def bound_of(session: Session) -> float | None:
-    """The most that the words of the question could score, where raw values are divided by it."""
+    """Return the maximum lexical score of the question, if raw values are divided by it."""
     answer = session.results.answer
     if answer is None or answer.pool is None or not answer.pool.lexical:
         return None
@@ -429,7 +429,7 @@ def bound_of(session: Session) -> float | None:
 
 
 def hint_of(session: Session) -> str:
-    """What to do where a tab has nothing to show, or that it is on its way."""
+    """Return what to do where a tab is empty, or that its result is on its way."""
     if session.results.answer is None:
         return "Run a search to see where its scores come from."
     match session.view:
@@ -455,12 +455,12 @@ def hint_of(session: Session) -> str:
 
 
 def _to_come(text: str, session: Session) -> str:
-    """What is being done, or why it is not: nothing is looked into that does not answer what is written."""
+    """Return the text, or that the tab waits: nothing is analysed while the answer is stale."""
     return WAITS if is_stale(session) else text
 
 
 def _drawn_from(session: Session) -> tuple[object, ...]:
-    """All that the tab in front is drawn from."""
+    """Return everything that the open tab is drawn from."""
     scratch = (
         session.zoomed,
         session.context.pins,
@@ -474,7 +474,7 @@ def _drawn_from(session: Session) -> tuple[object, ...]:
 
 
 def _subject(session: Session) -> tuple[object, ...]:
-    """What the tab in front is about: while it stays, so does the place that was scrolled to."""
+    """Return the subject of the open tab. The scroll position is kept while the subject stays the same."""
     return (session.view, session.results.hit, session.results.sought, other_hit(session))
 
 
@@ -505,7 +505,7 @@ def _applied_fixes(session: Session) -> list[str]:
 
 
 def is_pinned(session: Session, whynot: Missing) -> bool:
-    """Whether what is missed is packed, since a person pinned it."""
+    """Return True if the missing chunk is packed because the user pinned it."""
     chosen, packed = whynot.view["target"].get("chosen"), session.context.packed
     if chosen is None or packed is None or chosen["chunk_id"] not in session.context.pins:
         return False
@@ -513,7 +513,7 @@ def is_pinned(session: Session, whynot: Missing) -> bool:
 
 
 def note_uncounted(session: Session) -> str:
-    """What the account of a context is without, where a person has pinned or excluded chunks."""
+    """Return a note on chunks that the user pinned or excluded, which the account ignores."""
     pins, drops = len(session.context.pins), len(session.context.drops)
     counts = [f"{pluralize(pins, 'chunk')} pinned"] if pins else []
     counts += [f"{pluralize(drops, 'chunk')} excluded"] if drops else []

@@ -1,4 +1,4 @@
-"""Pane 7: the ingest run, one line high; opened, its stages, the skipped files and the sources."""
+"""Pane 7: the ingest run as one line; when open, also its stages, the skipped files and the sources."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from recall_tui.widgets.lines import NONE, ChoosingView, entitle
 
 BAR_CELLS = 20
 NARROW_BAR_CELLS = 10
-WIDE = 100  # cells from which a bar has its full length
-LEAST_PATH = 24  # cells that a path has in any case, whatever else is to be said on its line
-SOURCE_CELLS = 37  # of a source's line behind its folder
-NEWEST_CELLS = 19  # of them the newest document's, where there is room
+WIDE = 100  # width from which a bar has its full length
+LEAST_PATH = 24  # least cells for a path
+SOURCE_CELLS = 37  # of a source's line, after its folder
+NEWEST_CELLS = 19  # of these, for the newest document if there is room
 LEAST_FOLDER = 11
-NOTHING = "Nothing was ingested since the start: A adds a folder, R syncs every folder."
+NOTHING = "No ingest run yet: A adds a folder, R syncs every folder."
 STATES = {"": "not running", "done": "done", "cancelled": "cancelled", "failed": "failed"}
 
 
 class IngestPane(ChoosingView):
-    """A progress line; with the pane in front, everything about the run, one line a skipped file."""
+    """A progress line. In front, the pane shows the whole run, with one line for each skipped file."""
 
     def __init__(self) -> None:
         super().__init__("ingest")
 
     def show_session(self, session: Session) -> None:
-        """Show this session's run, or nothing without one."""
+        """Show the run of this session, or hide without one."""
         is_open = session.pane == "ingest"
         self.display = has_strip(session) or is_open
         if not self.display:
@@ -58,10 +58,10 @@ class IngestPane(ChoosingView):
 
 
 def strip(session: Session, width: int, glyphs: Glyphs) -> Text:
-    """The one line while another pane is in front."""
+    """Return the line that is shown while another pane is in front."""
     run = session.store.run
     if run is None:
-        return Text(fit(" following every folder; 7 shows which", width, glyphs), Style(bold=True))
+        return Text(fit(" following every folder; 7 lists them", width, glyphs), Style(bold=True))
     is_running = is_ingesting(session)
     head = _running(run, width, glyphs) if is_running else _over(run, width, glyphs)
     watching = f"{glyphs.dot}following" if session.store.watching else ""
@@ -105,12 +105,12 @@ def _over(run: Run, width: int, glyphs: Glyphs) -> str:
 
 
 def _name(run: Run, width: int, glyphs: Glyphs) -> str:
-    """What is read, in a quarter of the line at most: the figures are worth more."""
+    """Return the folder's name, at most a quarter of the line wide: the figures matter more."""
     return _short(run.name, max(LEAST_PATH, width // 4), glyphs)
 
 
 def _short(path: str, width: int, glyphs: Glyphs) -> str:
-    """A path that is cut at its front where it is longer than that."""
+    """Return a path, cut at its front if it is longer than `width`."""
     path = blank(path)
     return path if cell_len(path) <= width else fit_place(path, "", width, glyphs).rstrip()
 
@@ -120,7 +120,7 @@ def _mark(run: Run, glyphs: Glyphs) -> str:
 
 
 def opened_lines(session: Session, width: int, glyphs: Glyphs) -> tuple[list[Text], range]:
-    """Return the lines about the run and the sources, and the places of the skipped files among them."""
+    """Return the lines of the run and the sources, and the line numbers of the skipped files."""
     run = session.store.run
     lines = [Text(line) for line in fold(NOTHING, width)] if run is None else _above(run, width, glyphs)
     above, skips = len(lines), run.skipped if run else ()
@@ -128,13 +128,13 @@ def opened_lines(session: Session, width: int, glyphs: Glyphs) -> tuple[list[Tex
         is_chosen = row == cursor_of(session)
         head = f"{glyphs.pointer if is_chosen else ' '}{glyphs.out} "
         path = _short(skip.path, max(LEAST_PATH, width - cell_len(f"{head}: {skip.reason}")), glyphs)
-        text = fit(f"{head}{path}: {blank(skip.reason)}", width, glyphs)  # the path gives way to the reason
+        text = fit(f"{head}{path}: {blank(skip.reason)}", width, glyphs)  # shorten the path, not the reason
         lines.append(Text(text, Style(bold=is_chosen)))
     return [*lines, *_sources(session, width, glyphs)], range(above, above + len(skips))
 
 
 def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
-    """The lines over the skipped files."""
+    """Return the lines above the skipped files."""
     head = fold(_headline(run, width, glyphs), width)
     lines = [Text(fit(line, width, glyphs), Style(bold=True)) for line in head]
     steps = stages(run.meter)
@@ -150,10 +150,10 @@ def _above(run: Run, width: int, glyphs: Glyphs) -> list[Text]:
 
 
 def _headline(run: Run, width: int, glyphs: Glyphs) -> str:
-    """Return the folder and the state of the run; the folder is cut so that the state is on the first line."""
+    """Return the folder and the state of the run, with the folder cut so that the state fits on the first line."""
     mark = f"{_mark(run, glyphs)} " if run.ended else ""
     if run.ended:
-        again = "" if run.ended == "cancelled" else "F5 runs it again"  # how it goes on is in its summary
+        again = "" if run.ended == "cancelled" else "F5 runs it again"  # its summary already says how to resume
         facts = [run.summary, again]
     else:
         states = {
@@ -170,7 +170,7 @@ def _headline(run: Run, width: int, glyphs: Glyphs) -> str:
 
 
 def _stage(stage: PipelineStage, run: Run, digits: int, width: int, glyphs: Glyphs) -> Text:
-    """`read   [####    ] 61%    784 of 1,284 files   120/s`; without a rate while the run is paused."""
+    """Return `read   [####    ] 61%    784 of 1,284 files   120/s`, without a rate while the run is paused."""
     drawn = f"{glyphs.left}{bar(stage.share, _cells(width), glyphs)}{glyphs.right}{stage.share:>5.0%}"
     drawn = drawn if run.progress is not None and run.progress.files_total else " " * len(drawn)
     total = f" of {figure(stage.total):>{digits}}" if stage.total else " " * (digits + len(" of "))
@@ -180,7 +180,7 @@ def _stage(stage: PipelineStage, run: Run, digits: int, width: int, glyphs: Glyp
 
 
 def _queue(run: Run, progress: Progress) -> list[str]:
-    """What waits, and what the counts of the stages do not say; the most urgent first."""
+    """Return what waits, then what the stages do not count, most urgent first."""
     wait = f"wait{'s' * (progress.waiting == 1)} for the embedder"
     facts = [f"{pluralize(progress.waiting, 'text')} {wait}"] if progress.waiting and not run.ended else []
     if run.hold == "held":
@@ -203,7 +203,7 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
     known = overview(session)
     if not isinstance(known, StoreOverview):
         return []
-    watched = f"{glyphs.dot}followed, F ends that" if session.store.watching else f"{glyphs.dot}F follows them"
+    watched = f"{glyphs.dot}followed, F stops that" if session.store.watching else f"{glyphs.dot}F follows them"
     heading = f"Sources {figure(len(known.sources))}{glyphs.dot}R syncs them{watched}"
     lines = [_heading(heading, width, glyphs)]
     is_wide = width > LEAST_FOLDER + SOURCE_CELLS + NEWEST_CELLS
@@ -222,7 +222,7 @@ def _sources(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
 
 
 def _fitting(facts: list[str], gap: str, width: int) -> str:
-    """As many of the facts, from the first, as have room; those that say nothing are passed over."""
+    """Join as many of the leading non-empty facts as fit."""
     line = ""
     for fact in filter(None, facts):
         longer = f"{line}{gap}{fact}" if line else fact
@@ -237,7 +237,7 @@ def _heading(text: str, width: int, glyphs: Glyphs) -> Text:
 
 
 def _time_left(run: Run) -> str:
-    """`0:14 left`, once there is something to tell it from."""
+    """Return `0:14 left`, or "" until there is an estimate."""
     left = None if run.hold else seconds_left(run.meter)
     if left is None:
         return ""
@@ -250,5 +250,5 @@ def _cells(width: int) -> int:
 
 
 def _skipped_words(progress: Progress) -> str:
-    """How many files were skipped; nothing when none was."""
+    """Return the number of skipped files, or "" for none."""
     return f"{figure(len(progress.skipped))} skipped" if progress.skipped else ""

@@ -1,4 +1,4 @@
-"""Pane 6: the judged queries, how the ranking does on them, and what it misses."""
+"""Pane 6: the judged queries, how well the ranking does on them, and what it misses."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Glyphs, blank, figure, fit, fit_place, fold
 from recall_tui.widgets.lines import NONE, LineView, entitle
 
-BEGIN = ("No grades yet. g begins grading: a s d f give 3 2 1 0.", "No grades yet. g begins grading.")
+BEGIN = ("No grades yet. g starts grading: a s d f give 3 2 1 0.", "No grades yet. g starts grading.")
 GRADING = ("No grades yet. a s d f give the selected result 3 2 1 0.", "No grades yet. a s d f: 3 2 1 0.")
-"""What to do while nothing is graded, before and while letters grade; the second where there is less room."""
+"""Empty state before grading and while grading is on. The second text of each is for narrow panes."""
 NAMES = {"ndcg@10": "nDCG@10", "mrr": "MRR", "map": "MAP", "p@10": "P@10", "recall@10": "R@10", "recall@100": "R@100"}
-"""The measures as the literature writes them, short enough for a column."""
+"""Names of the measures as in the literature, short enough for a column."""
 SAVED = "vs saved"
-"""Heading of the differences from the settings of recall.toml."""
+"""Heading of the differences from the settings in recall.toml."""
 MOVED_CELLS = 10
-MARK_CELLS = 3  # of the choice and of the question on the screen
-QUERY_CELLS = 12  # of an id, at most
-TALL = 18  # lines from which what the chosen query misses has half of them, below the queries
-LEAST_MISSED = 3  # lines below all queries from which a lower pane shows it
-VERDICT = 10  # lines from which the verdict has one of its own where the difference leaves it no room
-MISSED_LINES = 6  # of a pane that is lower, while the list of missed documents takes the keys
+MARK_CELLS = 3  # of the pointer, and of the query on the screen
+QUERY_CELLS = 12  # most cells of an id
+TALL = 18  # height from which the missed documents have the lower half
+LEAST_MISSED = 3  # lines left below all queries from which a lower pane shows the missed documents
+VERDICT = 10  # height from which the verdict has its own line if it does not fit after the difference
+MISSED_LINES = 6  # in a lower pane, while the list of missed documents has the keys
 
 
 class JudgePane(LineView, inherit_bindings=False):
-    """Judged queries with their measure, drawn for the height: the heads stay, the rows follow the choice."""
+    """Judged queries with their measure. The heads stay; the rows scroll with the choice."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
 
@@ -61,28 +61,28 @@ class JudgePane(LineView, inherit_bindings=False):
             self.show(build)
 
     def page_rows(self, name: str) -> int:
-        """Rows of this list that are in view."""
+        """Return the number of visible rows of this list."""
         return max(1, sum(listed == name for listed, _ in self._layout.places.values()))
 
     def on_click(self, event: Click) -> None:
-        """A click chooses the line under it, a second one acts on it."""
+        """Choose the line under the mouse. A second click acts on it."""
         place = self._layout.places.get(event.y - self.gutter.top)
         if place is not None:
             self.post_message(Do("choose_query", *place, event.chain > 1))
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
-        """The wheel goes through the list, since the heads stay where they are."""
+        """Point to the next query, since the heads do not scroll."""
         event.stop()
         self.post_message(Do("point_query", 1))
 
     def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
-        """The same, upwards."""
+        """Point to the previous query."""
         event.stop()
         self.post_message(Do("point_query", -1))
 
 
 class JudgeLines(NamedTuple):
-    """The lines of the pane. places: the list and its row on a line. first: the first query."""
+    """The lines of the pane. places: list and row by line. first: index of the first visible query."""
 
     lines: tuple[Text, ...]
     places: dict[int, tuple[str, int]]
@@ -91,7 +91,7 @@ class JudgeLines(NamedTuple):
 
 
 def subtitle(session: Session) -> str:
-    """How much of the first rows is judged, or how far the board has come; without either, how to begin or end."""
+    """Return the judged share of the first rows or the progress of the board; without either, the key for grading."""
     known, way = judging.board(session), judging.headway(session)
     if way is not None:
         return f"measured {figure(way[0])} of {_queries(way[1])}"
@@ -101,7 +101,7 @@ def subtitle(session: Session) -> str:
 
 
 def summary_line(session: Session, width: int, glyphs: Glyphs) -> str:
-    """How many queries are judged, and the measure where there is room for it."""
+    """Return the number of judged queries, and the measure if there is room."""
     known, judged = judging.board(session), judging.judged_queries(session)
     if judged is None:
         return "Reading the judgements."
@@ -117,7 +117,7 @@ def summary_line(session: Session, width: int, glyphs: Glyphs) -> str:
 
 
 def _count_line(session: Session, judged: JudgedQueries) -> str:
-    """`14 of 40 queries judged (chunks)`."""
+    """Return `14 of 40 queries judged (chunks)`."""
     count = sum(map(bool, judged.places.values()))
     total = max(count, len(judged.texts))
     return f"{figure(count)} of {_queries(total)} judged ({judging.UNITS[judging.unit_here(session)]})"
@@ -128,7 +128,7 @@ def _queries(count: int) -> str:
 
 
 def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) -> JudgeLines:
-    """Everything in the pane, in so many cells across and down. first: the query that stood first before."""
+    """Lay out the pane in `size` (columns, lines). first: the first query shown before."""
     width, height = size
     known = judging.board(session)
     if isinstance(known, RecallError) and known.code != "no_judgements":
@@ -143,14 +143,14 @@ def layout(session: Session, size: tuple[int, int], glyphs: Glyphs, first: int) 
 
 
 def _fitting(lines: tuple[str, ...], width: int) -> str:
-    """The first line that there is room for, or the last."""
+    """Return the first line that fits, or the last one."""
     return next((line for line in lines if cell_len(line) <= width), lines[-1])
 
 
 def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs, shown: str = "") -> list[Text]:
-    """How many are judged where there is room for it, the figures, and the names of the columns.
+    """Return the number of judged queries if there is room, the figures, and the column names.
 
-    shown: which of the rows.
+    shown: range of the visible rows.
     """
     width, height = size
     measure = judging.measure_of(session)
@@ -173,9 +173,9 @@ def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs
 
 
 def summary(known: Board, measure: str, size: tuple[int, int], glyphs: Glyphs) -> list[str]:
-    """A measure over all queries with its interval, and the difference from the saved settings with its own.
+    """Return a measure over all queries with its interval, and its difference from the saved settings.
 
-    One query alone has no interval: what resampling it gives is its own value.
+    A single query has no interval, since resampling one value always gives that value.
     """
     width, height = size
     shown, is_alone = known.figures[measure], len(known.lines) == 1
@@ -195,7 +195,7 @@ def summary(known: Board, measure: str, size: tuple[int, int], glyphs: Glyphs) -
 
 
 def delta(now: float, before: float, glyphs: Glyphs) -> str:
-    """How far a value has come from the one under the saved settings."""
+    """Return how far a value moved from its value under the saved settings."""
     if abs(now - before) < 0.0005:
         return "="
     return f"{glyphs.up if now > before else glyphs.down}{abs(now - before):.3f}"
@@ -206,7 +206,7 @@ def _id_cells(known: Board) -> int:
 
 
 def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
-    """A query: its mark, id, text, measure, judged share and difference."""
+    """Return a query's line: mark, id, text, measure, judged share and difference."""
     measure, ids = judging.measure_of(session), _id_cells(known)
     is_here = line.query == judging.query_here(session)
     is_fresh = judging.is_current(session) or line is judging.line_here(session)
@@ -220,7 +220,7 @@ def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Gl
 
 
 def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tuple[Text, int | None]]:
-    """Return what the selected query misses, each line with its row; nothing without room, unless it has the keys."""
+    """Return what the selected query misses, each line with its row. Return nothing without room or keys."""
     line, at_missed = judging.pointed_line(session), judging.is_at_missed(session)
     left = room - len(judging.lines_of(session))
     if line is None or not (at_missed or room >= TALL or left >= LEAST_MISSED):
@@ -252,9 +252,9 @@ def _fill(
     *,
     first: int,
 ) -> JudgeLines:
-    """The heads, as many queries as there is room for around the chosen one, and what that one misses."""
+    """Return the heads, as many queries around the chosen one as fit, and what that query misses."""
     known = judging.board(session)
-    assert isinstance(known, Board)  # noqa: S101 - without one nothing is laid out
+    assert isinstance(known, Board)  # noqa: S101 - the caller checked
     width, height = size
     lines = judging.lines_of(session)
     room = max(1, height - heads - len(below))
@@ -279,7 +279,7 @@ def _fill(
 
 
 def _drawn_from(session: Session) -> tuple[object, ...]:
-    """All that the pane is drawn from."""
+    """Return everything that the pane is drawn from."""
     names = ("judge", "missed", "at missed", "measure")
     return (
         session.judge.is_grading,

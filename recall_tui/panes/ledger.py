@@ -56,7 +56,7 @@ TIES = {
     "offset": "equal scores in a document go by place",
     "fused": "equal scores keep their order from before the reranker",
 }
-"""What decides between rows of the same score."""
+"""How rows with equal scores are ordered."""
 BEST = {"lexical": "best match of words", "semantic": "nearest in meaning", "rerank": "first by the reranker"}
 BY = {"lexical": "by words", "semantic": "in meaning", "rerank": "by the reranker"}
 NONE = {"lexical": "no query term", "semantic": "no vector", "rerank": "not seen by the reranker"}
@@ -68,21 +68,21 @@ AHEAD = {
 
 
 class Said(NamedTuple):
-    """A piece of a sentence; a word of the question is emphasised."""
+    """A piece of a sentence. is_word: it is a word of the question, which is emphasised."""
 
     text: str
     is_word: bool = False
 
 
 def sentence(hit: Hit, view: LedgerView | None, around: RowsAround | None) -> list[Said]:
-    """Say why the row has its rank. view, around: None while only the hit itself is known."""
+    """Explain the rank of a row in a sentence. view, around: None while only the hit is known."""
     place = [Said(f"{_place(hit, view, around)}: ")]
     if hit.injection is not None:
         distance = f"{hit.injection.distance:g}"
-        text = f"sparse-document recall gave it the row, since it is short and near, at distance {distance}."
+        text = f"sparse-document recall added it, as it is short and near, at distance {distance}."
         return [*place, Said(text)]
     if hit.score is None:
-        return [*place, Said("the query names no signal, so rows have an order and no score.")]
+        return [*place, Said("the query names no signal, so rows have an order but no score.")]
     above, below = (_neighbour(view, side) for side in ("above", "below"))
     if (rule := _rule(above, below)) is not None:
         return [*place, Said(f"{rule}.")]
@@ -105,7 +105,7 @@ def _neighbour(view: LedgerView | None, side: str) -> NeighbourView | None:
 
 
 def _rule(above: NeighbourView | None, below: NeighbourView | None) -> str | None:
-    """What settled the place where the score did not; None where it did."""
+    """Return the rule that set the place, or None if the score did."""
     beside = above or below
     if beside is not None and beside["decided_by"] == "order_by":
         return "ORDER BY sets the place, not the score"
@@ -118,7 +118,7 @@ def _rule(above: NeighbourView | None, below: NeighbourView | None) -> str | Non
 
 
 def _own(hit: Hit, view: LedgerView | None, around: RowsAround | None, below: NeighbourView | None) -> Iterator[Said]:
-    """What speaks for the row: a word that it alone holds, else its rank by each signal."""
+    """Yield what favours the row: a word that only this row contains, else its rank by each signal."""
     parts = sorted((part for part in hit.parts if part.weight > 0), key=lambda part: SIGNALS.index(part.signal))
     explained = view["explain"]["parts"] if view is not None and "explain" in view else []
     leaves = [leaf for part in explained for leaf in part.get("leaves", [])]
@@ -130,13 +130,13 @@ def _own(hit: Hit, view: LedgerView | None, around: RowsAround | None, below: Ne
     if alone is not None and around is not None:
         chunks, df = figure(around.chunks), alone["df"]
         if df == 1:
-            yield from (Said(f"it alone of {chunks} chunks holds "), Said(_word(alone["text"]), is_word=True))
+            yield from (Said(f"it alone of {chunks} chunks contains "), Said(_word(alone["text"]), is_word=True))
             return
         yield from (
-            Said(f"it alone of the first {figure(len(around.first))} holds "),
+            Said(f"it alone of the first {figure(len(around.first))} contains "),
             Said(_word(alone["text"]), is_word=True),
         )
-        yield Said(f", which {figure(df)} of {chunks} chunks hold")
+        yield Said(f", found in {figure(df)} of {chunks} chunks")
         return
     yield Said(_ranks(parts, is_alone=len(hit.parts) == 1))
     best = max(terms, key=lambda leaf: leaf["points"], default=None)
@@ -152,7 +152,7 @@ def _own(hit: Hit, view: LedgerView | None, around: RowsAround | None, below: Ne
 
 
 def _ranks(parts: Sequence[Part], *, is_alone: bool) -> str:
-    """The rank by each signal, the first ones in words; those of one rank together."""
+    """Return the rank by each signal, first ranks in words. Signals with the same rank share a phrase."""
     first = [BEST[part.signal] for part in parts if part.rank == 1]
     others = {
         rank: [BY[part.signal] for part in parts if part.rank == rank]
@@ -165,7 +165,7 @@ def _ranks(parts: Sequence[Part], *, is_alone: bool) -> str:
 
 
 def ordinal(number: int) -> str:
-    """A place in digits.
+    """Return a place in digits.
 
     >>> [ordinal(place) for place in (1, 2, 3, 11, 21, 1_112)]
     ['1st', '2nd', '3rd', '11th', '21st', '1,112th']
@@ -177,7 +177,7 @@ def ordinal(number: int) -> str:
 def _alone(
     hit: Hit, terms: list[LeafView], around: RowsAround | None, below: NeighbourView | None
 ) -> LeafView | None:
-    """The word that keeps the row above the next one and that no other of the first rows holds."""
+    """Return the word that keeps the row above the next one and is in no other of the first rows."""
     if around is None or below is None or around.of_documents:
         return None
     held = {text for rank, texts in around.first.items() if rank != hit.rank for text in texts}
@@ -188,13 +188,13 @@ def _alone(
 
 
 def _rival(hit: Hit, around: RowsAround | None, above: NeighbourView | None) -> Iterator[Said]:
-    """What the row above has more of: the signal by which it leads most, and the rarest word that this one lacks."""
+    """Yield the advantage of the row above: its strongest signal, and the rarest word that this row lacks."""
     rival = around.above if around is not None else None
     if around is None or rival is None or above is None:
         return
     name = f"#{figure(above['rank'])}"
     if rival.injection is not None or above["decided_by"] == "recall":
-        yield Said(f"; {name} has its row from sparse-document recall")
+        yield Said(f"; {name} was added by sparse-document recall")
         return
     points = {part.signal: part.points for part in hit.parts}
     leads = {part.signal: part.points - points.get(part.signal, 0.0) for part in rival.parts}
@@ -204,7 +204,7 @@ def _rival(hit: Hit, around: RowsAround | None, above: NeighbourView | None) -> 
     missing = [text for text in around.held_above if text not in around.held and text in around.df]
     if signal == "lexical" and missing:
         rarest = min(missing, key=lambda text: around.df[text])
-        yield from (Said(f"; {name} {'also ' if around.held else ''}holds "), Said(_word(rarest), is_word=True))
+        yield from (Said(f"; {name} {'also ' if around.held else ''}contains "), Said(_word(rarest), is_word=True))
         yield Said(f" ({figure(around.df[rarest])} of {figure(around.chunks)})")
         return
     yield Said("; " + AHEAD[signal].format(name))
@@ -214,11 +214,11 @@ def _word(text: str) -> str:
     return harmless(" ".join(text.split()))
 
 
-NAME, NAME_MOST = 10, 28  # cells of the first column
-BAR, BAR_MOST = 4, 24  # of the bar of a share
+NAME, NAME_MOST = 10, 28  # width of the first column
+BAR, BAR_MOST = 4, 24  # width of a share's bar
 GAP = 2  # blanks between columns
 WORDS = ("feature", "token")
-"""Those that are a word."""
+"""Leaf kinds that are words."""
 DECISIONS = {
     "path": ", equal scores, by path",
     "offset": ", equal scores, by place in the document",
@@ -226,11 +226,11 @@ DECISIONS = {
     "order_by": ", by ORDER BY",
     "recall": ", by sparse-document recall",
 }
-"""What decides where it is not the score alone."""
+"""How a place was decided, if not by the score alone."""
 
 
 class LedgerColumns(NamedTuple):
-    """Cells of each column of the table; 0 for one that has no room."""
+    """Width of each column of the table, 0 for a column that does not fit."""
 
     width: int
     glyphs: Glyphs
@@ -249,7 +249,7 @@ class LedgerColumns(NamedTuple):
 
 
 def table_of(parts: Sequence[Part], width: int, glyphs: Glyphs) -> LedgerColumns:
-    """The columns that fit: first the raw values go, then the bars, then what else the points are made of."""
+    """Return the columns that fit. Drop the raw values first, then the bars, then the factors of the points."""
     raw = max((len(_raw(part)) for part in parts), default=0)
     weight = max((len(f"{part.weight:.2f}") for part in parts), default=0)
     chosen = LedgerColumns(
@@ -273,10 +273,11 @@ def _cells(shape: LedgerColumns) -> int:
 def ledger_lines(
     hit: Hit, result: Ledger | None, bound: float | None, width: int, glyphs: Glyphs, *, most: int | None = None
 ) -> list[Text]:
-    """A sentence, the table of signals and leaves with its checked total, the ranks, and what changes the place.
+    """Return the sentence, the table of signals and leaves with its checked total, the ranks, and possible changes.
 
-    result: None while only the hit itself is known. bound: the most that words could score, where that scales.
-    most: leaves of the texts that have a line each, or in one line where they are words; None for all of them.
+    result: None while only the hit is known.
+    bound: the maximum lexical score, if raw values are divided by it.
+    most: number of leaves with their own line (words share one line), or None for all leaves.
     """
     view = result.view if result is not None else None
     chunk = view["chunk"] if view is not None else None
@@ -322,7 +323,7 @@ def _raw(part: Part) -> str:
 
 
 def _shares(parts: Sequence[Part], score: float) -> list[float]:
-    """The share of each signal, to whole percents that add up to a hundred; of no score they are 0."""
+    """Return the share of each signal in whole percents that add up to 100, or 0 if there is no score."""
     if score <= 0 or any(part.points < 0 for part in parts):
         return [part.points / score if score > 0 else 0.0 for part in parts]
     return [percent / 100 for percent in split([part.points for part in parts], 100)]
@@ -348,9 +349,9 @@ def _signal(part: Part, points: float, share: float, shape: LedgerColumns) -> Te
 
 
 def _leaf_lines(leaves: list[LeafView], total: float, shape: LedgerColumns, most: int | None) -> Iterator[Text]:
-    """Terms with what BM25 makes of them, then whatever else the points add up from; rounding has no line.
+    """Yield the terms with their BM25 figures, then the other leaves. Rounding has no line.
 
-    total: the points of their signal, to which those that are shown add up.
+    total: the points of the signal, to which the points shown add up.
     """
     terms = [leaf for leaf in leaves if leaf["kind"] == "term"]
     others = [leaf for leaf in leaves if leaf["kind"] not in ("term", "rounding")]
@@ -360,7 +361,7 @@ def _leaf_lines(leaves: list[LeafView], total: float, shape: LedgerColumns, most
         is_line = True
     else:
         is_line = False
-        if most is not None and len(others) > most + 1:  # one more takes no more than a line about it
+        if most is not None and len(others) > most + 1:  # a line about one leaf would take as much room
             others, rest = others[:most], others[most:]
     values = [leaf["points"] for leaf in (*terms, *others)] + [fsum(leaf["points"] for leaf in rest)]
     points = [keep_sign(value, shown) for value, shown in zip(values, round_to_total(values, total), strict=True)]
@@ -378,7 +379,7 @@ def _leaf_lines(leaves: list[LeafView], total: float, shape: LedgerColumns, most
 
 
 def _leaf(name: str, about: Sequence[str], points: float, shape: LedgerColumns, names: int = NAME_MOST) -> Text:
-    """A name, the longest of what there is to say of it that leaves room for names of so many cells, the points."""
+    """Return a name, the longest of the remarks that leaves `names` cells for names, and the points."""
     room = shape.before_points - 2
     column = max(1, min(names, shape.name - 2, room))
     said = next((each for each in about if column + GAP + cell_len(each) <= room), None)
@@ -392,7 +393,7 @@ def _leaf(name: str, about: Sequence[str], points: float, shape: LedgerColumns, 
 
 
 def _about_term(leaf: LeafView, glyphs: Glyphs) -> list[str]:
-    """What BM25 makes of a term, at length and in short; a star where its idf is the least there is."""
+    """Return the BM25 figures of a term, from long to short. A star marks the minimum idf."""
     tf, chunks = leaf["tf"], f"in {pluralize(leaf['df'], 'chunk')}"
     idf = f"idf {leaf['idf']:.2f}" + ("*" if leaf.get("floored") else "")
     where = f"{tf['title']:g} in title, {tf['body']:g} in text"
@@ -401,7 +402,7 @@ def _about_term(leaf: LeafView, glyphs: Glyphs) -> list[str]:
 
 
 def _about_leaf(leaf: LeafView, glyphs: Glyphs) -> tuple[str, list[str]]:
-    """The name of a leaf that is no term, and what it is."""
+    """Return the name of a leaf that is not a term, and its remarks."""
     said = spelt(leaf)
     if leaf["kind"] not in TEXTS:
         return (said if said.startswith(leaf["kind"]) else f"{leaf['kind']}: {said}"), []
@@ -410,7 +411,7 @@ def _about_leaf(leaf: LeafView, glyphs: Glyphs) -> tuple[str, list[str]]:
 
 
 def _words(leaves: list[LeafView], room: int, glyphs: Glyphs) -> tuple[list[LeafView], list[LeafView]]:
-    """The words that give most, as many as a line of so many cells can name with their points; and all the rest."""
+    """Return the words with the most points that fit in `room` cells, and all other leaves."""
     shown: list[LeafView] = []
     rest = list(leaves)
     for leaf in leaves:
@@ -424,7 +425,7 @@ def _words(leaves: list[LeafView], room: int, glyphs: Glyphs) -> tuple[list[Leaf
 
 
 def _list_words(words: list[LeafView], points: Sequence[float], rest: list[LeafView], glyphs: Glyphs) -> str:
-    """Each word with its points, and how many leaves there are besides."""
+    """Return each word with its points, and the number of other leaves."""
     said = [f"{one_line(leaf['text'])} {number(each)}" for leaf, each in zip(words, points, strict=True)]
     more = [f"{figure(sum(leaf.get('count', 1) for leaf in rest))} more"] if rest else []
     return glyphs.dot.join([*said, *more])
@@ -433,7 +434,7 @@ def _list_words(words: list[LeafView], points: Sequence[float], rest: list[LeafV
 def _line_of_words(
     words: list[LeafView], points: Sequence[float], rest: list[LeafView], of_rest: float, shape: LedgerColumns
 ) -> Text:
-    """The words that give most, in one line, each with its points; the rest as one figure."""
+    """Return the words with the most points in one line, and the rest as one figure."""
     room = shape.before_points - 2
     said = fit(_list_words(words, points, rest, shape.glyphs), room, shape.glyphs)
     line = Text(f"  {said}", DIM).append(f"{'':<{GAP}}{number(of_rest) if rest else '':>{shape.points}}")
@@ -441,17 +442,17 @@ def _line_of_words(
 
 
 def _about_words(leaves: list[LeafView], bound: float | None) -> Iterator[str]:
-    """What the raw value is divided by, and what the star of an idf says."""
+    """Yield what the raw value is divided by, and what the star after an idf means."""
     if bound:
         yield f"maximum possible BM25 here: {raw_number(bound)}"
     if any(leaf.get("floored") for leaf in leaves):
-        yield "* the least idf: half the chunks or more hold it"
+        yield "* minimum idf: half the chunks or more contain it"
     if any("words" in leaf for leaf in leaves):
         yield "idf of a phrase: the sum of its words'"
 
 
 def _about_weights(parts: list[Part]) -> Iterator[str]:
-    """What the points are divided by, where the weights of a weighted sum do not add up to 1."""
+    """Yield what the points are divided by, if the weights of a weighted sum do not add up to 1."""
     weights = fsum(part.weight for part in parts)
     if weights <= 0 or abs(weights - 1) < LEAST_WEIGHT:
         return
@@ -460,13 +461,13 @@ def _about_weights(parts: list[Part]) -> Iterator[str]:
 
 
 def _total(hit: Hit, score: float, chunk: LedgerView | None, shape: LedgerColumns) -> list[Text]:
-    """The total, and whether the parts, and once they are known the leaves, sum to the score."""
+    """Return the total, and whether the parts and the known leaves add up to the score."""
     points = sum(part.points for part in hit.parts)
     residual = chunk.get("residual", 0.0) if chunk is not None else 0.0
     if points != score:
-        mark, said = shape.glyphs.no, f"the score is {score:.6f}, which its parts miss"
+        mark, said = shape.glyphs.no, f"parts do not sum to the score {score:.6f}"
     elif abs(residual) >= 1e-9:
-        mark, said = shape.glyphs.no, f"the lines above miss the score by {residual:.0e}"
+        mark, said = shape.glyphs.no, f"the lines above differ from the score by {residual:.0e}"
     else:
         mark, said = shape.glyphs.yes, "parts sum to score"
     line = Text(f"{'total':<{LABEL}}", BOLD)
@@ -482,7 +483,7 @@ def _total(hit: Hit, score: float, chunk: LedgerView | None, shape: LedgerColumn
 
 
 def _changes(view: ExplanationView) -> Iterator[str]:
-    """The weights at which the row changes places with those next to it, where weights decide."""
+    """Yield the weights at which the row changes places with its neighbours."""
     now = view["stability"]["weight"] if "stability" in view else None
     for each in view["chunk"].get("neighbours", []):
         if "flips_at" not in each or now is None:
@@ -496,26 +497,26 @@ def _changes(view: ExplanationView) -> Iterator[str]:
 
 
 def _neighbours(chunk: LedgerView, width: int, glyphs: Glyphs) -> Iterator[Text]:
-    """The rows right above and below, by how much they lead or follow, and what decided that."""
+    """Yield the rows right above and below, their margin, and what decided it."""
     for each in chunk.get("neighbours", []):
         is_above = each["side"] == "above"
         name = f"{each['side']} #{figure(each['rank'])}"
         score, margin = chunk.get("score", 0.0), each["margin"]
         other = score + margin if is_above else score - margin
-        shown = keep_sign(margin, round(abs(round(other, 3) - round(score, 3)), 3))  # of the scores as they are shown
+        shown = keep_sign(margin, round(abs(round(other, 3) - round(score, 3)), 3))  # of the scores as shown
         lead = f", {'leads' if is_above else 'follows'}{lead_of(each, shown)}"
         room = width - max(LABEL, cell_len(name) + 1)
         yield from fold_beside(name, fit_place(harmless(each["path"]), lead, room, glyphs).rstrip(), width, DIM)
 
 
 def lead_of(view: NeighbourView | VersusView, lead: float) -> str:
-    """By how much one of two rows leads, as that is shown, and what decided it."""
+    """Return the lead of one of two rows as shown, and what decided it."""
     by = f" by {number(lead)}" if view["margin"] > 0 else ""
     return f"{by}{DECISIONS.get(view['decided_by'], '')}"
 
 
 def _stability(view: StabilityView, width: int, glyphs: Glyphs) -> Iterator[Text]:
-    """Over which weights the first rows keep their order, and are the same ones."""
+    """Yield the weights at which the first rows keep their order, and those at which they stay the same rows."""
     order, members = (
         (each["low"], each["high"], each["low_open"], each["high_open"]) for each in (view["order"], view["members"])
     )

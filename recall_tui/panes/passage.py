@@ -1,4 +1,4 @@
-"""The passage tab: a chunk in its document, the bounds of all chunks, what they share, where a context cuts."""
+"""The passage tab: a chunk in its document, with all chunk bounds, overlaps and cuts of the context."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from recall_core.types import Hit, Packed
 from recall_tui.state.explaining import DocumentPassage, MarkKind, PassageLine, Stretch
 from recall_tui.widgets.draw import BOLD, DIM, Glyphs, figure, fit, fit_place, fold, harmless, pluralize, wrap
 
-# Okabe and Ito's colours, as in the query; every kind is also told by weight, slant or how it is spelt.
+# Okabe and Ito's colours, as in the query. Weight, slant or spelling also distinguish every kind.
 KINDS: dict[MarkKind, Style] = {
     "term": Style(bold=True, underline=True),
     "keyword": Style(bold=True),
@@ -36,7 +36,7 @@ class Drawn(NamedTuple):
 
 
 def cuts_of(packed: Packed | None, chunk_id: str) -> dict[int, str]:
-    """Return where the packed context cuts this chunk, in code points of its document, with what to say there."""
+    """Return where the packed context cuts this chunk, in code points of its document, each with its label."""
     for block in packed.blocks if packed is not None else ():
         if block.truncated and chunk_id in block.chunk_ids:
             cuts = {block.offset: "the context begins here"} if block.cut != "end" else {}
@@ -47,7 +47,7 @@ def cuts_of(packed: Packed | None, chunk_id: str) -> dict[int, str]:
 def passage_lines(
     passage: DocumentPassage, cuts: Mapping[int, str], shade: Style, width: int, glyphs: Glyphs
 ) -> Drawn:
-    """The document, a rule where each chunk begins. shade: behind what two chunks share."""
+    """Return the document with a rule where each chunk begins. shade: background of text that two chunks share."""
     own = next(each for each in passage.chunks if each.id == passage.chunk_id)
     lines = [Text(fit_place(harmless(passage.path), _place(passage, own, glyphs), width, glyphs).rstrip(), BOLD)]
     marks = ((0, "this chunk"), (1, "this and another"), (2, "two others"))
@@ -56,7 +56,7 @@ def passage_lines(
     legend = between.join([*shown, f"{glyphs.upright} one other"])
     lines += [Text(line, DIM) for line in fold(legend, width)]
     if not passage.from_start:
-        lines.append(Text(fit(f"{glyphs.cut} begins earlier; e opens the file", width, glyphs), DIM))
+        lines.append(Text(fit(f"{glyphs.cut} starts earlier; e opens the file", width, glyphs), DIM))
     page = _PassageLines(passage, own, shade, width, glyphs)
     row = len(lines)
     for piece in chain.from_iterable(map(page.pieces, passage.lines)):
@@ -66,12 +66,12 @@ def passage_lines(
             lines.append(page.rule(chunk))
         lines += page.piece(piece, cuts)
     if not passage.to_end:
-        lines.append(Text(fit(f"{glyphs.cut} goes on; e opens the file", width, glyphs), DIM))
+        lines.append(Text(fit(f"{glyphs.cut} continues; e opens the file", width, glyphs), DIM))
     return Drawn(lines, row)
 
 
 def _place(passage: DocumentPassage, own: Stretch, glyphs: Glyphs) -> str:
-    """The lines of the chunk, which of the document's it is, and its tokens."""
+    """Return the chunk's lines, its number in the document, and its tokens."""
     at = 1 + [each.id for each in passage.chunks].index(own.id)
     is_whole = passage.from_start and passage.to_end
     chunk = [f"chunk {figure(at)} of {figure(len(passage.chunks))}"] if is_whole else []
@@ -80,12 +80,12 @@ def _place(passage: DocumentPassage, own: Stretch, glyphs: Glyphs) -> str:
 
 
 def no_chunk(hit: Hit) -> str:
-    """Why there is no passage: a row may be a document of which no chunk was ranked."""
+    """Return why there is no passage: the row is a document without a ranked chunk."""
     return f"This result is the document {harmless(hit.doc.path)}; no chunk of it was chosen."
 
 
 def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
-    """The chunk alone, as the hit brings it."""
+    """Return the chunk alone, as it is in the hit."""
     if hit.chunk is None:
         return [Text(line) for line in fold(no_chunk(hit), width)]
     chunk = hit.chunk
@@ -103,20 +103,20 @@ def chunk_lines(hit: Hit, width: int, glyphs: Glyphs) -> list[Text]:
 
 
 class _LinePiece(NamedTuple):
-    """A line, or what of it lies between the beginnings of two chunks."""
+    """A line, or the part of it between the starts of two chunks."""
 
     number: str
-    """Of the line; the first piece of it has it. "" where the file has the text elsewhere than at its lines."""
+    """Line number on the first piece of a line, else "". Also "" if the text has no lines in the file."""
     offset: int
     end: int
-    """In code points of the document; a line break belongs to the piece before it."""
+    """In code points of the document. A line break belongs to the piece before it."""
     text: Text
     chunks: Sequence[Stretch]
-    """Those that have their rules before it."""
+    """Chunks whose rules come before the piece."""
 
 
 class _PassageLines:
-    """How the lines of one document are drawn."""
+    """Draws the lines of one document."""
 
     def __init__(self, passage: DocumentPassage, own: Stretch, shade: Style, width: int, glyphs: Glyphs) -> None:
         self._chunks = passage.chunks
@@ -134,7 +134,7 @@ class _PassageLines:
         ]
 
     def rule(self, chunk: Stretch) -> Text:
-        """The bound before a chunk."""
+        """Return the rule before a chunk."""
         glyphs, is_own = self._glyphs, chunk.id == self._own.id
         mark = glyphs.pointer if is_own else glyphs.line
         where = behind(self._path, chunk.line_start, chunk.line_end, chunk.place).lstrip(":")
@@ -144,7 +144,7 @@ class _PassageLines:
         return Text(fit(line, self._width, glyphs), Style(bold=is_own, dim=None if is_own else True))
 
     def pieces(self, line: PassageLine) -> Iterator[_LinePiece]:
-        """A line parted where chunks begin in it."""
+        """Yield the pieces of a line, split where chunks begin."""
         text, end = self._style_line(line), line.offset + len(line.text)
         chunks = self._chunks[bisect_left(self._offsets, line.offset) : bisect_right(self._offsets, end)]
         groups = _groups(line.offset, text.plain, chunks)
@@ -156,7 +156,7 @@ class _PassageLines:
             yield _LinePiece(number if start == line.offset else "", start, last, part, begun)
 
     def piece(self, piece: _LinePiece, cuts: Mapping[int, str]) -> Iterator[Text]:
-        """Draw a piece of a line, folded, with a rule where the context begins or ends in it."""
+        """Yield a piece of a line, folded, with a rule where the context begins or ends."""
         cut = next((at for at in cuts if piece.offset < at <= piece.end), None)
         if cut is None:
             yield from self._fold_piece(piece)
@@ -203,7 +203,7 @@ class _PassageLines:
             yield gutter.append_text(row)
 
     def _mark(self, start: int, end: int) -> str:
-        """Whose the text of a row is. start, end: in code points of the document."""
+        """Return the mark of the chunks that contain a row. start, end: code points of the document."""
         end = max(end, start + 1)
         reaching = bisect_left(self._offsets, end) - bisect_right(self._ends, start)
         if self._own.offset < end and self._own.end > start:
@@ -212,10 +212,10 @@ class _PassageLines:
 
 
 def _groups(offset: int, plain: str, chunks: Sequence[Stretch]) -> list[tuple[int, list[Stretch]]]:
-    """Where the pieces of a line begin, in code points of the document, each with the chunks ruled off before it.
+    """Return the start of each piece of a line, in code points, with the chunks whose rules precede it.
 
-    Blanks alone are no piece, but belong to the one after them. A chunk that begins at the line break has its rule
-    before the last piece.
+    Blanks belong to the piece after them. The rule of a chunk that begins at the line break comes before the last
+    piece.
     """
     groups: list[tuple[int, list[Stretch]]] = [(offset, [])]
     last = 0
@@ -229,7 +229,7 @@ def _groups(offset: int, plain: str, chunks: Sequence[Stretch]) -> list[tuple[in
 
 
 def _with_tabs(plain: str, places: Sequence[int]) -> Sequence[int]:
-    """Places in a text whose tabs were expanded, in code points of the text that has them."""
+    """Map places in a text with expanded tabs to code points of the text with tabs."""
     if "\t" not in plain:
         return places
     starts, firsts, cells = [0], [0], 0

@@ -1,4 +1,4 @@
-"""All that is drawn over the weights from 0 on the left to 1 on the right: ranks, the curve of a measure, targets."""
+"""Drawings over the semantic weight, from 0 on the left to 1 on the right: ranks, the curve of a measure, targets."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ from recall_tui.widgets.draw import ASCII, COLOURS, DOWN, Canvas, Glyphs, cut, f
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
 
-LABEL_CELLS = 2  # before each row: the rank of a line, or the key that a band answers to
-LEAST_PLACES, MOST_PLACES = 2, 6  # of a weight; more of one that no decimal is
+LABEL_CELLS = 2  # before each row: the rank of a line, or the key of a band
+LEAST_PLACES, MOST_PLACES = 2, 6  # decimal places of a weight; the larger number if the weight is not a decimal
 Weights: TypeAlias = tuple[Fraction | float, Fraction | float, bool, bool]
 DIM, HERE = Style(dim=True), Style(bold=True)
 
@@ -57,14 +57,14 @@ def cell_of(weight: Fraction | float, cells: int) -> int:
 
 
 def mark_weight(label: str, row: str, weight: Fraction, mark: str) -> Text:
-    """Return a row of a drawing behind its label, with a mark at the present weight."""
+    """Return a row of a drawing after its label, with a mark at the current weight."""
     here = cell_of(weight, len(row))
     line = Text().append(f"{label:<{LABEL_CELLS}}", DIM).append(row[:here])
     return line.append(mark, HERE).append(row[here + 1 :])
 
 
 def span(low: Fraction | float, high: Fraction | float, *, low_open: bool = False, high_open: bool = False) -> str:
-    """Weights from one to another, to as few places as stay inside of them. An open end is not one of them."""
+    """Return a range of weights, with as few places as lie inside it. An open end is excluded."""
     start, end = _exact(low), _exact(high)
     if start == end:
         return write_weight(round(float(low), MOST_PLACES))
@@ -79,9 +79,9 @@ def span(low: Fraction | float, high: Fraction | float, *, low_open: bool = Fals
 
 
 def stability(rows: int, order: Weights, members: Weights, glyphs: Glyphs, *, fragile: bool) -> tuple[str, str]:
-    """Over which weights the first rows keep their order, and are the same ones; as every pane says it.
+    """Return the weights at which the first rows keep their order and stay the same rows, worded alike in all panes.
 
-    order, members: intervals of the semantic share: low, high, and whether each end is open.
+    order, members: intervals of the semantic weight: low, high, and whether each end is open.
     """
     mark = f"{glyphs.no} unstable: " if fragile else f"{glyphs.yes} "
     first, same = (
@@ -98,24 +98,24 @@ def _lexical(weights: Weights) -> str:
 
 
 def around(low: float, high: float) -> str:
-    """Weights from one to another, in hundredths, and none of them left out."""
+    """Return a range of weights in hundredths, rounded outwards."""
     texts = [f"{hundredths / 100:.2f}" for hundredths in (floor(_exact(low) * 100), ceil(_exact(high) * 100))]
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)
 
 
 def write_weight(weight: float) -> str:
-    """One weight as it is, to two places at least."""
+    """Return one weight exactly, with at least two places."""
     short = f"{weight:.{LEAST_PLACES}f}"
     return short if float(short) == weight else f"{Decimal(str(weight)):f}"
 
 
 def _exact(weight: Fraction | float) -> Fraction:
-    """A float means the decimal that it prints as."""
+    """Read a float as the decimal that it prints as."""
     return weight if isinstance(weight, Fraction) else Fraction(str(weight))
 
 
 def join_pieces(pieces: list[str], width: int, glyphs: Glyphs) -> list[str]:
-    """Pieces side by side in as few lines as hold them; only one that is too wide by itself is broken."""
+    """Join pieces into as few lines as possible. Break a piece only if it is wider than a line."""
     lines: list[str] = []
     for piece in pieces:
         longer = f"{lines[-1]}{glyphs.dot}{piece}" if lines else ""
@@ -126,11 +126,11 @@ def join_pieces(pieces: list[str], width: int, glyphs: Glyphs) -> list[str]:
     return lines
 
 
-NAMED = 3  # lines with a colour of their own: more of them cannot be distinguished
+NAMED = 3  # lines with a colour of their own; more could not be told apart
 
 
 class NamedLine(NamedTuple):
-    """One candidate whose line has a name. rank: at the present weight, from 1."""
+    """A candidate whose line has a name. rank: at the current weight, from 1."""
 
     position: int
     rank: int
@@ -138,7 +138,7 @@ class NamedLine(NamedTuple):
 
 
 def named_lines(session: Session, chart: Chart, weight: Fraction, glyphs: Glyphs) -> tuple[NamedLine, ...]:
-    """The first three at this weight, then the selected row where its line is drawn and none of these."""
+    """Return the first three at this weight, then the selected row if its line is drawn and not among them."""
     top, answer = top_at(chart, weight), session.results.answer
     if answer is None or answer.pool is None:
         return ()
@@ -161,25 +161,24 @@ def named_lines(session: Session, chart: Chart, weight: Fraction, glyphs: Glyphs
 
 
 def name_of(hit: Hit, passages: Mapping[str, PassageView], glyphs: Glyphs) -> str:
-    """Return its file without folders, the line of its passage and the heading above that."""
+    """Return the file name, the line of the passage and its heading."""
     line, heading = cite_row(hit, passages.get(hit.chunk.id) if hit.chunk else None)
     return f"{PurePosixPath(hit.doc.path).name}{line}{glyphs.crumb if heading else ''}{heading}"
 
 
 KEPT = 8  # drawings
 INKS = (DIM, *(Style(color=hue, bold=True) for hue in ("#f0e442", "#cc79a7", "#2fb58a")), HERE)
-"""How lines are drawn: those without a name, the first three, the selected row's."""
-LEGEND_CELLS = 22  # least width of a name, with its rank
+"""Styles of lines: unnamed, the first three, the selected row."""
+LEGEND_CELLS = 22  # least width of a name with its rank
 SHOWN_PLACES = 4  # of a weight on the axis
 
 
 def rank_lines(
     chart: Chart, weight: Fraction, named: tuple[NamedLine, ...], size: tuple[int, int], glyphs: Glyphs
 ) -> list[Text]:
-    """The lines of the first candidates over all weights, on as many ranks as have a row each.
+    """Return the lines of the first candidates over all weights, one row for each rank that fits.
 
-    Those with a name are thicker, and crossed by the upright of the present weight they show their rank.
-    size: cells across and down.
+    Named lines are thicker and show their rank at the current weight. size: columns and rows in cells.
     """
     cells, height = max(1, size[0] - LABEL_CELLS), size[1]
     candidates = frozenset(top_at(chart, weight))
@@ -190,7 +189,7 @@ def rank_lines(
 
 
 def legend(named: tuple[NamedLine, ...], width: int, glyphs: Glyphs, *, columns: int = 0) -> list[Text]:
-    """The names of the lines behind their ranks, side by side where there is room. columns: 0 for as many as fit."""
+    """Return the names of the lines after their ranks, side by side if they fit. columns: 0 for as many as fit."""
     columns = columns or max(1, min(len(named), width // LEGEND_CELLS))
     cells, lines = width // columns, []
     for first in range(0, len(named), columns):
@@ -204,8 +203,10 @@ def legend(named: tuple[NamedLine, ...], width: int, glyphs: Glyphs, *, columns:
 
 
 def axis(chart: Chart, weight: Fraction, best: float | None, width: int, glyphs: Glyphs) -> list[Text]:
-    """Under the lines: ticks where the order changes, heavier where it stays as now, marks at the present weight
-    and at the best; below that what the ends and the marks are.
+    """Return the axis and, below it, the labels of its ends and marks.
+
+    The axis has ticks where the order changes, a heavy line where it stays as it is now, and marks at the current and
+    the best weight.
     """
     cells, order = max(1, width - LABEL_CELLS), stability_at(chart, weight).order
     held = range(floor(order.low * cells), ceil(order.high * cells))
@@ -224,13 +225,13 @@ def axis(chart: Chart, weight: Fraction, best: float | None, width: int, glyphs:
 
 
 def _keys(marks: list[tuple[int, str]], cells: int) -> Text:
-    """The ends of the axis, and between them the marks, each as near to its cell as the others let it be."""
+    """Return the labels of the ends and the marks, each label as near to its cell as possible."""
     left, right = "lexical 0", "1 semantic"
     marks = sorted(marks)
     if len(left) + len(right) + sum(len(text) + 1 for _, text in marks) + 1 > cells:
         left, right = "lexical", "semantic"
     if len(left) + len(right) + sum(len(text) + 1 for _, text in marks) + 1 > cells:
-        marks = [(cell, f"{text[0]} {text.rpartition(' ')[2]}") for cell, text in marks]  # the figures alone
+        marks = [(cell, f"{text[0]} {text.rpartition(' ')[2]}") for cell, text in marks]  # only the figures
     starts, at = [], len(left) + 1
     for cell, text in marks:
         at = max(at, cell)
@@ -248,12 +249,12 @@ def _keys(marks: list[tuple[int, str]], cells: int) -> Text:
 
 
 def _ink(place: int) -> int:
-    """Of a named line: a colour each for the first three; the selected row's has none."""
+    """Return the style of a named line. The first three have colours, the selected row has none."""
     return min(place, NAMED) + 1
 
 
 class DrawnRow(NamedTuple):
-    """One row of the plot. rank: that it shows, 0 for none; inks: of each cell."""
+    """One row of the plot. rank: the rank it shows, or 0; inks: style of each cell."""
 
     rank: int
     text: str
@@ -264,19 +265,19 @@ class DrawnRow(NamedTuple):
 def _drawing(
     chart: Chart, candidates: frozenset[int], inks: tuple[tuple[int, int], ...], size: tuple[int, int], glyphs: Glyphs
 ) -> list[DrawnRow]:
-    """The plot without the present weight; kept, because a weight that moves changes it only with the order."""
+    """Return the plot without the current weight. It is cached, since it changes only with the order."""
     canvas = Canvas(*size)
     ranks, named = min(len(candidates), canvas.height), dict(inks)
     tops = [top[:ranks] for top in tops_over(chart, canvas.columns)]
     for candidate in sorted(candidates - named.keys()):
         _draw(canvas, tops, candidate, ranks, thickness=1)
-    for candidate, ink in reversed(inks):  # the first one last, above all others
+    for candidate, ink in reversed(inks):  # draw the first one last, on top
         canvas.ink = ink
         _draw(canvas, tops, candidate, ranks, thickness=1 if glyphs is ASCII else 2)
     shown = {_row(canvas, rank, ranks) // DOWN: rank + 1 for rank in range(ranks)}
     rows = []
     for row, (text, row_inks) in enumerate(zip(canvas.lines(glyphs), canvas.inks, strict=True)):
-        if glyphs is ASCII:  # lines with a name have another stroke
+        if glyphs is ASCII:  # give named lines another stroke
             pairs = zip(text, row_inks, strict=True)
             text = "".join("=" if ink and mark == "-" else mark for mark, ink in pairs)  # noqa: PLW2901
         rows.append(DrawnRow(shown.get(row, 0), text, bytes(row_inks)))
@@ -296,7 +297,7 @@ def _row_text(row: DrawnRow, here: int, at_rank: dict[int, int], glyphs: Glyphs)
 
 
 def _draw(canvas: Canvas, tops: list[tuple[int, ...]], candidate: int, ranks: int, *, thickness: int) -> None:
-    """One candidate's line; where it is further back than the last drawn rank there is none."""
+    """Draw one candidate's line, except where it ranks below the last drawn rank."""
     last: int | None = None
     for x, order in enumerate(tops):
         if candidate not in order:
@@ -309,17 +310,17 @@ def _draw(canvas: Canvas, tops: list[tuple[int, ...]], candidate: int, ranks: in
 
 
 def _row(canvas: Canvas, rank: int, ranks: int) -> int:
-    """The row of dots of a rank, counted from 0, where so many are drawn."""
+    """Return the row of dots of a rank, counted from 0, of `ranks` ranks."""
     return (2 * rank + 1) * canvas.rows // (2 * ranks)
 
 
-LEAST_GAIN = 0.0005  # what three places show
+LEAST_GAIN = 0.0005  # least difference that three places show
 
 
 def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = False) -> list[Text]:
-    """The curve in figures; how far it is, or why there is none, in a line. Without any grades there is no line.
+    """Return the curve in figures, or its progress, or why there is none. Return nothing if nothing is graded.
 
-    in_full: with the plateau, the key of the other curve and the range of this one, whatever lines they take.
+    in_full: also add the plateau, the key of the other curve and the plotted range, even if they take more lines.
     """
     analysis = curve_analysis(session)
     result = result_of(session, analysis, Curve) if analysis is not None else None
@@ -359,7 +360,7 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
 
 
 def describe_curve(curve: Curve, weight: Fraction) -> str:
-    """The measure at this weight, and the best one, to as many places as tell them apart."""
+    """Return the measure at this weight and the best one, with enough places to tell them apart."""
     now = value_at(curve, weight)
     places = 3
     if curve.best - now >= LEAST_GAIN:
@@ -372,7 +373,7 @@ def describe_curve(curve: Curve, weight: Fraction) -> str:
 
 
 def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
-    """The curve from its lowest to its highest value. size: cells across and down."""
+    """Return the curve from its lowest to its highest value. size: columns and rows in cells."""
     cells, height = max(1, size[0] - LABEL_CELLS), size[1]
     if height == 1:
         steps = _steps(heights(curve, cells), len(glyphs.levels))
@@ -387,7 +388,7 @@ def curve_rows(curve: Curve, weight: Fraction, size: tuple[int, int], glyphs: Gl
 
 
 def marks(curve: Curve, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
-    """Under the curve: its plateau, the band in which the best weight lies, the best weight, and the present one."""
+    """Return the line below the curve: plateau, interval of the best weight, best and current weight."""
     cells = max(1, width - LABEL_CELLS)
     best = cell_of(best_weight(curve), cells)
     inside = [curve.interval] if len(curve.steps) > 1 else []
@@ -409,7 +410,7 @@ def _key_of_all(curve: Curve) -> str:
 
 
 def _of_all(curve: Curve, glyphs: Glyphs) -> list[str]:
-    """How sure the mean is; the fill before the interval is that of the marks under the curve."""
+    """Return how certain the mean is. The fill before the interval is the one used below the curve."""
     count = len(curve.steps)
     few = ", too few to recommend" if count < LEAST_QUERIES else ""
     interval = [f"{glyphs.series[3]} 95 % {around(*curve.interval)}"] if count > 1 else []
@@ -417,7 +418,7 @@ def _of_all(curve: Curve, glyphs: Glyphs) -> list[str]:
 
 
 def _steps(values: list[float], count: int) -> list[int]:
-    """Each value's place between the lowest and the highest, from 0; a flat curve lies at the bottom."""
+    """Return each value's place between the lowest and the highest, from 0. A flat curve is at the bottom."""
     low, high = min(values), max(values)
     return [0 if high == low else round((each - low) / (high - low) * (count - 1)) for each in values]
 
@@ -431,7 +432,7 @@ WORDS = {"in": "required", "out": "excluded"}
 
 
 def target_figures(session: Session, glyphs: Glyphs) -> list[str]:
-    """How many targets there are, and whether the present weight meets them: in a sign and in words."""
+    """Return the number of targets and whether the current weight meets them, as a sign and in words."""
     analysis, pins = pins_analysis(session), pins_of(session)
     if analysis is None:
         return []
@@ -447,14 +448,14 @@ def target_figures(session: Session, glyphs: Glyphs) -> list[str]:
 
 
 def target_band(met: TargetWeights, weight: Fraction, width: int, glyphs: Glyphs) -> Text:
-    """The weights that meet every target."""
+    """Return the band of weights that meet every target."""
     cells = max(1, width - LABEL_CELLS)
     band = "".join(glyphs.series[0] if _is_met_in(met, cell, cells) else glyphs.line for cell in range(cells))
     return mark_weight("T", band, weight, glyphs.here)
 
 
 def target_names(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    """The chunks of the targets, a line each."""
+    """Return the chunks of the targets, one line each."""
     return [Text(fit(f"  {WORDS[pin.want]:<9}{pin.place}", width, glyphs)) for pin in pins_of(session)]
 
 

@@ -1,4 +1,4 @@
-"""Pane 1: the question, typed, with the place of an error shown under it."""
+"""Pane 1: the query editor, with the place of an error shown below it."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     pass
 
 MOST_NOTES = 2
-"""Lines under the editor; in a short terminal the pane grows by one where what is said takes both."""
+"""Lines below the editor. In a short terminal the pane grows by one line if both are used."""
 TAB_CELLS = 14  # of a query's first words in the title
 MORE = " more"
-"""End of a line that represents others too."""
+"""End of a line that stands in for other warnings too."""
 _UNKNOWN = re.compile(r"W_UNKNOWN_TERM: (.*) occurs nowhere in this store")
 
 
 class QueryPane(Vertical, Drawing):
-    """The editor and, under it, what is wrong with the text or what its answer warns of."""
+    """The editor and, below it, the error of the text or the warnings of its answer."""
 
     def __init__(self) -> None:
         super().__init__(id="query")
@@ -45,25 +45,25 @@ class QueryPane(Vertical, Drawing):
         self._session = Session()
 
     def compose(self) -> ComposeResult:
-        """The editor above its message."""
+        """Yield the editor, then its message."""
         yield Editor(self._offers)
         yield Static(id="notes", markup=False)
 
     def on_mount(self) -> None:
-        """The list has nothing to offer before the first frame, which does not wait until it is styled."""
+        """Mount the list of completions after the first frame, which need not wait for its styles."""
 
         async def mount_offers() -> None:
-            if self.is_attached:  # who leaves at once has no pane any more
+            if self.is_attached:  # the user may have quit already
                 await self.mount(self._offers)
 
         self.call_after_refresh(mount_offers)
 
     def show(self, session: Session) -> None:
-        """Show how this session's question fares."""
+        """Show the state of this session's query."""
         self._session, self._trouble = session, session.query.trouble
         answer = session.results.answer
         words = answer.pool.dropped if answer is not None and answer.pool else ()
-        dropped = f"not looked for: {', '.join(map(one_line, words))}" if words else ""
+        dropped = f"ignored: {', '.join(map(one_line, words))}" if words else ""
         is_on_edge = 0 < cell_len(dropped) <= self.content_size.width // 2 and not is_stale(session)
         self._warnings = (*((dropped,) if dropped and not is_on_edge else ()), *(answer.warnings if answer else ()))
         kind = "RQL" if is_query(session.query.text) else "words"
@@ -80,25 +80,25 @@ class QueryPane(Vertical, Drawing):
         self._draw_notes()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Pass on what was typed."""
+        """Pass on the new text."""
         event.stop()
         self.query_one(Editor).follow()
         self.post_message(Do("search_as_typed", event.text_area.text))
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
-        """The list belongs to one place of the cursor."""
+        """Update the list of completions for the new place of the cursor."""
         event.stop()
         self.query_one(Editor).follow()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Take the candidate that was clicked."""
+        """Insert the candidate that was clicked."""
         event.stop()
         candidate = self.query_one(Offers).candidate_at(event.option_index)
         if candidate is not None:
             self.query_one(Editor).take(candidate)
 
     def on_resize(self, _event: Resize) -> None:
-        """Another width puts the caret elsewhere, and has other room on the edge."""
+        """Draw the caret and the border texts for the new width."""
         self.show(self._session)
 
     def _draw_notes(self) -> None:
@@ -121,7 +121,7 @@ class QueryPane(Vertical, Drawing):
 
 
 def _tabs(session: Session, glyphs: Glyphs) -> str:
-    """The tabs of queries by number and first words, the one in front marked; "" while there is one."""
+    """Return the query tabs by number and first words, with the open one marked. Return "" for a single tab."""
     query, shown = session.query, []
     for place, tab in enumerate(query.tabs if len(query.tabs) > 1 else ()):
         text = query.text if place == query.tab else tab.text
@@ -139,9 +139,9 @@ def _state(session: Session) -> str:
 
 
 def trouble_lines(error: RecallError, text: str, width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
-    """What is wrong: carets under a text of one unbroken line where they fit, or the place in numbers.
+    """Return the error: carets below a one-line text if they fit, else the place in numbers.
 
-    width: cells of the editor, which is where the text above was folded.  height: lines there are for it.
+    width: cells of the editor, where the text is folded. height: lines available.
     """
     message = f"{error.message} ({error.hint})" if error.hint else error.message
     if not isinstance(error, RqlError):
@@ -157,7 +157,7 @@ def trouble_lines(error: RecallError, text: str, width: int, height: int, glyphs
 
 
 def warning_lines(warnings: Sequence[str], width: int, height: int, glyphs: Glyphs = UNICODE) -> list[str]:
-    """What an answer warns of: one warning folded, several on a line each, and how many more there are."""
+    """Return the warnings: a single one folded, several on one line each, and the number that does not fit."""
     warnings = join_unknown_terms(warnings)
     if len(warnings) == 1:
         return cut_lines(warnings[0], width, height, glyphs)
@@ -169,7 +169,7 @@ def warning_lines(warnings: Sequence[str], width: int, height: int, glyphs: Glyp
 
 
 def join_unknown_terms(warnings: Sequence[str]) -> Sequence[str]:
-    """The warnings with all words that occur nowhere in the first one of these: an answer has one for each word."""
+    """Return the warnings, with the words of all "occurs nowhere" warnings joined into the first of them."""
     words = [found[1] for found in map(_UNKNOWN.fullmatch, warnings) if found]
     if len(words) < 2:
         return warnings
@@ -180,7 +180,7 @@ def join_unknown_terms(warnings: Sequence[str]) -> Sequence[str]:
 
 
 def cut_lines(text: str, width: int, height: int, glyphs: Glyphs) -> list[str]:
-    """A text folded to at most `height` lines, with a mark at its end where it goes on."""
+    """Fold a text to at most `height` lines, with a mark at the end if it is cut."""
     lines = fold(text, width)
     if len(lines) <= height:
         return lines

@@ -37,34 +37,34 @@ BAR_CELLS = 7
 MOVE_CELLS = 6
 TOKEN_CELLS = 6
 GRADE_CELLS = 6
-NARROW_LABEL = 28  # cells of the title where a row has one line
-GROUPED_LABEL = 20  # the same below the heading of its document
-LEAD = 12  # code points before the first match of a passage whose front is left out
+NARROW_LABEL = 28  # cells of the title in one-line rows
+GROUPED_LABEL = 20  # the same below the heading of a document
+LEAD = 12  # code points before the first match of a passage that is cut at the front
 Shown = Literal["all", "document", "chunk"]
-"""What of its place a row says: below the heading of its document the chunk alone; the heading, the document."""
+"""The part of its place that a row shows: "chunk" below the heading of its document, "document" in that heading."""
 
 
 class ResultLine(NamedTuple):
-    """All that a row shows."""
+    """Everything that a row shows."""
 
     rank: int
     hit: Hit | None
     passage: PassageView | None = None
     state: str = ""
-    """What happened to its file since it was read."""
+    """Change of its file since it was read."""
     grade: str = ""
     move: str = ""
-    """How far it has come from its rank under the saved settings; "" while those hold."""
+    """Change of rank from the saved settings, or "" while these apply."""
     of_title: Spans = ()
     of_heading: Spans = ()
-    """Spans of the words of the question."""
+    """Spans of the query's words."""
     is_selected: bool = False
     is_stale: bool = False
     shown: Shown = "all"
 
 
 class Best(NamedTuple):
-    """The first row of a document: its rank, its score if it is known, and how many rows the document has."""
+    """The first row of a document: its rank, its score if known, and the number of the document's rows."""
 
     rank: int
     score: float | None
@@ -72,8 +72,12 @@ class Best(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What all rows share. folder: that of every row, which none repeats. lines: of a row, one or two.
-    caution: what to know before the rows are read."""
+    """Values that all rows share.
+
+    folder: shared by all rows, so no row repeats it.
+    lines: of a row, one or two.
+    caution: a warning about the whole list.
+    """
 
     width: int
     rank_cells: int
@@ -83,12 +87,13 @@ class Frame(NamedTuple):
     glyphs: Glyphs
     caution: str = ""
     has_grades: bool = False
-    """A row has a grade, or letters give one."""
+    """A row has a grade, or letters grade rows."""
 
 
 def shared_folder(paths: Sequence[str]) -> str:
-    """The folder in which all of these files are, with its slash; "" where they share none, or are less than two.
+    """Return the folder that contains all these files, with its slash.
 
+    Return "" for none or for fewer than two files.
     >>> shared_folder(["docs/a.md", "docs/notes/b.md"])
     'docs/'
     """
@@ -100,7 +105,7 @@ def shared_folder(paths: Sequence[str]) -> str:
 
 
 def heads(frame: Frame) -> Text:
-    """The line above the rows: a caution or the folder that all share, and what the columns at the end are."""
+    """Return the line above the rows: a caution or the shared folder, then the column names."""
     left = " " * (frame.rank_cells + 3) + (frame.caution or frame.folder or "score")
     right = f"{'move':>{MOVE_CELLS}}" if frame.has_moves else ""
     right += f"{'tokens':>{TOKEN_CELLS + 1}}" if frame.lines > 1 else ""
@@ -110,7 +115,7 @@ def heads(frame: Frame) -> Text:
 
 
 def document_line(row: ResultLine, best: Best, frame: Frame) -> Text:
-    """The line of a document above its rows, of which `row` is one."""
+    """Return the heading of a document above its rows. row: one of them."""
     if row.hit is None:
         return Text(fit(frame.glyphs.cut, frame.width, frame.glyphs))
     score = "" if best.score is None else f"{frame.glyphs.dot}{best.score:.3f}"
@@ -123,13 +128,13 @@ def document_line(row: ResultLine, best: Best, frame: Frame) -> Text:
 
 
 def ungrouped_line(first: int, last: int, frame: Frame) -> Text:
-    """The line above the rows that are not grouped, by their ranks."""
+    """Return the line above the rows that are not grouped, with their ranks."""
     said = f"{frame.glyphs.line * 2} ranks {figure(first)} to {figure(last)} are not grouped {frame.glyphs.line * 2}"
     return Text(fit(said, frame.width, frame.glyphs), SECONDARY)
 
 
 def row_lines(row: ResultLine, frame: Frame) -> list[Text]:
-    """The lines of a row, each in exactly the width."""
+    """Return the lines of a row, padded to the width."""
     if row.hit is None:
         waiting = _front(row, frame).append(frame.glyphs.cut)
         return [waiting, *(Text() for _ in range(frame.lines - 1))]
@@ -175,7 +180,7 @@ def _score_text(row: ResultLine, hit: Hit, frame: Frame) -> Text:
 
 
 def score_line(hit: Hit, width: int, glyphs: Glyphs, *, is_stale: bool = False) -> Text:
-    """The score as a thin line of at most `width` cells, split among its signals: each has a stroke and a colour."""
+    """Return the score as a thin line of at most `width` cells. Each signal has its own stroke and colour."""
     shares = [max(0.0, part.points) for part in hit.parts]
     cells = split(shares, max(1, round(min(1.0, hit.score or 0.0) * width))) if any(shares) else [0] * len(shares)
     line = Text()
@@ -186,7 +191,7 @@ def score_line(hit: Hit, width: int, glyphs: Glyphs, *, is_stale: bool = False) 
 
 
 def label(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
-    """What the row is: of a file its path and line, of a record its title; then its heading."""
+    """Return the name of a row: path and line of a file or title of a record, then its heading."""
     before = f"({row.state}) " if row.state and row.shown != "chunk" else ""
     after = f" +{figure(hit.twins.number)} identical" if hit.twins and row.shown != "document" else ""
     room = width - cell_len(before) - cell_len(after)
@@ -229,7 +234,7 @@ def _file(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
 
 
 def _places(where: str, path_end: int, hit: Hit, row: ResultLine, glyphs: Glyphs) -> Iterator[tuple[int, int]]:
-    """Yield the spans of words of the question: in the name of a file that is its own title, and in the heading."""
+    """Yield the spans of the query's words, in a file name that is also the title, and in the heading."""
     title = hit.doc.title or ""
     if title and where[:path_end].endswith(title):
         yield from ((path_end - len(title) + start, path_end - len(title) + end) for start, end in row.of_title)
@@ -248,10 +253,10 @@ def _passage(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
 
 
 def passage_line(passage: PassageView, width: int, glyphs: Glyphs, *, is_stale: bool = False) -> Text:
-    """The passage on one line of exactly `width` cells, with what matches emphasised.
+    """Return the passage in exactly `width` cells, with matches emphasised.
 
-    It begins in the first line of the passage, which the row cites. Of a line that is longer than that, it begins
-    with the stretch that holds the most different matches, the first of these.
+    It starts in the first line of the passage. In a longer line it starts at the first stretch with the most
+    different matches.
     """
     text, spans, first_end = _flat(passage)
     of_line = [each for each in spans if each[0] < first_end]
@@ -265,7 +270,7 @@ def passage_line(passage: PassageView, width: int, glyphs: Glyphs, *, is_stale: 
 
 
 def _flat(passage: PassageView) -> tuple[str, list[tuple[int, int, str]], int]:
-    """The passage with one blank for each run of them, its matches with their phrases, and its first line's end."""
+    """Return the passage with blanks collapsed, its matches with their phrases, and the end of its first line."""
     places: list[int] = []
     kept: list[str] = []
     for mark in blank(passage["text"]):
@@ -295,7 +300,7 @@ def _word_before(text: str, place: int) -> int:
 
 
 def _fit_text(text: Text, width: int, glyphs: Glyphs) -> Text:
-    """The text in exactly `width` cells, cut with a mark where it is too long."""
+    """Fit the text to exactly `width` cells, with a mark if it is cut."""
     if width <= 0:
         return Text()
     if text.cell_len <= width:
@@ -306,7 +311,7 @@ def _fit_text(text: Text, width: int, glyphs: Glyphs) -> Text:
 
 
 def show_move(rank: int, before: int | None, glyphs: Glyphs) -> str:
-    """How far a row has come from its rank under the saved settings: up, down, not at all, or onto the list."""
+    """Return the change of rank from the saved settings: up, down, unchanged, or new."""
     if before is None:
         return "new"
     if before == rank:
@@ -315,13 +320,13 @@ def show_move(rank: int, before: int | None, glyphs: Glyphs) -> str:
 
 
 HIGH = 11
-"""Lines of the pane from which a row has two."""
+"""Height of the pane from which a row has two lines."""
 MOST_COMPARED = 1_000  # rows whose folders are compared
-HEAD = 1  # line above the rows
+HEAD = 1  # lines above the rows
 
 
 class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
-    """Rank, score and place of each row, and the passage that answers."""
+    """Rank, score and place of each row, with the passage that answers."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
     COMPONENT_CLASSES: ClassVar[set[str]] = {"results--selected"}
@@ -348,41 +353,41 @@ class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
         self._table: Table = "chunk"
         self._looked = range(0)
         self._drawn: tuple[tuple[ResultLine, Frame, Style | None], list[Text]] | None = None
-        """The row drawn last, which is asked for once a line, and what it was made of."""
+        """The last drawn row and what it was made of, since every line of a row asks for it."""
         self._is_followed = True
-        """The selected row has been scrolled to, and the view may be scrolled on from there."""
+        """The view was scrolled to the selected row and may scroll on from there."""
 
     @property
     def row_height(self) -> int:
-        """Lines of a row: where there is height, the passage has its own."""
+        """Lines of a row. In a tall pane the passage has its own line."""
         return 2 if self.scrollable_content_region.height >= HIGH else 1
 
     @property
     def page_rows(self) -> int:
-        """Rows that are visible at once, whole."""
+        """Number of rows that fit in the view."""
         return max(1, (self.scrollable_content_region.height - HEAD) // self.row_height)
 
     def line_of(self, row: int) -> int:
-        """The line of the pane, its border included, on which a row begins."""
+        """Return the line of the pane, including its border, on which a row begins."""
         return self.gutter.top + HEAD + self._line(row) - int(self.scroll_offset.y)
 
     @property
     def places(self) -> range:
-        """The places of the rows of which something is visible."""
+        """The places of rows that are at least partly visible."""
         top, height = int(self.scroll_offset.y), self.scrollable_content_region.height - HEAD
         first, last = (self._grouping.at(line, self.row_height).place for line in (top, top + max(1, height) - 1))
         return range(first, min(self._count, last + 1))
 
     @property
     def whole_rows(self) -> list[int]:
-        """The rows that are visible, whole, from the top down."""
+        """The rows that are fully visible, from the top down."""
         rows = map(self._grouping.row, self.places)
         region = self.scrollable_content_region
         top, end = self.gutter.top + HEAD, self.gutter.top + region.height
         return [row for row in rows if top <= self.line_of(row) <= end - self.row_height]
 
     def rows_to_page(self, pages: int) -> int:
-        """How many rows below the selected one that row is painted which is so many pages further."""
+        """Return how many rows lie between the selected row and the row `pages` pages below it."""
         place = self._grouping.place(self._selected)
         line = self._line(self._selected) + pages * self.page_rows * self.row_height
         further = self._grouping.at(max(0, line), self.row_height).place - place
@@ -421,17 +426,17 @@ class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
         if row != self._selected:
             changed |= {row, self._selected}
         lines: set[int] = set()
-        for at in changed:  # with the line of its document where it is the first row below that
+        for at in changed:  # includes the document's line above its first row
             first = HEAD + self._line(at)
             has_heading = self._grouping.place(at) in self._grouping.starts
             lines |= set(range(first - has_heading, first + self.row_height))
         for line in sorted(lines):
             self.refresh_line(line)
         if changed and self._grouping.starts:
-            self.refresh_line(int(self.scroll_offset.y))  # it may name the document of a row that has arrived
+            self.refresh_line(int(self.scroll_offset.y))  # it may name the document of a fetched row
 
     def render_line(self, y: int) -> Strip:
-        """The line above the rows stays in place."""
+        """Draw a line. The line above the rows stays in place."""
         width = self.scrollable_content_region.width
         place, part = self._grouping.at(y - HEAD + int(self.scroll_offset.y), self.row_height)
         if self._count == 0:
@@ -452,19 +457,19 @@ class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
         return strip_of(line, self.size.width, self.own_style, self.app.console)
 
     def on_click(self, event: Click) -> None:
-        """A click picks the row under it, on a document its best one."""
+        """Choose the row under the mouse. On a document, choose its best row."""
         y = event.y - self.gutter.top - HEAD
         place = self._grouping.at(y + int(self.scroll_offset.y), self.row_height).place if y >= 0 else self._count
         if place < self._count:
             self.post_message(Do("choose_row", self._grouping.row(place)))
 
     def on_resize(self, _event: Resize) -> None:
-        """A higher list shows more rows."""
+        """Show more rows in a taller list."""
         self.virtual_size = self._whole_size
         self._follow()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Scrolling looks at other rows."""
+        """Fetch the rows that scroll into view."""
         super().watch_scroll_y(old_value, new_value)
         self._look()
 
@@ -475,13 +480,13 @@ class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
 
     @property
     def _drawn_from(self) -> tuple[object, ...]:
-        """All that the rows are made of, but for their texts and which one is selected."""
+        """Everything that the rows are drawn from, except their texts and the selection."""
         rows = (self._count, self._grouping, self._first_rank, bool(self._before), self._judgements, self._table)
         return (*rows, self._is_stale, self._hint, self._folder, self._caution, self._rule)
 
     @property
     def _texts(self) -> dict[int, tuple[object, ...]]:
-        """What is drawn of each visible row: rows that are fetched ahead draw nothing."""
+        """The content of each visible row, without rows that were fetched ahead."""
         hits = {row: self._hits.get(row) for row in map(self._grouping.row, self.places)}
         return {
             row: (hit, hit and (self._states.get(hit.doc.id), self._of_question(hit)), self._before.get(row))
@@ -502,7 +507,7 @@ class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
         )
 
     def _follow(self) -> None:
-        """Scroll as little as it takes to see the selected row."""
+        """Scroll just far enough to show the selected row."""
         height = self.scrollable_content_region.height - HEAD
         if height < self.row_height:
             return  # another pane has the screen
@@ -523,11 +528,11 @@ class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
             self.post_message(Do("look_at_rows", places.start, places.stop))
 
     def _line(self, row: int) -> int:
-        """The line on which a row begins, below the line above all rows."""
+        """Return the line on which a row begins, counted from the first row."""
         return self._grouping.line(self._grouping.place(row), self.row_height)
 
     def _heading(self, place: int) -> Text:
-        """The line above the rows of the document at this place, or above those that are not grouped."""
+        """Return the heading of the document at this place, or of the rows that are not grouped."""
         places = self._grouping.group(place)
         if not places:
             return ungrouped_line(self._first_rank + place, self._first_rank + self._count - 1, self._frame)
@@ -568,14 +573,14 @@ class ResultsPane(StyledView, Drawing, can_focus=True, inherit_bindings=False):
         )
 
     def _of_question(self, hit: Hit) -> tuple[Spans, Spans, PassageView | None]:
-        """Return the spans of words of the question in its title and its heading, and its passage."""
+        """Return the spans of the query's words in the title and the heading of a hit, and its passage."""
         passage = self._passages.get(hit.chunk.id) if hit.chunk else None
         heading = cite_row(hit, passage)[1]
         return self._matched.get(hit.doc.title, ()), self._matched.get(heading, ()), passage
 
 
 def _group_words(grouping: Grouping) -> str:
-    """What the title says of how the rows are listed."""
+    """Return how the rows are listed, for the title."""
     if not grouping.order:
         return ""
     is_part = bool(grouping.starts) and grouping.starts[-1] == len(grouping.order)
@@ -583,7 +588,7 @@ def _group_words(grouping: Grouping) -> str:
 
 
 def _folder(answer: Answer | None, hits: Mapping[int, Hit]) -> str:
-    """The folder that all listed rows share, where they are few enough to look at."""
+    """Return the folder that all listed rows share, if there are few enough to compare."""
     if answer is None:
         return ""
     first, rows = list_range(answer)
@@ -596,7 +601,7 @@ def _folder(answer: Answer | None, hits: Mapping[int, Hit]) -> str:
 
 
 def rule(answer: Answer | None, count: int, glyphs: Glyphs) -> str:
-    """The line below the last row, where there are more: how many are shown, and how to see others."""
+    """Return the line below the last row, if there are more: the number shown and the keys for fewer or more."""
     if answer is None or not count or list_range(answer)[0] + count >= answer.total:
         return ""
     line = glyphs.line * 2
@@ -606,7 +611,7 @@ def rule(answer: Answer | None, count: int, glyphs: Glyphs) -> str:
 
 
 def figures(session: Session, count: int, glyphs: Glyphs) -> str:
-    """How many rows are shown, of how many; how many of these hold a word of the question; and how long it took."""
+    """Return the number of rows, how many have a query term, and the time taken."""
     answer = session.results.answer
     if answer is None:
         return ""
@@ -618,7 +623,7 @@ def figures(session: Session, count: int, glyphs: Glyphs) -> str:
 
 
 def caution(session: Session) -> str:
-    """Return what to know of an answer by words and meaning in which no row matches the words."""
+    """Return a caution if the query has words but no row contains them."""
     answer = session.results.answer
     if answer is None or session.results.with_words != 0:
         return ""
@@ -638,6 +643,6 @@ def _hint(session: Session) -> str:
         return "Searching."
     if session.store.info is not None and session.store.info.chunks == 0:
         filling = "The first files are being added."
-        empty = "The store is empty. Press Esc, then A, and name a folder to add."
+        empty = "The store is empty. Press Esc, then A, to add a folder."
         return filling if is_ingesting(session) else empty
     return "Type words to search, or a query that begins with SELECT."

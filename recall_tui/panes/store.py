@@ -1,4 +1,4 @@
-"""Pane 8: what the store holds, whether it has problems, which embedder serves it, and the tree of its documents."""
+"""Pane 8: the store's figures, its checks, the embedders, and the tree of documents."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ KEYS = {
     "embedder": "{open_line} re-embeds all chunks",
     "documents": "{open_line} filters the query  {turn_store(1)} opens  {turn_store(-1)} closes",
 }
-NAME = 11  # cells of a figure's name
-NUMBER = 9  # cells of a figure
+NAME = 11  # width of a figure's name
+NUMBER = 9  # width of a figure
 SIZE_CELLS = 20
 TITLE_AT = 3  # cells from the pane's left edge to its title
-WIDE = 66  # cells from which two figures share a line
+WIDE = 66  # width from which two figures share a line
 _MIB = 1 << 20
 
 
@@ -90,14 +90,14 @@ class StorePane(ChoosingView):
         self.offer(build, chosen=chosen)
 
     def on_click(self, event: Click) -> None:
-        """A click on a name in the title opens its view."""
+        """Open the view whose name was clicked in the title."""
         view = value_at(title_pieces(self._front, self.glyphs), event.x - TITLE_AT) if event.y == 0 else None
         if view is not None and self._front is not None and view != self._front:
-            for _ in range((VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS)):  # they are in a ring
+            for _ in range((VIEWS.index(view) - VIEWS.index(self._front)) % len(VIEWS)):  # the views form a ring
                 self.post_message(Do("next_store_view"))
 
     def _entitle(self, front: View, summary: str) -> None:
-        """Name the views; setting a title draws the whole pane again."""
+        """Set the title only if it changed: setting it redraws the whole pane."""
         if front != self._front:
             self._front = front
             pieces = title_pieces(front, self.glyphs)
@@ -107,7 +107,7 @@ class StorePane(ChoosingView):
 
 
 def title_pieces(front: View | None, glyphs: Glyphs) -> list[tuple[str, View | None]]:
-    """The title in pieces, each with the view that a click on it opens; the view in front has the pointer."""
+    """Return the title in pieces, each with the view that it opens. A pointer marks the open view."""
     made: list[tuple[str, View | None]] = [("8 Store  ", None)]
     for view in VIEWS:
         made += [(glyphs.dot, None)] if len(made) > 1 else []
@@ -116,11 +116,11 @@ def title_pieces(front: View | None, glyphs: Glyphs) -> list[tuple[str, View | N
 
 
 Rows = tuple[list[Text], list[int]]
-"""Lines, and the places among them of the rows that can be chosen."""
+"""Lines, and the indexes of the lines that can be chosen."""
 
 
 def _task_lines(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    """What is being done to the store, and how far it is where that is known."""
+    """Return the task that is running, with its progress if known."""
     if not session.store.task:
         return []
     line, progress = f"{session.store.task} is running", session.store.task_progress
@@ -157,7 +157,7 @@ def _stats(session: Session, width: int, glyphs: Glyphs) -> Rows:
 
 
 def _identity(info: StoreInfo, view: StoreView | None) -> list[tuple[str, str]]:
-    coverage = f"{100 * info.vectors // info.chunks}%" if info.chunks else "-"  # all but a few are not all
+    coverage = f"{100 * info.vectors // info.chunks}%" if info.chunks else "-"  # round down: 100% means all
     return [
         ("documents", _number(info.documents)),
         ("chunks", _number(info.chunks)),
@@ -177,7 +177,7 @@ def _number(count: int) -> str:
 
 
 def _sizes(view: StoreView, width: int, glyphs: Glyphs) -> list[Text]:
-    """Each part of the file with its share of it; what is left are the small tables and free pages."""
+    """Return each part of the file with its share. The rest is small tables and free pages."""
     parts = (("texts", view["text_bytes"]), ("vectors", view["vector_bytes"]), ("index", view["index_bytes"]))
     whole = view["bytes"]
     rest = ("other", max(0, whole - sum(size for _, size in parts)))
@@ -206,7 +206,7 @@ def _checks(session: Session, width: int, glyphs: Glyphs) -> Rows:
 def _check(code: str, check: CheckView | None, is_chosen: bool, width: int, glyphs: Glyphs) -> Text:
     mark = glyphs.pointer if is_chosen else " "
     if check is None:
-        return Text(fit(f"{mark}   waits    {code}", width, glyphs), Style(dim=True))
+        return Text(fit(f"{mark}   pending    {code}", width, glyphs), Style(dim=True))
     sign = {"ok": glyphs.yes, "warning": "!", "error": glyphs.no}[check["severity"]]
     sign = "" if sign == check["severity"] else sign  # without Unicode the sign is the word
     line = f"{mark}{sign:<2} {check['severity']:<8} {check['code']:<15} {blank(check['evidence'])}"
@@ -214,7 +214,7 @@ def _check(code: str, check: CheckView | None, is_chosen: bool, width: int, glyp
 
 
 def _detail(check: CheckView, width: int) -> list[Text]:
-    """All of the evidence where the row has no room for it, and the command that helps."""
+    """Return the full evidence if the row has no room for it, and the command that fixes the problem."""
     evidence = fold(check["evidence"], width - 6) if len(check["evidence"]) > width - 29 else []
     runs = "   Enter runs it" if check.get("fix") and remedy(check["fix"]) is not None else ""
     fix = fold(f"fix: {check['fix']}{runs}", width - 6) if check.get("fix") else []
@@ -244,9 +244,9 @@ def _embedders(session: Session, width: int, glyphs: Glyphs) -> Rows:
 
 
 def embedder_line(embedder: EmbedderView, name: str, glyphs: Glyphs, *, says_where: bool = True) -> str:
-    """Return whether it can be used, its name, the dimension of its vectors, how well it ranks, and where it runs.
+    """Return one embedder: its state, name, dimension, ranking quality, and where it runs.
 
-    name: as it is drawn, in NAME_CELLS cells.
+    name: padded to NAME_CELLS cells.
     """
     word = state_of(embedder)
     sign = {"missing": glyphs.out, "server": "?"}.get(word, glyphs.yes)
@@ -255,7 +255,7 @@ def embedder_line(embedder: EmbedderView, name: str, glyphs: Glyphs, *, says_whe
 
 
 def document_rows(session: Session, width: int, glyphs: Glyphs) -> Rows:
-    """The tree: folders with their documents and chunks, then the tags."""
+    """Return the tree: folders with their documents and chunks, then the tags."""
     shown = tree(session)
     if not shown:
         return [Text("..." if session.store.info is None or session.store.info.documents else "No documents.")], []
@@ -271,7 +271,7 @@ def document_rows(session: Session, width: int, glyphs: Glyphs) -> Rows:
 
 
 def _tree_line(line: TreeLine, session: Session, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
-    """`▼ docs/   19 docs  162 chunks`; a dot at its end where it is the filter of the query."""
+    """Return `- docs/   19 docs  162 chunks`, with `filter` before the counts if it filters the query."""
     indent = "  " * line.depth
     if line.kind == "heading":
         return Text(fit(f"{glyphs.line * 2} {line.name} {glyphs.line * 2}", width, glyphs), Style(dim=True))
@@ -308,5 +308,5 @@ def _wrong(error: RecallError, width: int) -> list[Text]:
 
 
 def mebibytes(size: int) -> str:
-    """Return a size for people; `recall stats` has the exact one."""
+    """Return a size rounded for reading. `recall stats` has the exact one."""
     return f"{size / _MIB:,.1f} MiB" if size >= _MIB else f"{size / 1024:,.1f} KiB"

@@ -1,4 +1,4 @@
-"""Pane 4: the slider above the board, and what matters most of it where there is no room for all."""
+"""Pane 4: the weight slider above the board. Where there is little room, the board shows what matters most."""
 
 from __future__ import annotations
 
@@ -68,18 +68,22 @@ from recall_tui.widgets.slider import Slider
 if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
 
-LEAST_CELLS = 18  # of a column, whatever is in it: mark, name and value
+LEAST_CELLS = 18  # least width of a column: mark, name and value
 MOST_GAP = 4  # cells between two columns
 NAME_CELLS = 16
 VALUE_CELLS = 10
 BAR_CELLS = 10
 CHOSEN = Style(bold=True)
 ALWAYS = ("fusion", "normalize", "rrf_k")
-"""Settings that are shown even at their defaults: what the score of every row is made by."""
+"""Settings shown even at their defaults, since every score depends on them."""
 
 
 class SettingLine(NamedTuple):
-    """One setting as it is shown. choices: all that it can be; () for a number. filled: of its bar, 0 to 1."""
+    """One setting as shown.
+
+    choices: all values it can have, or () for a number.
+    filled: filled part of its bar, 0 to 1.
+    """
 
     key: str
     name: str
@@ -91,9 +95,11 @@ class SettingLine(NamedTuple):
 
 
 def form_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
-    """A row each: the mark of the chosen one, name, and the choices or the value and a bar; a star where it is moved.
+    """Return one row for each setting: mark, name, and the choices or the value with a bar.
 
-    Where there are fewer rows than settings, the moved ones and those around the chosen one. size: cells and rows.
+    A star marks a moved setting.
+    If there are fewer rows than settings, show the moved ones and those around the chosen one. size: columns and rows
+    in cells.
     """
     width, lines = size[0], []
     for each in _in_view(_rows(session), size[1] - len(_decided_lines(session, width))):
@@ -103,7 +109,7 @@ def form_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> list[
 
 
 def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
-    """The chosen one and those that are not at their defaults, side by side: for a pane that is short of lines."""
+    """Return the chosen setting and those not at their defaults, side by side, for a pane with few lines."""
     config, plain = current(session), Config()
     shown = [
         each
@@ -114,7 +120,7 @@ def moved_settings(session: Session, width: int, glyphs: Glyphs) -> list[Text]:
 
 
 def row_at(session: Session, line: str, cell: int, glyphs: Glyphs) -> tuple[int, bool] | None:
-    """The row of the setting on this cell of a line, and whether the cell is one of its value or bar."""
+    """Return the row of the setting at this cell of a line, and whether the cell is in its value or bar."""
     for row, each in enumerate(_setting_lines(session)):
         if each.key == weighing.WEIGHT:
             continue
@@ -130,7 +136,7 @@ def row_at(session: Session, line: str, cell: int, glyphs: Glyphs) -> tuple[int,
 
 
 def _draw_value(each: SettingLine, width: int, glyphs: Glyphs) -> str:
-    """Return every choice with a mark on the present one; of a number, or without room, the value and a bar."""
+    """Return all choices with a mark at the current one. Numbers and narrow rows have the value and a bar."""
     value = f"{each.value}{'*' if each.is_moved else ''}"
     choices = "  ".join(
         f"{glyphs.knob} {value}" if choice == each.value else f"{glyphs.hollow} {choice}" for choice in each.choices
@@ -154,7 +160,7 @@ def _spell(each: SettingLine, glyphs: Glyphs) -> str:
 
 
 def _in_columns(shown: Sequence[SettingLine], width: int, glyphs: Glyphs) -> list[Text]:
-    """Settings side by side, as many as have room with a blank between them."""
+    """Place settings side by side, in as many columns as fit."""
     texts = [_spell(each, glyphs) for each in shown]
     columns = min(len(texts), max(1, (width + 1) // (max(LEAST_CELLS, *map(len, texts)) + 1)))
     widest = [max(map(len, texts[at::columns])) for at in range(columns)]
@@ -165,18 +171,18 @@ def _in_columns(shown: Sequence[SettingLine], width: int, glyphs: Glyphs) -> lis
 
 
 def _decided_lines(session: Session, width: int) -> list[Text]:
-    """What the query itself sets, which no key moves."""
+    """Return the settings that the query itself sets. No key moves these."""
     names = ", ".join(NAMES.get(key, key) for key in session.weights.fixed)
-    return [Text(line) for line in fold(f"OPTION decides {names}" if names else "", width)]
+    return [Text(line) for line in fold(f"OPTION sets {names}" if names else "", width)]
 
 
 def _rows(session: Session) -> list[SettingLine]:
-    """The settings below the slider."""
+    """Return the settings below the slider."""
     return [each for each in _setting_lines(session) if each.key != weighing.WEIGHT]
 
 
 def _in_view(shown: Sequence[SettingLine], rows: int) -> Sequence[SettingLine]:
-    """So many of them: the chosen one, those that are moved, and what is nearest to the chosen one."""
+    """Return the settings that fit: the chosen one, the moved ones, and those nearest to the chosen one."""
     chosen = next((at for at, each in enumerate(shown) if each.is_chosen), 0)
     first = sorted(range(len(shown)), key=lambda at: (at != chosen, not shown[at].is_moved, abs(at - chosen)))
     return [shown[at] for at in sorted(first[: max(1, rows)])]
@@ -200,7 +206,7 @@ def _line(session: Session, config: Config, key: str, *, is_chosen: bool) -> Set
         return SettingLine(key, "top k", str(k), _part(K_STEPS, k), session.weights.k is not None, is_chosen)
     value = getattr(config, key)
     is_idle = key == "pool" and answer is not None and answer.pool is not None and answer.pool.exact
-    name = f"({key})" if is_idle else key  # every row is a candidate, however large the pool
+    name = f"({key})" if is_idle else key  # every row is a candidate at any pool size
     choices = ("off", "on") if isinstance(value, bool) else SETTINGS[key].choices
     filled = 0.0 if choices else _part(STEPS[key], value) if key in STEPS else value
     shown = f"{value:.2f}" if isinstance(value, float) else str(value)
@@ -214,7 +220,7 @@ def _part(stops: Sequence[int], value: float) -> float:
 
 
 def _value(config: Config, setting: SettingLine) -> object:
-    """The setting's own; the number of rows is the question's, and the weight is above."""
+    """Return the setting's value, or None for the number of rows and the weight."""
     return None if setting.key in (weighing.TOP_K, weighing.WEIGHT) else getattr(config, setting.key)
 
 
@@ -223,18 +229,18 @@ RANK_CELLS, MOVE_CELLS = 2, 5
 
 
 def beside_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
-    """What was moved, then a row each: on the left the saved list, on the right the one that is shown now."""
+    """Return the moved settings, then the saved list on the left and the current one on the right."""
     width, height = size
     top = moved_settings(session, width, glyphs)
     if not is_moved(session):
-        said = "Nothing is changed: the results are those of the saved settings. V goes back to the plot."
+        said = "No setting is changed: these are the results of the saved settings. V returns to the plot."
         return [*top, *map(Text, fold(said, width))]
     moved = [Text(line) for line in join_pieces(["changed", *describe_moves(session)], width, glyphs)]
     both = compare_with_saved(session)
     if both is None:
         analysis = saved_analysis(session)
         result = result_of(session, analysis, SavedRows) if analysis is not None else None
-        said = result.message if isinstance(result, RecallError) else "Ranking under the saved settings."
+        said = result.message if isinstance(result, RecallError) else "Ranking with the saved settings."
         return [*top, *moved, *(Text(line, DIM) for line in fold(said, width))]
     rows = max(1, height - len(top) - len(moved) - 2)
     shown = Compared(both.saved[:rows], both.now[:rows])
@@ -242,7 +248,7 @@ def beside_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> lis
 
 
 def summary(shown: Compared, width: int, glyphs: Glyphs) -> Text:
-    """What became of the rows below: those on the right stay, move or come in; some on the left go."""
+    """Return how many of the rows stay, move, are new, or are gone."""
     saved, now = ({row.rank for row in rows} for rows in shown)
     same = sum(row.other == row.rank for row in shown.now)
     moved = sum(row.other in saved for row in shown.now) - same
@@ -277,7 +283,7 @@ def _cell(
 
 
 def move(row: ComparedRow, glyphs: Glyphs, *, is_now: bool) -> str:
-    """How far the row came up or gone down from the saved list to this one."""
+    """Return how far the row moved between the saved list and this one."""
     if row.other is None:
         return "new" if is_now else "gone"
     steps = row.other - row.rank if is_now else row.rank - row.other
@@ -285,19 +291,19 @@ def move(row: ComparedRow, glyphs: Glyphs, *, is_now: bool) -> str:
 
 
 KEYS = "{turn_beside} side by side, {save_weights} save, {reset_weights} reset"
-SHORT = 10  # lines below which settings share a line, and lines have no names
+SHORT = 10  # height below which settings share a line and lines have no names
 LEAST_FORM_ROWS, FORM_ROWS, LEAST_RANK_ROWS = 3, 5, 3
-MOST_APART = 4  # rows a rank
-LEAST_CURVE_ROWS = 2  # one of the curve, one of its marks
-CURVE_ROWS = 16  # that it has before the ranks get more than a row each
+MOST_APART = 4  # rows for each rank
+LEAST_CURVE_ROWS = 2  # one for the curve, one for its marks
+CURVE_ROWS = 16  # height of the curve before the ranks get more than one row each
 MOST_CURVE_ROWS = 24
-ROOMY = 2 * DEPTH + CURVE_ROWS  # lines from which the figures need not save any
+ROOMY = 2 * DEPTH + CURVE_ROWS  # height from which the figures need not save lines
 Size = tuple[int, int]
-"""Cells across and down."""
+"""Columns and rows in cells."""
 
 
 def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
-    """The form, then what every weight makes of the first ranks, in drawings and figures."""
+    """Return the form, then the first ranks at every weight, in drawings and figures."""
     width, answer, chart = size[0], session.results.answer, chart_to_scale(session)
     if session.weights.is_beside and answer is not None and answer.pool is not None:
         return beside_lines(session, size, glyphs)
@@ -306,17 +312,18 @@ def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
     if reason := why_no_lines(answer) or ("" if chart else "Ranking at every weight."):
         said = [Text(line, Style(dim=True)) for line in fold(reason, width)]
         return [*form_lines(session, (width, size[1] - len(said)), glyphs), *said]
-    assert chart is not None  # noqa: S101 - else there is a reason
+    assert chart is not None  # noqa: S101 - otherwise there is a reason
     return _build_lines(session, chart, size, glyphs)
 
 
 def _build_lines(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
-    """The settings, the rank lines above their axis, the curve, and the figures; each row of a drawing is a weight
-    from 0 to 1. Rows that are left go to the form, then to the ranks, then to the curve.
+    """Return the settings, the rank lines above their axis, the curve, and the figures.
+
+    Spare rows go to the form, then to the ranks, then to the curve.
     """
     (width, height), weight = size, exact_share(current(session))
     is_short, in_full = height < SHORT, height >= ROOMY
-    is_mean = session.weights.is_of_all and not in_full  # who turns to the mean wants to see it
+    is_mean = session.weights.is_of_all and not in_full  # the user asked for the mean
     curve, met = curve_of(session), target_weights(session)
     best = best_weight(curve) if curve is not None and curve.steps else None
     named = () if is_mean else named_lines(session, chart, weight, glyphs)
@@ -344,7 +351,7 @@ def _build_lines(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> 
 
 
 def _lines_below_plot(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> list[Text]:
-    """The measure, how stable the first ranks are, and what is said of the targets; what is amiss is bold."""
+    """Return the measure, the stability of the first ranks, and the state of the targets. Problems are bold."""
     (width, height), at = size, stability_at(chart, exact_share(current(session)))
     in_full = height >= ROOMY
     held, members = stability(len(chart.orders[0]), at.order, at.members, glyphs, fragile=at.fragile)
@@ -362,17 +369,17 @@ def _lines_below_plot(session: Session, chart: Chart, size: Size, glyphs: Glyphs
 
 
 def _rank_rows(left: int, *, has_curve: bool) -> int:
-    """Rows for the lines of the ranks: lines that are further apart are easier to follow where they cross."""
+    """Return the rows for the rank lines. Lines farther apart are easier to follow where they cross."""
     apart = min(MOST_APART, (left - (CURVE_ROWS + 1 if has_curve else 0)) // DEPTH)
     return DEPTH * apart if apart > 1 else max(0, min(DEPTH, left - (LEAST_CURVE_ROWS if has_curve else 0)))
 
 
 class WeightsBody(LineView, can_focus=False):
-    """The lines under the slider, drawn for its height as well as for its width."""
+    """The lines below the slider, drawn for its height as well as its width."""
 
 
 class WeightsPane(Vertical):
-    """The slider above the other settings, the rank lines, and the curve of the grades."""
+    """The slider above the other settings, the rank lines, and the curve of the measure."""
 
     def __init__(self) -> None:
         super().__init__(id="weights")
@@ -380,12 +387,12 @@ class WeightsPane(Vertical):
         self._shown: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The slider above everything it changes."""
+        """Yield the slider, then what it changes."""
         yield Slider()
         yield WeightsBody(id="board")
 
     def show(self, session: Session) -> None:
-        """Show the settings of this session, and what was found out about every weight."""
+        """Show the settings of this session and the results at every weight."""
         self._session = session
         config, answer = current(session), session.results.answer
         moved = is_moved(session)
@@ -423,7 +430,7 @@ class WeightsPane(Vertical):
         board.show(lambda width: board_lines(session, (width, board.size.height), board.glyphs))
 
     def on_click(self, event: Click) -> None:
-        """A click anywhere in the pane goes to its slider; one on a setting chooses it, and on its value moves it."""
+        """Focus the slider on a click. A click on a setting chooses it; a click on its value moves it."""
         event.stop()
         self.screen.set_focus(self.query_one(Slider))
         board = self.query_one(WeightsBody)

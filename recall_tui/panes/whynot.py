@@ -1,4 +1,4 @@
-"""The tab that says why something is not there: verdict and target on top, the fixes, and what every stage says."""
+"""The Why not tab: verdict and target, then the fixes, then each stage. Also the Funnel tab."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from recall_core.contract.ledger import PassageView
 
 FIX = "fix"
-"""The key under which a line of a fix carries its place."""
-PINNED = 2  # lines on top that are never scrolled away: the verdict and the target
+"""Style key with the number of the fix that a line belongs to."""
+PINNED = 2  # lines that always stay at the top: the verdict and the target
 STAGE = 12  # cells of a mark and a stage's name
 ID = 12  # digits of an id
 COUNTING = (
@@ -62,10 +62,10 @@ COUNTING = (
     "budget",
     "truncated",
 )
-"""The stages whose sentences quote neither a name nor a word nor a value of a document."""
+"""Stages whose sentences quote no name, word or value of a document."""
 _RANK = re.compile(r"\brank [0-9]+ of [0-9]+(?=;|$)")
 SIZED = ("k", "budget", "diversity", "pool", "sparse")
-"""The kinds of fixes that change a number, and name nothing else."""
+"""Kinds of fixes that only change a number."""
 
 
 def whynot_lines(
@@ -79,10 +79,13 @@ def whynot_lines(
     is_pinned: bool = False,
     is_whole: bool = False,
 ) -> list[Text]:
-    """The verdict and the target, the fixes, the failing stage, and those that were passed together.
+    """Return the verdict and the target, the fixes, the failing stages, and a line for the passed stages.
 
-    place: of the chosen fix. note: what the account is without. applied: the fixes that are tried, the newest last.
-    is_pinned: it is packed as a person pinned it. is_whole: passed stages say what they go by, too.
+    place: index of the chosen fix.
+    note: what the account ignores.
+    applied: the fixes that are applied, newest last.
+    is_pinned: the target is packed because the user pinned it.
+    is_whole: also show the evidence of passed stages.
     """
     view = whynot.view
     lines = [*_verdict(whynot, width, glyphs, is_pinned=is_pinned), *applied_lines(applied, width, glyphs)]
@@ -98,7 +101,7 @@ def whynot_lines(
 
 
 def applied_lines(applied: Sequence[str], width: int, glyphs: Glyphs) -> Iterator[Text]:
-    """The fixes that are tried, and how the newest is undone."""
+    """Yield the applied fixes, and how to undo the newest one."""
     for at, change in enumerate(applied, start=1):
         undo = "; u undoes it" if at == len(applied) else ""
         head = f"{glyphs.yes:<2}applied: "
@@ -107,10 +110,10 @@ def applied_lines(applied: Sequence[str], width: int, glyphs: Glyphs) -> Iterato
 
 
 def top_for_fix(lines: list[Text], place: int, top: int, height: int) -> int:
-    """The line to begin with below the pinned ones to see a fix whole: as little as it takes.
+    """Return the least scroll position, below the pinned lines, that shows a fix completely.
 
-    top: where the view of `height` lines begins now. The first fix brings all that is above it, where that leaves
-    room for what it says; its command may be cut then.
+    top: the current position. height: visible lines.
+    For the first fix, return 0 if it is visible there, even if its command is cut.
     """
     rows = [
         row for row, line in enumerate(lines) if isinstance(line.style, Style) and line.style.meta.get(FIX) == place
@@ -121,7 +124,7 @@ def top_for_fix(lines: list[Text], place: int, top: int, height: int) -> int:
 
 
 def _verdict(whynot: Missing, width: int, glyphs: Glyphs, *, is_pinned: bool) -> Iterator[Text]:
-    """Whether it is there, and what keeps it out; and what is meant, with its rank."""
+    """Yield whether the target is there or what keeps it out, then the target with its rank."""
     view = whynot.view
     where = "context" if whynot.in_list else "results" if whynot.k is None else f"top {figure(whynot.k)}"
     if view["present"]:
@@ -144,12 +147,12 @@ def _target(view: TargetView, width: int, glyphs: Glyphs) -> str:
     if "chosen" not in view:
         return fit(one_line(view["text"]), width, glyphs)
     chosen = view["chosen"]
-    unit = chosen if view["kind"] in ("lines", "text") else chosen.get("passage", chosen)  # as it was named
+    unit = chosen if view["kind"] in ("lines", "text") else chosen.get("passage", chosen)  # as the user named it
     return _place(chosen, unit, width, glyphs)
 
 
 def _place(view: SoughtView, unit: SoughtView | PassageView, width: int, glyphs: Glyphs) -> str:
-    """Where it is with its rank and id, in exactly `width` cells."""
+    """Return its place with rank and id, in exactly `width` cells."""
     rank = "not ranked" if view["rank"] is None else f"rank {figure(view['rank'])}"
     where = behind_unit(view["path"], unit)
     text = f"{where}  {rank}  {view['chunk_id'][:ID]}"
@@ -157,7 +160,7 @@ def _place(view: SoughtView, unit: SoughtView | PassageView, width: int, glyphs:
 
 
 def _stages(whynot: Missing, width: int, glyphs: Glyphs, *, is_whole: bool) -> Iterator[Text]:
-    """The first failing stage with its evidence, the other failing ones, and in a line each what else there is."""
+    """Yield the first failing stage with its evidence, the other failing stages, and a line for each other status."""
     view = whynot.view
     first = _failing(view)
     for stage in view["stages"]:
@@ -172,7 +175,7 @@ def _stages(whynot: Missing, width: int, glyphs: Glyphs, *, is_whole: bool) -> I
 
 
 def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs) -> Iterator[Text]:
-    """Its sentence, and more of it where it is the opened one."""
+    """Yield the sentence of a stage, and its evidence if `more` is given."""
     mark = glyphs.yes if stage["status"] == "pass" else glyphs.no
     head = f"{mark:<2} {stage['stage']:<{STAGE - 3}} "
     for place, line in enumerate(fold(one_line(_detail(stage)), width - len(head)) or [""]):
@@ -182,7 +185,7 @@ def _stage(stage: StageView, more: list[str] | None, width: int, glyphs: Glyphs)
 
 
 def _detail(stage: StageView) -> str:
-    """The sentence of a stage with its counts as people read them; quotes stay unchanged."""
+    """Return the sentence of a stage with its counts formatted for reading. Quotes stay unchanged."""
     if stage["stage"] in COUNTING:
         return with_figures(stage["detail"])
     if stage["stage"] == "lexical":
@@ -191,14 +194,14 @@ def _detail(stage: StageView) -> str:
 
 
 def _more(stage: StageView, whynot: Missing) -> list[str]:
-    """What neither the sentence of a stage says nor a fix."""
+    """Return the evidence that neither the sentence of a stage nor a fix mentions."""
     fixes = [remedy.change for remedy in whynot.remedies]
     facts = [each for each in _evidence(stage.get("evidence", {})) if not any(each in change for change in fixes)]
     return [*facts, *([stage["hint"]] if "hint" in stage else [])]
 
 
 def _evidence(view: EvidenceView) -> Iterator[str]:
-    """What a stage goes by, beyond its sentence, which names the predicates that fail and their values."""
+    """Yield the evidence of a stage. Its sentence already names the failing predicates and their values."""
     for dropped in view.get("drop", []):
         yield f"ask without {' and '.join(dropped)}"
     for term in view.get("terms", []):
@@ -232,13 +235,16 @@ def _fixes(whynot: Missing, place: int, width: int, glyphs: Glyphs) -> Iterator[
 
 
 def _fix(remedy: FixOffer, at: int, width: int, glyphs: Glyphs, *, is_chosen: bool) -> Iterator[Text]:
-    """What it changes, what that leads to, what less is not enough, and its command. Every line knows the fix."""
+    """Yield the change, its effect, the smaller change that is not enough, and the command.
+
+    Every line carries the index of the fix.
+    """
     mark = glyphs.pointer if is_chosen else " "
     proof = f"{glyphs.dot}{remedy.proof}" if remedy.proof else ""
     doubt = f"; {remedy.doubt} is not enough" if remedy.doubt else ""
     is_sized = all(kind in SIZED for kind in remedy.kind.split("+"))
     change, doubt = map(with_figures, (remedy.change, doubt)) if is_sized else (remedy.change, doubt)
-    other = "; for the command line" if not is_doable(remedy) else ""
+    other = "; on the command line only" if not is_doable(remedy) else ""
     for place, line in enumerate(fold(one_line(f"{change}{doubt}{other}{proof}"), width - 2)):
         yield Text(f"{mark if place == 0 else ' '} {line}", Style(bold=is_chosen, meta={FIX: at}))
     for line in fold(f"$ {one_line(remedy.command)}", width - 4):
@@ -253,7 +259,7 @@ def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
     proof = view["proof"]
     at = "" if proof["at"] is None else f" at {proof['at']:g}"
     first, best = figure(proof["k"]), figure(proof["best_rank"])
-    said = f"No weight brings it among the first {first}: its best rank is {best}{at}, "
+    said = f"No weight puts it in the top {first}: its best rank is {best}{at}, "
     ahead = proof["always_ahead"]
     said += f"and {pluralize(ahead, 'chunk')} {'is' if ahead == 1 else 'are'} ahead at every weight."
     yield from (Text(line) for line in fold(said, width))
@@ -265,8 +271,8 @@ STAGES = {
     "store": "in the store",
     "live": "not removed",
     "filter": "pass the filter",
-    "lexical": "lexical proposes",
-    "semantic": "semantic proposes",
+    "lexical": "found by lexical",
+    "semantic": "found by semantic",
     "union": "are candidates",
     "documents": "as documents",
     "kept": "reach min_score",
@@ -281,10 +287,10 @@ LEAST_BAR = 4
 
 
 def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list[Text]:
-    """One line a stage with a bar as long as its rows; below the filter its predicates. note: what it leaves out.
+    """Return one line for each stage, with a bar, and the predicates below the filter. note: what the counts ignore.
 
-    A bar is a share of the whole store and never longer than the one before; the signals' bars are separate, since
-    both take from what the filter leaves.
+    A bar is a share of the whole store and never longer than the one before. The bars of the signals are independent,
+    since both search the rows that pass the filter.
     """
     stages = view["stages"]
     whole = max((stage["rows_out"] for stage in stages[:1]), default=0)
@@ -310,7 +316,7 @@ def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list
 
 
 def _row(said: tuple[str, str, str], share: float, width: int, glyphs: Glyphs, *, signal: str = "") -> Text:
-    """A step with its rows, and as far as there is room for them its bar and its milliseconds."""
+    """Return a step with its rows, then its bar and its milliseconds if they fit."""
     name, rows, ms = said
     names = min(NAME + 2, max(1, width - ROWS))
     line = Text(f"{fit(name, names, glyphs)}{rows:>{ROWS}}")
@@ -324,17 +330,17 @@ def _row(said: tuple[str, str, str], share: float, width: int, glyphs: Glyphs, *
 
 
 def _signals(view: TraceView) -> str:
-    """Why rows come in again after the filter; nothing where no signal is asked."""
+    """Return why the row counts rise again after the filter, or "" if no signal is used."""
     asked = [stage["stage"] for stage in view["stages"] if stage["stage"] in SIGNALS]
     if any(stage["stage"] == "union" and stage["rows_out"] == stage["rows_in"] for stage in view["stages"]):
-        return "Every row that the filter leaves is a candidate, also one that no signal has a value for."
+        return "Every row that passes the filter is a candidate, even without a signal value."
     if len(asked) > 1:
-        return "Both signals take from what the filter leaves; candidates are what either proposes."
-    return f"Only {asked[0]} proposes rows, out of what the filter leaves." if asked else ""
+        return "Both signals search the rows that pass the filter. Candidates are the rows that either finds."
+    return f"Only {asked[0]} finds rows, among those that pass the filter." if asked else ""
 
 
 def _predicate(view: PredicateView, width: int, depth: int) -> Iterator[Text]:
-    """The figures of a predicate, its text behind them, or folded below where it is too long."""
+    """Yield the figures of a predicate with its text, folded below if it is too long."""
     missing = f", {figure(view['missing'])} without a value" if view.get("missing") else ""
     text = harmless(view["text"])
     indent, message = " " * (4 + 2 * depth), f"{text}: {figure(view['rows'])} pass{missing}"

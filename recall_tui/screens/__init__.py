@@ -1,4 +1,4 @@
-"""One module a screen."""
+"""The screens, one module each."""
 
 from recall_core._lazy import attach
 

@@ -38,21 +38,22 @@ FOCUS = {
     "ingest": "ingest",
     "store": "store",
 }
-"""The widget that takes the focus of each pane, by id."""
+"""Id of the widget that takes the focus of each pane."""
 MOVES = (
     *("up", "down", "left", "right", "pageup", "pagedown", "home", "end"),
     *("shift+left", "shift+right", "ctrl+left", "ctrl+right", "ctrl+up", "ctrl+down"),
 )
 EDITS = ("enter", "backspace", "delete")
-"""Keys that a field being edited needs."""
+"""Keys that a text field needs."""
 
 
 def bindings(table: Table) -> list[BindingType]:
-    """The keys of the action table, as bindings of the main screen.
+    """Return the keys of the action table as bindings of the main screen.
 
-    Each runs through `command`, which finds the action of the pane in front, and gives way while a field takes the
-    key. It has priority: Textual's widgets have uses of their own for some of the keys. Those that move a cursor or
-    edit stay with the focused pane first.
+    Each binding runs `command`, which finds the action for the active pane, and yields to a text field that takes the
+    key.
+    The bindings have priority, since some keys have a meaning in Textual's widgets. Keys that move a cursor or edit
+    go to the focused pane first.
     """
     keys = dict.fromkeys(key for action in table.actions for key in action.keys)
     return [Binding(key, f"app.command({key!r})", show=False, priority=key not in MOVES + EDITS) for key in keys]
@@ -73,13 +74,13 @@ class Bench(SizedScreen[None]):
         self._bindings = BindingsMap.merge([self._bindings, BindingsMap(bindings(table))])
 
     def compose(self) -> ComposeResult:
-        """Every pane, once; the style sheet decides which are seen."""
+        """Yield every pane once. The style sheet decides which ones are visible."""
         size = self.app.size
         steps = (
             _class_at(size.width, self.HORIZONTAL_BREAKPOINTS),
             _class_at(size.height, self.VERTICAL_BREAKPOINTS),
         )
-        self.add_class(*steps, update=False)  # Textual has them after the first frame, which it then lays out again
+        self.add_class(*steps, update=False)  # Textual sets them only after the first frame
         self.update_classes(_classes(Session()), update=False)
         yield Static(NO_ROOM, id="small", markup=False)
         yield HeaderLine(id="header")
@@ -98,8 +99,8 @@ class Bench(SizedScreen[None]):
         yield FooterLine(self._table)
 
     def on_mount(self) -> None:
-        """The first frame has its titles and says what to do."""
-        if self.app.is_running:  # who leaves before it, as the tab of a browser may, has panes that were never made
+        """Draw titles and hints for the first frame."""
+        if self.app.is_running:  # a browser tab may close before the panes exist
             self.show(Session())
 
     def show(self, session: Session) -> None:
@@ -113,7 +114,7 @@ class Bench(SizedScreen[None]):
         self.query_one(IngestPane).show_session(session)
 
     def show_rows(self, session: Session) -> None:
-        """Draw the query, the rows that answer it, and the lines around the panes."""
+        """Draw the query, its rows, and the bars around the panes."""
         self._pane = session.pane
         self.update_classes(_classes(session))
         self.query_one(QueryPane).show(session)
@@ -123,7 +124,7 @@ class Bench(SizedScreen[None]):
         self.query_one(FooterLine).show(session)
 
     def landmarks(self, session: Session) -> list[Landmark]:
-        """The panes that are seen, then the rows of the results that are."""
+        """Return the visible panes, then the visible rows of the results."""
         panes = [(self.query_one(f"#{pane}"), pane) for pane in PANES]
         marks = [Landmark(widget.region.offset, pane) for widget, pane in panes if widget.is_on_screen]
         results = self.query_one(ResultsPane)
@@ -135,15 +136,15 @@ class Bench(SizedScreen[None]):
         return marks
 
     def give_focus(self, pane: Pane) -> None:
-        """Move the focus into a pane at once: the next key may already be waiting, and it belongs there."""
+        """Focus a pane at once, since the next key may already be waiting for it."""
         self.set_focus(self.query_one(f"#{FOCUS[pane]}"))
 
     def pane_of(self, widget: Widget | None) -> Pane | None:
-        """The pane that a focused widget belongs to."""
+        """Return the pane of a focused widget."""
         return next((pane for pane in PANES if widget is not None and widget.id == FOCUS[pane]), None)
 
     def on_resize(self, _event: Resize) -> None:
-        """Panes that had no room have lost the focus, and the one in front gets it back once it is seen."""
+        """Focus the active pane again once it has room: a pane without room loses the focus."""
 
         def focus_again() -> None:
             if self.focused is None and self.app.app_focus and self.has_room and self.query(Body):
@@ -152,22 +153,22 @@ class Bench(SizedScreen[None]):
         self.call_after_refresh(focus_again)
 
     def on_screen_resume(self, event: ScreenResume) -> None:
-        """The first time everything has only just been styled, in the classes it still has."""
+        """Skip the first refresh of styles, since everything was just styled."""
         event.refresh_styles = self.stack_updates > 0
 
     def on_screen_suspend(self) -> None:
-        """Another screen is in front: the list would cover it."""
-        for editor in self.query(Editor):  # none is left when the screen goes because the workbench ends
+        """Close the list of completions, which would cover the new screen."""
+        for editor in self.query(Editor):  # none is left while the workbench ends
             editor.close_offers()
 
     @property
     def has_room(self) -> bool:
-        """False on a screen that shows one line instead of the panes."""
+        """False if the screen shows one line instead of the panes."""
         return not (self.has_class("-tiny") or self.has_class("-flat"))
 
     @property
     def is_offering(self) -> bool:
-        """True while the editor offers words to go on with."""
+        """True while the editor shows completions."""
         return isinstance(self.focused, Editor) and self.focused.offers.is_open
 
     @property
@@ -177,17 +178,17 @@ class Bench(SizedScreen[None]):
 
     @property
     def editor(self) -> Editor:
-        """The field the question is typed in."""
+        """The field for the query."""
         return self.query_one(Editor)
 
     @property
     def query_text(self) -> str:
-        """The text in that field; "" before it is there and after it is gone."""
+        """The text in that field, or "" before the field exists and after it is gone."""
         return next((editor.text for editor in self.query(Editor)), "")
 
 
 def _classes(session: Session) -> dict[str, bool]:
-    """What the style sheet asks of the session: which tab is in front, and what is zoomed."""
+    """Return the classes that the style sheet needs: the open tab, and what is zoomed."""
     return (
         {f"-tab-{tab}": session.tab == tab for tab in TABS}
         | {"-judged": judge_rows(session) > 1}
@@ -197,5 +198,5 @@ def _classes(session: Session) -> dict[str, bool]:
 
 
 def _class_at(cells: int, breakpoints: Sequence[tuple[int, str]]) -> str:
-    """The class of the largest breakpoint that so many cells reach."""
+    """Return the class of the largest breakpoint that is not above `cells`."""
     return max(step for step in breakpoints if step[0] <= cells)[1]

@@ -1,4 +1,4 @@
-"""The base of all screens and dialogs, and the short dialogs: yes or no, a line, a place to go to, a theme."""
+"""The base of all screens and dialogs, and the short dialogs: confirm, prompt, jump, theme."""
 
 from __future__ import annotations
 
@@ -25,57 +25,56 @@ Result = TypeVar("Result")
 
 
 class SizedScreen(Screen[Result]):
-    """A screen that is laid out for the terminal's present size alone.
+    """A screen that is laid out only for the current size of the terminal.
 
-    Textual tells a screen once more of a size that it has just taken. Of two sizes on their way to it, as where a
-    terminal becomes narrower by a column and wide again, each would bring the other one back, for ever, and nothing
-    else would have its turn.
+    Textual reports a size to a screen twice. If the terminal quickly becomes narrower and wide again, each of the two
+    reports would undo the other forever and block all input.
     """
 
     def on_resize(self, event: Resize) -> None:
-        """Pass over a size that the terminal has no longer."""
+        """Ignore a size that the terminal no longer has."""
         if event.size != self.app.size:
             event.prevent_default()
 
 
 class Dialog(ModalScreen[Result], SizedScreen[Result]):
-    """A modal screen that can be left only while it is in front.
+    """A modal screen that closes only while it is in front.
 
-    A key that comes with a click is on its way here before the click has closed it; Textual would then close the
-    screen below too.
+    A key and a click may arrive together. If the click closed the dialog, the key would otherwise make Textual close
+    the screen below.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "app.leave", "Quit", show=False)]
     CSS_PATH = "dialogs.tcss"
 
     def show_session(self, session: Session) -> None:
-        """What the dialog shows of the session, if anything."""
+        """Show the session. Does nothing unless a dialog overrides it."""
 
     def dismiss(self, result: Result | None = None) -> AwaitComplete:
-        """Leave with this result, unless it has been left already."""
+        """Close with this result, unless already closed."""
         return super().dismiss(result) if is_in_front(self) else AwaitComplete()
 
 
 def is_in_front(screen: Screen[Any]) -> bool:
-    """True until the screen is left or another one is put above it."""
+    """Return True if the screen is the topmost one."""
     return screen in screen.app.screen_stack[-1:]
 
 
 class Landmark(NamedTuple):
-    """A place on the screen that one can go to: a pane, or a row of the results."""
+    """A place on the screen to jump to: a pane, or a row of the results."""
 
     place: Offset
     pane: Pane
     row: int | None = None
 
 
-READING_SECONDS = 0.5  # no one reads a question faster, or rests for as long while typing a word
+READING_SECONDS = 0.5  # shorter than reading a question, longer than a pause while typing
 
 
 class ConfirmScreen(Dialog[bool]):
-    """Gives back True for yes. Nothing but `y` is a yes: Enter may still be on its way from the prompt before.
+    """A question that returns True for yes. Only `y` means yes, since Enter may still be on its way from a prompt.
 
-    command: what does the same in a shell; "" where nothing does.
+    command: the shell command that does the same, or "".
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -91,7 +90,7 @@ class ConfirmScreen(Dialog[bool]):
         self._command = command
 
     def compose(self) -> ComposeResult:
-        """The question above its keys; it scrolls where it is taller than the screen."""
+        """Yield the question and its keys. The question scrolls if it is taller than the screen."""
         with Vertical(id="prompt") as box:
             box.border_title = self._title
             with VerticalScroll(id="question"):
@@ -101,7 +100,7 @@ class ConfirmScreen(Dialog[bool]):
             )
 
     def on_resize(self, _event: Resize) -> None:
-        """Say how to read on where there is more of the question than can be seen."""
+        """Show the scroll keys if the question is longer than its view."""
 
         def say_how_to_scroll() -> None:
             is_longer = self.query_one("#question").max_scroll_y > 0
@@ -110,7 +109,7 @@ class ConfirmScreen(Dialog[bool]):
         self.call_after_refresh(say_how_to_scroll)
 
     def action_copy_command(self) -> None:
-        """Put the command on the clipboard, and wait for the answer."""
+        """Copy the command and keep the question open."""
         if self._command:
             self.app.copy_to_clipboard(self._command)
             glyphs = glyphs_in(self.app)
@@ -118,10 +117,10 @@ class ConfirmScreen(Dialog[bool]):
 
 
 class UnaskedScreen(ConfirmScreen):
-    """A question that comes by itself: a key is an answer only when all of them had rested while it stood there.
+    """A question that opens without a key press. It takes an answer only after all keys rested for READING_SECONDS.
 
-    A letter that answers nothing begins a word, and the keys have to rest again.
-    behind: the field below, which gets the characters that were typed before that; None where there is none.
+    A letter that is not an answer starts a word, so the keys must rest again.
+    behind: the field below, which gets the characters typed before an answer, or None.
     """
 
     ANSWERS: ClassVar = frozenset("ynY")
@@ -129,10 +128,10 @@ class UnaskedScreen(ConfirmScreen):
     def __init__(self, title: str, question: str, *, behind: Widget | None, command: str = "") -> None:
         super().__init__(title, question, command=command)
         self._behind = behind
-        self._rests_since = Message().time  # by the clock of the keys
+        self._rests_since = Message().time  # on the clock of the key events
 
     def on_key(self, event: Key) -> None:
-        """Pass on what does not answer; keys know when they were pressed, and not all of them had been dealt out."""
+        """Pass on keys that are not answers. Compare the times of key presses, since older keys may arrive later."""
         is_typed = event.is_printable and event.key not in self.ANSWERS
         if (is_typed or event.time < self._rests_since + READING_SECONDS) and event.key != "ctrl+q":
             event.stop()
@@ -142,11 +141,11 @@ class UnaskedScreen(ConfirmScreen):
 
 
 Check = Callable[[str], str]
-"""What is wrong with an answer, or "" when it will do."""
+"""Return what is wrong with an answer, or ""."""
 
 
 class PromptScreen(Dialog[str | None]):
-    """Gives back the answer that was typed, or None when the person stepped out."""
+    """A prompt that returns the typed answer, or None if closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
 
@@ -158,18 +157,18 @@ class PromptScreen(Dialog[str | None]):
         self._check = check
 
     def compose(self) -> ComposeResult:
-        """The field above its hint."""
+        """Yield the field and its hint."""
         with Vertical(id="prompt") as box:
             box.border_title = self._title
             yield Input(self._value, select_on_focus=True, compact=True)
             yield Static(self._hint, id="hint", markup=False)
 
     def on_mount(self) -> None:
-        """Take the next key."""
+        """Focus the field."""
         self.set_focus(self.query_one(Input))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Give the answer back if it will do, else say why not."""
+        """Return the answer if it is valid, else show why not."""
         wrong = self._check(event.value.strip())
         if wrong:
             self.query_one("#hint", Static).update(wrong)
@@ -178,7 +177,7 @@ class PromptScreen(Dialog[str | None]):
 
 
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
-"""The home row first: panes are named before rows."""
+"""The home row first, since panes get letters before rows."""
 
 
 class Label(Static):
@@ -191,31 +190,31 @@ class Label(Static):
 
 
 class JumpScreen(Dialog[Landmark | None]):
-    """Gives back the place that was named, or None. marks: beyond 26 they have no letter."""
+    """Letters on places, which returns the chosen place or None. marks: those beyond 26 have no letter."""
 
     def __init__(self, marks: Sequence[Landmark]) -> None:
         super().__init__()
         self._marks = dict(zip(LETTERS, marks, strict=False))
 
     def compose(self) -> ComposeResult:
-        """The letters, over what they name."""
+        """Yield the letters at their places."""
         for letter, mark in self._marks.items():
             yield Label(letter, mark)
 
     def on_key(self, event: Key) -> None:
-        """A letter goes there; any other key, Esc among them, goes nowhere."""
+        """Go to the place of the letter. Any other key, including Esc, closes the screen."""
         if event.key == "ctrl+q":
             return
         event.stop()
         self.dismiss(self._marks.get(event.key))
 
     def on_click(self, event: Click) -> None:
-        """Go to the letter that is clicked, or nowhere."""
+        """Go to the letter that was clicked, or close the screen."""
         self.dismiss(event.widget.mark if isinstance(event.widget, Label) else None)
 
 
 class ThemeScreen(Dialog[str | None]):
-    """Gives back the chosen theme, or None; the caller then takes the preview back."""
+    """A list that returns the chosen theme, or None. The caller then restores the theme from before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", show=False),
@@ -230,29 +229,29 @@ class ThemeScreen(Dialog[str | None]):
         self._chosen = chosen
 
     def compose(self) -> ComposeResult:
-        """One list."""
+        """Yield the list."""
         with Vertical(id="themes") as box:
             box.border_title = "Theme"
             box.border_subtitle = "Enter applies, Esc cancels"
             yield PointedList(id="names")
 
     def on_mount(self) -> None:
-        """Begin at the one that is shown."""
+        """Fill the list and choose the current theme."""
         self.query_one(PointedList).fill(map(Text, self._names), chosen=self._names.index(self._chosen))
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show it."""
+        """Preview the theme."""
         self.app.theme = self._names[event.option_index]
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Give back the one that was clicked."""
+        """Return the theme that was clicked."""
         self.dismiss(self._names[event.option_index])
 
     def action_step(self, rows: int) -> None:
-        """Choose another."""
+        """Choose another theme."""
         self.query_one(PointedList).step(rows)
 
     def action_take(self) -> None:
-        """Give back the chosen one."""
+        """Return the chosen theme."""
         row = self.query_one(PointedList).highlighted
         self.dismiss(None if row is None else self._names[row])

@@ -1,4 +1,4 @@
-"""F1: the keys of the pane in front, what it shows, and then all other keys; typed words narrow the list."""
+"""F1: the keys of the active pane and what it shows, then all other keys. Typing narrows the list."""
 
 from __future__ import annotations
 
@@ -19,47 +19,47 @@ from recall_tui.state.session import Pane, View
 from recall_tui.widgets.draw import fold
 from recall_tui.widgets.lines import LineView
 
-INTRODUCTION = "Letters are commands in NAV and are typed in EDIT. Esc is one step out."
+INTRODUCTION = "Letters are commands in NAV and text in EDIT. Esc goes back one step."
 KEY_CELLS = 14
 HELP_COLUMN = KEY_CELLS + 3
-MOST_PANES = 3  # that a line names
+MOST_PANES = 3  # named on a line
 PANES: Mapping[Pane, str] = {
     "query": (
         "Type plain words, or a query in RQL that begins with SELECT. The results follow as you type. Plain words "
         "list the chunks that match best; {filter} filters them by an expression. In RQL, fields, tags and values "
-        "are completed while you type, and an error is marked where it is. {step_out} leaves the field, so that "
+        "are completed as you type, and errors are marked in place. {step_out} leaves the field, so that "
         "letters are commands."
     ),
     "results": (
-        "The chunks that answer the query, the best first. A result has its rank, its score with a line split by "
+        "The chunks that answer the query, best first. A result has its rank, its score with a line split by "
         "the signals that made it, its grade, its tokens, its place and the passage that answers. Up and Down "
-        "select one, which the panes beside and below then explain. Where settings are changed, an arrow says how "
-        "far a result has moved from its rank under the saved settings. {count(-1)} and {count(1)} show fewer and "
+        "select one, and the other panes explain it. If settings are changed, an arrow shows how "
+        "far a result has moved from its rank with the saved settings. {count(-1)} and {count(1)} show fewer and "
         "more, {group} lists them below their documents."
     ),
     "weights": (
-        "The settings of the ranking, one a row, under their names in recall.toml. Up and Down select one, Left "
+        "The settings of the ranking, one per row, under their names in recall.toml. Up and Down select one, Left "
         "and Right change it, and the results follow at once. The lines below show where each of the first "
         "results would rank at every weight of lexical and semantic. With grades, a curve shows the measure at "
         "every weight. Nothing is saved until {save_weights}."
     ),
     "context": (
-        "What an agent is given: the best chunks, packed until the budget of tokens is used up. Each line is a "
+        "What an agent receives: the best chunks, packed until the token budget is used up. Each line is a "
         "block of text, in order; below them is what was left out, with the reason. {pin_chunk} pins a chunk, so "
         "that it is always packed; {drop_chunk} excludes one. {copy_context} copies the text, exactly as recall "
         "context prints it."
     ),
     "judge": (
-        "Queries with graded results, and how well the present settings rank them; the difference is to the saved "
+        "Queries with graded results, and how well the current settings rank them, compared with the saved "
         "settings. While grading is on ({switch_grading}), {grade(3)}, {grade(2)}, {grade(1)} and {grade(0)} "
         "grade the selected result 3, 2, 1 and 0. Right goes to the relevant documents that the selected query "
         "misses. {import_judgements} and {export_judgements} import and export files of judgements."
     ),
     "ingest": (
-        "Reading files into the store: what is running, how far it has come, and which files were skipped and "
-        "why. {open_skip} on a skipped file says more, and opens it. {hold} pauses the run, {cancel} cancels it; "
-        "what was read stays, and {repeat_run} resumes. Below are the folders that were added: {sync} reads what "
-        "has changed in them, {watch} follows them."
+        "Reading files into the store: the current step, the progress, and which files were skipped and "
+        "why. {open_skip} on a skipped file explains it and can open it. {hold} pauses the run, {cancel} cancels it; "
+        "what was read is kept, and {repeat_run} resumes. Below are the folders that were added: {sync} reads the "
+        "changes in them, {watch} follows them."
     ),
     "store": (
         "The store in four views, which {next_store_view} goes through: stats; checks, with what fixes a problem; "
@@ -70,24 +70,24 @@ PANES: Mapping[Pane, str] = {
 }
 VIEWS: Mapping[View, str] = {
     "ledger": (
-        "Where the score of the selected result comes from. Each signal has its raw score, the same normalized to "
-        "between 0 and 1, its weight, and the points they make; below it are the words that brought them. The "
+        "Where the score of the selected result comes from. Each signal has its raw score, the score normalized to "
+        "between 0 and 1, its weight, and the resulting points; below are the words that earned them. The "
         "parts sum to the score, and the last lines say at which weights the result changes places with its "
         "neighbours."
     ),
     "passage": (
-        "The document around the selected chunk. A rule stands where each chunk begins, and what two chunks share "
+        "The document around the selected chunk. A rule marks the start of each chunk; text that two chunks share "
         "is shaded. Query terms are marked. {open_file} opens the file at this place in your editor."
     ),
     "whynot": (
-        "Why a document is not among the results, or not in the context. {miss} asks which one; {why_this} takes "
+        "Why a document is not in the results or not in the context. {miss} asks which one; {why_this} takes "
         "the selected result. Fixes come first, each confirmed to bring it in: Up and Down select one, {try_fix} "
-        "applies it, {take_back} undoes it. Below are the stages a chunk goes through: the first that stopped it, "
-        "and those that it passed."
+        "applies it, {take_back} undoes it. Below are the stages a chunk goes through: the one that stopped it, "
+        "and those it passed."
     ),
     "funnel": (
         "How many rows are left after each step, from the whole store to the context: what each filter removes, "
-        "what each signal proposes, and what the limit and the budget leave. Times stand beside the steps."
+        "what each signal finds, and what the limit and the budget leave. Each step has its time."
     ),
     "compare": (
         "Two results side by side, with every part of their scores and the difference; the largest comes first, "
@@ -98,7 +98,7 @@ VIEWS: Mapping[View, str] = {
 
 
 class HelpScreen(Dialog[None]):
-    """The keys by group. table: those in force; pane: the one in front; view: the tab of the explain pane."""
+    """The keys by group. table: keys in force; pane: the active pane; view: the tab of the explain pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1", "dismiss", "Close", show=False),
@@ -115,30 +115,30 @@ class HelpScreen(Dialog[None]):
         self._view: View = view
 
     def compose(self) -> ComposeResult:
-        """The line above the list."""
+        """Yield the search field and the list."""
         with Vertical(id="help") as box:
             box.border_title = "Keys"
             box.border_subtitle = "Esc closes"
-            yield Input(placeholder="words to look for", compact=True)
+            yield Input(placeholder="search the keys", compact=True)
             view = LineView(id="keys")
             view.can_focus = False
             yield view
 
     def on_mount(self) -> None:
-        """Show all of them and take the next key."""
+        """Show all keys and focus the field."""
         self.set_focus(self.query_one(Input))
         self._fill("")
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show those that have every word typed."""
+        """Show the keys whose lines contain every typed word."""
         self._fill(event.value)
 
     def action_scroll(self, lines: int) -> None:
-        """Move the list."""
+        """Scroll the list."""
         self.query_one(LineView).scroll_relative(y=lines, animate=False, immediate=True)
 
     def action_page(self, pages: int) -> None:
-        """Move the list by what is visible."""
+        """Scroll the list by its visible height."""
         self.query_one(LineView).scroll_pages(pages)
 
     def _fill(self, words: str) -> None:
@@ -148,9 +148,9 @@ class HelpScreen(Dialog[None]):
 
 
 def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, view: View = "ledger") -> list[Text]:
-    """The keys of this pane, the most wanted first, what it shows, then a heading a group and a line an action.
+    """Return the keys of this pane, most used first, what the pane shows, then the keys of each group.
 
-    words: each is in a line or over it.
+    words: keep lines that contain all of them, in the line or its group.
     """
     wanted = words.lower().split()
     here = sorted(
@@ -173,7 +173,7 @@ def help_lines(table: Table = TABLE, pane: Pane = "query", words: str = "", *, v
 
 
 def _fold(line: Text, width: int) -> list[Text]:
-    """A line of the list in as many as it takes, the help in its column."""
+    """Fold a line of the list, with the help in its own column."""
     if line.cell_len <= width:
         return [line]
     column = HELP_COLUMN if line.plain.startswith(" ") else 0
@@ -182,12 +182,12 @@ def _fold(line: Text, width: int) -> list[Text]:
 
 
 def _line(action: Action, *, is_here: bool) -> Text:
-    """Keys and help; the panes where that is not said by the heading, and not of what works in most."""
+    """Return the keys and the help, and the panes if the heading does not name them and there are few."""
     keys = " ".join(map(key_name, action.keys)) or "no key"
     where = f" ({', '.join(action.panes)})" if 0 < len(action.panes) <= MOST_PANES and not is_here else ""
     return Text(f"  {keys:<{KEY_CELLS}} {action.help}{where}")
 
 
 def about(pane: Pane, view: View) -> str:
-    """What the pane in front shows; of the explain pane, what its tab does."""
+    """Return what the active pane shows, or what its tab shows in the explain pane."""
     return VIEWS[view] if pane == "explain" else PANES[pane]

@@ -1,4 +1,4 @@
-"""Ctrl+R: the questions that were answered before, a line to find one by, and what moved between two of them."""
+"""Ctrl+R: earlier queries, a field to search them, and what moved between two of them."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ KEYS = (
     "Enter loads all, F5 query, Tab mark, F6 compare",
     "Enter loads all, F5 query",
 )
-"""What the keys do, in as many words as there is room for."""
-CORNERS = 6  # cells of the border that its text never has
+"""Descriptions of the keys, longest first. The first one that fits is shown."""
+CORNERS = 6  # cells of the border that its text cannot use
 
 
 class HistoryChoice(NamedTuple):
-    """What is to be taken of an earlier question: all that made its answer, or its text."""
+    """The chosen query, and whether to load all of it or only its text."""
 
     act: Literal["all", "text"]
     past: PastQuestion
 
 
 class HistoryScreen(Dialog[HistoryChoice | None]):
-    """Gives back what was picked, or None. past: newest first."""
+    """A list that returns the chosen query, or None. past: newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+r", "dismiss", "Close", show=False),
@@ -55,52 +55,52 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
         self._marked: PastQuestion | None = None
 
     def compose(self) -> ComposeResult:
-        """The line above the list."""
+        """Yield the search field and the list."""
         with Vertical(id="history") as box:
             box.border_title = "History"
             yield Input(placeholder="words of the query", compact=True)
             yield PointedList(id="past")
 
     def on_mount(self) -> None:
-        """Show all of them and take the next key."""
+        """Show all queries and focus the field."""
         self.set_focus(self.query_one(Input))
         self._fill(0)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show those that have every word typed."""
+        """Show the queries that contain every typed word."""
         self._found = having(self._past, event.value)
         self._fill(0)
 
     def on_input_submitted(self) -> None:
-        """Give back the chosen one."""
+        """Return the chosen query."""
         self.action_take("all")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Give back the one that was clicked."""
+        """Return the query that was clicked."""
         self.dismiss(HistoryChoice("all", self._found[event.option_index]))
 
     def on_resize(self, _event: Resize) -> None:
-        """Another width has room for other words."""
+        """Fit the key descriptions and the list to the new width."""
         self._entitle()
         self.call_after_refresh(self._refill)
 
     def action_take(self, act: Literal["all", "text"]) -> None:
-        """Give back the chosen one, or its text alone."""
+        """Return the chosen query, or only its text."""
         chosen = self._chosen_question
         if chosen is not None:
             self.dismiss(HistoryChoice(act, chosen))
 
     def action_step(self, rows: int) -> None:
-        """Choose another."""
+        """Choose another query."""
         self.query_one(PointedList).step(rows)
 
     def action_mark(self) -> None:
-        """Compare with this one from now on, or with none."""
+        """Mark the chosen query for comparison, or remove its mark."""
         self._marked = None if self._chosen_question is self._marked else self._chosen_question
         self._refill()
 
     def action_compare(self) -> None:
-        """Show what moved from the older to the newer one of the marked and the chosen one."""
+        """Show what moved between the marked and the chosen query, older first."""
         chosen = self._chosen_question
         if chosen is None or self._marked is None or chosen is self._marked:
             self.notify("Mark one with Tab, then choose another.")
@@ -129,7 +129,7 @@ class HistoryScreen(Dialog[HistoryChoice | None]):
 
 
 class MovedScreen(Dialog[None]):
-    """Two answers next to each other: their settings, and every row that is among the first of either."""
+    """Two answers next to each other: their settings, and every row among the first of either."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,f6", "dismiss", "Close", show=False)]
 
@@ -139,21 +139,21 @@ class MovedScreen(Dialog[None]):
         self._after = after
 
     def compose(self) -> ComposeResult:
-        """One list."""
+        """Yield the list."""
         with Vertical(id="moved") as box:
             box.border_title = "What changed"
             box.border_subtitle = "Esc closes"
             yield LineView(id="moves")
 
     def on_mount(self) -> None:
-        """Fill it."""
+        """Fill the list and focus it."""
         view = self.query_one(LineView)
         view.show(lambda width: moved_lines(self._before, self._after, width, view.glyphs))
         self.set_focus(view)
 
 
 def entry_line(past: PastQuestion, glyphs: Glyphs, width: int, *, is_marked: bool) -> Text:
-    """One line: a mark, the query, and what was set besides, which has up to half of the line."""
+    """Return one line: a mark, the query, and its settings in at most half of the line."""
     said = describe_changes(past)
     beside = f"  {glyphs.dot.strip()} {said}" if said else ""
     query = f"{glyphs.knob if is_marked else ' '} {' '.join(past.text.split())}"
@@ -162,7 +162,7 @@ def entry_line(past: PastQuestion, glyphs: Glyphs, width: int, *, is_marked: boo
 
 
 def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: Glyphs) -> list[Text]:
-    """What was asked each time, then the rows of the later answer, then those that left."""
+    """Return both queries, then the rows of the later answer, then the rows that left."""
     lines = []
     for name, past in (("before", before), ("after", after)):
         asked = fold(f"{name:<7} {' '.join(past.text.split())}", width)
@@ -170,16 +170,16 @@ def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: G
         lines += [Text(fit(f"        {describe_changes(past) or 'saved settings'}", width, glyphs))]
         lines += [Text(fit(f"        store {past.digest[:MOST_DIGITS] or 'unknown'}", width, glyphs))]
     if before.digest != after.digest:
-        lines.append(Text(fit(f"{glyphs.no} the store has changed between them", width, glyphs), Style(bold=True)))
+        lines.append(Text(fit(f"{glyphs.no} the store changed between them", width, glyphs), Style(bold=True)))
     if not before.top or not after.top:
-        return [*lines, Text(), Text(fit("One of them is too old: its rows were not kept.", width, glyphs))]
+        return [*lines, Text(), Text(fit("One of them is too old: its rows were not saved.", width, glyphs))]
     found = moves(before, after)
     lines += [Text(), Text(fit(f"{'before':>6} {'after':>6} {'move':>5}  row", width, glyphs), Style(bold=True))]
     lines += [Text(fit(_move_line(move, glyphs), width, glyphs)) for move in found]
     new, left = sum(move.before is None for move in found), sum(move.after is None for move in found)
     moved = sum(move.before != move.after for move in found) - new - left
     counts = [f"{count} {how}" for count, how in ((moved, "moved"), (new, "new"), (left, "left")) if count]
-    said = ", ".join(counts) or f"all {len(found)} where they were"
+    said = ", ".join(counts) or f"all {len(found)} unchanged"
     return [*lines, Text(), Text(fit(said, width, glyphs))]
 
 
@@ -196,6 +196,6 @@ def _move_line(move: RankMove, glyphs: Glyphs) -> str:
 
 
 def having(past: Sequence[PastQuestion], words: str) -> list[PastQuestion]:
-    """Those that contain every one of the words, in any case and order."""
+    """Return the queries that contain all of the words, in any case and order."""
     wanted = words.lower().split()
     return [each for each in past if all(word in f"{each.text} {describe_changes(each)}".lower() for word in wanted)]

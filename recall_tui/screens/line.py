@@ -1,4 +1,4 @@
-"""The line behind `:`: what it means, what may follow, and where it is typed."""
+"""The command line behind `:`: its verbs, its completion and its screen."""
 
 from __future__ import annotations
 
@@ -30,44 +30,44 @@ VERBS = {
     "q": "quit the workbench",
     "quit": "quit the workbench",
     "theme": "apply a theme",
-    "tab": "open a tab of queries; tab N goes to one, tab close closes the current one",
+    "tab": "open a tab of queries; tab N goes to tab N, tab close closes the current one",
     "help": "show the keys",
 }
-"""What the line does besides the commands of `recall`."""
+"""Verbs of the workbench, besides the commands of `recall`."""
 QUESTIONS = ("search", "query", "context", "explain", "trace")
-"""Commands whose question the editor can take up."""
+"""Commands whose query can be loaded into the editor."""
 
 
 class Verb(NamedTuple):
-    """Something for the workbench itself."""
+    """A command for the workbench itself."""
 
     name: str
     words: tuple[str, ...]
 
 
 class Taken(NamedTuple):
-    """A question that a line asks: the text for the editor, and its filter."""
+    """The query of a line: the text for the editor, and its filter."""
 
     text: str
     filter: str
 
 
 class Output(NamedTuple):
-    """What is above the line: the command under way, or what the last one did."""
+    """The area above the line: the running command, or the result of the last one."""
 
     running: str = ""
     ran: Ran | None = None
 
 
 class Offered(NamedTuple):
-    """How a line may go on. line: completed as far as all agree; choices: what its last word may become."""
+    """The completions of a line. line: completed as far as all choices agree; choices: the possible last words."""
 
     line: str
     choices: tuple[str, ...]
 
 
 def lines_of(text: str) -> tuple[str, ...]:
-    """Return the command lines of a text, without prompts; a line break in quotes is part of one."""
+    """Return the command lines of a text, without prompts. A line break in quotes belongs to its command."""
     lines: list[str] = []
     begun = ""
     for piece in text.split("\n"):
@@ -82,19 +82,19 @@ def lines_of(text: str) -> tuple[str, ...]:
 
 
 def without_prompt(line: str) -> str:
-    """Return the line as it is meant where it was pasted as a shell takes it, or with the prompt that `Y` shows."""
+    """Return the line without the prompt `$` and the word `recall`."""
     words = line.strip().removeprefix("$ ").lstrip()
     return words.removeprefix("recall").lstrip() if words.split(" ", 1)[0] == "recall" else words
 
 
 def verb(line: str) -> Verb | None:
-    """Return what the line asks of the workbench itself; None where it is a command of `recall`."""
+    """Return the workbench command of a line, or None for a command of `recall`."""
     words = line.split()
     return Verb(words[0], tuple(words[1:])) if words and words[0] in VERBS else None
 
 
 def question(line: str) -> Taken | None:
-    """Return the question of a line, for the editor; None where it has none. Raises UsageError."""
+    """Return the query of a line for the editor, or None. Raises UsageError."""
     try:
         words = shlex.split(line)
     except ValueError as error:
@@ -108,12 +108,12 @@ def question(line: str) -> Taken | None:
 
 
 def complete(line: str, themes: Sequence[str]) -> Offered:
-    """Return the line with its last word completed as far as all choices agree, and the choices that are left."""
+    """Complete the last word of a line as far as all choices agree, and return the remaining choices."""
     before, _, last = line.rpartition(" ")
     choices = tuple(choice for choice in _candidates(before.split(), last, themes) if choice.startswith(last))
     if not choices:
         return Offered(line, ())
-    grown = commonprefix(choices)  # noqa: RUF071 - words, compared by their characters
+    grown = commonprefix(choices)  # noqa: RUF071 - words, compared character by character
     grown += " " if len(choices) == 1 else ""
     return Offered(f"{before} {grown}" if before else grown, choices if len(choices) > 1 else ())
 
@@ -138,35 +138,35 @@ def _candidates(words: list[str], last: str, themes: Sequence[str]) -> list[str]
 
 HINT = "Enter runs, Tab completes, Up and Down go to earlier lines, F5 loads the query, Esc closes"
 BREAK = "↵"
-"""What stands for a line break in the field."""
-MOST_CHOICES = 200  # characters of the names that may follow
+"""Shown in the field for a line break."""
+MOST_CHOICES = 200  # characters of completions in the hint
 
 
 class LineInput(Input):
-    """A line in which a break shows as a mark, since a command that is pasted may have some."""
+    """An input line that shows line breaks as a mark, since a pasted command may contain some."""
 
     def paste(self, text: str) -> None:
-        """Insert all of it at the cursor, or replace the selection."""
+        """Insert the whole text at the cursor, or replace the selection."""
         self.replace(mark_breaks(text.rstrip()), *self.selection)
 
     def on_paste(self, event: Paste) -> None:
-        """Textual's own takes the first line and drops the others."""
+        """Insert all lines. Textual would insert only the first one."""
         event.prevent_default()
         event.stop()
         self.paste(event.text)
 
     def action_paste(self) -> None:
-        """From the clipboard of the workbench."""
+        """Paste from the clipboard of the workbench."""
         self.paste(self.app.clipboard)
 
 
 def mark_breaks(line: str) -> str:
-    """Return a command with its line breaks as the field shows them."""
+    """Return a command with the mark that the field shows for line breaks."""
     return "\n".join(line.splitlines()).replace("\n", BREAK)
 
 
 class LineScreen(Dialog[None]):
-    """Stays open until Esc, so that its output can be read. past: earlier lines, the newest first."""
+    """The command line. Stays open until Esc, so that its output can be read. past: newest first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", show=False),
@@ -187,7 +187,7 @@ class LineScreen(Dialog[None]):
         self._output = output
 
     def compose(self) -> ComposeResult:
-        """The output above the line and its hint."""
+        """Yield the output, the line and its hint."""
         with Vertical(id="line") as box:
             box.border_title = "Command"
             view = LineView(id="output")
@@ -197,12 +197,12 @@ class LineScreen(Dialog[None]):
             yield Static(HINT, id="hint", markup=False)
 
     def on_mount(self) -> None:
-        """Take the next key."""
+        """Focus the line."""
         self.set_focus(self.query_one(Input))
         self.show_output(self._output)
 
     def show_output(self, output: Output) -> None:
-        """Show what the last command did, or which one is under way."""
+        """Show the output of the last command, or the running one."""
         self._output = output
         view = self.query_one(LineView)
         ran = output.ran
@@ -211,29 +211,29 @@ class LineScreen(Dialog[None]):
         view.show(lambda width: output_lines(output, width, view.glyphs))
 
     def say(self, text: str) -> None:
-        """Say why nothing happens."""
+        """Show why nothing happens."""
         self.query_one("#hint", Static).update(text)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Hand the line over."""
+        """Run the line."""
         event.stop()
         self._enter(takes_up=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """What was said belonged to the line before."""
+        """Restore the hint, since a message was about the line before."""
         if event.value:
             self.say(HINT)
 
     def action_take_up(self) -> None:
-        """Hand its question over."""
+        """Load the query of the line."""
         self._enter(takes_up=True)
 
     def action_cancel(self) -> None:
-        """Stop what runs."""
+        """Stop the running command."""
         self.post_message(Do("stop_line"))
 
     def action_complete(self) -> None:
-        """Go on as far as there is one way."""
+        """Complete the last word as far as it is unambiguous."""
         field = self.query_one(Input)
         offered = complete(field.value, NAMES)
         with self.prevent(Input.Changed):
@@ -243,7 +243,7 @@ class LineScreen(Dialog[None]):
         self.say(names[:MOST_CHOICES] or (HINT if offered.line else " ".join(VERBS)))
 
     def action_recall(self, lines: int) -> None:
-        """Take an earlier or a later line."""
+        """Show an earlier or a later line."""
         field = self.query_one(Input)
         if self._place == -1:
             self._written = field.value
@@ -252,7 +252,7 @@ class LineScreen(Dialog[None]):
         field.cursor_position = len(field.value)
 
     def action_page(self, pages: int) -> None:
-        """Move the output by what is visible."""
+        """Scroll the output by its visible height."""
         self.query_one(LineView).scroll_pages(pages)
 
     def _enter(self, *, takes_up: bool) -> None:
@@ -268,12 +268,12 @@ class LineScreen(Dialog[None]):
 
 
 def output_lines(output: Output, width: int, glyphs: Glyphs) -> list[Text]:
-    """The command, its stdout as it is, its stderr behind a mark, and how it ended."""
+    """Return the command, its stdout, its stderr with a mark on each line, and its exit code."""
     if output.running:
         return [_command_line(output.running, width, glyphs), Text("running")]
     ran = output.ran
     if ran is None:
-        return [Text(fit("Any command of recall, without the word recall.", width, glyphs), Style(dim=True))]
+        return [Text(fit("Any recall command, without the word recall.", width, glyphs), Style(dim=True))]
     lines = [_command_line(ran.line, width, glyphs)]
     lines += [Text(line) for line in fold(ran.stdout, width)]
     lines += [Text(f"! {line}", Style(italic=True)) for line in fold(ran.stderr, width - 2)]
@@ -282,5 +282,5 @@ def output_lines(output: Output, width: int, glyphs: Glyphs) -> list[Text]:
 
 
 def _command_line(line: str, width: int, glyphs: Glyphs) -> Text:
-    """What was run, on one line of the screen."""
+    """Return the command on one line of the screen."""
     return Text(fit(f"$ recall {line.replace(chr(10), glyphs.newline)}", width, glyphs), Style(bold=True))

@@ -1,4 +1,4 @@
-"""What is missing: a line to name it on, and the paths of the store that fit what is typed."""
+"""The prompt for a missing document, and the paths of the store that match it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from recall_tui.widgets.lines import PointedList
 
 LITERALLY = "  literally"
 _NAMED = re.compile(r'"|.+:[0-9]+(-[0-9]+)?$')
-"""What is not part of a path: a text in quotes, or lines of a document."""
+"""Targets that are not paths: a quoted text, or lines of a document."""
 
 
 class TargetScreen(Dialog[str | None]):
-    """Gives back a path, lines of one, an id or a text; None when the person stepped out."""
+    """A prompt that returns a path, a path with lines, an id or a text, or None if closed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", show=False),
@@ -42,33 +42,33 @@ class TargetScreen(Dialog[str | None]):
         self._typed = ""
         self._listed = Paths((), are_all=True)
         self._is_listed = False
-        """The paths are those of what is typed."""
+        """The listed paths belong to the typed text."""
         self._is_chosen = False
-        """The chosen line was gone to."""
+        """The user moved to the chosen line."""
         self._is_taken = False
-        """Enter waits for the paths."""
+        """Enter was pressed and waits for the paths."""
 
     def compose(self) -> ComposeResult:
-        """The line above the list."""
+        """Yield the field and the list."""
         with Vertical(id="target") as box:
             box.border_title = "Which document is missing?"
             yield Input(placeholder='path, path:lines, id, or some of its text in "quotes"', compact=True)
             yield PointedList(id="targets")
 
     def on_mount(self) -> None:
-        """Take the next key, and begin with all paths."""
+        """Focus the field and list all paths."""
         self.set_focus(self.query_one(Input))
         self.post_message(Do("list_paths", ""))
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Ask for the paths that hold every word typed."""
+        """Ask for the paths that contain every typed word."""
         self._typed = event.value.strip()
         self._is_listed = self._is_chosen = self._is_taken = False
         self._fill()
         self.post_message(Do("list_paths", self._typed))
 
     def on_input_submitted(self) -> None:
-        """Give back the line that was gone to, or what is typed once its paths are known."""
+        """Return the chosen line, or the typed text once its paths are known."""
         row = self.query_one(PointedList).highlighted
         if self._is_chosen and row is not None:
             self.dismiss(self._lines()[row])
@@ -77,7 +77,7 @@ class TargetScreen(Dialog[str | None]):
             self._take()
 
     def _take(self) -> None:
-        """Give back what the typed text names, once that is known; of several documents one is to be chosen."""
+        """Return the target of the typed text once it is known. If several documents match, let the user choose."""
         if not self._is_listed and not _NAMED.match(self._typed):
             self._say("Looking it up …")
             return
@@ -94,15 +94,15 @@ class TargetScreen(Dialog[str | None]):
             self.dismiss(self._typed if row is None else self._lines()[row])
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Give back the one that was clicked."""
+        """Return the line that was clicked."""
         self.dismiss(self._lines()[event.option_index])
 
     def on_resize(self, _event: Resize) -> None:
-        """Another width has room for more or less of each path."""
+        """Fit the paths to the new width."""
         self.call_after_refresh(lambda: self._draw(self.query_one(PointedList).highlighted))
 
     def show_session(self, session: Session) -> None:
-        """Show the paths that were found for what is typed, which Enter may be waiting for."""
+        """Show the paths that match the typed text. Enter may be waiting for them."""
         result = result_of(session, Analysis("paths", self._typed), of=Paths)
         if result is None or self._is_listed:
             return
@@ -119,7 +119,7 @@ class TargetScreen(Dialog[str | None]):
         self.query_one(PointedList).step(rows)
 
     def action_complete(self) -> None:
-        """Write the chosen path into the line, to go on with its lines."""
+        """Write the chosen path into the field, so that line numbers can be added."""
         row = self.query_one(PointedList).highlighted
         if row is not None:
             field = self.query_one(Input)
@@ -127,21 +127,21 @@ class TargetScreen(Dialog[str | None]):
             field.cursor_position = len(field.value)
 
     def _paths(self) -> list[str]:
-        """The paths that hold every word typed: those at hand may have been found for less of it."""
+        """Return the paths that contain every typed word. The listed paths may belong to a shorter text."""
         words = self._typed.lower().split()
         return [path for path in self._listed.paths if all(word in path.lower() for word in words)]
 
     @property
     def _has_typed(self) -> bool:
-        """Return True if what is typed is the first line: it is not a path of the list."""
+        """True if the typed text is the first line, since it is not a listed path."""
         return bool(self._typed) and self._typed not in self._paths()
 
     def _lines(self) -> list[str]:
-        """What is typed, literally, unless it is a path of the list, and the paths."""
+        """Return the typed text, unless it is a listed path, and the paths."""
         return [*([self._typed] if self._has_typed else []), *self._paths()]
 
     def _fill(self) -> None:
-        """Show what there is to take; typed text is chosen where it is not a path."""
+        """Show the choices. Typed text is chosen if it names lines or a quoted text, or if no path matches."""
         lines, paths = self._lines(), self._paths()
         is_named = self._has_typed and (_NAMED.match(self._typed) is not None or not paths)
         first = lines.index(self._typed) if self._typed in paths else int(self._has_typed and not is_named)
@@ -155,7 +155,7 @@ class TargetScreen(Dialog[str | None]):
         self.query_one("#target").border_subtitle = text
 
     def _draw(self, chosen: int | None) -> None:
-        """Each line in the room that it has: paths lose their fronts, since they differ at their ends."""
+        """Draw each line. Paths are cut at the front, since they differ at the end."""
         view, lines, shown = self.query_one(PointedList), self._lines(), []
         if self._has_typed:
             typed = fit_place(blank(lines.pop(0)), "", view.room - len(LITERALLY), view.glyphs).rstrip()
@@ -165,7 +165,7 @@ class TargetScreen(Dialog[str | None]):
 
 
 def ending_with(typed: str, paths: Sequence[str]) -> list[str]:
-    """The paths that are what is typed, or end in it after a slash; one alone where it is that path.
+    """Return the paths that equal the typed text or end with it after a slash. An equal path is returned alone.
 
     >>> ending_with("budget.md", ["docs/budget.md", "docs/my-budget.md"])
     ['docs/budget.md']

@@ -1,4 +1,4 @@
-"""What is shown instead of the panes while there is no store to open."""
+"""The screen that replaces the panes while no store is open."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ from recall_tui.widgets.lines import PointedList, entitle
 if TYPE_CHECKING:
     from recall_core.contract.views import EmbedderView
 
-OFFER = "A store is one file with the texts and the vectors of the files you add, here {file}."
-KEPT = "{toml} exists and is kept: it names the embedder."
+OFFER = "A store is one file with the text and the vectors of the files you add: {file}."
+KEPT = "{toml} exists and is kept. It sets the embedder."
 KEYS = "Enter makes the store   Tab folder or embedder   Up Down select   ^q quits"
 FEW_KEYS = "Enter makes the store   Tab embedder   ^q quits"
 TITLE = "Recall"
 MOST_FOLDERS = 6
-FOLDER_CELLS = 70  # of a folder with its count, where there is room
-EDGES = 9  # cells of the screen that a list cannot have
-WIDE = 65  # cells from which an embedder's row says where it runs
+FOLDER_CELLS = 70  # width of a folder with its count, if there is room
+EDGES = 9  # cells of the screen that a list cannot use
+WIDE = 65  # width from which an embedder's row shows where it runs
 FIRST_CHOICE = ("local", "minilm", "hash")
-"""The embedder that is chosen at first: the best that is ready among those that are fast to begin with."""
+"""The embedder to select at first: the first of these that is ready. All start quickly; the best comes first."""
 
 
 class ChoiceList(PointedList, can_focus=True):
-    """A list whose choice follows the keys; Enter belongs to the screen."""
+    """A list whose choice follows the keys. Enter belongs to the screen."""
 
 
 class CreateLine(Static):
     """The last line: the keys, and a place to click."""
 
     def on_click(self, _event: Click) -> None:
-        """A click is an Enter."""
+        """Create the store, like Enter."""
         self.screen.action_create()  # type: ignore[attr-defined]  # its screen is a WelcomeScreen
 
 
 class WelcomeScreen(SizedScreen[None], Drawing):
-    """Says why there is no store. Where one can be made, a folder and an embedder are chosen."""
+    """The reason why there is no store. If one can be created, the user chooses a folder and an embedder."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "app.leave", "Quit", show=False),
@@ -89,7 +89,7 @@ class WelcomeScreen(SizedScreen[None], Drawing):
         self._embedders: tuple[EmbedderView, ...] = ()
 
     def compose(self) -> ComposeResult:
-        """The reason, and what is to be chosen or the command that helps."""
+        """Yield the reason, then the choices, or the command that helps."""
         yield Static(NO_ROOM, id="small", markup=False)
         with Vertical(id="welcome", classes="first" if self.can_create else "") as box:
             box.border_title = TITLE
@@ -110,14 +110,14 @@ class WelcomeScreen(SizedScreen[None], Drawing):
             yield CreateLine(self._keys(), id="create", markup=False)
 
     def on_mount(self) -> None:
-        """Look around for what can be chosen."""
+        """List the folders and the embedders."""
         if self.can_create:
             self._list_folders("")
             self.run_worker(self._list_embedders, group="embedders")  # type: ignore[arg-type]  # its type is too narrow
 
     def on_resize(self, _event: Resize) -> None:
-        """The rows are drawn for the new width, and the field has the focus again once it is seen."""
-        if self.query(CreateLine):  # none where no store can be made, and none is left once the workbench ends
+        """Draw the rows for the new width, and focus the field again once it is visible."""
+        if self.query(CreateLine):  # missing if no store can be created or the workbench is ending
             self.query_one("#ranks", Static).update(self._heading())
             self.query_one("#create", CreateLine).update(self._keys())
             self._draw_folders()
@@ -130,23 +130,23 @@ class WelcomeScreen(SizedScreen[None], Drawing):
             self.call_after_refresh(focus_again)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Do nothing unseen: without room, one line replaces everything."""
+        """Ignore actions while one line replaces the screen."""
         return self.has_room and super().check_action(action, parameters)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the folders by what is typed, unless it is a folder of the list."""
+        """Narrow the folders by the typed text, unless it is a listed folder."""
         if event.value not in self._folders:
             self._list_folders(event.value)
         else:
             self._draw_folders()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Say what the chosen embedder is good for."""
+        """Describe the chosen embedder."""
         if event.option_list.id == "embedders" and event.option_index < len(self._embedders):
             self._say_words(self._embedders[event.option_index])
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """A click on a folder takes it."""
+        """Take the folder that was clicked."""
         if event.option_list.id == "folders":
             self._take(event.option_index)
 
@@ -163,14 +163,14 @@ class WelcomeScreen(SizedScreen[None], Drawing):
             self._take(folders.highlighted)
 
     def action_step_out(self) -> None:
-        """Go back to the folder; there is no step further out, and none that loses what is typed."""
+        """Go back to the folder. There is no step further out, so that no typed text is lost."""
         if isinstance(self.focused, ChoiceList):
             self.query_one("#folder", Input).focus()
         else:
             self.notify("^q quits.")
 
     def action_create(self) -> None:
-        """Ask the application to make the store."""
+        """Ask the application to create the store."""
         embedder = self.chosen_embedder
         if not self.can_create or embedder is None:
             return
@@ -184,18 +184,18 @@ class WelcomeScreen(SizedScreen[None], Drawing):
         self.post_message(Do("create_first_store", FirstStore(folder, embedder["name"], settings), sends_text))
 
     def action_again(self) -> None:
-        """Ask the application to open the store once more."""
+        """Ask the application to open the store again."""
         if not self.can_create:
             self.post_message(Do("open_again"))
 
     @property
     def has_room(self) -> bool:
-        """False on a screen that shows one line instead."""
+        """False if the screen shows one line instead."""
         return not (self.has_class("-tiny") or self.has_class("-flat"))
 
     @property
     def chosen_embedder(self) -> EmbedderView | None:
-        """The embedder that is chosen."""
+        """The chosen embedder."""
         row = self.query_one("#embedders", ChoiceList).highlighted if self.can_create else None
         return self._embedders[row] if row is not None and row < len(self._embedders) else None
 
@@ -206,7 +206,7 @@ class WelcomeScreen(SizedScreen[None], Drawing):
     def _file(self) -> str:
         folder, name = self._spot
         if not name and opening.settings_there(self._store):
-            return "the one that recall.toml names"
+            return "the one set in recall.toml"
         name = name or "recall.db"
         return f"{name} in the current folder" if folder == "." else f"{folder}/{name}"
 
@@ -233,7 +233,7 @@ class WelcomeScreen(SizedScreen[None], Drawing):
         self._folders = folders
         self._draw_folders()
         wanted = folders if not typed or typed in folders else (typed, *folders)
-        count = partial(self._count, wanted)  # not a coroutine: Python warns on the shell of one that is never begun
+        count = partial(self._count, wanted)  # a function: Python warns about a coroutine that never starts
         self.run_worker(count, exclusive=True, group="count")  # type: ignore[arg-type]  # its type is too narrow
 
     async def _count(self, folders: Sequence[str]) -> None:
@@ -263,7 +263,7 @@ class WelcomeScreen(SizedScreen[None], Drawing):
 
     def _draw_folders(self) -> None:
         if not self.query("#folders"):
-            return  # the screen went while files were counted
+            return  # the screen closed while files were counted
         view = self.query_one("#folders", PointedList)
         typed = self.query_one("#folder", Input).value
         room = min(FOLDER_CELLS, self._room)

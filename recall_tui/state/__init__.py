@@ -1,1 +1,1 @@
-"""What the workbench knows, and how every event and every person changes it: pure, and without a screen."""
+"""The session: what the workbench knows, and how events and actions change it. Pure, without a screen."""

@@ -1,4 +1,4 @@
-"""What panes show, written as a shell command or as a query in RQL. Pure, and without a screen."""
+"""The content of panes as a shell command or as a query in RQL. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Edit(NamedTuple):
-    """A stretch of the text and what comes in its place."""
+    """A range of the text and its replacement."""
 
     start: int
     end: int
@@ -38,14 +38,14 @@ class Edit(NamedTuple):
 
 
 def has_option(key: str) -> bool:
-    """Return True when a query can decide this setting itself."""
+    """Return True if a query can set this setting itself."""
     return key in rql.options.OPTIONS
 
 
 def with_options(text: str, query: Query, options: Mapping[str, Value], *, limit: int | None = None) -> str:
-    """Write these options into the text, under the names that it has for them, and the LIMIT if one is given.
+    """Write these options into the text, under the names it already uses for them, and the LIMIT if given.
 
-    query: the tree of the text.
+    query: the syntax tree of the text.
     """
     tokens = [token for token in rql.lexer.tokenize(text) if token.kind != "end" and token.text != ";"]
     clause = _clause(tokens, "OPTION")
@@ -78,9 +78,9 @@ def with_options(text: str, query: Query, options: Mapping[str, Value], *, limit
 
 
 def as_query(words: str, config: Config, *, limit: int, options: Mapping[str, Value]) -> str:
-    """Return the query in RQL with the rows of a search for these words. Raises RqlError if there is none.
+    """Return the query in RQL that gives the rows of a search for these words. Raises RqlError if there is none.
 
-    options: settings that are moved; those that a query leaves out unless it says so are added to them.
+    options: changed settings. Settings that a query needs an explicit OPTION for are added to them.
     """
     said = {NAMES.get(key, key): value for key, value in options.items() if has_option(key)}
     if config.sparse_recall:
@@ -105,7 +105,7 @@ def as_query(words: str, config: Config, *, limit: int, options: Mapping[str, Va
 
 
 def _clause(tokens: list[Token], word: str) -> int | None:
-    """Find a clause's word among the tokens; a field or a metadata key of that name follows a point."""
+    """Return the last token that is this clause's keyword. After a point the word is a field or a metadata key."""
     places = [
         at
         for at, token in enumerate(tokens)
@@ -115,28 +115,28 @@ def _clause(tokens: list[Token], word: str) -> int | None:
 
 
 def _values(tokens: list[Token], clause: int | None, count: int) -> list[tuple[Token, Token]]:
-    """Return the options of the clause: each name with its value; between two of them is a comma."""
+    """Return the options of the clause, each name with its value. Options are separated by commas."""
     if clause is None:
         return []
     return [(tokens[clause + 1 + 3 * at], tokens[clause + 2 + 3 * at]) for at in range(count)]
 
 
 def _print_options(options: Mapping[str, Value]) -> str:
-    """`name value, name value`, as a query has them."""
+    """Return `name value, name value`, as in a query."""
     return rql.print.print_query(rql.ast.Query(table="chunk", options=tuple(options.items()))).partition(" OPTION ")[
         2
     ]
 
 
 def _break(text: str) -> str:
-    """Return what separates clauses: a line break where the query has several lines."""
+    """Return the separator of clauses: a line break if the query has several lines, else a blank."""
     return "\n" if "\n" in text.strip() else " "
 
 
 def command(session: Session, store: str | None) -> str:
-    """Return a `recall` command line for what the pane in front shows, or "" before there is an answer.
+    """Return a `recall` command line for the content of the active pane, or "" before there is an answer.
 
-    store: the --store value the workbench was opened with, or None when it was found from the current folder.
+    store: the --store value of the workbench, or None if the store was found from the current folder.
     """
     answer = session.results.answer
     if session.pane == "judge":
@@ -164,7 +164,7 @@ def command(session: Session, store: str | None) -> str:
 
 
 def commands(session: Session, store: str | None) -> str:
-    """Return the command of the pane; in front of the weights a second line, for what is drawn over all of them."""
+    """Return the command of the pane. The weights pane adds a second line, for its plots over all weights."""
     lines = [command(session, store)]
     if session.pane == "weights" and lines[0]:
         lines.append(_tune(session, store))
@@ -189,7 +189,7 @@ def _tune(session: Session, store: str | None) -> str:
 
 
 def _evaluation(session: Session, store: str | None) -> str:
-    """Return what measures the judged queries; where settings are moved, against what the saved ones give."""
+    """Return the command that measures the judged queries, compared with the saved settings if any are changed."""
     if judging.pointed_line(session) is None:
         return ""
     measure = judging.measure_of(session)
@@ -202,7 +202,7 @@ def _evaluation(session: Session, store: str | None) -> str:
 
 
 def _moved_settings(session: Session, config: Config) -> tuple[str, ...]:
-    """Return the settings that differ from those that the question has when nothing is moved."""
+    """Return the settings that differ from those the question has without changes."""
     return assignments(by_name(differences(config, session.weights.plain)))
 
 
@@ -219,12 +219,12 @@ def _question(plan: Plan, rql: str | None) -> list[str]:
 
 
 def join_command(store: str | None, *words: str) -> str:
-    """Return a command as it is typed, with the store where one was named."""
+    """Return a command as typed, with the store if one was named."""
     return shell.in_store(shell.join(["recall", *words]), store or None)
 
 
 def explain_command(session: Session, store: str | None) -> str:
-    """Return a `recall` command line for the tab, or "" where it has nothing to say yet."""
+    """Return a `recall` command line for the tab, or "" if it has nothing to show yet."""
     if session.results.answer is None:
         return ""
     match session.view:
@@ -240,7 +240,7 @@ def explain_command(session: Session, store: str | None) -> str:
 
 
 def _explain(session: Session) -> list[str]:
-    """Return the command for the ledger of the chunk; with another chunk where the two are compared."""
+    """Return the command for the ledger of the chunk, or for its comparison with another chunk."""
     chunk, analysis = chunk_of(session), compare_analysis(session) if session.view == "compare" else None
     if not chunk:
         return []
@@ -249,7 +249,7 @@ def _explain(session: Session) -> list[str]:
 
 
 def _listing(session: Session) -> tuple[str, ...]:
-    """Return the rows that are listed."""
+    """Return the flags for the listed rows."""
     answer = session.results.answer
     return _k(session) if answer is None or answer.plan.rql is not None else ("--k", str(answer.plan.limit))
 
@@ -272,7 +272,7 @@ def _whynot(session: Session) -> list[str]:
 
 
 def _get(session: Session) -> list[str]:
-    """Return the document, or those of its lines that are shown."""
+    """Return the command for the document, or for its visible lines."""
     passage = value_of(session, passage_analysis(session), DocumentPassage)
     if passage is None:
         return []
@@ -290,9 +290,9 @@ def _k(session: Session) -> tuple[str, ...]:
 
 
 def _asked_question(session: Session, flags: tuple[str, ...]) -> list[str]:
-    """Flags, moved settings, and last the question."""
+    """Return the flags, the changed settings, and last the question."""
     answer = session.results.answer
-    assert answer is not None  # noqa: S101 - the caller looked
+    assert answer is not None  # noqa: S101 - the caller checked
     plan, said = answer.plan, [*flags]
     given = {flag.partition("=")[0] for flag in flags}
     for assignment in _moved_settings(session, plan.config):

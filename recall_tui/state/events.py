@@ -1,4 +1,4 @@
-"""Everything that the threads tell the session."""
+"""The events that threads send to the session."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from recall_tui.state.records import Chart, Packing, Waiting
 
 Ranks: TypeAlias = Mapping[int, int | None]
-"""By row of the list: its rank under the saved settings, None where it has none. Empty while those hold."""
+"""Rank under the saved settings by row of the list, None without one. Empty while the saved settings apply."""
 Spans: TypeAlias = tuple[tuple[int, int], ...]
 """Half-open ranges of code points, in order."""
 
 
 class StoreOpened(NamedTuple):
-    """The store is open, or has changed."""
+    """The store was opened, or it changed."""
 
     info: StoreInfo
     config: Config | None = None
-    """The saved settings; None when only the figures changed."""
+    """The saved settings, or None if only the figures changed."""
     toml: Path | None = None
-    """Where they are saved."""
+    """The file of the saved settings."""
     is_altered: bool = False
-    """It has other documents or judgements than were last reported, and has come to rest."""
+    """Its documents or judgements differ from the last report, and the writer is idle."""
     judged: str = ""
-    """The digest of what is judged in it."""
+    """Digest of its judgements."""
     is_written: bool = False
-    """Something was written since the last report, if only the same again."""
+    """Something was written since the last report, even if it is the same again."""
     upgrade: str = ""
-    """What opening it has changed, where it was of an earlier version."""
+    """What opening it changed, if it had an earlier schema."""
 
 
 class Answered(NamedTuple):
@@ -52,18 +52,18 @@ class Answered(NamedTuple):
     states: Mapping[str, State]
     at: float
     plain: Config | None = None
-    """The settings of the question when no weight is moved."""
+    """The settings of the question without changed weights."""
     fixed: tuple[str, ...] = ()
-    """The settings that the question itself names, so that moving them changes nothing."""
+    """Settings that the question itself sets, so that changing them has no effect."""
     before: Mapping[int, int | None] = {}
     question: int = 0
-    """A weight that was moved meanwhile makes the generation old, and the question stay."""
+    """Number of the question. A changed weight makes only the generation old."""
     matched: Mapping[str, Spans] = {}
-    """Where words of the question are in titles and headings, by their text."""
+    """Spans of the query's words in titles and headings, by their text."""
     passages: Mapping[str, PassageView] = {}
-    """Of the rows that are seen, by chunk.id."""
+    """Passages of the visible rows, by chunk.id."""
     with_words: int | None = None
-    """Rows of the whole ranking that hold a word of the question."""
+    """Number of rows in the whole ranking that contain a word of the query."""
 
 
 class Reweighed(NamedTuple):
@@ -91,7 +91,7 @@ class Fetched(NamedTuple):
 
 
 class Cited(NamedTuple):
-    """The passages of rows that came into view, by chunk.id. matched: as in `Answered`, of their headings."""
+    """The passages of newly visible rows, by chunk.id. matched: as in `Answered`, for their headings."""
 
     question: int
     passages: Mapping[str, PassageView]
@@ -99,16 +99,18 @@ class Cited(NamedTuple):
 
 
 class Charted(NamedTuple):
-    """Every weight of the answer's two signals has been looked at. A weight that moved meanwhile changes nothing."""
+    """The chart of the answer's two signals over all weights. It stays valid if a weight changed meanwhile."""
 
     question: int
     chart: Chart
 
 
 class Repacked(NamedTuple):
-    """The context of an answer at one budget. block_tokens: tokens of each block's text, without its header.
+    """The context of an answer at one budget.
 
-    packing: as it was done, without what waits.  waiting: pins and drops that are not among the candidates.
+    block_tokens: tokens of each block's text, without its header.
+    packing: as done, without the chunks that wait.
+    waiting: pins and drops that are not among the candidates.
     """
 
     generation: int
@@ -119,27 +121,27 @@ class Repacked(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A question that has no answer, however often a weight was moved since it was asked."""
+    """A question has no answer. Weights changed since it was asked do not matter."""
 
     question: int
     error: RecallError
 
 
 class Learned(NamedTuple):
-    """What the store said to a lookup."""
+    """The store's answer to a lookup."""
 
     lookup: Lookup
     entry: LookupResult
 
 
 class Unread(NamedTuple):
-    """recall.toml has changed and cannot be read; the settings that were read before hold."""
+    """recall.toml changed and cannot be read. The settings read before still apply."""
 
     error: ConfigError
 
 
 class Waits(NamedTuple):
-    """What recall.toml says waits to be accepted; until then questions go by words alone."""
+    """Settings in recall.toml wait to be accepted. Until then questions use only the lexical signal."""
 
     error: ConfigError
 
@@ -151,19 +153,19 @@ class Unusable(NamedTuple):
 
 
 class Advanced(NamedTuple):
-    """An ingest run moved on."""
+    """An ingest run made progress."""
 
     meter: Meter
 
 
 class Held(NamedTuple):
-    """An ingest run pauses, or goes on."""
+    """An ingest run paused or resumed."""
 
     is_held: bool
 
 
 class Changed(NamedTuple):
-    """Something below a watched folder has changed and come to rest; 0 places: the watch has begun."""
+    """Files changed below a watched folder, and the changes have stopped. places: 0 when the watch starts."""
 
     places: int
 
@@ -175,14 +177,14 @@ class Unwatched(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """An ingest run is over: with its figures, with an error, or with neither when it was cancelled."""
+    """An ingest run ended: with its figures, with an error, or cancelled without either."""
 
     view: IngestView | None
     error: RecallError | None
 
 
 class AnalysisDone(NamedTuple):
-    """An analysis is done: what it found, or why it cannot be done."""
+    """An analysis is done. result: its result, or the error."""
 
     analysis: Analysis
     stamp: Stamp
@@ -190,7 +192,7 @@ class AnalysisDone(NamedTuple):
 
 
 class AnalysisMoved(NamedTuple):
-    """A long analysis has done so many of its steps."""
+    """A long analysis made progress. done, total: steps."""
 
     analysis: Analysis
     done: int
@@ -198,7 +200,7 @@ class AnalysisMoved(NamedTuple):
 
 
 class TaskDone(NamedTuple):
-    """A task is done. summary: what it did, in a line; error: why it did not."""
+    """A task is done. summary: its result in a line; error: why it failed."""
 
     name: str
     summary: str
@@ -206,14 +208,14 @@ class TaskDone(NamedTuple):
 
 
 class TaskMoved(NamedTuple):
-    """A task under way has come this far."""
+    """A running task made progress."""
 
     name: str
     progress: Progress
 
 
 class Ran(NamedTuple):
-    """A command line is done: its exit code, and what it wrote."""
+    """A command line is done: its exit code and its output."""
 
     line: str
     code: int

@@ -1,4 +1,4 @@
-"""The tabs of the explain pane: what each asks of the store, what it gets, and the fixes tried. Pure."""
+"""The tabs of the explain pane: their analyses, the results, and the applied fixes. Pure."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 DIGITS = 12
 MarkKind = Literal["term", "keyword", "name", "string", "comment", "heading"]
-"""What a stretch of a document is: a word of the question, or what its language makes of it."""
+"""Kind of a range in a document: a word of the query, or a token of its language."""
 
 
 class RowsAround(NamedTuple):
-    """What is around a row, as far as the sentence above its ledger needs it."""
+    """The rows around a row, for the sentence above its ledger."""
 
     chunks: int
-    """Of the whole store."""
+    """Number in the whole store."""
     first: Mapping[int, tuple[str, ...]]
-    """The phrases of the question that each of the first rows holds, by rank; empty where rows are documents."""
+    """The query's phrases in each of the first rows, by rank. Empty if rows are documents."""
     df: Mapping[str, int]
-    """How many chunks hold each phrase of the question."""
+    """Number of chunks that contain each phrase of the query."""
     held: tuple[str, ...] = ()
-    """The phrases of the question that the row holds."""
+    """The query's phrases in the row."""
     above: Hit | None = None
     """The row right above."""
     held_above: tuple[str, ...] = ()
@@ -39,34 +39,34 @@ class RowsAround(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """The result of a ledger: what `recall explain CHUNK --json` says under `explanation`, and the rows around it."""
+    """The result of a ledger: `explanation` of `recall explain CHUNK --json`, and the rows around it."""
 
     view: ExplanationView
     around: RowsAround | None = None
 
 
 class Comparison(NamedTuple):
-    """Two chunks side by side: what `recall explain A --vs B --json` says under `explanation`."""
+    """Two chunks side by side: `explanation` of `recall explain A --vs B --json`."""
 
     view: ExplanationView
 
 
 class Funnel(NamedTuple):
-    """What `recall trace --json` says under `trace`."""
+    """The `trace` of `recall trace --json`."""
 
     view: TraceView
 
 
 class FixOffer(NamedTuple):
-    """One thing that brings in what is missed, as the workbench can do it. Fields that change nothing are empty."""
+    """A fix that brings in the missing target, as the workbench applies it. Fields that change nothing are empty."""
 
     kind: str
     change: str
     command: str
     doubt: str = ""
-    """The next smaller change, which would not do."""
+    """The next smaller change, which is not enough."""
     proof: str = ""
-    """Where the target is with it."""
+    """Place of the target with the fix."""
     text: str | None = None
     filter: str | None = None
     settings: Tweaks = MappingProxyType({})
@@ -76,18 +76,18 @@ class FixOffer(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """What `recall whynot --json` says under `whynot`, of the list, or of the context where the list has it."""
+    """The `whynot` of `recall whynot --json`, for the list, or for the context if the list has the target."""
 
     view: WhyNotView
     in_list: bool
-    """The list shows it, so that the context was asked."""
+    """The list has the target, so the analysis is about the context."""
     remedies: tuple[FixOffer, ...] = ()
     k: int | None = None
-    """How many rows the list may have; None where nothing bounds it."""
+    """Most rows of the list, or None without a limit."""
 
 
 class LineMark(NamedTuple):
-    """A stretch of a line, in its code points."""
+    """A range of a line, in its code points."""
 
     start: int
     end: int
@@ -104,7 +104,7 @@ class PassageLine(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A chunk by its place in the document."""
+    """A chunk and its place in the document."""
 
     id: str
     offset: int
@@ -113,11 +113,11 @@ class Stretch(NamedTuple):
     line_end: int
     tokens: int
     place: str | None = None
-    """Where the file has it, where its lines are not the file's; of a record for all of it."""
+    """Place in the file if the lines are not those of the file. For a record, the place of the whole record."""
 
 
 class DocumentPassage(NamedTuple):
-    """A document around one of its chunks. from_start, to_end: nothing is left out on that side."""
+    """A document around one of its chunks. from_start, to_end: nothing is cut on that side."""
 
     path: str
     chunk_id: str
@@ -128,13 +128,13 @@ class DocumentPassage(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """Paths of documents that hold every typed word. are_all: False where there are more of them."""
+    """Paths of documents that contain every typed word. are_all: False if there are more."""
 
     paths: tuple[str, ...]
     are_all: bool
 
 
-# What is wanted.
+# Analyses.
 
 
 def chunk_of(session: Session) -> str:
@@ -147,12 +147,12 @@ def chunk_of(session: Session) -> str:
 
 
 def short(chunk_id: str) -> str:
-    """Return as many digits of an id as a person has to see, and a command to be given."""
+    """Return the first digits of an id, enough for display and for a command."""
     return chunk_id[:DIGITS]
 
 
 def ledger_analysis(session: Session) -> Analysis | None:
-    """Return the analysis that takes the selected hit's score apart."""
+    """Return the analysis that explains the selected hit's score."""
     return Analysis("ledger", chunk) if (chunk := chunk_of(session)) else None
 
 
@@ -163,7 +163,7 @@ def passage_analysis(session: Session) -> Analysis | None:
 
 
 def whynot_analysis(session: Session) -> Analysis | None:
-    """Return the analysis that looks for what is missed. Its context depends on budget, pins and drops."""
+    """Return the analysis of the missing target. For the context it depends on budget, pins and drops."""
     if not session.results.sought or session.results.answer is None:
         return None
     return Analysis(
@@ -179,7 +179,7 @@ def funnel_analysis(session: Session) -> Analysis | None:
 
 
 def other_hit(session: Session) -> Hit | None:
-    """Return the hit to compare with: the marked one, else the one above, of the first the one below."""
+    """Return the hit to compare with: the marked one, else the one above, or below for the first row."""
     chunk, marked, selected = chunk_of(session), session.results.marked, session.results.selected
     if marked is not None and marked.chunk is not None and marked.chunk.id != chunk:
         return marked
@@ -208,7 +208,7 @@ _ANALYSES = {
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """Yield what is to be found out for the view in front."""
+    """Yield the analyses for the open tab."""
     if session.results.picking is not None:
         yield Analysis("paths", session.results.picking)
     if not is_seen(session, "explain"):
@@ -218,27 +218,27 @@ def wants(session: Session) -> Iterator[Analysis]:
             yield analysis
 
 
-# What a person does.
+# Actions.
 
 
 def turn_to(session: Session, view: View) -> Session:
-    """Return the session with the explain pane in front, at this tab."""
+    """Return the session with this tab of the explain pane open."""
     return focus_pane(session, "explain")._replace(view=view)
 
 
 def step_view(session: Session, tabs: int) -> Session:
-    """Return the session that many tabs further, round the ends."""
+    """Return the session `tabs` tabs further, wrapping around."""
     return session._replace(view=VIEWS[(VIEWS.index(session.view) + tabs) % len(VIEWS)])
 
 
 def seek_target(session: Session, target: str) -> Session:
-    """Return the session at the tab that says why the target is not there."""
+    """Return the session at the tab that explains why the target is missing."""
     fresh = session._replace(results=session.results._replace(sought=target), cursors={**session.cursors, "fixes": 0})
     return turn_to(fresh, "whynot")
 
 
 def toggle_mark(session: Session) -> Session:
-    """Mark the selected hit, to compare others with it; marking it again takes the mark off."""
+    """Mark the selected hit for comparison, or remove its mark."""
     hit: Hit | None = session.results.hit
     if hit is None or hit.chunk is None:
         return session
@@ -251,12 +251,12 @@ Value = TypeVar("Value")
 
 
 def whynot_of(session: Session) -> Missing | None:
-    """Return what was found out about what is missed, where it was."""
+    """Return the analysis of the missing target, if it is done."""
     return value_of(session, whynot_analysis(session), Missing)
 
 
 def chosen_remedy(session: Session) -> FixOffer | None:
-    """Return the fix that the cursor is on."""
+    """Return the fix under the cursor."""
     whynot = whynot_of(session)
     if session.view != "whynot" or whynot is None or not whynot.remedies:
         return None
@@ -264,13 +264,13 @@ def chosen_remedy(session: Session) -> FixOffer | None:
 
 
 def is_doable(remedy: FixOffer) -> bool:
-    """Return True when the workbench can make the change; else it is for the command line alone."""
+    """Return True if the workbench can apply the fix. Other fixes need the command line."""
     is_asked = remedy.text is not None or remedy.filter is not None
     return bool(is_asked or remedy.settings or remedy.k or remedy.budget_tokens or remedy.pin)
 
 
 def apply_fix(session: Session, remedy: FixOffer, at: float) -> Session:
-    """Return the session under the fix. at: seconds on the caller's clock, for a text that is asked again."""
+    """Return the session with the fix applied. at: seconds on the caller's clock, for a text that is asked again."""
     fresh = weighing.move_settings(session, remedy.settings) if remedy.settings else session
     if remedy.k is not None:
         fresh = weighing.set_moves(fresh, Moved(fresh.weights.tweaks, remedy.k))
@@ -289,9 +289,10 @@ def apply_fix(session: Session, remedy: FixOffer, at: float) -> Session:
 
 
 def fixes_in_force(session: Session) -> tuple[Tried, ...]:
-    """Return the fixes that are being tried, the newest last: of each, something is as it or a later one made it.
+    """Return the applied fixes, newest last.
 
-    One is over, too, once what it changed was changed back in another pane, or into something else.
+    A fix counts while at least one of its changes still has the value that it, or a later fix, set. It ends when its
+    changes were reverted or replaced in another pane.
     """
     now, fixes = _parts(_state(session)), session.weights.applied
     made = [_parts(fix.after) for fix in fixes]
@@ -303,7 +304,7 @@ def fixes_in_force(session: Session) -> tuple[Tried, ...]:
 
 
 def take_fix_back(session: Session, at: float, *, whole: bool = False) -> Session:
-    """Take back the newest fix that is being tried, or, whole, all of them. The rest stays as it is."""
+    """Undo the newest applied fix, or all of them if `whole`. Other changes stay."""
     fixes = fixes_in_force(session)
     left = () if whole else fixes[:-1]
     state = _state(session)
@@ -333,7 +334,7 @@ def _state(session: Session) -> FixState:
 
 
 def _parts(state: FixState) -> dict[str, object]:
-    """Return a state taken apart, by the name of each part; what is not there has none."""
+    """Return the parts of a state by name. Absent parts are left out."""
     return {
         "text": state.text,
         "filter": state.filter,
@@ -346,14 +347,14 @@ def _parts(state: FixState) -> dict[str, object]:
 
 
 def _parts_left(fix: Tried, now: dict[str, object]) -> list[str]:
-    """Return the parts that a fix changed and that are not what they were before it."""
+    """Return the parts that a fix changed and that still differ from their values before it."""
     before, after = _parts(fix.before), _parts(fix.after)
     changed = [part for part in {**before, **after} if before.get(part) != after.get(part)]
     return [part for part in changed if now.get(part) != before.get(part)]
 
 
 def _without(now: FixState, fix: Tried) -> FixState:
-    """Return a state in which all that is as a fix made it is as it was before; the rest stays."""
+    """Return a state in which every part set by the fix has its value from before. Other parts stay."""
     before, after = fix.before, fix.after
     tweaks, earlier, later = now.moved.tweaks, before.moved.tweaks, after.moved.tweaks
     settings = {key: _back(tweaks.get(key), earlier.get(key), later.get(key)) for key in weighing.KEYS}
@@ -375,6 +376,6 @@ def _back(now: Value, before: Value, after: Value) -> Value:
 
 
 def _marks(now: tuple[str, ...], before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, ...]:
-    """Pins, or what is forced out, without what came into them and with what left them."""
+    """Return pins or drops without those that the fix added and with those that it removed."""
     kept = tuple(each for each in now if each in before or each not in after)
     return kept + tuple(each for each in before if each not in after and each not in kept)

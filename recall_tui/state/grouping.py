@@ -1,4 +1,4 @@
-"""The rows of a list below their documents: in which order they are painted, and on which lines. Pure."""
+"""The rows of a list below their documents: their order and their lines on the screen. Pure."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ if TYPE_CHECKING:
     from recall_core.retrieve.answer import Answer
 
 MOST_GROUPED = 2_000
-"""Rows of a list that are grouped; those behind them follow by rank."""
+"""Most rows that are grouped. Rows after them follow by rank."""
 
 
 class ListLine(NamedTuple):
-    """What is painted on a line. place: of a row. part: which line of the row, or None for the heading above it."""
+    """The content of a line. place: of a row. part: line within the row, or None for the heading above it."""
 
     place: int
     part: int | None
 
 
 class Grouping(NamedTuple):
-    """Where each row of a list is painted. A row counts by its rank, a place by the order on the screen, both from 0.
+    """The order in which rows are drawn. A row is numbered by rank, a place by its order on the screen, both from 0.
 
-    Without groups the two are the same, as they are for the rows behind those that are grouped.
+    Without groups, and for rows after the grouped ones, both numbers are the same.
     """
 
     order: tuple[int, ...] = ()
-    """The grouped rows as they are painted."""
+    """The grouped rows in the order in which they are drawn."""
     places: tuple[int, ...] = ()
     """The place of each of these rows."""
     starts: tuple[int, ...] = ()
-    """Places below a heading: of the first row of each document, and of the first row that is not grouped."""
+    """Places right below a heading: the first row of each document, and the first row that is not grouped."""
 
     def row(self, place: int) -> int:
         """Return the row at a place."""
@@ -44,7 +44,7 @@ class Grouping(NamedTuple):
         return self.places[row] if row < len(self.places) else row
 
     def rows(self, first: int, end: int) -> list[int]:
-        """Return the rows at the places from first to end (exclusive), the best rank first."""
+        """Return the rows at the places from first to end (exclusive), best rank first."""
         return sorted(map(self.row, range(first, end)))
 
     def line(self, place: int, height: int) -> int:
@@ -52,7 +52,7 @@ class Grouping(NamedTuple):
         return place * height + bisect_right(self.starts, place)
 
     def at(self, line: int, height: int) -> ListLine:
-        """Return what is painted on a line; those behind the last row count on, as if there were more rows."""
+        """Return the content of a line. Lines after the last row are counted as if there were more rows."""
         headings = bisect_right(range(len(self.starts)), line, key=lambda at: self.starts[at] * height + at)
         if not headings:
             return ListLine(*divmod(line, height))
@@ -64,7 +64,7 @@ class Grouping(NamedTuple):
         return ListLine(start + place, part)
 
     def group(self, place: int) -> range:
-        """Return the places of the rows below the same heading; none where no document is above them."""
+        """Return the places of the rows below the same heading, or none if they are not below a document."""
         if place >= len(self.order):
             return range(0)
         group = bisect_right(self.starts, place)
@@ -77,9 +77,9 @@ BY_RANK = Grouping()
 
 
 def group_rows(documents: Sequence[object], rows: int) -> Grouping:
-    """Return a list of so many rows below their documents: these by their best rank, the rows of each by rank.
+    """Group `rows` rows by document: documents by their best rank, the rows of each by rank.
 
-    documents: those of the first rows, in the order of their ranks.
+    documents: of the first rows, by rank.
     """
     groups: dict[object, list[int]] = {}
     for row, document in enumerate(documents):
@@ -96,7 +96,7 @@ def group_rows(documents: Sequence[object], rows: int) -> Grouping:
 
 
 def grouping_of(answer: Answer, first: int, rows: int) -> Grouping:
-    """Group the listed rows by document; by rank where `why_not` has a reason. first: the rank before them."""
+    """Group the listed rows by document, or by rank if `why_not` has a reason. first: the rank before them."""
     if answer.pool is None or answer.ranked is None or answer.plan.table == "doc":
         return BY_RANK
     positions = answer.ranked.order[first : first + min(rows, MOST_GROUPED)]
@@ -104,7 +104,7 @@ def grouping_of(answer: Answer, first: int, rows: int) -> Grouping:
 
 
 def why_not(answer: Answer) -> str:
-    """Return why the rows of an answer are not grouped by document; "" where they can be."""
+    """Return why the rows of an answer cannot be grouped by document, or ""."""
     if answer.plan.table == "doc":
         return "Not grouped: each row is a document."
-    return "" if answer.ranked is not None else "Not grouped: only rows with scores are."
+    return "" if answer.ranked is not None else "Not grouped: the rows have no scores."

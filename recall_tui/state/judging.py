@@ -1,4 +1,4 @@
-"""Judged queries: their grades, their measures, and the grading of a row. Pure, and without a screen."""
+"""Judged queries: their grades, their measures, and the grading of a row. Pure."""
 
 from __future__ import annotations
 
@@ -29,56 +29,56 @@ if TYPE_CHECKING:
     from recall_core.retrieve.answer import Answer
 
 MEASURES = ("ndcg@10", "mrr", "map", "p@10", "recall@10", "recall@100")
-"""What the judge pane can show of each query, the first one first."""
+"""Measures of the judge pane, in the order in which they are shown."""
 UNITS: Mapping[Unit, str] = {"chunk": "chunks", "doc": "docs"}
-"""What a figure is of, in few cells."""
-BOARD_ROWS = 12  # of the pane in front, with something measured
-TOP = 10  # rows that people read: what is missed is not among them, and so many are looked at for judged@10
+"""Short names of the units that a figure counts."""
+BOARD_ROWS = 12  # of the active pane with a board
+TOP = 10  # rows that people read; documents below them are missed, and judged@10 counts them
 
 
 class JudgedQueries(NamedTuple):
-    """Every judged query, and the judgements of each by path."""
+    """Every judged query, with its judgements by path."""
 
     texts: Mapping[str, str]
     ids: Mapping[str, str]
-    """From the words of a query to its id."""
+    """Id of a query by its words."""
     places: Mapping[str, Mapping[str, tuple[Judgement, ...]]]
     digest: str = ""
-    """Of all of them as they were read."""
+    """Digest of all of them as read."""
 
 
 class Missed(NamedTuple):
-    """A relevant document or chunk that is not in the top ten. rank: None where it is not among the ranked ones."""
+    """A relevant document or chunk outside the top ten. rank: None if it is not ranked."""
 
     path: str
     grade: int
     rank: int | None
     depth: int | None = None
-    """How many ranked ones were looked at, where that is as deep as the board goes: it may be below."""
+    """Number of ranked rows searched, if that is the depth of the board: it may rank lower."""
     lines: tuple[int, int] | None = None
-    """Of a chunk, its first and last line."""
+    """First and last line of a chunk."""
 
     @property
     def place(self) -> str:
-        """What names it: a path, with its lines where it is a chunk."""
+        """Its name: a path, with lines for a chunk."""
         return self.path if self.lines is None else f"{self.path}:{self.lines[0]}-{self.lines[1]}"
 
 
 class QueryLine(NamedTuple):
-    """One query on the board. before: its values under the saved settings, where others hold."""
+    """A query on the board. before: its values under the saved settings, if others apply."""
 
     query: str
     text: str
     values: Mapping[str, float]
     before: Mapping[str, float]
     judged: float | None
-    """The share of its top ten that is judged."""
+    """Judged share of its top ten."""
     relevant: int
     missed: tuple[Missed, ...]
 
 
 class Figure(NamedTuple):
-    """A measure over all queries, and how it compares with the saved settings: as `recall eval` gives both."""
+    """A measure over all queries, and its difference from the saved settings, as in `recall eval`."""
 
     mean: float
     low: float
@@ -93,7 +93,7 @@ class Figure(NamedTuple):
 
 
 class Board(NamedTuple):
-    """All judged queries under the settings as they are. is_moved: they are not the saved. unit: of all."""
+    """All judged queries under the current settings. is_moved: these differ from the saved ones. unit: of all."""
 
     lines: tuple[QueryLine, ...]
     figures: Mapping[str, Figure]
@@ -105,18 +105,18 @@ class Board(NamedTuple):
     unit: Unit = "doc"
 
 
-# What is wanted, and what is known.
+# Analyses and their results.
 
 
 def board_analysis(session: Session) -> Analysis:
-    """Return the analysis that measures all judged queries under the moved settings and under the saved ones."""
+    """Return the analysis that measures all judged queries under the changed and the saved settings."""
     saved = session.weights.saved
     values = "" if saved is None else "\n".join(f"{key}={getattr(saved, key)}" for key in KEYS)
     return Analysis("board", "\n".join(assignments(session.weights.tweaks)), values)
 
 
 def line_analysis(session: Session) -> Analysis | None:
-    """Return the analysis that measures the question on the screen alone; None unless it has a relevant document."""
+    """Return the analysis that measures only the current query, or None unless it has a relevant document."""
     query, analysis = query_here(session), board_analysis(session)
     grades = (each.grade for judgements in judgements_here(session).values() for each in judgements)
     if query is None or not any(grade > 0 for grade in grades):
@@ -125,20 +125,20 @@ def line_analysis(session: Session) -> Analysis | None:
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """Yield all judgements, since any row may have one; the board while it is seen and nothing is ingested."""
+    """Yield the grades, since any row may have one, and the board while it is visible and no ingest is running."""
     yield Analysis("grades")
     known = judged_queries(session)
     if known is None or not is_seen(session, "judge") or is_ingesting(session) or not has_relevant(known):
         return
     if session.judge.gradings:
-        return  # the store is about to know more, or calls the query by another id
+        return  # the store is about to change, perhaps with another id for the query
     if (line := line_analysis(session)) is not None:
         yield line
     yield board_analysis(session)
 
 
 def judged_queries(session: Session) -> JudgedQueries | None:
-    """Return the judgements with the grades that are on their way into the store; None while none were read."""
+    """Return the judgements with the grades still being written, or None before they are read."""
     known = latest(session, "grades", JudgedQueries)
     if known is None or isinstance(known, RecallError):
         return None
@@ -148,18 +148,18 @@ def judged_queries(session: Session) -> JudgedQueries | None:
 
 
 def has_relevant(known: JudgedQueries) -> bool:
-    """Return True when some query has a document with a grade above 0: only then is there something to measure."""
+    """Return True if a query has a document with a grade above 0, so that there is something to measure."""
     return any(each.grade > 0 for paths in known.places.values() for found in paths.values() for each in found)
 
 
 def is_measurable(session: Session) -> bool:
-    """Return True while some grade is above 0, or before that is known."""
+    """Return True if a grade is above 0, or before grades are known."""
     known = judged_queries(session)
     return known is None or has_relevant(known)
 
 
 SEARCH_FIRST = (
-    "To begin: search for something ({focus_pane('query')}), then grade its results with {switch_grading}, "
+    "To start: search for something ({focus_pane('query')}), then grade its results with {switch_grading}, "
     "or import judgements with {import_judgements}."
 )
 GRADE_ABOVE_0 = (
@@ -167,15 +167,15 @@ GRADE_ABOVE_0 = (
     "result 3 2 1."
 )
 GRADE_FIRST = (
-    "To begin: after {switch_grading}, {grade(3)} {grade(2)} {grade(1)} {grade(0)} grade the selected result "
+    "To start: after {switch_grading}, {grade(3)} {grade(2)} {grade(1)} {grade(0)} grade the selected result "
     "3 2 1 0; {import_judgements} imports judgements."
 )
 
 
 def first_step(session: Session) -> str:
-    """Return how to begin while nothing is judged that can be measured; "" before that is known.
+    """Return how to start if no query can be measured, or "" before that is known.
 
-    Ids of actions stand for their keys.
+    Ids of actions are placeholders for their keys.
     """
     known = judged_queries(session)
     if known is None or has_relevant(known):
@@ -188,24 +188,24 @@ def first_step(session: Session) -> str:
 
 
 def board(session: Session) -> Board | RecallError | None:
-    """Return the newest board, which may be of earlier settings or judgements; None if nothing can be measured."""
+    """Return the newest board, perhaps of earlier settings or judgements, or None if nothing can be measured."""
     return latest(session, "board", Board) if is_measurable(session) else None
 
 
 def is_current(session: Session) -> bool:
-    """Return True when the board is of these settings and judgements."""
+    """Return True if the board is of the current settings and judgements."""
     return result_of(session, board_analysis(session), Board) is not None
 
 
 def headway(session: Session) -> tuple[int, int] | None:
-    """Return how many queries of how many the wanted board has; None while none is under way."""
+    """Return the progress of the wanted board as (done, total) queries, or None while none is running."""
     if session.analysing is None or session.analysing[0] != board_analysis(session) or is_current(session):
         return None
     return session.analysing[1:] if is_measurable(session) else None
 
 
 def words_of(answer: Answer | None) -> str:
-    """Return what results of this answer are judged for: its words, or those of the signals of a query in RQL."""
+    """Return the words that results of this answer are judged for. For RQL, the words of its signals."""
     if answer is None:
         return ""
     plan = answer.plan
@@ -215,19 +215,19 @@ def words_of(answer: Answer | None) -> str:
 
 
 def query_here(session: Session) -> str | None:
-    """Return the id of the judged query that the answer belongs to, None where it is not judged."""
+    """Return the id of the judged query of the answer, or None if it is not judged."""
     known = judged_queries(session)
     return None if known is None else known.ids.get(words_of(session.results.answer))
 
 
 def judgements_here(session: Session) -> Mapping[str, tuple[Judgement, ...]]:
-    """By path: the judgements of the question that the rows answer."""
+    """Return the judgements of the answered query, by path."""
     known = judged_queries(session)
     return {} if known is None else known.places.get(known.ids.get(words_of(session.results.answer), ""), {})
 
 
 def grade_of(judgements: Mapping[str, tuple[Judgement, ...]], hit: Hit, table: Table) -> int | None:
-    """Return the grade of a row of this table, None without any."""
+    """Return the grade of a row of this table, or None."""
     standing = judgements.get(hit.doc.path)
     return grade_of_chunk(standing, spot_of(hit, table)) if standing else None
 
@@ -240,7 +240,7 @@ def sign(grade: int | None) -> str:
 
 
 def spot_of(hit: Hit, table: Table) -> Spot:
-    """Return where a row's chunk is; the whole document where the row is one, whichever chunk speaks for it."""
+    """Return the place of a row's chunk, or the whole document if the row is a document."""
     return (
         Spot(hit.doc.path)
         if hit.chunk is None or table == "doc"
@@ -249,7 +249,7 @@ def spot_of(hit: Hit, table: Table) -> Spot:
 
 
 def lines_of(session: Session) -> tuple[QueryLine, ...]:
-    """Return the queries of the newest board, that of the question on the screen as fresh as it is known."""
+    """Return the queries of the newest board, with the newest figures for the current query."""
     known = board(session)
     if not isinstance(known, Board):
         return ()
@@ -260,7 +260,7 @@ def lines_of(session: Session) -> tuple[QueryLine, ...]:
 
 
 def line_here(session: Session) -> QueryLine | None:
-    """Return the question on the screen, where it was measured under these settings before the others."""
+    """Return the current query, if it was measured under these settings before the others."""
     return value_of(session, line_analysis(session), QueryLine)
 
 
@@ -274,7 +274,7 @@ def pointed_line(session: Session) -> QueryLine | None:
 
 
 def pointed_missed(session: Session) -> Missed | None:
-    """Return the chosen document of those that the chosen query misses, while their list is in front."""
+    """Return the chosen document that the chosen query misses, while their list is active."""
     line = pointed_line(session)
     if line is None or not line.missed or not is_at_missed(session):
         return None
@@ -282,24 +282,24 @@ def pointed_missed(session: Session) -> Missed | None:
 
 
 def is_at_missed(session: Session) -> bool:
-    """Return True while the list of missed documents takes the keys."""
+    """Return True while the list of missed documents has the keys."""
     line = pointed_line(session)
     return bool(session.cursors.get("at missed") and line is not None and line.missed)
 
 
 def front_of(session: Session) -> str:
-    """Return the list that takes the keys: `judge` or `missed`."""
+    """Return the name of the list with the keys: `judge` or `missed`."""
     return "missed" if is_at_missed(session) else "judge"
 
 
 def rows_of(session: Session, name: str) -> int:
-    """Return how many lines `judge` or `missed` has."""
+    """Return the number of lines in `judge` or `missed`."""
     line = pointed_line(session)
     return len(lines_of(session)) if name == "judge" else len(line.missed) if line else 0
 
 
 def in_top(line: QueryLine, unit: Unit) -> str:
-    """Return how many of a query's relevant documents or chunks are not among the first, or that all of them are."""
+    """Return how many of a query's relevant documents or chunks are outside the top ten."""
     if line.missed:
         return f"{len(line.missed)} of {line.relevant} relevant {UNITS[unit]} not in the top {TOP}"
     if line.relevant == 1:
@@ -308,7 +308,7 @@ def in_top(line: QueryLine, unit: Unit) -> str:
 
 
 def unit_here(session: Session) -> Unit:
-    """Return what is graded and measured: that of the board, or that of the judgements before there is one."""
+    """Return the unit of the board, or of the judgements if there is no board."""
     known, grades = board(session), judged_queries(session)
     if isinstance(known, Board) or grades is None:
         return known.unit if isinstance(known, Board) else "doc"
@@ -316,33 +316,33 @@ def unit_here(session: Session) -> Unit:
 
 
 def judge_rows(session: Session) -> int:
-    """Return the rows that the pane can fill, without its border: one unless it is in front with a board."""
+    """Return the rows that the pane can fill, without its border: 1 unless it is active with a board."""
     return 1 if session.pane != "judge" or board(session) is None else BOARD_ROWS
 
 
 def measure_of(session: Session) -> str:
-    """Return the measure that is shown."""
+    """Return the measure shown."""
     return MEASURES[session.cursors.get("measure", 0)]
 
 
-# What a person does.
+# Actions.
 
 
 def next_measure(session: Session) -> Session:
-    """Return the session showing the next measure, round the end."""
+    """Return the session with the next measure, wrapping around."""
     place = (session.cursors.get("measure", 0) + 1) % len(MEASURES)
     return session._replace(cursors={**session.cursors, "measure": place})
 
 
 def step_line(session: Session, rows: int) -> Session:
-    """Return the session with another line chosen, of the list that takes the keys."""
+    """Return the session with another line chosen in the list with the keys."""
     name = front_of(session)
     chosen = max(0, min(session.cursors.get(name, 0), rows_of(session, name) - 1))
     return pick_line(session, name, chosen + rows)
 
 
 def pick_line(session: Session, name: str, row: int) -> Session:
-    """Choose this line of `judge` or `missed`; another query has another list of what it misses."""
+    """Choose this line of `judge` or `missed`. Another query starts its list of missed documents at the top."""
     line = pointed_line(session)
     if line is None:
         return session
@@ -357,12 +357,12 @@ def pick_line(session: Session, name: str, row: int) -> Session:
 
 
 def choose_side(session: Session, *, missed: bool) -> Session:
-    """Return the session with the keys going to the missed documents, or back to the queries."""
+    """Return the session with the keys on the missed documents, or on the queries."""
     return session._replace(cursors={**session.cursors, "at missed": int(missed)})
 
 
 def _apply_change(known: JudgedQueries, change: Regrade) -> JudgedQueries:
-    """Return the judgements once a change is made."""
+    """Return the judgements after a change."""
     change = at_home(change, known.texts, known.ids)
     query = change.query
     place = (*change.added, *change.removed)[0].spot.path
@@ -376,17 +376,17 @@ def _apply_change(known: JudgedQueries, change: Regrade) -> JudgedQueries:
 
 
 GRADE = "Grade"
-"""The name of the task that writes one."""
+"""The name of the task that writes a grade."""
 UNDO_MOST = 200
 
 
 def switch_grading(session: Session) -> Session:
-    """Return the session with grading begun, or ended."""
+    """Return the session with grading on or off."""
     return session._replace(judge=session.judge._replace(is_grading=not session.judge.is_grading))
 
 
 def last_grade(session: Session) -> tuple[str, str] | None:
-    """Return the newest grade that can be taken back, `no grade` where it was cleared, and the path that it is of."""
+    """Return the newest grade that can be undone (`no grade` if it was removed) and its path."""
     if not session.judge.regrades:
         return None
     change = session.judge.regrades[-1]
@@ -399,17 +399,17 @@ def why_not_gradable(session: Session) -> str:
     if session.results.answer is None or not session.results.answer.total:
         return "Nothing to grade: no results."
     if session.results.hits.get(session.results.selected) is None:
-        return "The row is still being read."
+        return "The row is still loading."
     if not words_of(session.results.answer):
         return "The query has no words, so its results cannot be graded."
     known = latest(session, "grades", JudgedQueries)
     if isinstance(known, RecallError):
         return known.message
-    return "The judgements are still being read." if known is None else ""
+    return "The judgements are still loading." if known is None else ""
 
 
 def change_for(session: Session, grade: int | None) -> Regrade:
-    """Return what gives the selected row this grade; `why_not` has said that it can be graded."""
+    """Return the change that gives the selected row this grade. The caller checked `why_not_gradable`."""
     known, answer = judged_queries(session), session.results.answer
     assert known is not None and answer is not None  # noqa: S101, PT018 - see above
     text, spot = words_of(answer), spot_of(session.results.hits[session.results.selected], answer.plan.table)
@@ -420,12 +420,12 @@ def change_for(session: Session, grade: int | None) -> Regrade:
 
 
 def changes(change: Regrade) -> bool:
-    """Return True when something is different after it."""
+    """Return True if the change has an effect."""
     return change.removed != change.added
 
 
 def add_grade(session: Session, change: Regrade) -> Session:
-    """Return the session with a change on its way into the store, and shown as if it were there."""
+    """Return the session with a change on its way to the store, shown as if it were already there."""
     undo = (*session.judge.regrades, change)[-UNDO_MOST:]
     return session._replace(
         judge=session.judge._replace(gradings=(*session.judge.gradings, Grading(change)), regrades=undo)
@@ -433,7 +433,7 @@ def add_grade(session: Session, change: Regrade) -> Session:
 
 
 def take_grade_back(session: Session) -> tuple[Session, Regrade]:
-    """Return the session with the newest grade being taken back, and the change that does it; there is one."""
+    """Return the session that undoes the newest grade, and the change for the store. There must be a grade."""
     *earlier, last = session.judge.regrades
     change = undo_of(last)
     gradings = (*session.judge.gradings, Grading(change, is_undo=True))
@@ -441,7 +441,7 @@ def take_grade_back(session: Session) -> tuple[Session, Regrade]:
 
 
 def finish_grading(session: Session, *, failed: bool) -> Session:
-    """Return the session once the oldest grading that was not written is, or cannot be; then it never was."""
+    """Return the session after the oldest pending grading was written or failed. A failed one is dropped."""
     place = next((place for place, each in enumerate(session.judge.gradings) if each.written is None), None)
     if place is None:
         return session
@@ -463,7 +463,7 @@ def finish_grading(session: Session, *, failed: bool) -> Session:
 
 
 def drop_read_gradings(session: Session, tasks: int) -> Session:
-    """Return the session once judgements were read after so many tasks: those gradings are in them."""
+    """Return the session after judgements were read. tasks: number of finished tasks whose gradings they include."""
     if not session.judge.gradings:
         return session
     left = tuple(each for each in session.judge.gradings if each.written is None or each.written > tasks)

@@ -1,4 +1,4 @@
-"""The context: what a person would have in it or not, which line of it is chosen, and what it is worth. Pure."""
+"""The context: pins and drops, the chosen line, and what it is worth. Pure."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 LIST = "context"
 """The name of the pane's list among the session's cursors."""
 LEAST_TOKENS, MOST_TOKENS = 50, 100_000
-"""The budgets at the ends of the slider: a paragraph, and most of what a large model takes."""
+"""Budgets at the ends of the slider: a paragraph, and most of a large model's window."""
 
 
 class Entry(NamedTuple):
-    """A line that can be chosen: a block, candidates left out, or a what-if that waits. place: among its like."""
+    """A line that can be chosen: a block, candidates left out, or a waiting pin or drop. place: index in its kind."""
 
     kind: Literal["block", "omission", "waiting"]
     place: int
@@ -35,9 +35,9 @@ class Entry(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """The account that `recall context --explain --json` gives of a context.
+    """The account of a context, as in `recall context --explain --json`.
 
-    model_tokens: estimated; None where the context's own counter is exact.
+    model_tokens: estimated, or None if the context's own counter is exact.
     """
 
     view: AccountView
@@ -45,28 +45,28 @@ class Worth(NamedTuple):
 
 
 def to_pack(answer: Answer, *, is_k_moved: bool) -> Answer:
-    """Return the answer as `recall context` packs it: words take their whole ranking where no --k is given."""
+    """Return the answer as `recall context` packs it: plain words use their whole ranking without --k."""
     if answer.plan.rql is not None or is_k_moved:
         return answer
     return answer._replace(plan=answer.plan._replace(limit=SEARCH_K, is_capped=False))
 
 
 def print_context(packed: Packed) -> str:
-    """Return the context exactly as `recall context` prints it: with a line break at its end.
+    """Return the context exactly as `recall context` prints it, with a line break at its end.
 
-    A path that is not UTF-8 has its stray bytes written as escapes, there and here.
+    Stray bytes in a path that is not UTF-8 are escaped, as in the command.
     """
     return f"{packed.text}\n".encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def digest(packed: Packed) -> str:
-    """Return the SHA-256 of what `recall context` prints, in hexadecimal."""
+    """Return the SHA-256 of the output of `recall context`, in hexadecimal."""
     return _digest(Same(packed))
 
 
 @lru_cache(maxsize=2)
 def _digest(packed: Same[Packed]) -> str:
-    """Kept: it is in a title that is looked at on every change, and hashing waits for other threads."""
+    """Return the digest from a cache, since a title needs it at every change and hashing waits for other threads."""
     return hashlib.sha256(print_context(packed.value).encode("utf-8")).hexdigest()
 
 
@@ -83,20 +83,20 @@ def entries(session: Session) -> tuple[Entry, ...]:
 
 
 def cursor(session: Session) -> int:
-    """Return the place of the chosen line among the entries."""
+    """Return the index of the chosen line among the entries."""
     return min(session.cursors.get(LIST, 0), max(0, len(entries(session)) - 1))
 
 
 def chosen_entry(session: Session) -> Entry | None:
-    """Return the chosen line; None while there is none."""
+    """Return the chosen line, or None."""
     lines = entries(session)
     return lines[cursor(session)] if lines else None
 
 
 def chosen_chunks(session: Session) -> tuple[str, ...]:
-    """Return what is pinned or excluded: in the results or explain pane the selected row, else the chosen line.
+    """Return the chunks to pin or exclude: the selected row in the results and explain panes, else the chosen line.
 
-    A line for a tail below the least score, or behind 200 rows, names no chunk.
+    A line for a tail below the least score, or after 200 rows, names no chunk.
     """
     if session.pane in ("results", "explain"):
         hit = session.results.hit
@@ -106,17 +106,17 @@ def chosen_chunks(session: Session) -> tuple[str, ...]:
 
 
 def has_chunk(session: Session) -> bool:
-    """Return True when there is a chunk to pin or to exclude."""
+    """Return True if there is a chunk to pin or exclude."""
     return bool(chosen_chunks(session))
 
 
 def has_what_ifs(session: Session) -> bool:
-    """Return True when a chunk is pinned or excluded."""
+    """Return True if a chunk is pinned or excluded."""
     return bool(session.context.pins or session.context.drops)
 
 
 def is_packed(session: Session) -> bool:
-    """Return True when the context is packed for the budget and with the what-ifs that a person wants."""
+    """Return True if the context is packed for the current budget, pins and drops."""
     waiting = {each.chunk_id for each in session.context.waiting}
     pins, drops = (
         tuple(each for each in ids if each not in waiting) for ids in (session.context.pins, session.context.drops)
@@ -125,31 +125,31 @@ def is_packed(session: Session) -> bool:
 
 
 def toggle_pin(session: Session) -> Session:
-    """Return the session with the chosen chunks pinned to the context; with none of them, where one was."""
+    """Return the session with the chosen chunks pinned, or unpinned if one of them was pinned."""
     pins, drops = _toggle_marks(session, session.context.pins, session.context.drops)
     kept = _keep_line(session)
     return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
 
 
 def toggle_drop(session: Session) -> Session:
-    """Return the session with the chosen chunks excluded from the context; with none of them, where one was."""
+    """Return the session with the chosen chunks excluded, or included again if one of them was excluded."""
     drops, pins = _toggle_marks(session, session.context.drops, session.context.pins)
     kept = _keep_line(session)
     return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
 
 
 def clear_what_ifs(session: Session) -> Session:
-    """Return the session without a what-if."""
+    """Return the session without pins and drops."""
     return session._replace(context=session.context._replace(pins=(), drops=()))
 
 
 def toggle_details(session: Session) -> Session:
-    """Return the session with the details shown, or no longer."""
+    """Return the session with the details shown or hidden."""
     return session._replace(context=session.context._replace(details=not session.context.details))
 
 
 def count_covered(worth: Worth) -> tuple[int, int] | None:
-    """Return how many of the query's terms the context holds, and of how many; None for a query without words."""
+    """Return how many of the query's terms are in the context, and how many there are. None without words."""
     if "coverage" not in worth.view:
         return None
     terms = worth.view["coverage"]["terms"]
@@ -157,10 +157,7 @@ def count_covered(worth: Worth) -> tuple[int, int] | None:
 
 
 def toggle_block(session: Session) -> Session:
-    """Return the session with the chosen block shown whole; folded again, where it was; with its row selected.
-
-    A row that no list shows stays unselected.
-    """
+    """Return the session with the chosen block shown in full or folded, and its row selected if it is listed."""
     entry = chosen_entry(session)
     if entry is None:
         return session
@@ -179,10 +176,10 @@ def toggle_block(session: Session) -> Session:
 
 
 def row_of(session: Session, entry: Entry) -> int | None:
-    """Return the row of an entry's first chunk in the results; None where they do not list it.
+    """Return the row of an entry's first chunk in the results, or None if it is not listed.
 
-    Fetched rows are compared by chunk: sparse-document recall can give a row of the list to another chunk than the
-    context has at this rank. Elsewhere the rank decides.
+    Fetched rows are compared by chunk, since sparse-document recall can give a rank to another chunk. Other rows are
+    found by rank.
     """
     for row, hit in session.results.hits.items():
         if hit.chunk is not None and hit.chunk.id == entry.chunk_ids[0]:
@@ -195,12 +192,15 @@ def row_of(session: Session, entry: Entry) -> int | None:
 
 
 def scale_budget(session: Session, percent: int) -> Session:
-    """Return the session with the budget so many percent higher, or lower."""
+    """Return the session with the budget changed by a percentage."""
     return set_budget(session, scale_tokens(session.context.budget_tokens, percent))
 
 
 def scale_tokens(tokens: int, percent: int) -> int:
-    """So many percent more, or less by what takes that back; at least one more or less, and never below 1."""
+    """Return tokens plus a percentage, or its inverse for a negative one.
+
+    The result differs by at least 1 and is at least 1.
+    """
     factor = 1 + abs(percent) / 100
     if percent > 0:
         return max(tokens + 1, round(tokens * factor))
@@ -208,19 +208,19 @@ def scale_tokens(tokens: int, percent: int) -> int:
 
 
 def share_of(budget_tokens: int) -> float:
-    """Return the place of a budget on the slider, 0 to 1: every cell of it is the same step in percent."""
+    """Return the place of a budget on the slider, 0 to 1. The scale is logarithmic."""
     inside = min(max(budget_tokens, LEAST_TOKENS), MOST_TOKENS)
     return math.log(inside / LEAST_TOKENS) / math.log(MOST_TOKENS / LEAST_TOKENS)
 
 
 def budget_at(share: float) -> int:
-    """Return the budget at a place of the slider, in two digits, as people say it."""
+    """Return the budget at a place of the slider, rounded to two digits."""
     exact: float = LEAST_TOKENS * (MOST_TOKENS / LEAST_TOKENS) ** share
     return int(float(f"{exact:.1e}"))
 
 
 def take_context(session: Session, event: Repacked) -> Session:
-    """Take over another context; a line that was chosen stays with its chunk, wherever that is now."""
+    """Take another context. A line that was chosen stays with its chunk."""
     before = chosen_entry(session) if LIST in session.cursors else None
     session = session._replace(
         context=session.context._replace(
@@ -240,7 +240,7 @@ def take_context(session: Session, event: Repacked) -> Session:
 
 
 def worth_analysis(session: Session) -> Analysis | None:
-    """Return the analysis of what the context is worth; None while the context is of an older ranking."""
+    """Return the analysis of the context's worth, or None while the context belongs to an older ranking."""
     packing = session.context.packing
     shown_at = (
         session.query.generation if session.results.answered == session.query.question else session.results.ranked_at
@@ -251,14 +251,14 @@ def worth_analysis(session: Session) -> Analysis | None:
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """Yield what the pane wants to be found out while it is seen."""
+    """Yield the analyses for the pane while it is visible."""
     analysis = worth_analysis(session) if is_seen(session, "context") else None
     if analysis is not None:
         yield analysis
 
 
 def flags(packing: Packing | None, budget_tokens: int) -> list[str]:
-    """Return a packing as `recall context` takes it. budget_tokens: where nothing has been packed yet."""
+    """Return a packing as flags of `recall context`. budget_tokens: used before the first packing."""
     if packing is None:
         return ["--budget-tokens", str(budget_tokens)]
     pins = [word for chunk_id in packing.pins for word in ("--pin", chunk_id)]
@@ -267,13 +267,13 @@ def flags(packing: Packing | None, budget_tokens: int) -> list[str]:
 
 
 def forget_line(session: Session) -> Session:
-    """Return the session for another question: no line of its context has been chosen."""
+    """Return the session for another question, without a chosen line."""
     cursors = {name: row for name, row in session.cursors.items() if name != LIST}
     return session._replace(cursors=cursors, context=session.context._replace(unfolded=""))
 
 
 def _keep_line(session: Session) -> Session:
-    """Return the session with the chosen line chosen by a person, so that it stays with its chunk."""
+    """Return the session with the chosen line fixed, so that it stays with its chunk."""
     if not entries(session):
         return session
     return move_cursor(session, LIST, cursor(session), len(entries(session)))
@@ -282,7 +282,7 @@ def _keep_line(session: Session) -> Session:
 def _toggle_marks(
     session: Session, marked: tuple[str, ...], other: tuple[str, ...]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return both lists of marks once the chosen chunks have changed sides: onto the first, or off it."""
+    """Return both lists of marks with the chosen chunks added to the first, or removed from it."""
     chunks = chosen_chunks(session)
     rest = tuple(each for each in marked if each not in chunks)
     if len(rest) < len(marked):

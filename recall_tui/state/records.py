@@ -1,4 +1,4 @@
-"""The six records of a session: what is known of query, results, weights, context, judgements and store."""
+"""The six records of a session: query, results, weights, context, judgements and store."""
 
 from __future__ import annotations
 
@@ -64,14 +64,19 @@ SCOPES: dict[Kind, Scope] = {
     "documents": "store",
     "paths": "store",
 }
-"""How long a result holds: for one ranking, for one question at every weight, until documents or judgements change,
-or until anything is written."""
+"""How long a result is valid, by kind.
+
+answer: for one ranking.
+question: for one question at every weight.
+store: until documents or judgements change.
+file: until anything is written.
+"""
 LASTING: tuple[Kind, ...] = ("grades", "board")
-"""The newest result of such a kind stays, to be shown until there is a newer one."""
+"""Kinds whose newest result stays visible until the next one."""
 
 
 class Analysis(NamedTuple):
-    """One thing to find out. target and other: ids, paths or texts, as the kind takes them."""
+    """One analysis. target and other: ids, paths or texts, depending on the kind."""
 
     kind: Kind
     target: str = ""
@@ -79,41 +84,41 @@ class Analysis(NamedTuple):
 
 
 Stamp: TypeAlias = tuple[int, ...]
-"""What a result depends on, counted; a result of another stamp is not shown."""
-TASKS_AT = 2  # where a stamp has the number of tasks that were done
+"""The counters that a result depends on. A result with another stamp is not shown."""
+TASKS_AT = 2  # index of the number of finished tasks in a stamp
 
 
 class Lookup(NamedTuple):
-    """Values of a field that begin with a prefix, or, without a field, metadata keys that do."""
+    """Values of a field that begin with a prefix, or metadata keys if there is no field."""
 
     field: Field | None
     prefix: str
 
 
 class LookupResult(NamedTuple):
-    """What the store said to a lookup, in its order. is_whole: nothing was left out."""
+    """The store's answer to a lookup, in its order. is_whole: nothing was cut."""
 
     known: tuple[KnownValue, ...]
     is_whole: bool
 
 
 class KnownNames:
-    """A vocabulary of what has been looked up; `missing` gathers what was asked in vain."""
+    """A vocabulary of finished lookups. `missing` collects the lookups that it could not answer."""
 
     def __init__(self, entries: Mapping[Lookup, LookupResult]) -> None:
         self._entries = entries
         self.missing: list[Lookup] = []
 
     def keys(self, prefix: str) -> tuple[KnownValue, ...]:
-        """Metadata keys that begin with the prefix, as far as they are known."""
+        """Return the known metadata keys that begin with the prefix."""
         return self._find(Lookup(None, prefix))
 
     def values(self, field: Field, prefix: str) -> tuple[KnownValue, ...]:
-        """Return values of the field that begin with the prefix, as far as they are known."""
+        """Return the known values of the field that begin with the prefix."""
         return self._find(Lookup(field, prefix))
 
     def _find(self, lookup: Lookup) -> tuple[KnownValue, ...]:
-        """Return the entry, or what that of the longest shorter prefix has of it, which must be whole."""
+        """Return the entry, or the part of the longest shorter prefix's entry, which must be whole."""
         for length in range(len(lookup.prefix), -1, -1):
             entry = self._entries.get(lookup._replace(prefix=lookup.prefix[:length]))
             if entry is None:
@@ -130,15 +135,15 @@ def _write(value: Value) -> str:
 
 
 Tweaks: TypeAlias = Mapping[str, str | float | bool]
-"""Settings that are moved away from their saved values, by key."""
-FIRST_WINDOW = 100  # rows fetched with an answer, before the list has said what it shows
-FIRST_SEEN = 20  # of them those that have their passage at once
+"""Settings that differ from their saved values, by key."""
+FIRST_WINDOW = 100  # rows fetched with an answer, before the list reports what it shows
+FIRST_SEEN = 20  # of these, rows fetched with their passages
 
 
 def cite_row(hit: Hit, passage: PassageView | None) -> tuple[str, str]:
-    """Return what a row has after its path, `:12` or `#turn=3`, and its heading; "" and "" without a chunk.
+    """Return the text after a row's path, `:12` or `#turn=3`, and its heading. Both are "" without a chunk.
 
-    They are those of its passage, or of its chunk until the passage is known.
+    They belong to the row's passage, or to its chunk until the passage is known.
     """
     path, chunk = hit.doc.path, hit.chunk
     if passage is not None:
@@ -147,7 +152,7 @@ def cite_row(hit: Hit, passage: PassageView | None) -> tuple[str, str]:
 
 
 class Packing(NamedTuple):
-    """How a context is packed. pins, drops: ids of chunks that must be in it, or must not."""
+    """The packing of a context. pins, drops: ids of chunks that must or must not be in it."""
 
     budget_tokens: int
     pins: tuple[str, ...] = ()
@@ -155,43 +160,43 @@ class Packing(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """A chunk that is pinned or excluded, and that the question does not have. path: "" once the store has not."""
+    """A pinned or excluded chunk that is not in the answer. path: "" if it is not in the store either."""
 
     chunk_id: str
     path: str
 
 
 class QuestionChange(NamedTuple):
-    """A question that took the place of another in one step with settings: text and filter, of each."""
+    """A question that replaced another together with settings: text and filter of each."""
 
     before: tuple[str, str]
     after: tuple[str, str]
 
 
 class Moved(NamedTuple):
-    """What a person has moved away from where it is saved."""
+    """The settings that differ from the saved ones."""
 
     tweaks: Mapping[str, str | float | bool] = {}
     k: int | None = None
     asked: QuestionChange | None = None
-    """Among what can be undone, or made again: the question that came with the step away from here."""
+    """In undo and redo: the question that changed together with the next step."""
 
 
 Want = Literal["in", "out"]
 
 
 class PinnedChunk(NamedTuple):
-    """A target of one question: a chunk that is required among its first rows, or excluded from them."""
+    """A target of one question: a chunk required among its first rows, or excluded from them."""
 
     question: str
     want: Want
     chunk_id: str
     place: str
-    """The chunk's path and lines, for people."""
+    """The chunk's path and lines, for display."""
 
 
 class FixState(NamedTuple):
-    """All that a fix may change."""
+    """Everything that a fix may change."""
 
     text: str
     filter: str
@@ -202,16 +207,16 @@ class FixState(NamedTuple):
 
 
 class Tried(NamedTuple):
-    """A fix that was tried: what stood before it, and what it made of that."""
+    """An applied fix: the state before and after it."""
 
     before: FixState
     after: FixState
     change: str = ""
-    """What it changes, in words."""
+    """Its description."""
 
 
 class Grading(NamedTuple):
-    """A grade that no result has yet. written: the number of tasks that had ended when it was in the store."""
+    """A grade that no result includes yet. written: number of finished tasks when it was stored."""
 
     change: Regrade
     is_undo: bool = False
@@ -219,189 +224,189 @@ class Grading(NamedTuple):
 
 
 class QueryTab(NamedTuple):
-    """One of several queries that are kept side by side."""
+    """One of several queries in tabs."""
 
     text: str = ""
     filter: str = ""
 
 
 class QueryState(NamedTuple):
-    """The question: what is written, what was asked last, and what completion knows."""
+    """The question: the text, the newest request, and the completions known."""
 
     text: str = ""
     filter: str = ""
-    """An expression that the rows of plain words have to satisfy; a query in RQL has its own."""
+    """Expression that the rows of plain words must satisfy. A query in RQL has its own."""
     generation: int = 0
-    """Counts questions and moved settings; an event of an older one changes nothing."""
+    """Counts questions and changed settings. Events of an older generation are ignored."""
     question: int = 0
-    """Counts questions alone."""
+    """Counts only questions."""
     asked_at: float = 0.0
     """Seconds on the caller's clock when the newest question was asked."""
     busy: bool = False
     lingers: int = -1
-    """The question that has been under way for so long that it is offered to give it up, counted."""
+    """Number of the question that takes so long that the user may cancel it."""
     given_up: int = -1
-    """The question that was given up, counted."""
+    """Number of the question that was cancelled."""
     trouble: RecallError | None = None
-    """Why the newest question has no answer; the older answer is stale then."""
+    """Why the newest question has no answer. An older answer is stale then."""
     is_settled: bool = False
-    """The person has left the text as it is: ran it, went on from it, or left."""
+    """The user is done with the text: ran it, moved on from it, or left."""
     kept: PastQuestion = PastQuestion("")
-    """The question that went into the history last."""
+    """The question added to the history last."""
     kept_at: int = 0
-    """Which question that was, counted."""
+    """Number of that question."""
     entries: Mapping[Lookup, LookupResult] = {}
-    """What completion knows of the store as it is."""
+    """Completions known for the store's current state."""
     lookups: tuple[Lookup, ...] = ()
-    """What completion still wants to know."""
+    """Lookups that completion still needs."""
     tabs: tuple[QueryTab, ...] = ()
-    """The queries side by side, each as it was left; () while there is but one."""
+    """The queries in tabs, each as it was left; () for a single one."""
     tab: int = 0
-    """The place of the one that is asked."""
+    """Index of the current tab."""
 
 
 class ResultsState(NamedTuple):
-    """The rows of an answer, which one is selected, and what is looked for among them."""
+    """The rows of an answer, the selected row, and the search for a missing document."""
 
     answer: Answer | None = None
     answered: int = 0
-    """The question that `answer` belongs to, counted."""
+    """Number of the question that `answer` belongs to."""
     ranked_at: int = 0
-    """The generation that `answer` belongs to: a setting that has moved since is not in its order yet."""
+    """The generation that `answer` belongs to. Settings changed since are not in its order yet."""
     took_ms: float = 0.0
-    """From the question to its first rows."""
+    """Time from the question to its first rows."""
     window: tuple[int, int] = (0, FIRST_WINDOW)
-    """Rows the list wants, by their places on the screen: first and end."""
+    """Rows that the list needs, by places on the screen: first and end."""
     seen: tuple[int, int] = (0, FIRST_SEEN)
-    """Of them those on the screen, which have their passages."""
+    """Of these, the rows on the screen, which have their passages."""
     hits: Mapping[int, Hit] = {}
     """The fetched rows by their place in the list, from 0."""
     hit: Hit | None = None
-    """The selected hit; the one before it until its own has arrived."""
+    """The selected hit, or the one before it until it is fetched."""
     states: Mapping[str, State] = {}
-    """What happened to the file of a fetched row since it was read, by doc.id; nothing happened to the others."""
+    """State of the files of fetched rows that changed since they were read, by doc.id."""
     matched: Mapping[str, tuple[tuple[int, int], ...]] = {}
-    """Where words of the question are in the titles and headings of the fetched rows, by their text."""
+    """Spans of the query's words in the titles and headings of the fetched rows, by their text."""
     passages: Mapping[str, PassageView] = {}
-    """The passages of the rows that were seen of this question, by chunk.id; a row without a score has none."""
+    """Passages of the rows seen for this question, by chunk.id. Rows without a score have none."""
     with_words: int | None = None
-    """How many rows of the whole ranking hold a word of the question; None unless words and meaning were asked."""
+    """Number of rows in the whole ranking with a word of the query. None unless both signals were asked."""
     is_grouped: bool = False
-    """The rows are listed below their documents, where they can be."""
+    """The rows are grouped by document, if possible."""
     grouping: Grouping = BY_RANK
-    """How the rows of `answer` are listed."""
+    """The order in which the rows of `answer` are listed."""
     selected: int = 0
     displaced: int = 0
-    """Counts how often another document came under the selection because the one before it left the list."""
+    """Counts how often the selected document left the list, so that another one replaced it."""
     marked: Hit | None = None
-    """The hit that the selected one is compared with."""
+    """The hit to compare the selected one with."""
     sought: str = ""
-    """What is missed: a path, lines, an id or a text, as `recall whynot` takes it."""
+    """The missing target: a path, lines, an id or a text, as in `recall whynot`."""
     picking: str | None = None
-    """What has been typed to find it, while that is asked for."""
+    """The text typed to find it, while the prompt is open."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """The first ranks at every weight; see `recall_core.explain.sweep` for what a piece is.
+    """The first ranks at every weight. See `recall_core.explain.sweep` for its pieces.
 
-    One chart is not compared with another, so that what is drawn of it can be kept by it.
+    Charts are compared by identity, so that drawings can be cached by chart.
     """
 
     fusion: str
     normalize: str
     rrf_k: int
-    """The scale it was drawn on: on another one it says nothing."""
+    """The scale it was drawn on. It is invalid on another scale."""
     weights: tuple[Fraction, ...]
     """Break points, with 0 and 1."""
     orders: tuple[tuple[int, ...], ...]
     """Positions in the pool, best first: at each break point and between each two, in turn."""
     same_order: tuple[Interval, ...]
-    """The longest stretches over which nothing changes, ascending."""
+    """The longest intervals without any change, ascending."""
     same_members: tuple[Interval, ...]
-    """The same where only the order may change."""
+    """The same, but the order may change."""
 
 
 class WeightsState(NamedTuple):
-    """The settings: those that are saved, what was moved away from them, and what that does to the rows."""
+    """The settings: the saved ones, the changes to them, and their effect on the rows."""
 
     saved: Config | None = None
     """The settings in recall.toml."""
     toml: Path | None = None
     tweaks: Mapping[str, str | float | bool] = {}
     k: int | None = None
-    """Rows that are asked for; None leaves it to the question: its LIMIT, or for words the first 50."""
+    """Rows asked for. None leaves it to the question: its LIMIT, or 50 for plain words."""
     undo: tuple[Moved, ...] = ()
-    """What was moved before the newest change, and before those."""
+    """States before the newest changes, for undo."""
     redo: tuple[Moved, ...] = ()
-    """What was undone, the newest last."""
+    """Undone states, newest last."""
     plain: Config | None = None
     """The settings of the answer's question without tweaks."""
     fixed: tuple[str, ...] = ()
-    """The settings that the answer's question itself decides."""
+    """Settings that the answer's question sets itself."""
     saved_ranks: Mapping[int, int | None] = {}
     chart: Chart | None = None
     targets: tuple[PinnedChunk, ...] = ()
-    """Chunks that are required among the first rows of a question, or excluded from them."""
+    """Chunks required among the first rows of a question, or excluded from them."""
     is_of_all: bool = False
     """The curve is the mean of all judged queries, not that of the question."""
     is_beside: bool = False
-    """The pane shows the rows under the saved settings next to those under the moved ones."""
+    """The pane shows the rows under the saved and the changed settings side by side."""
     applied: tuple[Tried, ...] = ()
-    """The fixes that were tried, the newest last; `standing` gives those that still are."""
+    """The applied fixes, newest last. `fixes_in_force` returns those that still apply."""
 
 
 class ContextState(NamedTuple):
-    """The budget, what is pinned or excluded, and what was packed."""
+    """The budget, the pinned and excluded chunks, and the packed context."""
 
     budget_tokens: int = 2_000
     pins: tuple[str, ...] = ()
-    """Chunks that a person pinned to the context, by id."""
+    """Ids of chunks that the user pinned to the context."""
     drops: tuple[str, ...] = ()
-    """Chunks that a person excluded from it."""
+    """Ids of chunks that the user excluded from it."""
     packed: Packed | None = None
     block_tokens: tuple[int, ...] = ()
     packing: Packing | None = None
-    """How `packed` was packed, with the pins and drops that were among its candidates."""
+    """The packing of `packed`, with the pins and drops among its candidates."""
     packed_at: int = 0
     """The generation that `packed` belongs to."""
     waiting: tuple[Waiting, ...] = ()
-    """Pins and drops that were not among its candidates: they wait for a question that has them."""
+    """Pins and drops that are not among its candidates. They wait for a question that has them."""
     unfolded: str = ""
-    """The id of a chunk whose block is shown whole."""
+    """Id of a chunk whose block is shown in full."""
     details: bool = False
     """The secondary figures are shown."""
 
 
 class JudgeState(NamedTuple):
-    """The grades that were given here."""
+    """The grades given in this session."""
 
     gradings: tuple[Grading, ...] = ()
-    """Grades that were given and that no result has yet, the newest last."""
+    """Grades that no result includes yet, newest last."""
     regrades: tuple[Regrade, ...] = ()
-    """What was graded, the newest last, for an undo."""
+    """Changes that can be undone, newest last."""
     is_grading: bool = False
     """Letters grade."""
 
 
 class StoreState(NamedTuple):
-    """The store, what is read into it, and what is done to it."""
+    """The store, its ingest run, and its tasks."""
 
     info: StoreInfo | None = None
-    is_storeless: bool = False  # no store can be opened; before the first is open, one may be
+    is_storeless: bool = False  # no store can be opened
     run: Run | None = None
     watching: bool = False
     """The store follows its folders."""
     is_behind: bool = False
-    """Something changed in them that no run has begun to read, or that one could not."""
+    """A change in them was not read yet, because no run started or a run failed."""
     synced: Mapping[str, str] = {}
-    """The time of day at which each folder was last brought up to date by this workbench."""
+    """Time of day at which this workbench last synced each folder."""
     task: str = ""
-    """What is being done to the store."""
+    """The name of the running task."""
     task_progress: Progress | None = None
     tasks_done: int = 0
-    """Counts tasks that ended: judgements and repairs change what analyses find."""
+    """Counts finished tasks: judgements and repairs change the results of analyses."""
     open_folders: tuple[str, ...] = ()
-    """Folders that are open in the tree of documents, each with a slash at its end."""
+    """Open folders in the tree of documents, each with a trailing slash."""
     writes: int = 0
-    """Counts what was seen to be written, by whomever: it may change the file alone."""
+    """Counts writes by any program. Some change only the file."""

@@ -1,4 +1,4 @@
-"""An ingest run: how fast it goes, and how far it has come. Pure: the time is an argument."""
+"""An ingest run: its rates and its progress. Pure: the time is an argument."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Literal, NamedTuple
 from recall_core import adapters
 from recall_core.types import Progress, Skip
 
-REMEMBERED_SECONDS = 3.0  # what is older than this hardly counts in a rate
-ESTIMATE_SECONDS = 2.0  # of a run before anything is said of its end
+REMEMBERED_SECONDS = 3.0  # older figures hardly count in a rate
+ESTIMATE_SECONDS = 2.0  # of a run before its end is estimated
 
 
 class Rates(NamedTuple):
-    """A second: files read, chunks cut, chunks with their vector, chunks in the store; and the share of the run."""
+    """Per second: files read, chunks cut, chunks embedded, chunks stored; and the share of the run."""
 
     read: float = 0.0
     cut: float = 0.0
@@ -24,9 +24,9 @@ class Rates(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """The most that was shown of each stage, and of the run: a bar that grew never shrinks.
+    """The largest share shown for each stage and the run, so that a bar never shrinks.
 
-    embedded, indexed: the share of the whole run, as far as the chunks of the files that are read tell it.
+    embedded, indexed: share of the whole run, estimated from the chunks of the files read so far.
     """
 
     read: float = 0.0
@@ -36,7 +36,7 @@ class Reached(NamedTuple):
 
 
 class Meter(NamedTuple):
-    """What was read off last. indexed: chunks that were committed; seconds: the time of the run, without pauses."""
+    """The last reading. indexed: committed chunks; seconds: duration without pauses."""
 
     at: float = 0.0
     progress: Progress | None = None
@@ -44,28 +44,28 @@ class Meter(NamedTuple):
     seconds: float = 0.0
     rates: Rates = Rates()
     before: Reached = Reached()
-    """What was reached by then."""
+    """Shares reached before."""
 
     @property
     def reached(self) -> Reached:
-        """How far it has come: where more files or chunks have turned up, as far as it was before."""
+        """The progress. It does not shrink when more files or chunks turn up."""
         if self.progress is None:
             return self.before
         return Reached(*map(max, self.before, _shares(self.progress, self.indexed)))
 
 
 def chunks_embedded(progress: Progress) -> int:
-    """Chunks that have their vector: made by this run, or found again."""
+    """Return the number of chunks with a vector, made by this run or reused."""
     return max(0, progress.chunks - progress.waiting)
 
 
 def chunks_committed(meter: Meter, progress: Progress) -> int:
-    """Chunks in the store after this event."""
+    """Return the number of chunks in the store after this event."""
     return progress.chunks if progress.stage in ("commit", "done") else meter.indexed
 
 
 def update_meter(meter: Meter, progress: Progress, indexed: int, at: float) -> Meter:
-    """Return the meter at a later moment. indexed: see `committed`, which has to be asked at every event."""
+    """Return the meter at a later moment. indexed: from `chunks_committed`, called at every event."""
     seconds = at - meter.at
     rates = meter.rates
     if seconds > 0:
@@ -81,7 +81,7 @@ def smooth_rate(rate: float, now: float, before: float, seconds: float) -> float
 
 
 def seconds_left(meter: Meter) -> float | None:
-    """Return how long the run will go on, or None while that cannot be said."""
+    """Return the seconds left, or None if they cannot be estimated yet."""
     if meter.progress is None or meter.seconds < ESTIMATE_SECONDS or meter.rates.share <= 0:
         return None
     return (1 - meter.reached.run) / meter.rates.share
@@ -109,40 +109,40 @@ def _counts(progress: Progress | None, indexed: int) -> tuple[float, ...]:
 
 
 EVERYTHING = ""
-"""In place of a folder: every remembered folder is brought up to date."""
+"""Stands for all remembered folders."""
 
 
 class Run(NamedTuple):
-    """An ingest run: what it reads, its newest progress with the rates, and how it ended once it has."""
+    """An ingest run: its folder, its progress with rates, and how it ended."""
 
     folder: str
-    """As it was typed, or EVERYTHING."""
+    """As typed, or EVERYTHING."""
     meter: Meter = Meter()
     hold: Literal["", "asked", "held"] = ""
-    """A pause is asked for; the run has stopped for it."""
+    """"asked": a pause was requested; "held": the run is paused."""
     ended: Literal["", "done", "cancelled", "failed"] = ""
     summary: str = ""
     is_owed: bool = False
-    """A change in a watched folder waits for it."""
+    """It includes a change in a watched folder."""
 
     @property
     def progress(self) -> Progress | None:
-        """How far it is; None before its first report."""
+        """Its progress, or None before the first report."""
         return self.meter.progress
 
     @property
     def skipped(self) -> tuple[Skip, ...]:
-        """The files that it found and could not read, as far as they are known."""
+        """Files that it could not read, as far as known."""
         return self.progress.skipped if self.progress else ()
 
     @property
     def name(self) -> str:
-        """The last part of the folder's path, for a line that is short."""
+        """The last part of the folder's path, for short lines."""
         return "every folder" if self.folder == EVERYTHING else Path(self.folder).name or self.folder
 
 
 class PipelineStage(NamedTuple):
-    """One step of the pipeline. total: 0 while it is unknown; rate: a second; share: of the run, never less."""
+    """A stage of the pipeline. total: 0 while unknown; rate: per second; share: of the run, never shrinking."""
 
     name: Literal["read", "chunk", "embed", "index"]
     done: int
@@ -153,7 +153,7 @@ class PipelineStage(NamedTuple):
 
 
 def stages(meter: Meter) -> tuple[PipelineStage, ...]:
-    """Return every step with its counts. How many chunks there will be is known when the last file is read."""
+    """Return every stage with its counts. The number of chunks is known once the last file is read."""
     progress = meter.progress
     if progress is None:
         return ()
@@ -169,5 +169,5 @@ def stages(meter: Meter) -> tuple[PipelineStage, ...]:
 
 
 def may_hold(run: Run | None) -> bool:
-    """Return True while the run can be paused or goes on after a pause."""
+    """Return True while the run can be paused or resumed."""
     return run is not None and not run.ended

@@ -34,17 +34,17 @@ PANES: tuple[Pane, ...] = ("query", "results", "explain", "weights", "context", 
 """In the order of their digits and of Tab."""
 Tab = Literal["explain", "weights", "context", "judge", "store"]
 TABS: tuple[Tab, ...] = ("explain", "weights", "context", "judge", "store")
-"""The panes of which a narrow screen shows one; a wider one shows all but that explain and store share a place."""
+"""Panes that share one place on a narrow screen. On a wider screen only explain and store share a place."""
 View = Literal["ledger", "passage", "whynot", "funnel", "compare"]
 VIEWS: tuple[View, ...] = ("ledger", "passage", "whynot", "funnel", "compare")
 """The tabs of the explain pane."""
 BUDGET_MOST = 10_000_000
 WORDS_K = 50
-"""Rows that plain words list, unless another number is asked for."""
+"""Rows listed for plain words by default."""
 
 
 class Session(NamedTuple):
-    """Everything the screen shows. An answer stays while a newer question is unanswered or cannot be parsed."""
+    """Everything the screen shows. An answer stays while a newer question has no answer or an error."""
 
     query: QueryState = QueryState()
     results: ResultsState = ResultsState()
@@ -56,17 +56,17 @@ class Session(NamedTuple):
     tab: Tab = "explain"
     view: View = "ledger"
     cursors: Mapping[str, int] = {}
-    """The chosen line of each list that is not the results, by name."""
+    """The chosen line of each list other than the results, by name."""
     zoomed: bool = False
     is_narrow: bool = False
     analyses: Mapping[Analysis, tuple[Stamp, object]] = {}
-    """What was found out; `found` gives what still holds."""
+    """Results of analyses. `result_of` returns those that are still valid."""
     analysing: tuple[Analysis, int, int] | None = None
-    """A long analysis under way: how many of its steps are done, and of how many."""
+    """A long analysis that is running, with its steps done and in total."""
 
 
 def ask(session: Session, text: str, at: float) -> Session:
-    """Return the session with a new question under way; an empty one has no answer and asks nothing."""
+    """Return the session with a new question being searched. An empty text has no answer and asks nothing."""
     is_same = text == session.query.text
     window = session.results.window if is_same else (0, FIRST_WINDOW)
     height = session.results.seen[1] - session.results.seen[0]
@@ -92,12 +92,12 @@ def ask(session: Session, text: str, at: float) -> Session:
 
 
 def is_lingering(session: Session) -> bool:
-    """Return True while the newest question has been under way for long."""
+    """Return True while the newest question takes long."""
     return session.query.busy and session.query.lingers == session.query.question
 
 
 def give_up(session: Session) -> Session:
-    """Return the session with its newest question cancelled; what the one before it found stays."""
+    """Return the session with its newest question cancelled. The answer before it stays."""
     trouble = Interrupted("interrupted", "The query was cancelled.", hint="F5 runs it again")
     return session._replace(
         query=session.query._replace(given_up=session.query.question, busy=False, trouble=trouble)
@@ -105,7 +105,7 @@ def give_up(session: Session) -> Session:
 
 
 def want_lookups(session: Session, lookups: Sequence[Lookup]) -> Session:
-    """Return the session with these lookups wanted, and no older ones: the cursor has left their place."""
+    """Return the session that wants these lookups, and none for an older place of the cursor."""
     return session._replace(
         query=session.query._replace(
             lookups=tuple(lookup for lookup in lookups if lookup not in session.query.entries)
@@ -114,7 +114,7 @@ def want_lookups(session: Session, lookups: Sequence[Lookup]) -> Session:
 
 
 def settle(session: Session) -> Session:
-    """Return the session with its text left as it is: its answer is worth remembering."""
+    """Return the session with its text settled, so that its answer goes into the history."""
     return session._replace(query=session.query._replace(is_settled=True))
 
 
@@ -129,7 +129,7 @@ def select_row(session: Session, row: int) -> Session:
 
 
 def select_place(session: Session, place: int) -> Session:
-    """Return the session with the row selected that is painted at this place, kept inside the list."""
+    """Return the session with the row at this place on the screen selected, kept inside the list."""
     if session.results.answer is None:
         return session
     last = max(0, list_range(session.results.answer)[1] - 1)
@@ -137,24 +137,24 @@ def select_place(session: Session, place: int) -> Session:
 
 
 def move_selection(session: Session, rows: int) -> Session:
-    """Return the session with the row selected that is painted so many rows below the selected one."""
+    """Return the session with the row selected that is drawn `rows` rows below the selected one."""
     return select_place(session, session.results.grouping.place(session.results.selected) + rows)
 
 
 def toggle_grouping(session: Session) -> Session:
-    """Return the session with its rows below their documents, or by rank again."""
+    """Return the session with its rows grouped by document, or by rank again."""
     is_grouped = not session.results.is_grouped
     grouping = grouping_in(session.results.answer, is_grouped=is_grouped)
     return session._replace(results=session.results._replace(is_grouped=is_grouped, grouping=grouping))
 
 
 def grouping_in(answer: Answer | None, *, is_grouped: bool) -> Grouping:
-    """Return how the rows of an answer are listed."""
+    """Return the order in which the rows of an answer are listed."""
     return grouping_of(answer, *list_range(answer)) if is_grouped and answer is not None else BY_RANK
 
 
 def look_at(session: Session, first: int, end: int) -> Session:
-    """Return the session with the list's visible places wanted, and two screenfuls around them before one is left."""
+    """Return the session that wants the visible places of the list, with two screenfuls around them."""
     rows = max(20, end - first)
     if (first, end) == session.results.seen:
         return session
@@ -170,7 +170,7 @@ def set_budget(session: Session, budget_tokens: int) -> Session:
 
 
 def focus_pane(session: Session, pane: Pane) -> Session:
-    """Return the session with another pane in front."""
+    """Return the session with another active pane."""
     tab = pane if pane in TABS else session.tab
     return session._replace(
         pane=pane, tab=tab, query=session.query._replace(is_settled=session.query.is_settled or pane != "query")
@@ -178,46 +178,46 @@ def focus_pane(session: Session, pane: Pane) -> Session:
 
 
 def next_pane(session: Session, panes: int) -> Pane:
-    """Return the pane that many steps further round; the ingest pane only counts while its strip is shown."""
+    """Return the pane that many steps further, wrapping around. The ingest pane counts only while it is visible."""
     reachable = [pane for pane in PANES if pane != "ingest" or has_strip(session) or pane == session.pane]
     return reachable[(reachable.index(session.pane) + panes) % len(reachable)]
 
 
 def list_range(answer: Answer) -> tuple[int, int]:
-    """Return the rank before the first listed row, and the rows of the list: what LIMIT and OFFSET leave, or k."""
+    """Return the rank before the first listed row, and the number of listed rows: from LIMIT and OFFSET, or k."""
     offset = answer.plan.offset
     return offset, max(0, min(answer.plan.limit, answer.total - offset))
 
 
 def k_of(session: Session) -> int | None:
-    """Return the rows that are asked for, as --k takes them; None leaves it to the LIMIT of a query in RQL."""
+    """Return the number of rows for --k. None leaves it to the LIMIT of a query in RQL."""
     if session.weights.k is not None or is_query(session.query.text):
         return session.weights.k
     return WORDS_K
 
 
 def filter_of(plan: Plan) -> str | None:
-    """Return the expression that words were filtered by; a query in RQL has it in its text."""
+    """Return the filter of plain words. A query in RQL has its filter in the text."""
     return plan.filters if plan.rql is None else None
 
 
 def is_stale(session: Session) -> bool:
-    """Return True while what is listed does not answer what is written."""
+    """Return True while the list does not answer the current text."""
     return session.query.trouble is not None and session.results.answer is not None
 
 
 def has_strip(session: Session) -> bool:
-    """Return True while the ingest pane has a line on the screen although it is not in front."""
+    """Return True while the ingest pane has its one line on the screen."""
     return session.store.run is not None or session.store.watching
 
 
 def is_ingesting(session: Session) -> bool:
-    """Return True while a run is under way."""
+    """Return True while an ingest run is running."""
     return session.store.run is not None and not session.store.run.ended
 
 
 def is_seen(session: Session, pane: Pane) -> bool:
-    """Return True when the pane is on the screen."""
+    """Return True if the pane is visible."""
     if session.zoomed:
         return pane == session.pane
     if pane in ("query", "results"):
@@ -235,7 +235,7 @@ def move_cursor(session: Session, name: str, row: int, rows: int) -> Session:
 
 
 def stamp_of(session: Session, analysis: Analysis) -> Stamp:
-    """Return what the result of an analysis depends on; while a newer question has no rows, those that are shown."""
+    """Return the counters that an analysis depends on. Until a newer question has rows, those of the rows shown."""
     info = session.store.info
     store = (info.generation if info else 0, int(info.digest, 16) if info else 0, session.store.tasks_done)
     is_shown = session.results.answered == session.query.question
@@ -254,59 +254,59 @@ Result = TypeVar("Result")
 
 
 def result_of(session: Session, analysis: Analysis | None, of: type[Result]) -> Result | RecallError | None:
-    """Return what an analysis found, the error of one that failed, None of one that is not done or not wanted."""
+    """Return the result of an analysis, its error, or None if it is not done or not wanted."""
     if analysis is None:
         return None
     stamp, result = session.analyses.get(analysis, ((), None))
     if result is None or stamp != stamp_of(session, analysis):
         return None
-    assert isinstance(result, (of, RecallError))  # noqa: S101 - a kind of analysis has one kind of result
+    assert isinstance(result, (of, RecallError))  # noqa: S101 - each kind of analysis has one type of result
     return result
 
 
 def value_of(session: Session, analysis: Analysis | None, of: type[Result]) -> Result | None:
-    """Return what an analysis found, None unless it found something."""
+    """Return the result of an analysis, or None without one or after an error."""
     result = result_of(session, analysis, of)
     return result if isinstance(result, of) else None
 
 
 def latest(session: Session, kind: Kind, of: type[Result]) -> Result | RecallError | None:
-    """Return the newest result of a lasting kind, which may hold no longer; None before the first."""
+    """Return the newest result of a lasting kind, perhaps an outdated one, or None before the first."""
     result = next((result for analysis, (_, result) in session.analyses.items() if analysis.kind == kind), None)
     assert result is None or isinstance(result, (of, RecallError))  # noqa: S101 - as above
     return result
 
 
 MOST_TABS = 9
-"""As many as a title has room for."""
+"""Most tabs that fit in a title."""
 
 
 def tabs_of(session: Session, text: str) -> tuple[QueryTab, ...]:
-    """Return every tab; the one in front as it is now. text: what is written in the field."""
+    """Return every tab, with the current text in the open one. text: of the field."""
     query = session.query
     tabs = query.tabs or (QueryTab(),)
     return (*tabs[: query.tab], QueryTab(text, query.filter), *tabs[query.tab + 1 :])
 
 
 def has_tabs(session: Session) -> bool:
-    """While there are several."""
+    """Return True if there are several tabs."""
     return len(session.query.tabs) > 1
 
 
 def open_tab(session: Session, text: str) -> Session:
-    """Return the session with an empty tab behind all others, in front."""
+    """Return the session with a new empty tab open, after all others."""
     tabs = tabs_of(session, text)
     return _at((*tabs, QueryTab()), len(tabs), session) if len(tabs) < MOST_TABS else session
 
 
 def go_to_tab(session: Session, text: str, place: int) -> Session:
-    """Return the session with the tab of that place in front, counted from 0 and round the ends."""
+    """Return the session with the tab at this place open, counted from 0 and wrapping around."""
     tabs = tabs_of(session, text)
     return _at(tabs, place % len(tabs), session)
 
 
 def close_tab(session: Session) -> Session:
-    """Return the session without the tab in front, at the one before it; the only one stays, empty."""
+    """Return the session without the open tab, at the tab before it. The only tab becomes empty instead."""
     tabs = session.query.tabs[: session.query.tab] + session.query.tabs[session.query.tab + 1 :]
     return _at(tabs or (QueryTab(),), max(0, session.query.tab - 1), session)
 

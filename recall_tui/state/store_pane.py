@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from recall_core.store.values import Source
 
 MOST_LINES = 300
-"""Entries of a folder, and tags, that are read and shown; the others are counted."""
+"""Most entries of a folder, and most tags, that are shown. Others are counted."""
 MOST_OPEN = 40
-"""Folders that are open at a time: each of them is read again once something is written."""
+"""Most open folders, since each is read again after every write."""
 TAGS = Analysis("documents", "", "tags")
 _WILD = re.compile(r"[][*?{}\\]")
 
 
 class TagCounts(NamedTuple):
-    """Tags with the number of documents that have each, the most frequent first. has_more: there are others."""
+    """Tags with their number of documents, most frequent first. has_more: there are others."""
 
     tags: tuple[tuple[str, int], ...]
     has_more: bool
 
 
 class TreeLine(NamedTuple):
-    """One line of the tree. path: that of a folder ends in a slash; a tag is in its place."""
+    """One line of the tree. path: with a trailing slash for a folder; for a tag, the tag."""
 
     kind: Literal["folder", "file", "records", "tag", "more", "heading"]
     path: str
@@ -46,7 +46,7 @@ class TreeLine(NamedTuple):
 
 
 def tree_analyses(session: Session) -> Iterator[Analysis]:
-    """Yield what has to be read for the tree: where paths begin, the tags, and the open folders."""
+    """Yield the analyses for the tree: the top folders, the tags, and the open folders."""
     yield Analysis("documents", "")
     yield TAGS
     yield from (Analysis("documents", folder) for folder in session.store.open_folders)
@@ -63,19 +63,19 @@ def choosable_lines(session: Session) -> tuple[TreeLine, ...]:
 
 
 def open_folder(session: Session, path: str) -> Session:
-    """Return the session with a folder open, and the one that was opened first closed where too many are."""
+    """Return the session with a folder open. If too many are open, the oldest closes."""
     folders = (*(each for each in session.store.open_folders if each != path), path)[-MOST_OPEN:]
     return session._replace(store=session.store._replace(open_folders=folders))
 
 
 def close_folder(session: Session, path: str) -> Session:
-    """Return the session with a folder and what is open in it closed."""
+    """Return the session with a folder and the folders inside it closed."""
     folders = tuple(each for each in session.store.open_folders if not each.startswith(path))
     return session._replace(store=session.store._replace(open_folders=folders))
 
 
 def filter_of(line: TreeLine) -> str:
-    """Return the expression that lets through what a line stands for: a tag, a path, or all paths that begin so."""
+    """Return the filter for a line: its tag, its path, or all paths below its folder."""
     match line.kind:
         case "tag":
             return f"doc.tag = {rql.print.print_value(line.path)}"
@@ -90,7 +90,7 @@ def filter_of(line: TreeLine) -> str:
 
 
 def _inside(session: Session, folder: str, depth: int) -> Iterator[TreeLine]:
-    """Yield what is in an open folder and in its open folders; nothing before it is read."""
+    """Yield the lines of an open folder and of its open folders, or nothing before it is read."""
     known = value_of(session, Analysis("documents", folder), store.values.FolderListing)
     if known is None:
         return
@@ -118,7 +118,7 @@ def _tags(session: Session) -> Iterator[TreeLine]:
 
 View = Literal["stats", "checks", "embedder", "documents"]
 VIEWS: tuple[View, ...] = ("stats", "checks", "embedder", "documents")
-"""What the store pane can show, in the order of t and of Right."""
+"""The views of the store pane, in the order of t and of Right."""
 
 CHECKS = (
     *("integrity", "foreign_keys", "schema", "fulltext", "fulltext_rows", "orphan_vectors", "vector_values"),
@@ -126,11 +126,11 @@ CHECKS = (
     *("duplicates", "reembed", "embedder", "left_parts", "parser_missing", "files", "readings", "self_retrieval"),
     *("sparse_ceiling", "environment"),
 )
-"""Every check of `recall doctor` without a flag, in its order."""
+"""Every check of `recall doctor` without flags, in its order."""
 URGENCY = {"error": 0, "warning": 1, "": 2, "ok": 2}
-"""The order of the checks by what they found: a finished check does not move it, a problem does."""
+"""Sort key of the checks by severity. Finishing a check does not move it, a problem does."""
 QUALITY = {"hash": (0.397, 0.704), "local": (0.406, 0.722), "minilm": (0.445, 0.739)}
-"""nDCG@10 of the hybrid ranking on Cranfield and SciFact, as docs/embedders.md has it."""
+"""nDCG@10 of the hybrid ranking on Cranfield and SciFact, from docs/embedders.md."""
 QUALITY_OF_WORDS = (0.396, 0.704)
 """The same of words alone."""
 
@@ -139,14 +139,14 @@ PACE = {
     "local": "It reads thousands of texts a second.",
     "minilm": "It takes about a hundred times as long as local.",
 }
-"""What to expect of those that run in this process, as docs/embedders.md has it."""
+"""Speed of the embedders that run in this process, from docs/embedders.md."""
 SERVERS = ("ollama", "llamacpp")
-"""Those whose server is on this machine, where one runs."""
-_VIEW = "store view"  # the name of the cursor that says which view is in front
+"""Embedders with a server on this machine."""
+_VIEW = "store view"  # the name of the cursor for the open view
 
 
 class StoreOverview(NamedTuple):
-    """The overview of a store: what `recall stats` and `recall embedders` say, and what came of each root."""
+    """The overview of a store: `recall stats`, the files of each root, and `recall embedders`."""
 
     view: StoreView
     sources: tuple[Source, ...]
@@ -171,7 +171,7 @@ OVERVIEW = Analysis("overview")
 
 
 def is_outdated(session: Session) -> bool:
-    """Return True when the answer is of another state of the store than what is known of it now."""
+    """Return True if the answer belongs to an older state of the store."""
     answer, info = session.results.answer, session.store.info
     if answer is None or info is None:
         return False
@@ -179,7 +179,7 @@ def is_outdated(session: Session) -> bool:
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """Yield the stats for either pane, the checks and the documents while they are looked at."""
+    """Yield the overview for either pane, and the checks and documents while they are visible."""
     is_open = is_seen(session, "store")
     if is_open or is_seen(session, "ingest"):
         yield OVERVIEW
@@ -190,45 +190,45 @@ def wants(session: Session) -> Iterator[Analysis]:
 
 
 def view_of(session: Session) -> View:
-    """Return the view of the store pane that is in front."""
+    """Return the open view of the store pane."""
     return VIEWS[session.cursors.get(_VIEW, 0)]
 
 
 def turn_view(session: Session, views: int) -> Session:
-    """Return the session with the view that many places further, round the ends."""
+    """Return the session `views` views further, wrapping around."""
     place = (VIEWS.index(view_of(session)) + views) % len(VIEWS)
     return session._replace(cursors={**session.cursors, _VIEW: place})
 
 
 def show_view(session: Session, view: View) -> Session:
-    """Return the session with this view in front."""
+    """Return the session with this view open."""
     return turn_view(session, VIEWS.index(view) - VIEWS.index(view_of(session)))
 
 
 def overview(session: Session) -> StoreOverview | RecallError | None:
-    """Return what is known of the store."""
+    """Return the overview of the store, if known."""
     return result_of(session, OVERVIEW, StoreOverview)
 
 
 def checks(session: Session) -> tuple[tuple[str, CheckView | None], ...]:
-    """Return every check with its code: errors first, then warnings, each in its order; None where it is not done."""
+    """Return every check with its code, errors first, then warnings, each in its order. None if not done yet."""
     found = [(code, _check(session, code)) for code in CHECKS]
     return tuple(sorted(found, key=lambda each: URGENCY[each[1]["severity"] if each[1] else ""]))
 
 
 def embedders(session: Session) -> tuple[EmbedderView, ...]:
-    """Return every embedder, once they are known."""
+    """Return every embedder, or () until they are known."""
     known = overview(session)
     return known.embedders if isinstance(known, StoreOverview) else ()
 
 
 def list_of(session: Session) -> str:
-    """Return the name of the list that the keys go through in the pane in front."""
+    """Return the name of the list that has the keys in the active pane."""
     return f"store {view_of(session)}" if session.pane == "store" else "ingest"
 
 
 def rows_of(session: Session) -> int:
-    """Return how many lines that list has."""
+    """Return the number of lines in that list."""
     if session.pane == "ingest":
         return len(session.store.run.skipped) if session.store.run else 0
     match view_of(session):
@@ -243,7 +243,7 @@ def rows_of(session: Session) -> int:
 
 
 def cursor_of(session: Session) -> int:
-    """Return the chosen line of that list; a chosen check stays chosen when problems move it."""
+    """Return the chosen line of that list. A chosen check stays chosen when problems move it."""
     kept = session.cursors.get(list_of(session), 0)
     if list_of(session) == "store checks" and list_of(session) in session.cursors:
         return next(row for row, (code, _) in enumerate(checks(session)) if code == CHECKS[kept])
@@ -251,7 +251,7 @@ def cursor_of(session: Session) -> int:
 
 
 def pick_line(session: Session, row: int) -> Session:
-    """Return the session with this line of that list chosen; of a check its place in CHECKS is kept."""
+    """Return the session with this line of that list chosen. For a check, its place in CHECKS is kept."""
     rows = rows_of(session)
     row = max(0, min(row, rows - 1))
     kept = CHECKS.index(checks(session)[row][0]) if list_of(session) == "store checks" else row
@@ -259,21 +259,21 @@ def pick_line(session: Session, row: int) -> Session:
 
 
 def chosen_check(session: Session) -> CheckView | None:
-    """Return the check that is chosen, once it is done."""
+    """Return the chosen check, if it is done."""
     if session.pane != "store" or view_of(session) != "checks":
         return None
     return checks(session)[cursor_of(session)][1]
 
 
 def chosen_embedder(session: Session) -> EmbedderView | None:
-    """Return the embedder that is chosen."""
+    """Return the chosen embedder."""
     if session.pane != "store" or view_of(session) != "embedder" or not embedders(session):
         return None
     return embedders(session)[cursor_of(session)]
 
 
 def chosen_line(session: Session) -> TreeLine | None:
-    """Return the folder, file or tag that is chosen."""
+    """Return the chosen folder, file or tag."""
     if session.pane != "store" or view_of(session) != "documents":
         return None
     lines = choosable_lines(session)
@@ -281,25 +281,25 @@ def chosen_line(session: Session) -> TreeLine | None:
 
 
 def open_chosen(session: Session) -> Session:
-    """Return the session with the chosen folder open; anything else has nothing to open."""
+    """Return the session with the chosen folder open. Other lines cannot open."""
     line = chosen_line(session)
     return session if line is None or line.kind != "folder" else open_folder(session, line.path)
 
 
 def close_chosen(session: Session) -> Session:
-    """Return the session with the chosen folder closed; of what lies in an open one, with that one chosen."""
+    """Return the session with the chosen folder closed. From a line inside a folder, choose that folder."""
     line = chosen_line(session)
     if line is None or line.kind == "tag":
         return session
     if line.is_open:
         return close_folder(session, line.path)
-    above = line.path[: line.path.rstrip("/").rfind("/") + 1]  # "" where paths begin
+    above = line.path[: line.path.rstrip("/").rfind("/") + 1]  # "" at the top
     rows = [row for row, each in enumerate(choosable_lines(session)) if above and each.path == above]
     return pick_line(session, rows[0]) if rows else session
 
 
 def state_of(embedder: EmbedderView) -> str:
-    """Return in a word whether it can be used, which is not known of a server before it is asked."""
+    """Return the state of an embedder in a word. A server's state is unknown until it is asked."""
     if embedder["in_use"]:
         return "in use"
     if not embedder["available"]:
@@ -308,17 +308,17 @@ def state_of(embedder: EmbedderView) -> str:
 
 
 def ndcg(name: str) -> str:
-    """Return how an embedder ranks on the two measured collections, in a fixed width; dashes if not measured."""
+    """Return the nDCG of an embedder on the two measured collections, in a fixed width. Dashes if not measured."""
     return "  ".join(_short(value) for value in QUALITY[name]) if name in QUALITY else f"{'-':>4}  {'-':>4}"
 
 
 def embedder_words(embedder: EmbedderView) -> str:
-    """Return what it is good for, how fast it is, and what is in its way."""
+    """Return the purpose of an embedder, its speed, and what prevents its use."""
     words = [f"{embedder['purpose']}.", PACE.get(embedder["name"], "")]
     if embedder["reason"] and not embedder["available"]:
         words.append(f"{embedder['reason']}.")
     if state_of(embedder) == "server":
-        words.append("It needs a running server, which has not been asked yet.")
+        words.append("It needs a running server, which was not checked yet.")
     if embedder["network"]:
         words.append("Every text is sent to the cloud.")
     if embedder["name"] in QUALITY:
@@ -327,7 +327,7 @@ def embedder_words(embedder: EmbedderView) -> str:
 
 
 def command_words(session: Session) -> list[str]:
-    """Return the words of the command that does or says what the ingest or the store pane shows."""
+    """Return the words of the command for the content of the ingest or the store pane."""
     if session.pane == "store":
         line = chosen_line(session)
         chosen = f" FILTER {filter_of(line)}" if line is not None else ""
@@ -344,7 +344,7 @@ def command_words(session: Session) -> list[str]:
 
 
 def remedy(command: str) -> StoreCommand | None:
-    """Return what a fix of `recall doctor` asks for, where it is one command that the workbench has too."""
+    """Return the command of a `recall doctor` fix, if it is a single command that the workbench also has."""
     match shlex.split(command):
         case ["recall", "doctor", "--fix"]:
             return StoreCommand("doctor")

@@ -1,4 +1,4 @@
-"""What each event from a thread makes of the session. Pure, and without a screen."""
+"""The changes that events from threads make to the session. Pure."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
     from recall_core.retrieve.answer import Answer
 
-MOST_KEPT = 50  # results of a kind: going through a long list would keep a document for each of its rows
+MOST_KEPT = 50  # results of a kind; a long list would otherwise keep a document for every row
 VERBS = ("added", "updated", "unchanged", "removed")
 
 
-def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - one line an event
-    """Return the session once the event has happened; stale events leave it as it is."""
+def after(session: Session, event: Event) -> Session:  # noqa: C901, PLR0911 - one line for each event
+    """Return the session after the event. Stale events do not change it."""
     match event:
         case StoreOpened():
             return _take_store(session, event)
@@ -107,12 +107,12 @@ def _take_store(session: Session, event: StoreOpened) -> Session:
 
 
 def _stage(info: StoreInfo) -> tuple[int, str]:
-    """Return what tells a state of the store from every other; another store may have come to the same generation."""
+    """Return the identity of a store's state. Another store may have the same generation."""
     return info.generation, info.digest
 
 
 def _is_judged_elsewhere(session: Session, event: StoreOpened) -> bool:
-    """Judgements are others than those that were read, and nothing of this workbench is on its way into the store."""
+    """Return True if another program changed the judgements since they were read."""
     known = latest(session, "grades", JudgedQueries)
     if not event.judged or not isinstance(known, JudgedQueries) or session.store.task or session.judge.gradings:
         return False
@@ -120,7 +120,7 @@ def _is_judged_elsewhere(session: Session, event: StoreOpened) -> bool:
 
 
 def _take_result(session: Session, event: AnalysisDone) -> Session:
-    """Return the session with a result; those that no longer hold make room."""
+    """Return the session with a result, without results that are no longer valid."""
     held = {
         analysis: kept
         for analysis, kept in session.analyses.items()
@@ -174,7 +174,7 @@ def _of_generation(session: Session, event: OfGeneration) -> Session:
 
 
 def _take_answer(session: Session, event: Answered) -> Session:
-    """Return the selection stays with what was selected where only the store is another."""
+    """Return the session with an answer. Keep the selection if only the store changed."""
     answer, before = event.answer, session.results.answer
     same = before is not None and before.plan.text == answer.plan.text
     selected, is_listed = 0, True
@@ -207,7 +207,7 @@ def _take_answer(session: Session, event: Answered) -> Session:
 
 
 def _take_weights(session: Session, event: Reweighed) -> Session:
-    """Return the selection stays on its row: that is what a person watches."""
+    """Return the session with the pool ranked again. The selection stays at its row, where the user is looking."""
     selected = max(0, min(session.results.selected, list_range(event.answer)[1] - 1))
     is_asked = session.query.text == event.answer.plan.text
     return session._replace(
@@ -229,7 +229,7 @@ def _take_weights(session: Session, event: Reweighed) -> Session:
 
 
 def is_refreshed(before: Answer, answer: Answer) -> bool:
-    """Return True when the same question was answered from another state of the store."""
+    """Return True if the same question was answered from another state of the store."""
     is_other = (before.generation, before.digest) != (answer.generation, answer.digest)
     return is_other and before.plan.text == answer.plan.text
 
@@ -237,8 +237,8 @@ def is_refreshed(before: Answer, answer: Answer) -> bool:
 def follow_row(before: Answer, row: int, answer: Answer) -> tuple[int, bool]:
     """Return the row that this row of the older answer has become, and whether its document is still listed.
 
-    It is the same place of the document, else the document's first row, else the row of the same number. Rows without
-    a signal have nothing to be followed by.
+    It is the same place of the document, else the document's first row, else the row with the same number. Rows
+    without a signal cannot be followed.
     """
     older, newer = _positions(before), _positions(answer)
     number = max(0, min(row, list_range(answer)[1] - 1))
@@ -261,7 +261,7 @@ def _positions(answer: Answer) -> Sequence[int]:
 
 
 def run_after(run: Run, event: Advanced | Held | Ended) -> Run:
-    """Return the run once this has happened to it."""
+    """Return the run after the event."""
     if isinstance(event, Advanced):
         return run._replace(meter=event.meter)
     if isinstance(event, Held):
@@ -270,14 +270,14 @@ def run_after(run: Run, event: Advanced | Held | Ended) -> Run:
         hint = f" ({event.error.hint})" if event.error.hint else ""
         return run._replace(ended="failed", hold="", summary=f"{event.error.message}{hint}")
     if event.view is None:
-        summary = "cancelled; what was committed stays, F5 in pane 7 resumes"
+        summary = "cancelled; committed files are kept, F5 in pane 7 resumes"
         return run._replace(ended="cancelled", hold="", summary=summary)
     counts = [f"{event.view[verb]:,} {verb}" for verb in VERBS if event.view[verb]]  # type: ignore[literal-required]
     return run._replace(ended="done", hold="", summary=", ".join(counts) or "nothing to add")
 
 
 class QueryRequest(NamedTuple):
-    """All that the screen wants of the store now; the newest request replaces every older one."""
+    """Everything that the screen needs from the store now. The newest request replaces older ones."""
 
     generation: int
     text: str
@@ -289,18 +289,18 @@ class QueryRequest(NamedTuple):
     saved: Config | None = None
     k: int | None = None
     seen: tuple[int, int] = (0, 0)
-    """Places of the window on the screen, whose rows have their passages."""
+    """Visible places of the window, whose rows have their passages."""
     is_grouped: bool = False
-    """Places are those of rows below their documents, not ranks."""
+    """Places are those of grouped rows, not ranks."""
     is_k_moved: bool = False
-    """A person asked for this number: it holds for the context too."""
+    """The user changed the number of rows, so it also applies to the context."""
     filter: str = ""
     is_given_up: bool = False
-    """Its question is to be answered no more; what has an answer keeps it."""
+    """The question was cancelled. If it has an answer, the answer stays."""
 
 
 def query_request(session: Session) -> QueryRequest:
-    """Return what the query thread should make true."""
+    """Return the request for the query thread."""
     return QueryRequest(
         generation=session.query.generation,
         text=session.query.text,
@@ -326,14 +326,14 @@ WANTS: tuple[Callable[[Session], Iterator[Analysis]], ...] = (
     store_pane.wants,
     tuning.wants,
 )
-"""What each pane wants; a pane in front of the others comes first, and the curve of all queries last of all."""
+"""The analyses of each pane. The explain pane comes first, the slow curves come last."""
 
 
 def wanted_analyses(session: Session) -> tuple[tuple[Analysis, Stamp], ...]:
-    """Return the analyses that are not done yet: none while a question is answered.
+    """Return the analyses that are not done yet, or none while a question is being answered.
 
-    While the question is wrong, only those of the store. While another order is made, none of the present order: the
-    result would be kept for the new one.
+    While the question has an error, only analyses of the store are wanted. While the pool is ranked again, none of
+    the current order, since the result would be stored for the new one.
     """
     if session.store.info is None or session.query.busy:
         return ()

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from recall_core.retrieve.answer import Answer
     from recall_core.types import Pool
 
-MOST_ROWS = 100  # that are compared: more than any screen shows
+MOST_ROWS = 100  # compared; more than any screen shows
 
 
 class SavedRows(NamedTuple):
-    """The first rows of a question under the saved settings, and by what each is found again in another list."""
+    """The first rows of a question under the saved settings. ids: identify the rows in another list."""
 
     ids: tuple[int, ...]
     hits: tuple[Hit, ...]
@@ -36,7 +36,7 @@ class SavedRows(NamedTuple):
 
 
 class ComparedRow(NamedTuple):
-    """One row of either list. other: its rank in the other one, None where that does not have it."""
+    """A row of either list. other: its rank in the other list, or None."""
 
     rank: int
     other: int | None
@@ -45,14 +45,14 @@ class ComparedRow(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Both lists from their first rows on."""
+    """Both lists from their first rows."""
 
     saved: tuple[ComparedRow, ...]
     now: tuple[ComparedRow, ...]
 
 
 def saved_analysis(session: Session) -> Analysis | None:
-    """Return the analysis of the rows under the saved settings; None if they are not shown or nothing is moved."""
+    """Return the analysis of the rows under the saved settings, or None if they are hidden or nothing is changed."""
     answer, plain = session.results.answer, session.weights.plain
     if not session.weights.is_beside or not is_moved(session) or answer is None or plain is None:
         return None
@@ -60,7 +60,7 @@ def saved_analysis(session: Session) -> Analysis | None:
 
 
 def compare_with_saved(session: Session) -> Compared | None:
-    """Return the two lists; None while the saved one is not known."""
+    """Return the two lists, or None until the saved one is known."""
     result, answer = value_of(session, saved_analysis(session), SavedRows), session.results.answer
     if result is None or answer is None:
         return None
@@ -81,7 +81,7 @@ def compare_with_saved(session: Session) -> Compared | None:
 
 
 def identities(answer: Answer, start: int, stop: int) -> Iterator[int]:
-    """Yield what identifies the rows from start to stop: their chunk, or the document if rows are documents."""
+    """Yield the identity of the rows from start to stop: their chunk, or the document if rows are documents."""
     if answer.pool is None or answer.ranked is None:
         return
     for position in answer.ranked.order[start:stop]:
@@ -90,7 +90,7 @@ def identities(answer: Answer, start: int, stop: int) -> Iterator[int]:
 
 
 def describe_moves(session: Session) -> list[str]:
-    """Return what was moved, each with its saved value and its value now."""
+    """Return the changed settings, each with its saved and its current value."""
     plain, config = session.weights.plain or session.weights.saved or Config(), current(session)
     words = [
         f"{NAMES.get(key, key)} {_write_value(getattr(plain, key))} to {_write_value(getattr(config, key))}"
@@ -113,10 +113,10 @@ Stretch: TypeAlias = tuple[float, float]
 
 
 class Curve(NamedTuple):
-    """The measure at every weight: of one query, or the mean of several. Without a query there is only `judged`."""
+    """The measure at every weight: of one query, or the mean of several. Without a query only `judged` is set."""
 
     judged: int
-    """Queries with a relevant document, of all that the store holds."""
+    """Number of queries in the store with a relevant document."""
     steps: tuple[tuple[tuple[Fraction, ...], tuple[float, ...]], ...] = ()
     """For each query its break points, and its values at and between them in turn."""
     places: tuple[float, ...] = ()
@@ -126,29 +126,29 @@ class Curve(NamedTuple):
     best: float = 0.0
     best_weights: tuple[Stretch, ...] = ()
     plateau: tuple[Stretch, ...] = ()
-    """Weights that are as good as the best, within one standard error of the paired differences."""
+    """Weights as good as the best, within one standard error of the paired differences."""
     interval: Stretch = (0.0, 0.0)
-    """95 % of resamples of the queries have their best weight in it."""
+    """Contains the best weight of 95 % of resamples of the queries."""
     unit: Unit = "doc"
-    """What is measured."""
+    """The unit measured."""
 
 
 class TargetWeights(NamedTuple):
-    """The weights that meet all targets at once; where there are none, the places of those that are in conflict."""
+    """The weights that meet all targets at once, or the indexes of the conflicting targets."""
 
     weights: tuple[Interval, ...]
     conflict: tuple[int, ...] = ()
 
 
 def wants(session: Session) -> Iterator[Analysis]:
-    """Yield the rows under the saved settings, the targets' weights, then the curve: it may take long."""
+    """Yield the rows under the saved settings, the targets' weights, then the curve, which may take long."""
     if not is_seen(session, "weights"):
         return
     yield from filter(None, (saved_analysis(session), pins_analysis(session), curve_analysis(session)))
 
 
 def curve_analysis(session: Session) -> Analysis | None:
-    """Return the analysis of the curve that is shown; None where the weight of this question moves no rank."""
+    """Return the analysis of the curve shown, or None if the weight of this question changes no rank."""
     answer = session.results.answer
     if session.weights.is_of_all:
         return Analysis("curve", "", _scale(of_words(session)))
@@ -167,17 +167,17 @@ def pins_analysis(session: Session) -> Analysis | None:
 
 
 def curve_of(session: Session) -> Curve | None:
-    """Return the curve that is shown, once it is found out."""
+    """Return the curve shown, if it is done."""
     return value_of(session, curve_analysis(session), Curve)
 
 
 def target_weights(session: Session) -> TargetWeights | None:
-    """Return the weights that meet the targets, once they are found out."""
+    """Return the weights that meet the targets, if they are done."""
     return value_of(session, pins_analysis(session), TargetWeights)
 
 
 def of_words(session: Session) -> Config:
-    """Return the settings of a question in words: what all judged queries are asked under."""
+    """Return the settings of a question in words, under which all judged queries are asked."""
     return (session.weights.saved or Config())._replace(**dict(session.weights.tweaks))  # type: ignore[arg-type]
 
 
@@ -188,7 +188,7 @@ def pins_of(session: Session) -> tuple[PinnedChunk, ...]:
 
 
 def toggle_target(session: Session, want: Want) -> Session:
-    """Return the session with this target for the selected row; the same one a second time takes it back."""
+    """Return the session with this target for the selected row, or without it if it was already set."""
     answer, hit = session.results.answer, session.results.hit
     if answer is None or hit is None or hit.chunk is None:
         return session
@@ -203,7 +203,7 @@ def toggle_target(session: Session, want: Want) -> Session:
 
 
 def first_rows(session: Session) -> int:
-    """Return how many rows count as the first ones, as `recall tune --k` takes it: all that are asked for."""
+    """Return how many rows count as the first ones, as for `recall tune --k`: all that are asked for."""
     return (
         max(1, session.results.answer.plan.offset + session.results.answer.plan.limit)
         if session.results.answer is not None
@@ -212,7 +212,7 @@ def first_rows(session: Session) -> int:
 
 
 def nearest_weight(session: Session) -> float | None:
-    """Return the weight nearest to the present one that meets all targets; None if none is known."""
+    """Return the weight nearest to the current one that meets all targets, or None."""
     met, now = target_weights(session), exact_share(current(session))
     interval = explain.sweep.nearest(met.weights, now) if met else None
     return None if interval is None else explain.sweep.weight_inside(interval, now)
@@ -225,32 +225,32 @@ def value_at(curve: Curve, weight: Fraction) -> float:
 
 
 def left_out(session: Session) -> str:
-    """Return the settings in force that the curve on the screen leaves out, as in `recall tune`; "" without any."""
+    """Return the active settings that the curve ignores, as in `recall tune`, or ""."""
     return ", ".join(unswept(of_words(session) if session.weights.is_of_all else current(session)))
 
 
 def heights(curve: Curve, columns: int) -> list[float]:
-    """Return the mean in the middle of each of so many equal stretches of the range: to draw, not to decide."""
+    """Return the mean in the middle of each of `columns` equal intervals. For drawing only."""
     middles = [(2 * column + 1) / (2 * columns) for column in range(columns)]
     return [curve.means[bisect_right(curve.places, at) - 1] for at in middles]
 
 
 def middle(stretches: Sequence[Stretch]) -> float:
-    """Return the middle of the widest of these stretches, to as few decimals as stay inside of it."""
+    """Return the middle of the widest of these intervals, with as few decimals as lie inside it."""
     low, high = max(stretches, key=lambda each: (_width(each), -each[0]))
     tried = (round((low + high) / 2, digits) for digits in (2, 3, 4, 5, 6))
     return next((each for each in tried if low < each < high), (low + high) / 2)
 
 
 def best_weight(curve: Curve) -> float:
-    """Return the weight that is named as the best one: of all that are, the middle of the widest stretch."""
+    """Return the weight to name as the best: the middle of the widest interval of best weights."""
     return middle(curve.best_weights)
 
 
 def better_weight(curve: Curve, now: Fraction) -> float | None:
-    """Return the weight that the grades recommend, its mean no lower than here; None if this one is as good.
+    """Return the weight that the grades recommend, with a mean at least as high as here. None if this one is as good.
 
-    The middle of the piece of the plateau that has the highest mean there, and of equal ones of the widest.
+    It is the middle of the piece of the plateau with the highest mean there. Ties go to the widest piece.
     """
     here = value_at(curve, now)
     if any(_holds(curve, stretch, now, here) for stretch in curve.plateau):
@@ -263,7 +263,7 @@ def better_weight(curve: Curve, now: Fraction) -> float | None:
 
 
 def _holds(curve: Curve, stretch: Stretch, now: Fraction, here: float) -> bool:
-    """Return True for a weight between the ends; for an end, which is a break point, unless its value is lower."""
+    """Return True for a weight inside the interval, or for an end of it whose value is not lower."""
     return stretch[0] < now < stretch[1] or (now in stretch and here >= _within(curve, stretch))
 
 
@@ -272,20 +272,20 @@ def _width(stretch: Stretch) -> float:
 
 
 def _within(curve: Curve, stretch: Stretch) -> float:
-    """Return the mean in the middle of a stretch, exactly."""
+    """Return the exact mean in the middle of an interval."""
     return value_at(curve, Fraction(str(middle([stretch]))))
 
 
 def _scale(config: Config) -> str:
-    """Return all that a curve depends on besides the weight and the store."""
+    """Return everything that a curve depends on besides the weight and the store."""
     return _settings(config, (*FUSION, *RETRIEVAL))
 
 
 def _ranking(answer: Answer, config: Config) -> str:
-    """Return what the curve of an answer depends on besides the weight and the grades.
+    """Return everything that the curve of an answer depends on besides the weight and the grades.
 
-    That is what made its candidates, and how they are ranked now. A setting that has to be searched with counts once
-    its candidates are there.
+    That is the source of its candidates, and their current ranking. A setting that needs a new search counts once its
+    candidates are there.
     """
     plan = answer.plan
     candidates = (
@@ -304,14 +304,14 @@ def _settings(config: Config, keys: Sequence[str]) -> str:
     return " ".join(assignments({key: getattr(config, key) for key in keys}))
 
 
-DEPTH = 8  # ranks that are drawn: more lines than this cannot be followed by eye
+DEPTH = 8  # ranks drawn; more lines cannot be followed by eye
 
 
 def chart_of(pool: Pool, config: Config, *, limit: int = DEPTH, texts: Sequence[int] | None = None) -> Chart:
-    """Draw a pool with two signals under this fusion and normalisation; the weights do not matter.
+    """Return the chart of a pool with two signals under this fusion and normalization. The weights do not matter.
 
-    limit: how many rows are listed; at most DEPTH are drawn. texts: the number of each candidate's text, where copies
-    are listed once.
+    limit: number of listed rows; at most DEPTH are drawn.
+    texts: number of each candidate's text, if copies are listed once.
     """
     swept = explain.sweep.sweep(explain.lines.sweepable(pool, config), max(1, min(limit, DEPTH)), texts)
     return Chart(
@@ -331,7 +331,7 @@ def top_at(chart: Chart, weight: Fraction) -> tuple[int, ...]:
 
 
 def tops_over(chart: Chart, columns: int) -> list[tuple[int, ...]]:
-    """Return the first candidates in the middle of each of so many equal stretches: to draw, not to decide."""
+    """Return the first candidates in the middle of each of `columns` equal intervals. For drawing only."""
     places = [float(weight) for weight in chart.weights]
     middles = [(2 * column + 1) / (2 * columns) for column in range(columns)]
     return [chart.orders[bisect_left(places, at) + bisect_right(places, at) - 1] for at in middles]
@@ -343,5 +343,5 @@ def stability_at(chart: Chart, weight: Fraction) -> Stability:
 
 
 def changes(chart: Chart) -> tuple[Fraction, ...]:
-    """Return the weights at which something changes: where one stretch ends and the next begins."""
+    """Return the weights at which the order changes."""
     return tuple(sorted({where.low for where in chart.same_order if where.low > 0 or where.low_open}))

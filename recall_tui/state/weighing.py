@@ -1,4 +1,4 @@
-"""The weights: the settings in force, each change of them, and the rows of their form. Pure."""
+"""The weights: the current settings, each change of them, and the rows of their form. Pure."""
 
 from __future__ import annotations
 
@@ -20,64 +20,64 @@ if TYPE_CHECKING:
     from recall_tui.state.records import Chart
 
 KEYS = tuple(key for key, setting in SETTINGS.items() if setting.live and key != "budget_tokens")
-"""The settings that can be moved, in the order in which they are written. A budget is typed, not tuned."""
+"""Settings that can be changed here, in the order in which they are written. A budget is typed, not tuned."""
 UNDO_MOST = 200
 K_STEPS = (1, 2, 3, 5, 10, 15, 20, 30, 50, *(first * 10**power for power in range(2, 6) for first in (1, 2, 5)))
 STEPS: dict[str, tuple[int, ...]] = {
     "pool": tuple(first * 10**power for power in range(1, 6) for first in (1, 2, 5)),
     "rrf_k": (0, 1, 2, 5, 10, 20, 30, 40, 60, 80, 100, 150, 200, 300, 500, 1_000),
 }
-"""What the keys of a whole number stop at: each is felt, which one more is not."""
+"""Stops of the keys for whole numbers. Each step is large enough to have an effect."""
 
 
 def current(session: Session) -> Config:
-    """Return the settings that the pane shows: those of the question, and the tweaks that it leaves free."""
+    """Return the settings that the pane shows: those of the question, and the tweaks that it does not override."""
     start = session.weights.plain or session.weights.saved or Config()
     free = {key: value for key, value in session.weights.tweaks.items() if key not in session.weights.fixed}
     return start._replace(**free)  # type: ignore[arg-type]
 
 
 def is_ranking(session: Session) -> bool:
-    """Return True while the candidates at hand are ranked again."""
+    """Return True while the current candidates are being ranked again."""
     return (
         session.results.answered == session.query.question and session.results.ranked_at != session.query.generation
     )
 
 
 def share(config: Config) -> float:
-    """Return the semantic share of the weights, 0 to 1; two weights of 0 count as equal ones."""
+    """Return the semantic share of the weights, 0 to 1. Two weights of 0 count as equal."""
     total = config.bm25_weight + config.vector_weight
     return config.vector_weight / total if total > 0 else 0.5
 
 
 def exact_share(config: Config) -> Fraction:
-    """Return the semantic share as the decimals say it; two weights of 0 count as equal ones."""
+    """Return the exact semantic share of the decimals. Two weights of 0 count as equal."""
     words, meaning = Fraction(str(config.bm25_weight)), Fraction(str(config.vector_weight))
     return meaning / (words + meaning) if words + meaning else Fraction(1, 2)
 
 
 def set_share(session: Session, semantic: float, *, joins: bool = False) -> Session:
-    """Return the session with this semantic share, in hundredths, and the rest for the words.
+    """Return the session with this semantic share, in hundredths, and the rest for the lexical signal.
 
-    joins: the change goes on with the one before, as a drag does, so that both are undone in one step.
+    joins: part of the change before, as in a drag, so that one undo reverts both.
     """
     semantic = round(min(1.0, max(0.0, semantic)), 2)
     return move_settings(session, {"bm25_weight": round(1 - semantic, 2), "vector_weight": semantic}, joins=joins)
 
 
 def set_exact_share(session: Session, semantic: float) -> Session:
-    """Return the session with exactly this semantic share, as the decimals say it."""
+    """Return the session with exactly this semantic share."""
     share_of = Fraction(str(semantic))
     return move_settings(session, {"bm25_weight": float(1 - share_of), "vector_weight": float(share_of)})
 
 
 def nudge_share(session: Session, hundredths: int) -> Session:
-    """Return the session with the semantic share that much higher."""
+    """Return the session with the semantic share increased by hundredths."""
     return set_share(session, share(current(session)) + hundredths / 100)
 
 
 def turn_choice(session: Session, key: str, steps: int = 1) -> Session:
-    """Return the session with a setting's choice that is so many further, round the end; a switch has two."""
+    """Return the session with a setting's choice `steps` further, wrapping around. A switch has two choices."""
     now = getattr(current(session), key)
     if isinstance(now, bool):
         return move_settings(session, {key: not now})
@@ -86,7 +86,7 @@ def turn_choice(session: Session, key: str, steps: int = 1) -> Session:
 
 
 def raise_min_score(session: Session, hundredths: int) -> Session:
-    """Return the session with the lowest score of a hit that much higher, 0 to 1."""
+    """Return the session with the minimum score increased by hundredths, within 0 to 1."""
     return move_settings(
         session, {"min_score": round(min(1.0, max(0.0, current(session).min_score + hundredths / 100)), 2)}
     )
@@ -98,9 +98,9 @@ def step_number(session: Session, key: str, steps: int) -> Session:
 
 
 def step_k(session: Session, steps: int) -> Session:
-    """Return the session with another number of rows asked for; a query in RQL starts from its LIMIT, words from 50.
+    """Return the session that asks for fewer or more rows, starting from the LIMIT of a query in RQL or from 50.
 
-    As many as there are is the most that is asked for.
+    The upper limit is the number of rows.
     """
     answer = session.results.answer
     if answer is None:
@@ -115,17 +115,17 @@ def step_k(session: Session, steps: int) -> Session:
 
 
 def drop_moves(session: Session, keys: Iterable[str]) -> Session:
-    """Move these settings and the number of rows back: the question has them itself."""
+    """Reset these settings and the number of rows, since the question now sets them itself."""
     left = {key: value for key, value in session.weights.tweaks.items() if key not in keys}
     undo = (*session.weights.undo, Moved(session.weights.tweaks, session.weights.k))[-UNDO_MOST:]
     return session._replace(weights=session.weights._replace(tweaks=left, k=None, undo=undo, redo=()))
 
 
 def move_settings(session: Session, changes: Tweaks, *, joins: bool = False) -> Session:
-    """Return the session with these settings moved; the same session when that changes nothing.
+    """Return the session with these settings changed, or the same session if nothing changes.
 
-    A setting that is back where the question has it without tweaks is no tweak any more. One that decides the
-    candidates makes the question a new one, since it has to be searched for again.
+    A setting that returns to the question's value is no longer a tweak. A setting that affects the candidates starts
+    a new question, since they must be searched again.
     """
     if all(getattr(current(session), key) == value or key in session.weights.fixed for key, value in changes.items()):
         return session
@@ -136,12 +136,12 @@ def move_settings(session: Session, changes: Tweaks, *, joins: bool = False) -> 
 
 
 def set_moves(session: Session, moved: Moved) -> Session:
-    """Return the session with just this moved, and nothing else; the same session where that is so already."""
+    """Return the session with exactly these changes, or the same session if it already has them."""
     return session if moved == Moved(session.weights.tweaks, session.weights.k) else _record_change(session, moved)
 
 
 def recall_question(session: Session, text: str, filters: str, moved: Moved) -> Session:
-    """Ask this question with this filter and just this moved: one step, for an undo too."""
+    """Ask this question with this filter and exactly these changes, as one step for undo."""
     now, then = (session.query.text, session.query.filter), (text, filters)
     saved = session.weights.saved or Config()
     differing = (key for key in KEYS if key in moved.tweaks and moved.tweaks[key] != getattr(saved, key))
@@ -154,12 +154,12 @@ def recall_question(session: Session, text: str, filters: str, moved: Moved) -> 
 
 
 def is_moved(session: Session) -> bool:
-    """Return True if anything is not as it was saved."""
+    """Return True if a setting differs from its saved value."""
     return bool(session.weights.tweaks) or session.weights.k is not None
 
 
 def reset(session: Session) -> Session:
-    """Return the session under the saved settings; an undo brings the tweaks back."""
+    """Return the session under the saved settings. Undo restores the tweaks."""
     return _record_change(session, Moved()) if is_moved(session) else session
 
 
@@ -175,7 +175,7 @@ def undo(session: Session) -> Session:
 
 
 def redo(session: Session) -> Session:
-    """Return the session with the change that was undone last made again."""
+    """Return the session with the last undone change made again."""
     if not session.weights.redo:
         return session
     *others, after = session.weights.redo
@@ -186,9 +186,9 @@ def redo(session: Session) -> Session:
 
 
 def confirm_save(session: Session, saved: Tweaks, *, was: Config) -> Session:
-    """Return the session once these settings are in recall.toml: what is left is moved away from them.
+    """Return the session after these settings were saved to recall.toml. The other tweaks stay.
 
-    An undo moves back to what they were, and writes nothing.
+    Undo returns to the values before, and writes nothing.
     """
     if session.weights.saved is None:
         return session
@@ -202,7 +202,7 @@ def confirm_save(session: Session, saved: Tweaks, *, was: Config) -> Session:
 
 
 def adopt_saved(session: Session, saved: Config) -> Session:
-    """Take over the settings that are in recall.toml now, whichever program has written them."""
+    """Take the settings of recall.toml, written by any program."""
     before = session.weights.saved
     if before is None or all(getattr(before, key) == getattr(saved, key) for key in KEYS):
         return session._replace(weights=session.weights._replace(saved=saved))
@@ -215,14 +215,14 @@ def adopt_saved(session: Session, saved: Config) -> Session:
 
 
 def _stop(stops: tuple[int, ...], now: int, steps: int) -> int:
-    """Return the next stop above or below; the last one where there is none."""
+    """Return the next stop above or below, or the last stop."""
     if steps > 0:
         return next(iter(stops[bisect_right(stops, now) :]), max(now, stops[-1]))
     return next(reversed(stops[: bisect_left(stops, now)]), min(now, stops[0]))
 
 
 def _go_to(session: Session, place: Moved) -> Session:
-    """Return the session at a place of the undo or the redo. A text or filter that was changed since then stays."""
+    """Return the session at a step of undo or redo. A text or filter changed since then stays."""
     fresh = _apply_moves(session, place)
     if place.asked is None:
         return fresh
@@ -236,7 +236,7 @@ def _go_to(session: Session, place: Moved) -> Session:
 
 
 def _way_back(session: Session, place: Moved) -> Moved:
-    """Return where the session is, as a place to come back to from there."""
+    """Return the step that leads back to the current session."""
     came_with = None if place.asked is None else QuestionChange(place.asked.after, place.asked.before)
     return Moved(session.weights.tweaks, session.weights.k, came_with)
 
@@ -244,7 +244,7 @@ def _way_back(session: Session, place: Moved) -> Moved:
 def _record_change(
     session: Session, moved: Moved, *, joins: bool = False, question: QuestionChange | None = None
 ) -> Session:
-    """Return the session with this moved in place of what was; what had been undone is gone."""
+    """Return the session with these changes, an undo step, and no redo steps."""
     before = Moved(session.weights.tweaks, session.weights.k, question)
     undo = session.weights.undo if joins and session.weights.undo else (*session.weights.undo, before)[-UNDO_MOST:]
     fresh = _apply_moves(session, moved)
@@ -262,7 +262,7 @@ def _apply_moves(session: Session, moved: Moved) -> Session:
 
 
 def _search_if_needed(session: Session, fresh: Session) -> Session:
-    """Return the session with other settings, and search again if they choose other candidates."""
+    """Return the session with other settings, and search again if these change the candidates."""
     if not session.query.text.strip() or retrieval(current(fresh)) == retrieval(current(session)):
         return fresh
     return fresh._replace(query=fresh.query._replace(question=session.query.question + 1, busy=True))
@@ -276,19 +276,19 @@ def differences(config: Config, plain: Config | None) -> Tweaks:
 
 
 def chart_to_scale(session: Session) -> Chart | None:
-    """Return the chart, unless it is on another scale than the settings are now."""
+    """Return the chart, unless the settings have another scale."""
     config, chart = current(session), session.weights.chart
     scale = (config.fusion, config.normalize, config.rrf_k)
     return chart if chart and (chart.fusion, chart.normalize, chart.rrf_k) == scale else None
 
 
 def is_hybrid(answer: Answer | None) -> bool:
-    """Return True when two signals share the score, so that there is something to weigh."""
+    """Return True if two signals share the score, so that weights matter."""
     return answer is not None and answer.pool is not None and bool(answer.pool.lexical and answer.pool.semantic)
 
 
 def why_not(answer: Answer | None) -> str:
-    """Return why there are no weights to tune, in the width of the pane; "" when there are."""
+    """Return why there are no weights to tune, in the width of the pane, or ""."""
     if is_hybrid(answer):
         return ""
     if answer is None:
@@ -302,13 +302,13 @@ def why_not(answer: Answer | None) -> str:
 
 
 def why_no_lines(answer: Answer) -> str:
-    """Return why ranks cannot be drawn over the weights; "" when they can: only fusion alone is a straight line."""
+    """Return why ranks cannot be drawn over the weights, or "". Only fusion is linear in the weight."""
     if answer.plan.table == "doc":
         return "No rank lines: rows are documents, and a document's best chunk changes with the weight."
     if answer.plan.order:
-        return "No rank lines: ORDER BY decides the order."
+        return "No rank lines: ORDER BY sets the order."
     if answer.plan.config.rerank:
-        return "No rank lines: the reranker decides the order of the first rows."
+        return "No rank lines: the reranker sets the order of the first rows."
     return ""
 
 
@@ -316,12 +316,15 @@ WEIGHT = "weight"
 """The row of the semantic share, which is two settings that add up to 1."""
 TOP_K = "k"
 """The row of the number of rows, which belongs to the question."""
-COARSE = 5  # hundredths, where a step is not a fine one
+COARSE = 5  # hundredths of a normal step
 SETTING_CURSOR = "setting"
 
 
 def setting_rows(session: Session) -> tuple[str, ...]:
-    """Return the rows by key. One signal is neither weighed nor fused; ranks have no scale, scores no constant."""
+    """Return the rows by key.
+
+    A single signal has no weight or fusion. rrf has rrf_k, other fusions have normalize.
+    """
     fused = () if why_not(session.results.answer) else (WEIGHT, "fusion")
     scaled = "rrf_k" if current(session).fusion == "rrf" else "normalize"
     return (*fused, scaled, "min_score", "sparse_recall", "match", "lexical_model", TOP_K, "pool")
@@ -334,7 +337,7 @@ def chosen_setting(session: Session) -> str:
 
 
 def step_setting(session: Session, steps: int) -> Session:
-    """Return the session with the row chosen that is so many further down."""
+    """Return the session with the row `steps` rows further down chosen."""
     return choose_setting(session, setting_rows(session).index(chosen_setting(session)) + steps)
 
 
@@ -344,7 +347,7 @@ def choose_setting(session: Session, row: int) -> Session:
 
 
 def change_setting(session: Session, hundredths: int) -> Session:
-    """Move the chosen row by so many hundredths, to the next stop, or to the next choice."""
+    """Change the chosen row by hundredths, or to the next stop or choice."""
     key, step = chosen_setting(session), 1 if hundredths > 0 else -1
     if key == WEIGHT:
         return nudge_share(session, hundredths)
@@ -357,13 +360,13 @@ def change_setting(session: Session, hundredths: int) -> Session:
     return turn_choice(session, key, step)
 
 
-MOST_KEPT = 10  # rows of an answer that the history keeps
+MOST_KEPT = 10  # rows of an answer in the history
 
 
 def to_keep(session: Session) -> PastQuestion | None:
-    """Return the question that belongs into the history and is not there yet.
+    """Return the question to add to the history, or None.
 
-    Settings that are moved after an answer has come belong there once it is asked again.
+    Settings changed after an answer count once the question is asked again.
     """
     answer = session.results.answer
     if not session.query.is_settled or session.query.busy or session.query.trouble is not None or answer is None:
@@ -383,13 +386,13 @@ def to_keep(session: Session) -> PastQuestion | None:
 
 
 def question_of(session: Session, text: str) -> PastQuestion:
-    """Return the question, answered or not, with its filter and moved settings. text: what is in the field."""
+    """Return the question, answered or not, with its filter and changed settings. text: of the field."""
     k = () if session.weights.k is None else (f"k={session.weights.k}",)
     return PastQuestion(text, session.query.filter, (*assignments(session.weights.tweaks), *k))
 
 
 def moved_by(past: PastQuestion) -> tuple[Moved, tuple[str, ...]]:
-    """Return what was moved when it was asked, and those of its settings that cannot be moved."""
+    """Return the changes of a past question, and its settings that cannot be changed here."""
     moved, unknown = Moved(), []
     for setting in past.settings:
         key, _, value = setting.partition("=")

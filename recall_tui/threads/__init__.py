@@ -1,4 +1,4 @@
-"""The threads that meet the store. Each has a connection of its own and posts what it finds to the session."""
+"""The threads that use the store. Each has its own connection and posts its results to the session."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Clock = Callable[[], float]
 
 
 class WorkbenchThread:
-    """A thread of the workbench. A defect reaches the screen and does not die with the thread."""
+    """A thread of the workbench. A defect in it is posted to the screen."""
 
     def __init__(self, name: str, post: Post) -> None:
         self._post = post
         self._thread = threading.Thread(target=self._live, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begin; a store is opened in the thread, when it is needed."""
+        """Start the thread, which opens the store when needed."""
         self._thread.start()
 
     def _join(self, timeout: float) -> None:

@@ -1,4 +1,4 @@
-"""The thread that analyses: whatever a pane shows besides rows and context, one result after the other."""
+"""The analysis thread: everything a pane shows besides rows and context, one result after the other."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from recall_tui.state.session import Session
 
 Wanted: TypeAlias = tuple[Analysis, Stamp]
-REST_SECONDS = 0.1  # without new wants before the first is met: an analysis slows the painting of held keys
-AGAIN_SECONDS = 1.0  # until a store that could not be opened is tried again
-MOST_SAID = 50  # times that an analysis tells how far it has come: each of them is painted
+REST_SECONDS = 0.1  # pause after new requests: an analysis slows the drawing of held keys
+AGAIN_SECONDS = 1.0  # until a failed store is opened again
+MOST_SAID = 50  # progress reports of an analysis, since each is drawn
 
 FUNCTIONS: Mapping[Kind, str] = {
     "ledger": "explain:chunk_ledger",
@@ -45,34 +45,34 @@ FUNCTIONS: Mapping[Kind, str] = {
     "health": "store:store_checks",
     "documents": "store:store_documents",
 }
-"""Kind of analysis to `module:function` in recall_tui.analyses."""
+"""`module:function` in recall_tui.analyses by kind of analysis."""
 
 
 class AnalysisRun(NamedTuple):
-    """What an analysis works with."""
+    """The arguments of an analysis."""
 
     recall: Recall
     session: Session
-    """As it was when the analysis was asked for; its answer belongs to the stamp."""
+    """The session when the analysis was requested. Its answer belongs to the stamp."""
     checkpoint: Callable[[], None]
-    """Call it between steps of long work: it raises Interrupted once the result is not wanted any more."""
+    """Called between steps of long work. Raises Interrupted if the result is no longer wanted."""
     kept: dict[str, object]
-    """What analyses keep for the next one, by a name of their own; as long as the thread lives."""
+    """Values cached for later analyses, by name, for the life of the thread."""
     give_way: Callable[[], None]
-    """The same for one that keeps its steps: it also ends while one before it is wanted, and goes on later."""
+    """Like checkpoint, for an analysis that keeps its steps: it also stops for an earlier one and resumes later."""
     say: Callable[[int, int], None]
-    """Tell how many of its steps a long analysis has done, and of how many."""
+    """Report the steps done and the number of steps."""
     store: str | None = None
-    """The --store value that commands name."""
+    """The --store value for commands."""
 
 
 def is_due(done: int, total: int, times: int) -> bool:
-    """Return True at about so many of the steps; those of a number of times are among those of its multiples."""
+    """Return True for about `times` of the steps. The steps for a number are among those for its multiples."""
     return (done - 1) * times // total != done * times // total
 
 
 class AnalysisThread(WorkbenchThread):
-    """Does the wanted analyses in order. Newer wants replace older ones; an analysis that is still wanted goes on."""
+    """Runs the wanted analyses in order. New requests replace old ones; an analysis still wanted continues."""
 
     def __init__(self, opener: Callable[[], Recall], post: Post, store: str | None = None) -> None:
         super().__init__("recall-analyses", post)
@@ -88,11 +88,11 @@ class AnalysisThread(WorkbenchThread):
         self._closing = False
         self._is_open = False
         self._is_aside = False
-        """The store is opened by others."""
+        """Another thread asked to keep the store closed."""
         self._recall: Recall | None = None
 
     def submit(self, wanted: Sequence[Wanted], session: Session) -> None:
-        """Want these analyses of this session, in this order, and no others; new ones wait until wants rest."""
+        """Request these analyses of this session, in this order, and no others. New ones start after a pause."""
         with self._changed:
             if any(each not in self._wanted for each in wanted):
                 self._rests_at = time.monotonic() + REST_SECONDS
@@ -103,7 +103,7 @@ class AnalysisThread(WorkbenchThread):
             self._changed.notify()
 
     def hold(self, seconds: float) -> None:
-        """Analyse nothing for so long; what is under way is aborted, and begun again if it is still wanted."""
+        """Pause for this long. The running analysis is aborted, and starts again if still wanted."""
         with self._changed:
             self._held_until = time.monotonic() + seconds
             if self._recall is not None and self._under_way is not None:
@@ -111,7 +111,7 @@ class AnalysisThread(WorkbenchThread):
             self._changed.notify()
 
     def stop(self, timeout: float = 2.0) -> None:
-        """Abort what runs, close the store and end; waits at most `timeout` seconds."""
+        """Abort the running analysis, close the store and end, within `timeout` seconds."""
         with self._changed:
             self._closing = True
             if self._recall is not None and self._under_way is not None:
@@ -120,7 +120,7 @@ class AnalysisThread(WorkbenchThread):
         self._join(timeout)
 
     def set_aside(self, *, is_aside: bool, timeout: float = 2.0) -> None:
-        """Close the store, and open it no more until it is let do so; waits at most `timeout` seconds."""
+        """Close the store and keep it closed until allowed to open, within `timeout` seconds."""
         with self._changed:
             self._is_aside = is_aside
             if is_aside and self._recall is not None and self._under_way is not None:
@@ -133,7 +133,7 @@ class AnalysisThread(WorkbenchThread):
             self._open()
 
     def _open(self) -> None:
-        """Analyse in the store; one that cannot be opened is left alone for a while."""
+        """Open the store and analyse. If it cannot be opened, try again later."""
         with self._changed:
             if self._is_aside:
                 return
@@ -144,8 +144,8 @@ class AnalysisThread(WorkbenchThread):
                     self._analyse_all(recall)
                 finally:
                     with self._changed:
-                        self._recall = None  # what is closed cannot be interrupted
-        except RecallError:  # the query thread meets the same store and says what is wrong with it
+                        self._recall = None  # a closed store cannot be interrupted
+        except RecallError:  # the query thread reports the same error
             with self._changed:
                 self._rests_at = time.monotonic() + AGAIN_SECONDS
         finally:
@@ -154,7 +154,7 @@ class AnalysisThread(WorkbenchThread):
                 self._changed.notify_all()
 
     def _analyse_all(self, recall: Recall) -> None:
-        """Analyse until the end, or until another file takes the store's place."""
+        """Analyse until the end, or until another file replaces the store."""
         kept: dict[str, object] = {}
         while (found := self._next()) is not None and not recall.store.is_replaced():
             wanted, session = found
@@ -174,7 +174,7 @@ class AnalysisThread(WorkbenchThread):
             function = getattr(import_module(f"recall_tui.analyses.{module}"), name)
             result = function(run, analysis)
         except Interrupted:
-            return  # an abort can come a step late: whatever is still wanted is taken up again
+            return  # if still wanted, it starts again: an abort can come late
         except RecallError as error:
             result = error
         except LookupError:
@@ -186,13 +186,13 @@ class AnalysisThread(WorkbenchThread):
 
             result = retrieve.answer.outdated_error(
                 answer
-            )  # another program purged its rows, and it is about to be asked again
+            )  # another program purged its rows; the question is asked again
         with self._changed:
             self._done.add(wanted)
         self._post(AnalysisDone(analysis, stamp, result))
 
     def _next(self) -> tuple[Wanted, Session] | None:
-        """Wait for a wanted analysis that is not done; None when the store is to be closed, or the thread to end."""
+        """Wait for a wanted analysis that is not done. Return None if the store must close or the thread end."""
         with self._changed:
             while not self._closing and not (self._is_aside and self._is_open):
                 undone = () if self._is_aside else [each for each in self._wanted if each not in self._done]

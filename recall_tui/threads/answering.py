@@ -1,4 +1,4 @@
-"""An answer for the screen: its rows, their passages and files, its context, and its rank lines."""
+"""The answer for the screen: its rows, their passages and files, its context, and its rank lines."""
 
 from __future__ import annotations
 
@@ -32,39 +32,39 @@ if TYPE_CHECKING:
     from recall_tui.state.events import Ranks, Spans
 
 WARM_CHUNKS = 20_000
-"""Above, vectors take longer to load than a person who only looks in should wait for."""
+"""Largest store whose vectors are loaded before the first question. Larger ones take too long."""
 WARM_QUESTIONS = 2
-"""The second one of a state of the store reads its vectors into memory."""
+"""The second question on a state of the store loads its vectors into memory."""
 _WARM_WORDS = "recall"
 _OWN_EMBEDDERS = ("local", "hash")
 States = dict[str, "State | None"]
-"""By doc.id, None where the file is as it was read. It grows as rows are asked for."""
+"""By doc.id, None if the file did not change since it was read. Grows as rows are fetched."""
 
 
 class Progressed(NamedTuple):
-    """What is true of the screen so far. An answer outlives newer questions that have none."""
+    """What the screen already has. An answer stays while newer questions have none."""
 
     states: States
-    """Of the files of this question; a new one looks at them again."""
+    """States of the files of this question. A new question checks them again."""
     generation: int = 0
     question: int = 0
     answer: Answer | None = None
     fixed: tuple[str, ...] = ()
     plain: Answer | None = None
-    """The same question with the candidates that the saved settings find, where those that are moved find others."""
+    """The same question under the saved settings, if these find other candidates."""
     ranks: Mapping[int, int] = {}
-    """Under the saved settings, by position in the pool; empty while those hold."""
+    """Ranks under the saved settings, by position in the pool. Empty while these apply."""
     rows: Sequence[int] = ()
-    """Those that were fetched last."""
+    """The rows fetched last."""
     passages: Mapping[str, PassageView | None] = {}
-    """Of the rows that were seen of this question, by chunk.id: what a weight does changes none."""
+    """Passages of the rows seen for this question, by chunk.id. Weights do not change them."""
     packing: Packing | None = None
     charted: tuple[str, ...] = ()
-    """The settings whose chart was sent: all that a chart depends on besides the pool."""
+    """The settings of the chart that was sent: everything it depends on besides the pool."""
 
 
 class Answering:
-    """Answers requests in one open store: each time, only what the one before has not made true."""
+    """Answers requests in an open store. Each time, it sends only what the screen lacks."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Answering:
         has_newer: Callable[[], bool],
         report_store: Callable[[], None],
     ) -> None:
-        """has_newer: another request waits. report_store: report that an answer is of another state of the store."""
+        """has_newer: another request waits. report_store: report another state of the store."""
         self._recall = recall
         self._post = post
         self._clock = clock
@@ -85,20 +85,20 @@ class Answering:
 
     @property
     def question(self) -> int:
-        """The question that has its answer, counted."""
+        """Number of the answered question."""
         return self._progress.question
 
     def forget(self) -> None:
-        """Begin again, as for a store that was just opened."""
+        """Start over, as for a newly opened store."""
         self._progress = Progressed({})
 
     def mark_served(self, request: QueryRequest) -> None:
-        """Take the request for served; the answer of an older question stays."""
+        """Mark the request as served. The answer of an older question stays."""
         self._progress = self._progress._replace(generation=request.generation, question=request.question)
 
     def serve(self, request: QueryRequest) -> None:
-        """Send what the request wants and the screen does not have. Raises Interrupted, Outdated, RecallError."""
-        for field, prefix in request.lookups:  # the most frequent keys or values that begin so
+        """Send what the request wants and the screen lacks. Raises Interrupted, Outdated, RecallError."""
+        for field, prefix in request.lookups:  # the most frequent keys or values with the prefix
             vocabulary = self._recall.store.vocabulary(rql.complete.SUGGESTIONS)
             known = vocabulary.keys(prefix) if field is None else vocabulary.values(field, prefix)
             result = LookupResult(tuple(known), len(known) < rql.complete.SUGGESTIONS)
@@ -132,9 +132,9 @@ class Answering:
         self._draw_lines(request, answer)
 
     def _warm(self, request: QueryRequest) -> None:
-        """Load the model, NumPy and the vectors of a small store before the first question needs them, once.
+        """Load the model, NumPy and the vectors of a small store before the first question, once.
 
-        Asks nothing of a server: only with an embedder of this machine, and without a reranker.
+        Does nothing if that would call a server: only for a local embedder without a reranker.
         """
         recall = self._recall
         is_own = recall.config.embedding in _OWN_EMBEDDERS and not recall.config.rerank
@@ -160,7 +160,7 @@ class Answering:
                 seen = rows_at(answer, request.seen, is_grouped=request.is_grouped)
                 passages = self._cite(answer, {row: rows[row] for row in seen if row in rows})
             except RecallError:
-                self._progress = progress  # still on the screen; an abort leaves this one to be asked again
+                self._progress = progress  # the old answer stays; the aborted question is asked again
                 raise
         self._post(
             Answered(
@@ -183,7 +183,7 @@ class Answering:
             self._report_store()
 
     def _weigh(self, request: QueryRequest, answer: Answer) -> None:
-        """Rank the same pool again under the settings that are asked for."""
+        """Rank the same pool under the requested settings."""
         recall = self._recall
         take_over(recall, request.saved)
         plain, plan = recall.engine.replan(answer.plan), plan_moved(recall, answer.plan, request)
@@ -209,7 +209,7 @@ class Answering:
         self._progress = self._progress._replace(generation=request.generation)
 
     def _read(self, request: QueryRequest, answer: Answer, plain: Plan) -> tuple[dict[int, Hit], dict[str, State]]:
-        """Return the rows of the window with their files' states, and keep the ranks under the saved settings."""
+        """Return the rows of the window with their files' states, and store the ranks under the saved settings."""
         ranks = self._saved_ranks(answer, plain) if answer.plan.config != plain.config else {}
         places = rows_at(answer, request.window, is_grouped=request.is_grouped)
         rows = rows_of(self._recall, answer, places)
@@ -218,7 +218,7 @@ class Answering:
         return rows, states
 
     def _saved_ranks(self, answer: Answer, plain: Plan) -> dict[int, int]:
-        """Return them by position in the pool. Search for other candidates once, not at every weight."""
+        """Return these ranks by position in the pool. Other candidates are searched once, not at every weight."""
         if retrieval(plain.config) == retrieval(answer.plan.config):
             return ranks_of(weigh(self._recall, answer, plain))
         known = self._progress.plain
@@ -230,7 +230,7 @@ class Answering:
         return ranks_among(answer, known)
 
     def _cite(self, answer: Answer, rows: Mapping[int, Hit]) -> dict[str, PassageView]:
-        """Return the passages of those of these rows that have none yet."""
+        """Return the passages of the rows that have none yet."""
         known = self._progress.passages
         hits = [hit for hit in rows.values() if hit.chunk is not None and hit.chunk.id not in known]
         if not hits:
@@ -241,7 +241,7 @@ class Answering:
         return {chunk_id: passage for chunk_id, passage in fresh.items() if passage is not None}
 
     def _draw_lines(self, request: QueryRequest, answer: Answer) -> None:
-        """Look at every weight, last of all and once for each pool and scale."""
+        """Send the chart over all weights, after everything else and once for each pool and scale."""
         config, pool = answer.plan.config, answer.pool
         limit, copies = answer.plan.limit, answer.copies
         scale = (config.fusion, config.normalize, str(config.rrf_k))
@@ -255,13 +255,13 @@ class Answering:
 
 
 def take_over(recall: Recall, saved: Config | None, keys: Iterable[str] = KEYS) -> None:
-    """Go by these settings as the workbench knows them from recall.toml."""
+    """Use these settings, which the workbench read from recall.toml."""
     if saved is not None:
         recall.engine.config = recall.config._replace(**{key: getattr(saved, key) for key in keys})
 
 
 def weigh(recall: Recall, answer: Answer, plan: Plan) -> Answer:
-    """Rank the candidates of an answer as another plan of its question does; what chose them stays."""
+    """Rank the candidates of an answer under another plan of its question. The candidates stay the same."""
     kept = {key: getattr(answer.plan.config, key) for key in RETRIEVAL}
     paged = answer.plan._replace(limit=plan.limit, offset=plan.offset, is_capped=plan.is_capped)
     return recall.engine.weigh(answer._replace(plan=paged), plan.config._replace(**kept))
@@ -273,23 +273,23 @@ def plan_saved(recall: Recall, request: QueryRequest) -> Plan:
 
 
 def plan_moved(recall: Recall, plan: Plan, request: QueryRequest) -> Plan:
-    """Plan a question under the settings that are moved."""
+    """Plan a question under the changed settings."""
     return recall.engine.replan(plan, api.recall.Ask(settings=request.settings, k=request.k))
 
 
 def keys_fixed_by(plan: Plan) -> tuple[str, ...]:
-    """Return the settings that a query's OPTION clause decides, by key."""
+    """Return the settings that a query's OPTION clause sets, by key."""
     return () if plan.query is None else tuple(key for key in by_key(dict(plan.query.options)) if key in KEYS)
 
 
 def rows_at(answer: Answer, window: tuple[int, int], *, is_grouped: bool) -> list[int]:
-    """Return the rows that are painted at the places of a window, first and end, by rank from 0."""
+    """Return the rows at the places of a window (first and end), by rank from 0."""
     count = list_range(answer)[1]
     return grouping_in(answer, is_grouped=is_grouped).rows(min(window[0], count), min(window[1], count))
 
 
 def rows_of(recall: Recall, answer: Answer, rows: Sequence[int]) -> dict[int, Hit]:
-    """Fetch these rows, which ascend; return them by their place in the list."""
+    """Fetch these ascending rows and return them by their place in the list."""
     offset = list_range(answer)[0]
     hits: dict[int, Hit] = {}
     for _, run in groupby(enumerate(rows), lambda each: each[1] - each[0]):
@@ -300,7 +300,7 @@ def rows_of(recall: Recall, answer: Answer, rows: Sequence[int]) -> dict[int, Hi
 
 
 def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, State]:
-    """Return what happened to the files of these rows since they were read, by doc.id. Look at each file once."""
+    """Return the states of changed files of these rows, by doc.id. Each file is checked once."""
     documents = list(dict.fromkeys(hit.doc.id for hit in rows.values()))
     if unknown := [each for each in documents if each not in known]:
         found = retrieve.freshness.stale_documents(unknown, store=recall.store, base=recall.engine.base)
@@ -311,7 +311,7 @@ def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, 
 def matched_in(
     rows: Mapping[int, Hit], passages: Mapping[str, PassageView | None], answer: Answer, store: Store
 ) -> dict[str, Spans]:
-    """Return where words of the question are in the titles and headings of these rows, by title or heading."""
+    """Return the spans of the query's words in the titles and headings of these rows, by text."""
     phrases = tuple(term.text for term in answer.pool.terms) if answer.pool else ()
     texts = {hit.doc.title for hit in rows.values()}
     texts |= {cite_row(hit, passages.get(hit.chunk.id))[1] for hit in rows.values() if hit.chunk}
@@ -328,7 +328,7 @@ def ranks_of(answer: Answer) -> dict[int, int]:
 
 
 def ranks_among(answer: Answer, other: Answer) -> dict[int, int]:
-    """Return the rank in another list of each of this answer's candidates, by position in this answer's pool."""
+    """Return the rank of each of this answer's candidates in another answer, by position in this pool."""
     if answer.pool is None or other.pool is None:
         return {}
     rowids = {other.pool.keys[position].rowid: rank for position, rank in ranks_of(other).items()}
@@ -336,7 +336,7 @@ def ranks_among(answer: Answer, other: Answer) -> dict[int, int]:
 
 
 def before_of(answer: Answer, rows: Iterable[int], ranks: Mapping[int, int]) -> Ranks:
-    """Return the rank that each of these rows had in another ranking of the same pool."""
+    """Return the rank of each of these rows in another ranking of the same pool."""
     if answer.ranked is None or not ranks:
         return {}
     offset, order = list_range(answer)[0], answer.ranked.order
@@ -344,7 +344,7 @@ def before_of(answer: Answer, rows: Iterable[int], ranks: Mapping[int, int]) -> 
 
 
 def repack(recall: Recall, answer: Answer, request: QueryRequest) -> Repacked:
-    """Pack the answer under the requested budget. A pin or a drop that is not a candidate only waits."""
+    """Pack the answer under the requested budget. Pins and drops that are not candidates wait."""
     budget_tokens, pins, drops = request.packing
     answer = to_pack(answer, is_k_moved=request.is_k_moved)
     waiting = _waiting(recall, answer, (*pins, *drops)) if pins or drops else ()
@@ -357,7 +357,7 @@ def repack(recall: Recall, answer: Answer, request: QueryRequest) -> Repacked:
 
 
 def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tuple[Waiting, ...]:
-    """Return the chunks that are gone from the store or may not be packed for this answer."""
+    """Return the chunks that left the store or cannot be packed for this answer."""
     store = recall.store
     waiting = []
     with store.reading():
@@ -380,7 +380,7 @@ def _waiting(recall: Recall, answer: Answer, chunk_ids: tuple[str, ...]) -> tupl
 
 
 def _chunks_without_scores(recall: Recall, answer: Answer, start: int, stop: int) -> set[int]:
-    """Return the chunks of rows that have no scores; of a row that is a document, its first chunk."""
+    """Return the chunks of rows without scores. For a row that is a document, return its first chunk."""
     plan, store = answer.plan, recall.store
     rows = retrieve.copies.list_rows(plan, store, start=start, stop=stop)
     if plan.table != "doc":

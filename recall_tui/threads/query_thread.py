@@ -1,4 +1,4 @@
-"""The thread that answers the newest question: a mailbox, the watch over the store, and the answer."""
+"""The query thread: a mailbox for the newest question, the watch over the store, and the answer."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from recall_tui.threads.store_watch import StoreWatch
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
 
-LOOK_SECONDS = 2.0  # a writer's batches are at most that far apart, so two equal looks mean that it has come to rest
+LOOK_SECONDS = 2.0  # longer than the gaps in a writer's batches: two equal looks mean that it is idle
 
 
 class Mailbox:
-    """Holds one request: a newer one replaces it, and aborts the search for an older one."""
+    """Contains the newest request. A new one replaces it and aborts the search for an older one."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._request: QueryRequest | None = None
         self._asking = 0
-        """The generation that is being answered, 0 between two requests."""
+        """The generation being answered, or 0."""
         self._recall: Recall | None = None
-        """The store that is searched."""
+        """The store being searched."""
         self.is_closing = False
 
     def put(self, request: QueryRequest, answered: int) -> None:
-        """Make this the newest request; never waits for the store. answered: the question that has its answer."""
+        """Make this the newest request, without waiting for the store. answered: number of the answered question."""
         with self._changed:
             self._request = request
             if self._asking < request.generation or (request.is_given_up and request.question != answered):
@@ -40,24 +40,24 @@ class Mailbox:
             self._changed.notify()
 
     def put_back(self, request: QueryRequest) -> None:
-        """Put an interrupted request back unless there is a newer one: an abort can arrive a step late."""
+        """Put an interrupted request back unless there is a newer one, since an abort can arrive late."""
         with self._changed:
             self._request = self._request or request
 
     def close(self) -> None:
-        """Abort what runs and take nothing more."""
+        """Abort the search and accept no more requests."""
         with self._changed:
             self.is_closing = True
             self._abort()
             self._changed.notify()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for a request or the end; False when neither has come in time."""
+        """Wait for a request or the end. Return False after a timeout."""
         with self._changed:
             return self._changed.wait_for(self._is_called, seconds)
 
     def take(self, recall: Recall) -> QueryRequest | None:
-        """Take the request, to be searched for in this store; None when there is none or the thread is to end."""
+        """Take the request and search in this store. Return None without a request or at the end."""
         with self._changed:
             request, self._request = self._request, None
             if self.is_closing or request is None:
@@ -67,17 +67,17 @@ class Mailbox:
             return request
 
     def finish(self) -> None:
-        """The request that was taken has been served."""
+        """Mark the request as served."""
         with self._changed:
             self._asking = 0
 
     def let_go(self) -> None:
-        """Interrupt the store no more: it is about to be closed."""
+        """Stop interrupting the store, which is about to close."""
         with self._changed:
             self._recall, self._asking = None, 0
 
     def has_newer(self) -> bool:
-        """Return True when another request waits, or the end."""
+        """Return True if another request waits, or the end."""
         with self._changed:
             return self._is_called()
 
@@ -85,13 +85,13 @@ class Mailbox:
         return self.is_closing or self._request is not None
 
     def _abort(self) -> None:
-        # Under the lock the thread cannot take a new request, so the interrupt meets the old search or nothing.
+        # Under the lock the thread cannot take a new request, so the interrupt hits only the old search.
         if self._recall is not None and self._asking > 0:
             self._recall.interrupt()
 
 
 class QueryThread(WorkbenchThread):
-    """Answers the newest request, and looks after the store in between."""
+    """Answers the newest request, and watches the store in between."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class QueryThread(WorkbenchThread):
         clock: Clock,
         set_aside: Callable[[bool], None] = lambda _is_aside: None,
     ) -> None:
-        """set_aside: have the other threads close the store and open it no more, or let them."""
+        """set_aside: make the other threads close the store, or let them open it again."""
         super().__init__("recall-query", post)
         self._opener = opener
         self._set_aside = set_aside
@@ -109,11 +109,11 @@ class QueryThread(WorkbenchThread):
         self._answering: Answering | None = None
 
     def submit(self, request: QueryRequest) -> None:
-        """Make this the newest request; never waits for the store."""
+        """Make this the newest request, without waiting for the store."""
         self._mailbox.put(request, self._answering.question if self._answering is not None else 0)
 
     def stop(self, timeout: float = 2.0) -> None:
-        """Abort what runs, close the store and end; waits at most `timeout` seconds."""
+        """Abort the search, close the store and end, within `timeout` seconds."""
         self._mailbox.close()
         self._join(timeout)
 
@@ -131,7 +131,7 @@ class QueryThread(WorkbenchThread):
             self._post(Unusable(error))
 
     def _serve_all(self, recall: Recall, watch: StoreWatch) -> None:
-        """Answer until the end, or until another file is in the store's place: its answers begin again."""
+        """Answer until the end, or until another file replaces the store and all answers start over."""
         answering = Answering(recall, self._post, self._clock, self._mailbox.has_newer, watch.report)
         self._answering = answering
         while (request := self._take(recall, watch)) is not None:
@@ -162,9 +162,9 @@ class QueryThread(WorkbenchThread):
         return self._mailbox.take(recall)
 
     def _let_go(self) -> None:
-        """Nothing runs in the store that is about to be closed, and what it answered is no more.
+        """Stop all use of a store that is about to close, and drop its answers.
 
-        Were another connection to it left, SQLite would give the next one its log, which is not there any longer.
+        If another connection stayed open, SQLite would hand its log, which no longer exists, to the next one.
         """
         self._set_aside(True)
         self._answering = None

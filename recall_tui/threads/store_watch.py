@@ -1,4 +1,4 @@
-"""The watch over an open store: what other programs write into it, into its recall.toml, or in its place."""
+"""The watch over an open store: writes of other programs to it, to its recall.toml, or a replaced file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Writes(NamedTuple):
-    """What shows that others have written."""
+    """Counters that show writes of other programs."""
 
     changes: int = -1
     generation: int = 0
@@ -24,17 +24,17 @@ class Writes(NamedTuple):
 
 
 class StoreWatch:
-    """Looks at one open store and reports what has changed since it was reported last."""
+    """Watches an open store and reports what changed since the last report."""
 
     def __init__(self, recall: Recall, post: Post) -> None:
         self._recall = recall
         self._post = post
         self._reported = self._seen = Writes()
         self._settings: tuple[int, int] | None = None
-        """What distinguishes the settings that were read from those that someone writes afterwards."""
+        """Time and size of the settings file when it was read, to detect later writes."""
 
     def begin(self, *, is_altered: bool) -> None:
-        """Report the store that was just opened, and its settings. is_altered: it took the place of another one."""
+        """Report the store just opened, and its settings. is_altered: it replaced another store."""
         recall = self._recall
         opened = self._news(is_altered=is_altered)
         self._settings = _written_at(recall.engine.toml)
@@ -43,22 +43,22 @@ class StoreWatch:
         self._report_untrusted()
 
     def report(self) -> None:
-        """Report the store as it is."""
+        """Report the current state of the store."""
         self._post(self._news())
 
     def look(self) -> bool:
-        """Report what someone else has written once that is over; True when another store is in this one's place.
+        """Report writes of other programs once they stop. Return True if another store replaced this one.
 
-        A store that cannot be read is for a question.
+        An unreadable store is reported by the next question.
         """
         store = self._recall.store
         try:
             if store.is_replaced():
-                store.leave()  # before another program opens the file that is there now
+                store.leave()  # before another program opens the new file
                 return store.is_there()
             before, self._seen = self._seen, self._read_writes()
             if self._seen == before:
-                store.fold(wait_ms=0)  # the writer could not while this thread was reading
+                store.fold(wait_ms=0)  # the writer could not do this while this thread was reading
                 if self._seen != self._reported:
                     self._post(self._news(is_altered=self._seen[1:] != self._reported[1:]))
             self.read_settings()
@@ -67,7 +67,7 @@ class StoreWatch:
         return False
 
     def read_settings(self) -> None:
-        """Take over what someone has written into recall.toml; report once that it cannot be read."""
+        """Load new settings from recall.toml. If it cannot be read, report that once."""
         engine = self._recall.engine
         settings = _written_at(engine.toml)
         if settings is None or settings == self._settings:
@@ -87,7 +87,7 @@ class StoreWatch:
             self._post(Waits(error))
 
     def _news(self, *, is_altered: bool = False) -> StoreOpened:
-        """Return what there is to report of the store; from then on it counts as reported."""
+        """Return the report on the store, and remember it as reported."""
         before = self._reported
         self._reported = self._seen = self._read_writes()
         return StoreOpened(
@@ -98,7 +98,7 @@ class StoreWatch:
         )
 
     def _read_writes(self) -> Writes:
-        """Read them again only if something was committed."""
+        """Read the counters, but only if something was committed."""
         store = self._recall.store
         changes = store.changes()
         if changes == self._seen.changes:
@@ -107,7 +107,7 @@ class StoreWatch:
 
 
 def _written_at(toml: Path) -> tuple[int, int] | None:
-    """Return when the file was written and its size; None without one."""
+    """Return the time and size of the file, or None if it does not exist."""
     try:
         status = toml.stat()
     except OSError:

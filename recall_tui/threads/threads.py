@@ -1,4 +1,4 @@
-"""The threads of one workbench: started when they are needed, and stopped together."""
+"""The threads of a workbench: started when needed, and stopped together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Threads:
-    """One thread that answers, one that analyses, one that writes, and one while files are added."""
+    """One thread each for answers, analyses and tasks, and one for a running ingest."""
 
     def __init__(self, store: str | None, post: Post, clock: Clock) -> None:
         self._opener = partial(open_to_ask, store)
@@ -31,30 +31,30 @@ class Threads:
         self._clock = clock
         self._asking: QueryThread | None = None
         self.analysing: AnalysisThread | None = None
-        """What analyses, once something was to be analysed."""
+        """The analysis thread, once there was an analysis."""
         self.writer: WriterThread | None = None
-        """What writes, once there was something to write."""
+        """The writer thread, once there was a task."""
         self._ingesting: IngestThread | None = None
         self._watching: WatchThread | None = None
         self._command: CommandThread | None = None
 
     @property
     def is_open(self) -> bool:
-        """True when the store is open, or about to be."""
+        """True if the store is open or about to be."""
         return self._asking is not None
 
     def open(self, session: Session) -> None:
-        """Open the store and answer what the session asks."""
+        """Open the store and answer the session's question."""
         self._asking = QueryThread(self._opener, self._post, self._clock, self._set_aside)
         self._asking.submit(query_request(session))
         self._asking.start()
 
     def lose(self) -> None:
-        """The store cannot be opened."""
+        """Forget the query thread, since the store cannot be opened."""
         self._asking = None
 
     def serve(self, before: Session, session: Session) -> None:
-        """Make true what this session wants and the one before did not."""
+        """Request what this session wants and the one before did not."""
         if self._asking is None:
             return
         if (request := query_request(session)) != query_request(before):
@@ -67,14 +67,14 @@ class Threads:
             self.analysing.submit(analyses, session)
 
     def do(self, task: WriterTask) -> None:
-        """Do this to the store, after the tasks that wait."""
+        """Run this task on the store, after the waiting tasks."""
         if self.writer is None:
             self.writer = WriterThread(self._opener, self._post, self._clock)
             self.writer.start()
         self.writer.submit(task)
 
     def mark_reported(self, event: TaskDone) -> None:
-        """The screen has said how a task went."""
+        """Mark a task's result as shown."""
         if self.writer is not None:
             self.writer.mark_reported(event)
 
@@ -89,26 +89,26 @@ class Threads:
             self._command.cancel()
 
     def ingest(self, folder: str, opener: Callable[[], Recall] | None = None) -> None:
-        """Add a folder, or sync every one where it is "". opener: where the store is yet to be made."""
+        """Add a folder, or sync all folders if it is "". opener: for a store that must be created first."""
         self._ingesting = IngestThread(opener or self._opener, folder, self._post, self._clock)
         self._ingesting.start()
 
     def end_ingest(self) -> None:
-        """The run is over."""
+        """Forget the finished run."""
         self._ingesting = None
 
     def cancel(self) -> None:
-        """Stop the run."""
+        """Cancel the run."""
         if self._ingesting is not None:
             self._ingesting.cancel()
 
     def hold(self, *, is_held: bool) -> None:
-        """Pause the run, or let it go on."""
+        """Pause or resume the run."""
         if self._ingesting is not None:
             self._ingesting.hold(is_held=is_held)
 
     def watch(self, *, is_on: bool) -> None:
-        """Watch the folders that the store has now, or none; a watch that ends is not waited for."""
+        """Watch the store's current folders, or stop watching without waiting."""
         if self._watching is not None:
             self._watching.stop(timeout=0)
         self._watching = WatchThread(self._opener, self._post) if is_on else None
@@ -120,7 +120,7 @@ class Threads:
             self.analysing.set_aside(is_aside=is_aside)
 
     def stop(self) -> None:
-        """End every thread; that of the tasks goes on until those that were given are done."""
+        """Stop every thread. The writer first finishes its tasks."""
         for thread in (self._watching, self._command, self._ingesting, self._asking, self.analysing, self.writer):
             if thread is not None:
                 thread.stop()

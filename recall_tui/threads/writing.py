@@ -1,4 +1,4 @@
-"""Threads that write into the store: tasks in order, an ingest run, and command lines."""
+"""Threads that write to the store: tasks in order, an ingest run, and command lines."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from recall_tui.threads import Clock, Post, WorkbenchThread
 if TYPE_CHECKING:
     from recall_core.api.recall import Recall
 
-REPORT_SECONDS = 0.05  # at most 20 progress messages a second: more of them make the keys lag
+REPORT_SECONDS = 0.05  # at most 20 progress messages a second; more make the keys lag
 
 
 class IngestThread(WorkbenchThread):
-    """Adds one folder, or syncs every one, through a connection of its own.
+    """Adds one folder, or syncs all folders, through its own connection.
 
-    Paused, it takes no further step. Between two steps no transaction is open, so that it locks no one out; what was
-    read since the last commit waits in memory.
+    A paused run does no further step. Between steps no transaction is open, so other programs are not locked out.
+    What was read since the last commit stays in memory.
     """
 
     def __init__(self, opener: Callable[[], Recall], folder: str, post: Post, clock: Clock) -> None:
@@ -53,19 +53,19 @@ class IngestThread(WorkbenchThread):
         self._may_go.set()
 
     def hold(self, *, is_held: bool) -> None:
-        """Pause after the step under way, or go on."""
+        """Pause after the current step, or resume."""
         if is_held:
             self._may_go.clear()
         else:
             self._may_go.set()
 
     def cancel(self) -> None:
-        """Stop after the step under way; what was committed stays."""
+        """Stop after the current step. Committed files are kept."""
         self._cancelled.set()
         self._may_go.set()
 
     def stop(self, timeout: float = 2.0) -> None:
-        """Cancel and wait, at most `timeout` seconds."""
+        """Cancel, and wait at most `timeout` seconds."""
         self.cancel()
         self._join(timeout)
 
@@ -102,7 +102,7 @@ class IngestThread(WorkbenchThread):
         return Ended(None, None)
 
     def _stand_still(self, meter: Meter) -> Meter:
-        """Wait for the end of the pause, which does not count as time of the run."""
+        """Wait for the end of the pause, which is not counted as time of the run."""
         self._post(Advanced(meter))
         self._post(Held(is_held=True))
         self._may_go.wait()
@@ -112,7 +112,7 @@ class IngestThread(WorkbenchThread):
 
 
 class WatchThread(WorkbenchThread):
-    """Says that something changed, once it has come to rest; what follows from it is another thread's work."""
+    """Reports changes below the watched folders once they stop. Other threads act on the report."""
 
     def __init__(self, opener: Callable[[], Recall], post: Post) -> None:
         super().__init__("recall-watch", post)
@@ -120,7 +120,7 @@ class WatchThread(WorkbenchThread):
         self._stopped = threading.Event()
 
     def stop(self, timeout: float = 2.0) -> None:
-        """End; waits at most `timeout` seconds."""
+        """End, within `timeout` seconds."""
         self._stopped.set()
         self._join(timeout)
 
@@ -138,14 +138,14 @@ Say = Callable[[Progress], None]
 
 
 class WriterTask(NamedTuple):
-    """Something to do to the store. run gives back what was done, in a line; it calls `say` as it gets on."""
+    """A task on the store. run: returns the result in a line, and calls `say` with its progress."""
 
     name: str
     run: Callable[[Recall, Say], str]
 
 
 class WriterThread(WorkbenchThread):
-    """Does tasks in the order in which they were given, through a connection of its own."""
+    """Runs tasks in order, each through its own connection."""
 
     def __init__(self, opener: Callable[[], Recall], post: Post, clock: Clock) -> None:
         super().__init__("recall-writer", post)
@@ -154,38 +154,38 @@ class WriterThread(WorkbenchThread):
         self._waiting: queue.SimpleQueue[WriterTask | None] = queue.SimpleQueue()
         self._unfinished: deque[str] = deque()
         self._unreported: list[TaskDone] = []
-        """Those that failed, until somebody has heard of it."""
+        """Failed tasks that were not shown yet."""
         self._over = threading.Event()
         self._said = 0.0
 
     @property
     def unfinished(self) -> tuple[str, ...]:
-        """The names of the tasks that have not ended, the one under way first."""
+        """Names of the unfinished tasks, the running one first."""
         return tuple(self._unfinished)
 
     @property
     def unreported(self) -> tuple[TaskDone, ...]:
-        """The tasks that failed and were not reported."""
+        """Failed tasks that were not shown."""
         return tuple(self._unreported)
 
     def submit(self, task: WriterTask) -> None:
-        """Put a task behind those that wait."""
+        """Add a task after the waiting ones."""
         self._unfinished.append(task.name)
         self._waiting.put(task)
 
     def mark_reported(self, event: TaskDone) -> None:
-        """Somebody has heard how this task went."""
+        """Mark this task's result as shown."""
         if event in self._unreported:
             self._unreported.remove(event)
 
     def stop(self, timeout: float = 2.0) -> None:
-        """Have it end once everything is done that was given; waits at most `timeout` seconds."""
+        """End after all tasks are done. Wait at most `timeout` seconds."""
         self._waiting.put(None)
         self.finish(timeout)
 
     def finish(self, timeout: float | None = None) -> bool:
-        """Wait until it has ended, at most `timeout` seconds; True when it has."""
-        return self._over.wait(timeout)  # a join() that Ctrl-C breaks off would take the thread for ended
+        """Wait for the end, at most `timeout` seconds. Return True if it ended."""
+        return self._over.wait(timeout)  # join() interrupted by Ctrl-C would mark the thread as ended
 
     def _run(self) -> None:
         try:
@@ -196,7 +196,7 @@ class WriterThread(WorkbenchThread):
             self._over.set()
 
     def _do(self, task: WriterTask) -> None:
-        """A connection for each task: an idle one would hold on to an old state of the store."""
+        """Run a task with its own connection, since an idle one would keep an old state of the store."""
         try:
             with self._opener() as recall:
                 before = recall.config
@@ -217,22 +217,22 @@ class WriterThread(WorkbenchThread):
 
 
 def _settings_at(toml: Path) -> Config | None:
-    """Return what is saved: a person may have saved something else while the task was under way."""
+    """Return the saved settings, which the user may have changed during the task."""
     with suppress(ConfigError):
         return load(toml)
     return None
 
 
-MOST_CHARACTERS = 2_000_000  # of each stream; no one reads on, and an export would fill the memory
+MOST_CHARACTERS = 2_000_000  # of each stream; an export could fill the memory
 
 
 class Caught(io.StringIO):
-    """Takes what is written, up to a size."""
+    """Collects output up to a size."""
 
     is_cut = False
 
     def write(self, text: str, /) -> int:
-        """Keep it while there is room."""
+        """Keep the text while there is room."""
         room = MOST_CHARACTERS - self.tell()
         if room < len(text):
             self.is_cut = True
@@ -240,14 +240,14 @@ class Caught(io.StringIO):
         return len(text)
 
     def whole(self) -> str:
-        """Return all that was kept, and whether that is all."""
+        """Return the collected output, with a note if it was cut."""
         return self.getvalue() + ("\n(cut here)\n" if self.is_cut else "")
 
 
 class CommandThread(WorkbenchThread):
     """Runs command lines in order, up to the first that fails.
 
-    store: the --store value of the workbench; saved: the settings that it knows.
+    store: the --store value of the workbench. saved: the settings it knows.
     """
 
     def __init__(
@@ -270,7 +270,7 @@ class CommandThread(WorkbenchThread):
         self._lock = threading.Lock()
 
     def cancel(self) -> None:
-        """Abort what runs, or end it at its next step; what was committed stays."""
+        """Abort the running command, or stop it at its next step. Committed work is kept."""
         with self._lock:
             self._closing = True
             if self._recall is None:
@@ -297,7 +297,7 @@ class CommandThread(WorkbenchThread):
         self._post(Ran("\n".join(self._lines), code, stdout.whole(), stderr.whole()))
 
     def _is_ending(self) -> bool:
-        """Long work asks this between its steps, and keeps what it has; any other command is ended within its own."""
+        """Return True if the command must stop. Long commands call this between steps and keep finished steps."""
         self._has_steps = True
         return self._closing
 
@@ -313,10 +313,10 @@ class CommandThread(WorkbenchThread):
                 yield recall
             finally:
                 with self._lock:
-                    self._recall = None  # what is closed cannot be interrupted
+                    self._recall = None  # a closed store cannot be interrupted
 
     def _tell_store(self) -> None:
-        """The store as the command left it, and the settings where they have changed."""
+        """Report the store after the command, and the settings if they changed."""
         try:
             with self._opener(self._store) as recall:
                 has_changed = recall.config != self._saved
@@ -324,21 +324,21 @@ class CommandThread(WorkbenchThread):
                     StoreOpened(recall.store.info(), recall.config if has_changed else None, recall.engine.toml)
                 )
         except RecallError:
-            return  # whatever is wrong with it, the next question says so
+            return  # the next question reports the error
 
 
 def finish_tasks(writer: WriterThread | None, streams: Streams) -> int:
-    """Wait until the tasks have ended, or for Ctrl-C; stderr gets those that were not done, and they an exit code.
+    """Wait until all tasks are done, or for Ctrl-C. Print failed tasks to stderr and return the exit code.
 
-    No limit is needed: SQLite itself gives a lock up that another process holds for too long.
+    No time limit is needed, since SQLite itself gives up on a lock that another process keeps too long.
     """
     if writer is None:
         return 0
     code = 0
     try:
         if not writer.finish(0):
-            with suppress(OSError):  # the terminal may be gone, and the store is written all the same
-                streams.say(f"Still to be written: {_count_names(writer.unfinished)}. Ctrl-C leaves it undone.")
+            with suppress(OSError):  # the terminal may be gone; the store is written anyway
+                streams.say(f"Still writing: {_count_names(writer.unfinished)}. Ctrl-C cancels it.")
             writer.finish()
     except KeyboardInterrupt:
         code = Interrupted.exit_code
@@ -349,7 +349,7 @@ def finish_tasks(writer: WriterThread | None, streams: Streams) -> int:
 
 
 def _undone(writer: WriterThread) -> list[str]:
-    """Return an error for each reason why something was not written, with what helps against it."""
+    """Return an error for each reason why a task failed, with its hint."""
     lines = []
     reasons = {each.error.message: each.error.hint for each in writer.unreported if each.error}
     for reason, hint in reasons.items():
@@ -361,5 +361,5 @@ def _undone(writer: WriterThread) -> list[str]:
 
 
 def _count_names(names: Iterable[str]) -> str:
-    """Return each name once, with how often it occurs."""
+    """Return each name once, with its count."""
     return ", ".join(name if times == 1 else f"{name} ({times} times)" for name, times in Counter(names).items())

@@ -1,4 +1,4 @@
-"""The one-line bars around the panes: the store above, the gauge and the command below, the keys at the foot."""
+"""The one-line bars around the panes: header, status line with gauge and command, and footer with the keys."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from recall_tui.widgets import Do
 from recall_tui.widgets.draw import Drawing, Glyphs, fit, fit_place, pluralize
 
 SHARING = (("3", "explain"), ("4", "weights"), ("5", "context"), ("6", "judge"), ("8", "store"))
-"""The panes that share a place on a narrow screen, with their keys."""
+"""Panes that share a place on a narrow screen, with their keys."""
 HELP = "? help"
 DEFAULT_STORE = "recall.db"
-"""Of a store with this name its folder says more."""
+"""A store with this name is shown by its folder."""
 _FIRST_WORD = re.compile(r"[-:]")
-GAPS = ("   ", "  ")  # between the facts of the header, as wide as there is room for
+GAPS = ("   ", "  ")  # between the facts of the header; the widest that fits
 ID_DIGITS = 12
 _ID = re.compile(r"\b[0-9a-f]{64}\b")
-LEAST_GAUGE, MOST_GAUGE = 10, 20  # cells of the gauge in the status line
-GRADED_LEAST, GRADED_MOST = 16, 40  # cells of the path of the newest grade
-NARROW = 100  # below this the context pane may be hidden, so its gauge is in the status line
+LEAST_GAUGE, MOST_GAUGE = 10, 20  # width of the gauge in the status line
+GRADED_LEAST, GRADED_MOST = 16, 40  # width of the path of the newest grade
+NARROW = 100  # below this width the context pane may be hidden, so the status line has its gauge
 
 
 class ClickPlace(NamedTuple):
-    """The cells of a line that do something when they are clicked: first, end (exclusive), the action's id."""
+    """The clickable cells of a line: first, end (exclusive), and the action's id."""
 
     first: int
     end: int
@@ -49,7 +49,7 @@ class ClickPlace(NamedTuple):
 
 
 class Line(Static, Drawing):
-    """One line that is drawn again from the last session when its width changes. Parts of it can be clicked."""
+    """A line that is drawn again when its width changes. Parts of it can be clickable."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name for it
         super().__init__(id=id, markup=False)
@@ -69,30 +69,30 @@ class Line(Static, Drawing):
 
     @abstractmethod
     def draw_line(self, session: Session, width: int) -> Text:
-        """The line for a width in cells."""
+        """Return the line for a width in cells."""
 
     def clickable(self, line: Text, piece: Text, action: str) -> None:
-        """Add a piece to the line that does this when it is clicked."""
+        """Append a piece that runs this action when clicked."""
         first = line.cell_len
         line.append_text(piece)
         self._places.append(ClickPlace(first, line.cell_len, action))
 
     def on_resize(self, _event: Resize) -> None:
-        """Fill the new width."""
+        """Draw the line for the new width."""
         self.show(self._session)
 
     def on_click(self, event: Click) -> None:
-        """Do what was clicked."""
+        """Run the action that was clicked."""
         for first, end, action in self._places:
             if first <= event.x < min(end, self.size.width):
                 self.post_message(Do(action))
 
 
 class HeaderLine(Line):
-    """Store, documents, embedder, whether work is under way, and the way to the keys."""
+    """Store, documents, embedder, current activity, and the key for help."""
 
     def draw_line(self, session: Session, width: int) -> Text:
-        """The header; facts that do not fit go, the last ones first, and the activity always shows."""
+        """Return the header. Facts that do not fit are dropped, last ones first; the activity always fits."""
         glyphs = self.glyphs
         busy = [session.store.task] if session.store.task else []
         busy += ["searching"] if session.query.busy else ["ingesting"] if is_ingesting(session) else []
@@ -122,14 +122,14 @@ def short_name(embedder: str) -> str:
 
 
 class StatusLine(Line):
-    """The gauge where there is no room for its pane, and the command that reproduces the view."""
+    """The gauge if there is no room for its pane, and the command that reproduces the view."""
 
     def __init__(self, store: str | None) -> None:
         super().__init__(id="status")
         self._store = store
 
     def draw_line(self, session: Session, width: int) -> Text:
-        """The status for a width in cells."""
+        """Return the status for a width in cells."""
         glyphs = self.glyphs
         if width < NARROW:
             return self._narrow(session, width, glyphs)
@@ -143,7 +143,10 @@ class StatusLine(Line):
         return line
 
     def _narrow(self, session: Session, width: int, glyphs: Glyphs) -> Text:
-        """The gauge has what the names of the panes leave; without room for both, their keys stand for them."""
+        """Return the status of a narrow screen.
+
+        If the gauge and the pane names do not fit, the names shrink to their keys.
+        """
         tabs = [(f"{key} {tab}", tab) for key, tab in SHARING if tab != session.tab]
         figures = budget_line(session)
         taken = _taken_cells(figures, tabs, glyphs)
@@ -162,14 +165,14 @@ class StatusLine(Line):
 
 
 class FooterLine(Line):
-    """The state, in a word, and the keys that can be pressed in it. table: the keys in force."""
+    """The mode, and its keys. table: the keys in force."""
 
     def __init__(self, table: Table) -> None:
         super().__init__(id="footer")
         self._table = table
 
     def draw_line(self, session: Session, width: int) -> Text:
-        """As many keys as fit before a blank; help and quit always do."""
+        """Return as many keys as fit. Help and quit always fit."""
         editing = session.pane == "query"
         line = Text().append(" EDIT " if editing else " NAV ", Style(reverse=True, bold=True))
         offers = footer(session, editing=editing, table=self._table)
@@ -189,7 +192,7 @@ class FooterLine(Line):
         return line
 
     def _say_grading(self, line: Text, session: Session, room: int) -> None:
-        """That letters grade, and the newest grade with its undo where that can be pressed; its path as it fits."""
+        """Add that letters grade, and the newest grade with its undo key if that key acts here."""
         line.append(" GRADING", Style(bold=True))
         undo, newest = self._table.find("undo_grade"), last_grade(session)
         if newest is not None and undo.keys and acts_in(undo, session.pane):
@@ -206,22 +209,22 @@ class FooterLine(Line):
 
 
 def _cells(offers: list[Offer]) -> int:
-    """Cells that these take in the footer."""
+    """Return the cells that these keys take in the footer."""
     return sum(cell_len(f"  {offer.key} {offer.label}") for offer in offers)
 
 
 def _taken_cells(figures: str, tabs: list[tuple[str, str]], glyphs: Glyphs) -> int:
-    """Cells of all but the gauge, with a blank at either end."""
+    """Return the cells of the line without the gauge, with a blank at both ends."""
     return cell_len(f"  {figures}{glyphs.dot}{' '.join(label for label, _ in tabs)} ")
 
 
 def abridge(typed: str, glyphs: Glyphs) -> str:
-    """A command on one line, its ids by their first digits: what is copied has them whole."""
+    """Return a command on one line with shortened ids. The copied command has full ids."""
     return _ID.sub(lambda found: found[0][:ID_DIGITS] + glyphs.cut, typed.replace("\n", glyphs.newline))
 
 
 def fit_facts(facts: list[str], width: int, glyphs: Glyphs) -> str:
-    """As many facts as have room, the first two in any case, in exactly `width` cells."""
+    """Join as many facts as fit, but at least two, in exactly `width` cells."""
     for count in range(len(facts), 2, -1):
         for gap in GAPS:
             if cell_len(line := gap.join(facts[:count])) <= width:
@@ -231,13 +234,13 @@ def fit_facts(facts: list[str], width: int, glyphs: Glyphs) -> str:
 
 Border = Literal["right", "below"]
 BELOW = ("#explain", "#store")
-"""The panes below the results, one of which is seen."""
-LEAST_ROWS = 5  # of the results and of the pane below them, with two for the border
-LEAST_QUERY_ROWS = 3  # one of text, with two for the border
+"""The panes below the results. One of them is visible."""
+LEAST_ROWS = 5  # height of the results and of the pane below them, two of which are the border
+LEAST_QUERY_ROWS = 3  # one line of text, and two for the border
 
 
 class Body(Container):
-    """Sizes its columns by a layout, and says where a border was dragged to."""
+    """Sizes its columns, and reports where a border was dragged."""
 
     def __init__(self) -> None:
         super().__init__(id="body")
@@ -245,16 +248,16 @@ class Body(Container):
         self._wanted = self._laid_out = PaneSizes(), False
 
     def lay_out(self, layout: PaneSizes, *, is_narrow: bool) -> None:
-        """Give the panes their sizes. On a narrow screen all other panes are below the results."""
+        """Set the sizes of the panes. On a narrow screen all other panes are below the results."""
         self._wanted = layout, is_narrow
         self._lay_out()
 
     def on_resize(self, _event: Resize) -> None:
-        """The same share of another height may leave too few rows."""
+        """Lay out again, since the same share of another height may leave too few rows."""
         self._lay_out()
 
     def limit(self, below: float) -> int:
-        """Limit a share of the height in percent, so that rows are left for the results and the pane below them."""
+        """Limit a share of the height in percent, so that the results and the pane below keep their least rows."""
         height = self.size.height
         if height == 0:
             return preferences.clamp(below)
@@ -263,26 +266,26 @@ class Body(Container):
         return preferences.clamp(max(ceil(100 * LEAST_ROWS / height), min(most, below)))
 
     def measure(self) -> PaneSizes:
-        """Return where the borders are."""
+        """Return the positions of the borders."""
         right = 100 * self.query_one("#right").outer_size.width / max(1, self.size.width)
         heights = [self.query_one(pane).outer_size.height for pane in (*BELOW, "#right") if self._is_below(pane)]
         below = 100 * max(heights, default=0) / max(1, self.size.height)
         return PaneSizes(round(right), round(below))
 
     def on_mouse_down(self, event: MouseDown) -> None:
-        """Take hold of the border under the pointer."""
+        """Grab the border under the pointer."""
         self._held = self._border_at(event.screen_x, event.screen_y) if event.button == 1 else None
         if self._held is not None:
             event.stop()
             self.capture_mouse()
 
     def on_mouse_move(self, event: MouseMove) -> None:
-        """While the button is down the border follows."""
+        """Move the border with the pointer while the button is down."""
         if self._held is not None:
             self._drag(event, is_over=False)
 
     def on_mouse_up(self, event: MouseUp) -> None:
-        """Let go."""
+        """Release the border."""
         if self._held is not None:
             self.capture_mouse(False)
             self._drag(event, is_over=True)
@@ -311,7 +314,10 @@ class Body(Container):
             self.post_message(Do("drag_border", None, share, is_over))
 
     def _border_at(self, x: int, y: int) -> Border | None:
-        """The border between the columns, or the lower one of the results. The title of a pane is none."""
+        """Return the border at a cell: the one between the columns, or the lower edge of the results.
+
+        A title is not one.
+        """
         right, results = self.query_one("#right").region, self.query_one("#results").region
         is_beside = right.width > 0 and right.x > self.region.x
         if is_beside and x in (right.x - 1, right.x) and y > right.y:

@@ -1,4 +1,4 @@
-"""Text in cells: bars, shares, the gauge, dots, cut and folded lines, and the two sets of glyphs for them."""
+"""Text in cells: bars, shares, the gauge, dots, cut and folded lines, and their two sets of glyphs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from recall_core.contract.ledger import DifferenceView, LeafView
 
 COLOURS: dict[str, str] = {"lexical": "#56b4e9", "semantic": "#e69f00", "rerank": "#009e73"}
-"""Three of Okabe and Ito's colours, distinguished by every common kind of colour vision."""
+"""Three of Okabe and Ito's colours, which people with common kinds of colour blindness can tell apart."""
 
 
 class Glyphs(NamedTuple):
-    """What bars and marks are drawn with."""
+    """The characters of bars and marks."""
 
     eighths: str
-    """A bar's last cell in growing order; the last one is a full cell."""
+    """A bar's last cell in growing order. The last one is a full cell."""
     levels: str
-    """A share from small to whole in one cell."""
+    """A share from small to full in one cell."""
     series: str
-    """One fill a series, in order."""
+    """One fill for each series, in order."""
     strokes: str
-    """One thin line a signal, in the order of COLOURS."""
+    """One thin line for each signal, in the order of COLOURS."""
     header: str
     free: str
     left: str
@@ -51,16 +51,16 @@ class Glyphs(NamedTuple):
     down: str
     knob: str
     hollow: str
-    """A choice that is not taken, where the one that is has the knob."""
+    """A choice that is not selected. The selected one has the knob."""
     track: str
     ends: str
     tick: str
     here: str
     upright: str
     newline: str
-    """A line break in a text that is shown on one line."""
+    """A line break in a text shown on one line."""
     cut_front: str
-    """In place of the front of a path: no mark with which a path begins that is whole."""
+    """Replaces the front of a path. No complete path starts with it."""
 
 
 UNICODE = Glyphs(
@@ -73,11 +73,11 @@ ASCII = Glyphs(
 )
 _COUNT = re.compile(r"(?<![\w.,-])[0-9]{4,}(?![\w.-])")
 _BREAKS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029), " ")
-NOTICE_CELLS = 70  # of what a notice repeats: more of it would cover the screen
+NOTICE_CELLS = 70  # of a text quoted in a notice; more would cover the screen
 
 
 def glyphs_in(app: App[Any]) -> Glyphs:
-    """What the terminal of a running workbench can draw."""
+    """Return the glyphs that the terminal of a running workbench can draw."""
     return ASCII if app.has_class("-ascii") else UNICODE
 
 
@@ -90,24 +90,24 @@ class InApp(Protocol):
 
 
 class Drawing:
-    """A widget or a screen that knows what its terminal can draw."""
+    """A widget or a screen that knows the glyphs of its terminal."""
 
     @property
     def glyphs(self: InApp) -> Glyphs:
-        """What this terminal can draw."""
+        """The glyphs of this terminal."""
         return glyphs_in(self.app)
 
 
 def glyphs_for(environment: Mapping[str, str]) -> Glyphs:
-    """ASCII where the locale names another encoding than UTF-8, Unicode elsewhere."""
+    """Return ASCII if the locale names an encoding other than UTF-8, else Unicode."""
     locale = next((environment[key] for key in ("LC_ALL", "LC_CTYPE", "LANG") if environment.get(key)), "utf-8")
     return UNICODE if locale.lower().replace("-", "").endswith("utf8") else ASCII
 
 
 def bar(share: float, width: int, glyphs: Glyphs, *, series: int = 0) -> str:
-    """A bar of exactly `width` cells, with something to see wherever the share is not 0.
+    """Return a bar of exactly `width` cells, with at least one mark if the share is above 0.
 
-    The first series ends in a fraction of a cell; the others, drawn in patterns, in a whole one.
+    The first series ends in a fraction of a cell. The others use patterns and end in a whole cell.
     """
     if width <= 0:
         return ""
@@ -120,7 +120,7 @@ def bar(share: float, width: int, glyphs: Glyphs, *, series: int = 0) -> str:
 
 
 def split(weights: Sequence[float], width: int) -> list[int]:
-    """Whole cells for each weight by largest remainder: they add up to `width`; ties go to the earlier.
+    """Split `width` cells among the weights by largest remainder. Ties go to the earlier weight.
 
     >>> split([2, 1, 1], 6)
     [3, 2, 1]
@@ -137,7 +137,7 @@ def split(weights: Sequence[float], width: int) -> list[int]:
 
 
 def gauge(block_tokens: Sequence[int], used_tokens: int, budget_tokens: int, width: int, glyphs: Glyphs) -> str:
-    """A budget in `width` cells: a segment a block, then headers and separators, then the free space."""
+    """Return a budget in `width` cells: a segment for each block, headers and separators, then free space."""
     inner = max(1, width - 2)
     headers = max(0, used_tokens - sum(block_tokens))
     cells = split([*block_tokens, headers, max(0, budget_tokens - used_tokens)], inner)
@@ -147,7 +147,7 @@ def gauge(block_tokens: Sequence[int], used_tokens: int, budget_tokens: int, wid
 
 
 def fit(text: str, width: int, glyphs: Glyphs) -> str:
-    """The text in exactly `width` cells, cut with a mark where it is too long."""
+    """Return the text in exactly `width` cells, with a mark if it is cut."""
     if width <= 0:
         return ""
     if cell_len(text) > width:
@@ -156,10 +156,10 @@ def fit(text: str, width: int, glyphs: Glyphs) -> str:
 
 
 def fit_place(path: str, lines: str, width: int, glyphs: Glyphs, *, more: str = "") -> str:
-    """A path with its lines and `more` in exactly `width` cells.
+    """Return a path with its lines and `more` in exactly `width` cells.
 
-    Where there is not room for all, `more` is cut at its end, then goes, and then the path loses its front:
-    whole folders first, since paths differ at their ends.
+    If they do not fit, `more` is cut at its end, then dropped. Then the path loses its front, whole folders first,
+    since paths differ at the end.
     """
     place = path + lines
     spare = width - cell_len(place)
@@ -178,23 +178,23 @@ def fit_place(path: str, lines: str, width: int, glyphs: Glyphs, *, more: str = 
 
 
 def cut(text: str, width: int, glyphs: Glyphs) -> str:
-    """The text on one line of at most `width` cells, with a mark where it is too long."""
+    """Return the text on one line of at most `width` cells, with a mark if it is cut."""
     line = " ".join(text.split("\n")).rstrip()
     return line if cell_len(line) <= width else fit(line, width, glyphs)
 
 
 def blank(text: str) -> str:
-    """The text with blanks for line breaks and whatever else steers a terminal; as long as before."""
+    """Replace line breaks and control characters by blanks, so the length stays the same."""
     return text if text.isprintable() else text.translate(_BREAKS)
 
 
 def figure(number: int) -> str:
-    """A count for people: thousands apart."""
+    """Format a count with thousands separators."""
     return f"{number:,}"
 
 
 def pluralize(number: int, noun: str) -> str:
-    """A count with its noun, of which the plural has an s.
+    """Return a count with its noun. The plural must end in s.
 
     >>> pluralize(1, "doc"), pluralize(1200, "doc")
     ('1 doc', '1,200 docs')
@@ -203,12 +203,12 @@ def pluralize(number: int, noun: str) -> str:
 
 
 def with_figures(sentence: str) -> str:
-    """A sentence whose counts have their thousands apart. It must not quote names: one may be a number."""
+    """Add thousands separators to the counts of a sentence. It must not quote names, since a name may be a number."""
     return _COUNT.sub(lambda found: figure(int(found[0])), sentence)
 
 
 def fold(text: str, width: int) -> list[str]:
-    """The text's lines broken at spaces to at most `width` cells; control characters become blanks."""
+    """Break the lines of a text at spaces to at most `width` cells. Control characters become blanks."""
     width = max(1, width)
     lines: list[str] = []
     for line in text.splitlines():
@@ -224,7 +224,7 @@ def _broken(line: str, width: int) -> list[str]:
     for word in re.findall(r"\s*\S+", line):
         if current.strip() and cell_len(current + word) > width:
             pieces.append(current.rstrip())
-            current, word = indent, word.lstrip()  # noqa: PLW2901 - the break stands for the space
+            current, word = indent, word.lstrip()  # noqa: PLW2901 - the break replaces the space
         current += word
         if cell_len(current) > width:
             *full, current = chop_cells(current, width)
@@ -233,7 +233,7 @@ def _broken(line: str, width: int) -> list[str]:
 
 
 ACROSS, DOWN = 2, 4
-"""Dots of a cell."""
+"""Dots per cell."""
 _BRAILLE = 0x2800
 _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The bit of each dot of a braille character, by row and column."""
@@ -242,13 +242,13 @@ _ROWS = tuple(sum(row) for row in _BITS)
 
 
 class Canvas:
-    """A grid of dots, `width` by `height` cells. Dots outside of it are left out."""
+    """A grid of dots, `width` by `height` cells. Dots outside are ignored."""
 
     def __init__(self, width: int, height: int) -> None:
         self.width = width
         self.height = height
         self.ink = 0
-        """What the next dots are drawn in; a cell has the ink of its last dot."""
+        """Ink of the next dots. A cell has the ink of its last dot."""
         self.inks = [bytearray(width) for _ in range(height)]
         self._cells = [bytearray(width) for _ in range(height)]
 
@@ -274,7 +274,7 @@ class Canvas:
             self.dot(x, each)
 
     def lines(self, glyphs: Glyphs) -> list[str]:
-        """The canvas as text, a string a row of cells."""
+        """Return the canvas as text, one string for each row of cells."""
         draw = _stroke if glyphs is ASCII else _braille
         return ["".join(map(draw, row)) for row in self._cells]
 
@@ -285,7 +285,7 @@ def _braille(bits: int) -> str:
 
 @cache
 def _stroke(bits: int) -> str:
-    """Return the stroke for these dots: two above each other are upright, two next to each other level."""
+    """Return the ASCII stroke for these dots: upright for two in a column, level for two in a row."""
     if not bits:
         return " "
     is_upright = any((bits & column).bit_count() > 1 for column in _COLUMNS)
@@ -294,54 +294,54 @@ def _stroke(bits: int) -> str:
 
 
 _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-"""Characters that make a text look like another."""
+"""Direction marks, which can make a text look like another."""
 _LINE_BREAKS = "\u2028\u2029"
 _OBEYED = {
     **dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *map(ord, _TURNS + _LINE_BREAKS))),
     **dict.fromkeys(range(0xD800, 0xE000), "?"),
 }
-"""What a terminal obeys, which has no width on the screen, and halves of characters, which cannot be written."""
+"""Control characters, which have no width on the screen, and surrogates, which cannot be written."""
 
 
 class Harmless(LineFilter):
-    """Shows every text without what a terminal would obey."""
+    """Removes everything from a text that a terminal would obey."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The segments, in the same cells."""
+        """Return the segments in the same cells."""
         if all(segment.text.isprintable() for segment in segments):
-            return segments  # nearly every line, at every frame
+            return segments  # true for nearly every line
         return [Segment(harmless(text), style, control) for text, style, control in segments]
 
 
 def harmless(text: str) -> str:
-    """The text without control characters and changes of direction; as wide as before."""
+    """Remove control characters and direction marks from a text. Its width stays the same."""
     return text if text.isprintable() else text.translate(_OBEYED)
 
 
 BOLD = Style(bold=True)
 DIM = Style(dim=True)
-VISIBLE = 0.0005  # the least that three decimals show
+VISIBLE = 0.0005  # the smallest value that three decimals show
 TEXTS = ("feature", "collision", "token", "sentence", "removal")
-"""The kinds of leaves that are a piece of a text; the others are terms and arithmetic."""
-LABEL = 9  # cells of the name before a line, where it is not longer
+"""Kinds of leaves that are a piece of a text. The others are terms and arithmetic."""
+LABEL = 9  # cells of the name before a line, unless it is longer
 
 
 def number(value: float) -> str:
-    """A figure in three decimals; where those would show nothing, on which side of zero it is."""
+    """Format a figure with three decimals. Show only the sign of a value too small for them."""
     if value == 0 or abs(value) >= VISIBLE:
         return f"{value + 0.0:.3f}"  # never -0.000
     return "<.001" if value > 0 else ">-.001"
 
 
 def with_sign(value: float) -> str:
-    """A difference in three decimals with its sign; none at all is =."""
+    """Format a difference with three decimals and its sign, or as = for 0."""
     return "=" if value == 0 else number(value) if value < VISIBLE else f"+{number(value)}"
 
 
 def round_to_total(values: Sequence[float], total: float) -> list[float]:
-    """The values to three decimals, so that they add up to the total as it is shown, by largest remainder.
+    """Round the values to three decimals by largest remainder, so that they add up to the total as shown.
 
-    total: their sum, or what that is shown as. Values that do not add up to it are rounded each by itself.
+    total: their sum, or the figure shown for it. If the values do not add up to it, each is rounded by itself.
 
     >>> round_to_total([0.4857, 0.0257], 0.5114)
     [0.486, 0.025]
@@ -357,7 +357,7 @@ def round_to_total(values: Sequence[float], total: float) -> list[float]:
 
 
 def keep_sign(value: float, shown: float) -> float:
-    """Return the rounded value, or a tiny one with the same sign where rounding leaves nothing to show.
+    """Return the rounded value, or a tiny value with the same sign if rounding gives 0.
 
     >>> keep_sign(0.0004, 0.0), keep_sign(0.0257, 0.025)
     (1e-06, 0.025)
@@ -366,17 +366,17 @@ def keep_sign(value: float, shown: float) -> float:
 
 
 def raw_number(value: float) -> str:
-    """A signal's own figure, which may be tiny and still be divided by another: in powers of ten then."""
+    """Format a raw score, in scientific notation if it is tiny: tiny scores still matter after normalizing."""
     return f"{value:.0e}" if 0 < abs(value) < VISIBLE else f"{value:.3f}"
 
 
 def one_line(text: str) -> str:
-    """A text without its line breaks and other marks that are not printed."""
+    """Return a text on one line, with blanks for characters that cannot be printed."""
     return " ".join("".join(mark if mark.isprintable() else " " for mark in text).split())
 
 
 def spelt(leaf: LeafView | DifferenceView) -> str:
-    """The text of a leaf on one line; in quotes where it is a piece of a text with nothing to see in it."""
+    """Return the text of a leaf on one line, quoted if it is a piece of a text without visible characters."""
     text = one_line(leaf["text"])
     return text or repr(leaf["text"]) if leaf["kind"] in TEXTS else text
 
@@ -389,16 +389,16 @@ def fold_beside(name: str, said: str, width: int, style: Style | None = None) ->
 
 
 def truncate(line: Text, width: int) -> Text:
-    """The line in at most `width` cells."""
+    """Cut the line to at most `width` cells."""
     if line.cell_len > width:
         line.truncate(width)
     return line
 
 
 def wrap(text: Text, width: int) -> list[tuple[int, Text]]:
-    """The text broken at blanks to at most `width` cells, with its styles; blanks at a break go.
+    """Break a styled text at blanks to at most `width` cells. Blanks at a break are dropped.
 
-    Each line has before it the code point of the text at which it begins.
+    Each line comes with the code point of the text at which it begins.
     """
     width = max(1, width)
     if text.cell_len <= width:
@@ -414,7 +414,7 @@ def wrap(text: Text, width: int) -> list[tuple[int, Text]]:
             for piece in pieces[:-1]:
                 at += len(piece)
                 breaks.append(at)
-            word = pieces[-1]  # noqa: PLW2901 - what is left of it is on the next line
+            word = pieces[-1]  # noqa: PLW2901 - the rest goes on the next line
         used += cell_len(word)
         at += len(word)
     lines = list(text.divide(breaks))

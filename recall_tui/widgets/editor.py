@@ -1,4 +1,4 @@
-"""The field that a question is typed in: RQL in colours, brackets in pairs, and words to go on with."""
+"""The query field: RQL in colours, bracket pairs, and completions."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from recall_tui.widgets.lines import MARGIN, PointedList
 if TYPE_CHECKING:
     from recall_core.rql.complete import Completion
 
-MOST_TEXT = 40  # cells for a candidate
-MOST_DETAIL = 60  # cells for what it is
-MOST_ROWS = 8  # of the style sheet: behind more there is a scroll bar of one cell
+MOST_TEXT = 40  # width of a candidate
+MOST_DETAIL = 60  # width of its description
+MOST_ROWS = 8  # as in the style sheet; more rows add a scroll bar of one cell
 FRAME = 1  # cells of the border on each side
 
 
 class Offers(PointedList, can_focus=False):
-    """Candidates, the chosen one marked. Without one chosen, Enter stays a line break."""
+    """The list of completions. If none is chosen, Enter inserts a line break."""
 
     def __init__(self) -> None:
         super().__init__(id="offers")
@@ -39,11 +39,11 @@ class Offers(PointedList, can_focus=False):
 
     @property
     def is_open(self) -> bool:
-        """True while there is something to take."""
+        """True while the list has candidates."""
         return bool(self._candidates)
 
     def open(self, candidates: Sequence[Completion], below: Offset, *, is_chosen: bool) -> None:
-        """Show these, their texts in line with the cell above, and choose the first one or none."""
+        """Show these candidates, aligned with the typed text above, and choose the first one or none."""
         self._candidates = tuple(candidates)
         width = min(MOST_TEXT, max(cell_len(candidate.text) for candidate in candidates))
         details = min(MOST_DETAIL, max(cell_len(candidate.detail) for candidate in candidates))
@@ -60,17 +60,17 @@ class Offers(PointedList, can_focus=False):
         self.refresh(layout=True)
 
     def close(self) -> None:
-        """Show nothing."""
+        """Close the list."""
         self._candidates = ()
         self.display = False
 
     def candidate_at(self, row: int | None = None) -> Completion | None:
-        """The candidate of a row, or the chosen one; None when none is."""
+        """Return the candidate of a row or the chosen one, or None."""
         place = self.highlighted if row is None else row
         return None if place is None or place >= len(self._candidates) else self._candidates[place]
 
 
-# Okabe and Ito's colours, and a way to tell each kind without them: by weight, slant, or how it is spelt anyway.
+# Okabe and Ito's colours. Weight, slant or spelling also distinguish every kind.
 _FIELD, _STRING, _NUMBER = "#cc79a7", "#2fb58a", "#f0e442"
 STYLES = {
     "keyword": Style(bold=True),
@@ -88,16 +88,16 @@ FAULT = Style(underline=True, bold=True)
 BRACKET, PARTNER = Style(bold=True), Style(bold=True, reverse=True)
 _SIGNALS = {"lexical": "lexical", "lexical_fts": "lexical", "semantic": "semantic"}
 _JOINS = " \t\r\n(,.=<>"
-"""Characters that a new word may follow without a blank between."""
-MOST_READ = 10_000  # characters; reading a longer query at every key would hold the keys up
+"""Characters that a new word may follow without a blank."""
+MOST_READ = 10_000  # characters; parsing a longer query at every key would delay the keys
 
 
 class Editor(TextArea):
-    """The text of the question. offers: the list over the screen, which the pane mounts."""
+    """The text of the query. offers: the list of completions, which the pane mounts."""
 
     def __init__(self, offers: Offers) -> None:
         super().__init__(id="editor", soft_wrap=True, show_line_numbers=False, tab_behavior="focus", compact=True)
-        self.cursor_blink = False  # each turn draws the screen, twice a second
+        self.cursor_blink = False  # each blink draws the screen, twice a second
         self.highlight_cursor_line = False
         self.match_cursor_bracket = False
         self.offers = offers
@@ -112,33 +112,33 @@ class Editor(TextArea):
         return self._index(self.cursor_location)
 
     def mark(self, fault: tuple[int, int] | None) -> None:
-        """Underline this span of the text, in code points; None underlines nothing."""
+        """Underline this span of the text, in code points, or nothing."""
         if fault != self._fault:
             self._fault = fault
             self.notify_style_update()
             self.refresh()
 
     def put(self, text: str) -> None:
-        """Replace the text, as one step that can be undone, and go to its end."""
+        """Replace the text as one undo step, and move the cursor to its end."""
         self.close_offers()
         self.history.checkpoint()
         self.replace(text, (0, 0), self.document.end, maintain_selection_offset=False)
         self.history.checkpoint()
         self.move_cursor(self.document.end)
 
-    # What is seen.
+    # Drawing.
 
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
-        """Bring the cursor into sight, if it is on a line of the text.
+        """Scroll to the cursor if it is on a line of the text.
 
-        An undo, or a redo, that takes lines away moves the cursor last. Where the scroll bar goes with the lines,
-        Textual asks for this in between, with a cursor still below them, and again once it is where it belongs.
+        After an undo that removes lines, Textual calls this once with the cursor still below them, and again once it
+        has moved.
         """
         is_in_text = self.cursor_location[0] < self.document.line_count
         return super().scroll_cursor_visible(center, animate) if is_in_text else Offset()
 
     def get_line(self, line_index: int) -> Text:
-        """A line of the text with its colours, the bracket pair at the cursor, and the faulty part underlined."""
+        """Return a line of the text with its colours, the bracket pair at the cursor, and the error underlined."""
         line = super().get_line(line_index)
         before = self._index((line_index, 0))
         for start, end, style in self._styles():
@@ -156,10 +156,10 @@ class Editor(TextArea):
         if self._fault is not None:
             yield (*self._fault, FAULT)
 
-    # What may come next.
+    # Completion.
 
     def learn(self, entries: Mapping[Lookup, LookupResult]) -> None:
-        """Take answers of the store; the list grows if the cursor has not moved since it asked."""
+        """Take answers of the store, and extend the list if the cursor has not moved since."""
         if entries is self._entries:
             return
         self._entries = entries
@@ -167,7 +167,7 @@ class Editor(TextArea):
             self._offer()
 
     def follow(self) -> None:
-        """Bring the open list up to the text and the cursor; a cursor that only moved has left it."""
+        """Update the open list for the text and the cursor, or close it if only the cursor moved."""
         if self._offered is None or self._offered == (self.text, self.cursor):
             return
         if self.offers.is_open and self.text != self._offered[0]:
@@ -176,12 +176,12 @@ class Editor(TextArea):
             self.close_offers()
 
     def close_offers(self) -> None:
-        """Offer nothing until the next key."""
+        """Close the list until the next key."""
         self._offered = None
         self.offers.close()
 
     def take(self, candidate: Completion) -> None:
-        """Write a candidate in the place it is for."""
+        """Replace the typed part by a candidate."""
         start, end = map(self._location, (candidate.start, candidate.end))
         self.close_offers()
         self.replace(candidate.text, start, end, maintain_selection_offset=False)
@@ -193,15 +193,15 @@ class Editor(TextArea):
             event.stop()
             event.prevent_default()
         elif event.is_printable:
-            await super()._on_key(event)  # it inserts the character, and prevents its own second turn
+            await super()._on_key(event)  # it inserts the character and prevents the default
             self._offer()
 
     def on_blur(self) -> None:
-        """Without the focus there is nothing to go on with."""
+        """Close the list."""
         self.close_offers()
 
     def _steers(self, key: str) -> bool:
-        """Do what a key means for the open list; False when it means nothing there."""
+        """Handle a key for the open list. Return False if the key has no meaning there."""
         if key in ("down", "up"):
             self.offers.step(1 if key == "down" else -1)
         elif key == "tab" or (key == "enter" and self.offers.candidate_at() is not None):
@@ -239,12 +239,12 @@ class Editor(TextArea):
 
 
 def is_read(text: str) -> bool:
-    """True for a query that is short enough to be coloured and completed."""
+    """Return True for a query that is short enough to be coloured and completed."""
     return len(text) <= MOST_READ and is_query(text)
 
 
 def colour(text: str) -> list[tuple[int, int, Style]]:
-    """The styled spans of a query, in order: start, end (exclusive, code points), style."""
+    """Return the styled spans of a query, in order: start, end (exclusive, code points), style."""
     spans = []
     for start, end, kind in rql.highlight.highlight(text):
         style = STYLES.get(kind)
@@ -256,7 +256,7 @@ def colour(text: str) -> list[tuple[int, int, Style]]:
 
 
 def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
-    """The spans of the bracket at the cursor and of its partner, if there is a pair."""
+    """Return the spans of the bracket at the cursor and of its partner, or nothing."""
     pair = rql.highlight.bracket_match(text, cursor)
     if pair is None:
         return []
@@ -265,7 +265,7 @@ def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
 
 
 def candidates(text: str, cursor: int, lexicon: KnownNames) -> list[Completion]:
-    """What can be offered at a cursor: nothing for a finished word, and no new word glued to the one before."""
+    """Return the completions at a cursor: none for a finished word, and no new word directly after another."""
     found = rql.complete.complete(text, cursor, vocabulary=lexicon)
     if any(candidate.text.lower() == text[candidate.start : candidate.end].lower() for candidate in found):
         return []

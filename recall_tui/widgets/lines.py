@@ -1,4 +1,4 @@
-"""A scrolling view of prepared lines that renders only what is visible."""
+"""A scrolling view of prepared lines that renders only the visible ones."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from recall_tui.widgets.draw import Drawing, blank
 
 Value = TypeVar("Value")
 Build = Callable[[int], list[Text]]
-"""Lines for a width in cells."""
+"""Builds the lines for a width in cells."""
 NONE = -1
 """No line is chosen."""
 
 
 class StyledView(ScrollView):
-    """Finds its own style once for all lines of a frame: that takes longer than to draw a line."""
+    """Finds its own style once per frame, which takes longer than drawing a line."""
 
     own_style: Style = Style.null()
 
@@ -43,14 +43,14 @@ class StyledView(ScrollView):
 
 
 class LineView(StyledView, Drawing, can_focus=True):
-    """Shows lines that are built for its width, and builds them again when the width changes."""
+    """A view of lines that are built again when its width changes."""
 
     DEFAULT_CSS: ClassVar[str] = """
     LineView { overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--chosen"}
 
-    # The scrollbar is always there, so another number of lines moves nothing and needs no layout.
+    # The scrollbar is always visible, so a change in the number of lines needs no layout.
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name for it
@@ -59,7 +59,7 @@ class LineView(StyledView, Drawing, can_focus=True):
         self._lines: list[Text] = []
         self._drawn_width = 0
         self.chosen_line = NONE
-        """The line that is drawn as the chosen one, besides its pointer; `build` sets it."""
+        """The line that is highlighted. `build` sets it."""
 
     @property
     def lines(self) -> list[str]:
@@ -67,18 +67,18 @@ class LineView(StyledView, Drawing, can_focus=True):
         return [line.plain for line in self._lines]
 
     def show(self, build: Build, *, keep_place: bool = False) -> None:
-        """Show these lines, from the top unless the place is to be kept."""
+        """Show these lines, from the top unless `keep_place`."""
         self._build = build
         self._rebuild()
         if not keep_place:
             self.scroll_to(y=0, animate=False, immediate=True)
 
     def scroll_pages(self, pages: int) -> None:
-        """Scroll by what is visible, but for one line."""
+        """Scroll by the visible height minus one line."""
         self.scroll_relative(y=pages * max(1, self.size.height - 1), animate=False, immediate=True)
 
     def render_line(self, y: int) -> Strip:
-        """One visible line, in the widget's own style so that no segment is without one."""
+        """Return one visible line, with the widget's style on every segment."""
         row = y + int(self.scroll_offset.y)
         width = self.size.width
         if row >= len(self._lines):
@@ -89,15 +89,15 @@ class LineView(StyledView, Drawing, can_focus=True):
         return strip_of(self._lines[row], width, style, self.app.console)
 
     def on_mount(self) -> None:
-        """Lines may be built with colours of the theme."""
+        """Rebuild the lines when the theme changes, since they may use its colours."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self._rebuild())
 
     def on_unmount(self) -> None:
-        """The signal would keep the view alive: what it calls holds on to it."""
+        """Unsubscribe from the theme signal, which would keep the view alive."""
         self.app.theme_changed_signal.unsubscribe(self)
 
     def on_resize(self, _event: Resize) -> None:
-        """Another width folds the lines elsewhere."""
+        """Fold the lines to the new width."""
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -117,7 +117,7 @@ class LineView(StyledView, Drawing, can_focus=True):
 
 
 def value_at(pieces: Sequence[tuple[str, Value | None]], x: int) -> Value | None:
-    """Return what the piece of a title at this cell stands for; None where it stands for nothing."""
+    """Return the value of the title piece at this cell, or None."""
     at = 0
     for text, value in pieces:
         if at <= x < at + cell_len(text):
@@ -127,9 +127,9 @@ def value_at(pieces: Sequence[tuple[str, Value | None]], x: int) -> Value | None
 
 
 def entitle(widget: Widget, title: str, subtitle: str) -> None:
-    """Set the title and the subtitle of a border where they change: setting either draws the whole widget again.
+    """Set the title and the subtitle of a border, if they changed: setting either redraws the whole widget.
 
-    Brackets stay: Textual would read those of a plain string as markup.
+    They are set as Content, since Textual would read brackets in a plain string as markup.
     """
     if widget.border_title != _as_markup(title):
         widget.border_title = Content(title)
@@ -138,14 +138,14 @@ def entitle(widget: Widget, title: str, subtitle: str) -> None:
 
 
 def _as_markup(text: str) -> str:
-    """How Textual tells a title; nearly none has a bracket, and all of them are compared at every change."""
+    """Return the form in which Textual returns a title. Fast for titles without a bracket, which are nearly all."""
     return Content(text).markup if "[" in text else text
 
 
 def strip_of(line: Text, width: int, style: Style, console: Console) -> Strip:
-    """A line in exactly `width` cells over a widget's style, with a style on every segment.
+    """Return a line in exactly `width` cells over a widget's style, with a style on every segment.
 
-    Text.render leaves out the line's own style where no part of it has another, so it is applied here.
+    Text.render drops the line's own style if no part of it has another, so it is applied here.
     """
     strip = Strip(line.render(console, end="")).apply_style(style + console.get_style(line.style))
     return strip.adjust_cell_length(width, style)
@@ -155,7 +155,7 @@ MARGIN = 2  # cells before each line, for the pointer and a blank
 
 
 class PointedList(OptionList, Drawing, can_focus=False):
-    """Lines of one row each, cut where they are longer; a field next to it has the keys."""
+    """A list with one line for each item, cut if too long. The field next to it has the keys."""
 
     DEFAULT_CSS = "PointedList { text-wrap: nowrap; text-overflow: clip; }"
 
@@ -164,11 +164,11 @@ class PointedList(OptionList, Drawing, can_focus=False):
 
     @property
     def room(self) -> int:
-        """Cells that a line has; those of the screen as long as there is no size."""
+        """Cells for a line. Before the list has a size, the cells of the screen."""
         return (self.size.width or self.app.size.width) - self.styles.scrollbar_size_vertical - MARGIN
 
     def on_resize(self) -> None:
-        """What changes its height leaves the chosen line in sight."""
+        """Keep the chosen line in view."""
         self.scroll_to_highlight()
 
     def fill(self, lines: Iterable[Text], *, chosen: int | None) -> None:
@@ -176,19 +176,19 @@ class PointedList(OptionList, Drawing, can_focus=False):
         rows = []
         for line in lines:
             row = Text(" " * MARGIN).append_text(line)
-            row.plain = blank(row.plain)  # as long as before, so that the styles stay where they are
+            row.plain = blank(row.plain)  # same length, so that the styles keep their places
             rows.append(row)
         self.set_options(rows)
         self.highlighted = chosen
 
     def step(self, rows: int) -> None:
-        """Choose the line that many rows further, round the ends."""
+        """Choose the line `rows` further, wrapping around."""
         if self.option_count:
             place = self.highlighted
             self.highlighted = ((0 if rows > 0 else -1) if place is None else place + rows) % self.option_count
 
     def render_line(self, y: int) -> Strip:
-        """A line, behind the pointer when it is the chosen one, and with a mark where it goes on."""
+        """Return a line, with a pointer if it is chosen and with a mark if it is cut."""
         strip, place = super().render_line(y), y + self.scroll_offset.y
         if not strip.cell_length or place >= self.option_count:
             return strip
@@ -203,7 +203,7 @@ class PointedList(OptionList, Drawing, can_focus=False):
 
 
 class ChoosingView(LineView, inherit_bindings=False):
-    """A LineView for the pane of its id. The table of actions has the keys that select."""
+    """A LineView for the pane with its id. The keys that select are in the table of actions."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("pagedown,space", "page_down", "Further", show=False),
@@ -215,10 +215,10 @@ class ChoosingView(LineView, inherit_bindings=False):
         self._pane: Pane = pane
         self._chosen = -1
         self.places: Sequence[int] = ()
-        """The line of each row that can be chosen; `build` sets it."""
+        """The line of each row that can be chosen. `build` sets it."""
 
     def offer(self, build: Build, *, chosen: int) -> None:
-        """Show these lines; where another row is chosen than before, it is brought into view."""
+        """Show these lines. Scroll to the chosen row if it changed."""
 
         def built(width: int) -> list[Text]:
             lines = build(width)
@@ -231,13 +231,13 @@ class ChoosingView(LineView, inherit_bindings=False):
             self._bring_into_view()
 
     def on_click(self, event: Click) -> None:
-        """A click on a row chooses it."""
+        """Choose the row under the mouse."""
         line = event.y - self.gutter.top + int(self.scroll_offset.y)
         if event.y >= self.gutter.top and line in self.places:
             self.post_message(Do("choose_line", self._pane, list(self.places).index(line)))
 
     def _bring_into_view(self) -> None:
-        """Scroll to the selected row; the first one shows the lines above it too."""
+        """Scroll to the chosen row. The first row also shows the lines above it."""
         if not 0 <= self._chosen < len(self.places):
             return
         line, height = self.places[self._chosen], self.scrollable_content_region.height

@@ -1,4 +1,4 @@
-"""One number from 0 to 1 on a line that the mouse moves: the weight between two signals."""
+"""A number from 0 to 1 on a line that the mouse moves, such as the weight between two signals."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from recall_tui.widgets.lines import strip_of
 
 
 class Track(Widget, Drawing):
-    """A knob between two labels. A subclass says what the labels are, and what a moved knob means."""
+    """A knob between two labels. Subclasses define the labels and the effect of a move."""
 
     end_styles: ClassVar[tuple[Style, Style]] = (Style(), Style())
-    """How the labels left and right are drawn."""
+    """Styles of the left and the right label."""
 
     _share = 0.0
     _hint = ""
@@ -33,14 +33,14 @@ class Track(Widget, Drawing):
 
     @abstractmethod
     def slide(self, share: float, *, joins: bool) -> None:
-        """Tell that the knob was put there. joins: the mouse was already down on it."""
+        """Handle a knob at this share. joins: part of a drag that has already moved it."""
 
     @abstractmethod
     def turn(self, steps: int) -> None:
-        """Tell that the wheel was turned, forwards (1) or back (-1)."""
+        """Handle a step of the wheel, forwards (1) or back (-1)."""
 
     def render_line(self, y: int) -> Strip:
-        """The line between its labels, or the hint in their place when there is nothing to slide."""
+        """Return the line between its labels, or the hint if there is nothing to slide."""
         glyphs, width = self.glyphs, self.size.width
         if self._hint:
             return strip_of(Text(fit(self._hint, width, glyphs)), width, self.rich_style, self.app.console)
@@ -66,12 +66,12 @@ class Track(Widget, Drawing):
         return first + round(share * (last - first))
 
     def share_at(self, cell: int) -> float:
-        """The share that a cell stands for, in hundredths."""
+        """Return the share of a cell, in hundredths."""
         first, last = self.track
         return round(min(1.0, max(0.0, (cell - first) / (last - first))), 2)
 
     def on_mouse_down(self, event: MouseDown) -> None:
-        """A click goes there at once."""
+        """Move the knob to the mouse."""
         if self._hint or event.button != 1:
             return
         self._is_held, self._has_moved = True, False
@@ -79,25 +79,25 @@ class Track(Widget, Drawing):
         self._put(self.share_at(event.x))
 
     def on_mouse_move(self, event: MouseMove) -> None:
-        """While the button is down the knob follows."""
+        """Move the knob with the mouse while the button is down."""
         if self._is_held:
             self._put(self.share_at(event.x))
 
     def on_mouse_up(self, _event: MouseUp) -> None:
-        """Let go."""
+        """Release the knob."""
         self._is_held = False
         self.capture_mouse(False)
 
     def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
-        """The wheel moves a step to the right."""
+        """Move a step to the right."""
         self._turn_wheel(event, 1)
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
-        """The wheel moves a step to the left."""
+        """Move a step to the left."""
         self._turn_wheel(event, -1)
 
     def _put(self, share: float) -> None:
-        """Everything from pressing the button to letting it go is one change."""
+        """Move the knob. A drag from press to release is one change."""
         self.slide(share, joins=self._has_moved)
         self._has_moved = self._has_moved or share != round(self._share, 2)
 
@@ -108,17 +108,17 @@ class Track(Widget, Drawing):
 
 
 STEP = 0.05  # one turn of the wheel
-WIDE = 36  # cells from which both ends have their names
+WIDE = 36  # width from which both ends have full names
 
 
 def in_hundredths(share: float) -> tuple[str, str]:
-    """The lexical and the semantic weight, which as shown add up to 1."""
+    """Return the lexical and the semantic weight as text. As shown they add up to 1."""
     semantic = round(share * 100)
     return f"{(100 - semantic) / 100:.2f}", f"{semantic / 100:.2f}"
 
 
 class Slider(Track, can_focus=True):
-    """How the weight is shared between the lexical signal, on the left, and the semantic one."""
+    """The share of the weight between the lexical signal, on the left, and the semantic one."""
 
     end_styles: ClassVar[tuple[Style, Style]] = (Style(color=COLOURS["lexical"]), Style(color=COLOURS["semantic"]))
     _is_chosen = False
@@ -127,7 +127,7 @@ class Slider(Track, can_focus=True):
         super().__init__(id="slider")
 
     def show(self, share: float, hint: str, *, is_chosen: bool) -> None:
-        """Show this semantic share, or the hint in its place when there is nothing to slide.
+        """Show this semantic share, or the hint if there is nothing to slide.
 
         is_chosen: it is the row of the form that the keys change.
         """
@@ -136,16 +136,16 @@ class Slider(Track, can_focus=True):
             self.refresh()
 
     def labels(self, width: int) -> tuple[str, str]:
-        """Each signal with its weight; as shown they add up to 1."""
+        """Return each signal with its weight. As shown they add up to 1."""
         lexical, semantic = ("lexical ", " semantic") if width >= WIDE else ("l ", " s")
         mark = self.glyphs.pointer if self._is_chosen else " "
         shown = in_hundredths(self._share)
         return f"{mark}{lexical}{shown[0]}", f"{shown[1]}{semantic}"
 
     def slide(self, share: float, *, joins: bool) -> None:
-        """The semantic share is to be this."""
+        """Set the semantic share."""
         self.post_message(Do("slide_weight", share, joins))
 
     def turn(self, steps: int) -> None:
-        """The wheel moves towards the semantic signal, or back."""
+        """Move towards the semantic signal, or back."""
         self.post_message(Do("slide_weight", self._share + steps * STEP, False))

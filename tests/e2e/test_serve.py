@@ -156,7 +156,7 @@ async def test_signal_ends_server_and_workbenches_with_exit_0(served: Served, nu
         assert [await close_code(one), await close_code(two)] == [aiohttp.WSCloseCode.GOING_AWAY] * 2
 
     assert (code, out) == (0, "")
-    assert err == "The workbench is at this address until Ctrl-C, for whoever on this machine knows it.\n"
+    assert err == "Anyone on this machine who knows this address can use the workbench. Ctrl-C stops it.\n"
     assert not {first, second} & running_processes().keys()
 
 

@@ -103,7 +103,7 @@ def test_grade_lost_on_leaving_is_reported_in_the_terminal(
     with Recall.open(str(store)) as other, other.store.transaction():
         terminal.type("2gaaaq" if is_broken_off else "2gaq")
         if is_broken_off:
-            terminal.wait_for(lambda screen: "Still to be written: Grade" in screen)
+            terminal.wait_for(lambda screen: "Still writing: Grade" in screen)
             terminal.press("C-c")
         screen = terminal.wait_for(lambda screen: "exit=" in screen and "icanon" in screen)
     assert not terminal.is_alternate()
@@ -246,7 +246,7 @@ def test_failing_editor_and_pager_restore_the_terminal(terminal: Terminal, tmp_p
     terminal.wait_for(household_first)
 
     terminal.press("F4")
-    terminal.wait_for(lambda screen: "false ended with code 1; the query is as it was." in " ".join(screen.split()))
+    terminal.wait_for(lambda screen: "false ended with code 1; the query is unchanged." in " ".join(screen.split()))
     assert terminal.is_alternate()
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen)

@@ -1218,7 +1218,7 @@ async def test_an_action_is_done_from_the_palette(place: Path) -> None:
         await bench.ask()
         await bench.press("escape")
         for words, holds in (
-            ("Budget 100 tokens down", packed_for(1_900)),
+            ("Lower the budget by 100 tokens", packed_for(1_900)),
             ("Let the pane fill the whole screen", of_session(lambda now: now.zoomed)),
             (
                 "Show how many rows each step leaves",

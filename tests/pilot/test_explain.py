@@ -304,7 +304,7 @@ async def test_the_command_of_the_ledger_gives_a_row_that_recall_added(chunked_s
         await bench.press("end", "3")
         await bench.until(lambda now: now.results.hit and now.results.hit.injection and result(now, "ledger"))
         lines = " ".join(bench.app.bench.query_one(ExplainPane).lines)
-        assert "sparse-document recall gave it the row, since it is short and near, at distance" in lines
+        assert "sparse-document recall added it, as it is short and near, at distance" in lines
 
         await bench.press("Y")
         _, printed = printed_by(bench)
@@ -760,7 +760,7 @@ async def test_a_search_for_what_is_missed_waits_for_a_faulty_query_and_says_so(
         pane.show_session(
             looking._replace(query=looking.query._replace(trouble=UsageError("expected", "That is not a query.")))
         )
-        assert "This waits until the query can be answered." in bench.painted("explain")
+        assert "Waiting until the query can be answered." in bench.painted("explain")
 
         await missed(bench, "notes/diary.txt")
         bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
@@ -819,7 +819,7 @@ async def test_the_funnel_counts_rows_after_each_predicate_and_stage(shared_stor
         assert re.search(r"in the store +37 +\d+\.\d  █+", painted)
         assert re.search(r"pass the filter +3 ", painted)
         assert re.search(r" 34 +34 +\d+  doc\.path GLOB 'docs/\*'", painted)
-        assert "Only lexical proposes rows, out of what the filter leaves." in " ".join(painted.split())
+        assert "Only lexical finds rows, among those that pass the filter." in " ".join(painted.split())
 
 
 async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(shared_store: Path) -> None:

@@ -146,7 +146,7 @@ async def test_an_added_folder_is_found_and_its_skipped_files_explained(
         await bench.press("escape", "7")
         await bench.until(lambda _: "Sources 4" in bench.painted("ingest"))
         assert bench.session.pane == "ingest"
-        assert "Nothing was ingested since the start" in bench.painted("ingest")
+        assert "No ingest run yet" in bench.painted("ingest")
         await bench.press("2")
         assert not bench.app.bench.query_one("#ingest").display
 

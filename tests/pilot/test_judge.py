@@ -259,7 +259,7 @@ async def test_what_other_programs_grade_meanwhile_stays(own_store: Path) -> Non
         assert judged(own_store) == {*both, ("q3", path, 1)}
         assert column(bench)[0] == "1"
         assert bench.session.judge.regrades == before
-        assert f"Not undone: it was graded 1 since, by somebody else: {path}" in messages(bench)
+        assert f"Not undone: another program graded it 1: {path}" in messages(bench)
         assert not any(message.startswith("Undone") for message in messages(bench))
 
 
@@ -304,7 +304,7 @@ async def test_the_pane_says_how_to_begin_and_a_last_grade_is_kept(own_store: Pa
         before = bench.painted("judge").splitlines()
         assert [each.strip() for each in before if each.strip()] == [
             "6 Judge",
-            "No grades yet. g begins grading.",
+            "No grades yet. g starts grading.",
             "g grade",
         ]
         assert during[1].startswith("No grades yet. a s d f: 3 2 1 0.")

@@ -117,7 +117,7 @@ async def test_grades_wait_for_whoever_writes_the_store_although_the_workbench_w
         await bench.press("g", "a", "a", "a", "q")
 
     assert graded(own_store) == 3
-    assert bench.stderr.getvalue() == "Still to be written: Grade (3 times). Ctrl-C leaves it undone.\n"
+    assert bench.stderr.getvalue() == "Still writing: Grade (3 times). Ctrl-C cancels it.\n"
     assert bench.code == 0
 
 

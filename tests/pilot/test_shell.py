@@ -133,7 +133,7 @@ async def test_faults_of_a_keymap_are_reported_and_the_table_applies(shared_stor
         lines = report.message.splitlines()
         assert report.message.count(str(state_home)) == 1
         assert "keymap.toml:2: zoom: terminals send ^i as Tab" in lines[1]
-        assert lines[2] == "keymap.toml:3: there is no action 'nosuch0'"
+        assert lines[2] == "keymap.toml:3: unknown action 'nosuch0'"
         assert lines[-1] == "4 more, all of them: recall-tui --keys"
         await bench.press("escape", "z")
         assert bench.session.zoomed
@@ -500,7 +500,7 @@ async def test_the_screen_is_saved_as_picture_or_text(
         await bench.press("f8")
         await bench.write("shot.png")
         await bench.press("enter")
-        assert "The name ends in .svg or .txt." in str(bench.app.screen.query_one("#hint", Static).render())
+        assert "The name must end in .svg or .txt." in str(bench.app.screen.query_one("#hint", Static).render())
         await bench.write("old.txt")
         await bench.press("enter")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))

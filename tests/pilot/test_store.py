@@ -361,7 +361,7 @@ async def test_documents_leave_the_store_after_a_yes(own_store: Path) -> None:
         with Recall.open(str(own_store)) as recall:
             recall.remove(["docs/files.md"])
         await agreed(bench)
-        assert "Nothing was removed: docs/*.md matches other documents by now." in notices(bench)
+        assert "Nothing was removed: docs/*.md now matches other documents." in notices(bench)
         with Recall.open(str(own_store)) as recall:
             assert recall.get("docs/budget.md")["ok"]
 

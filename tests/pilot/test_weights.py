@@ -382,7 +382,7 @@ async def test_a_key_that_can_do_nothing_says_why(shared_store: Path) -> None:
         await strike(bench, *in_form("fusion", "right"))
         assert current(bench.session).fusion == "rrf"
         assert bench.session.weights.tweaks == {}
-        assert "OPTION decides fusion" in " ".join(bench.painted("board").split())
+        assert "OPTION sets fusion" in " ".join(bench.painted("board").split())
 
         await bench.ask("SELECT * FROM chunk USING lexical('budget')")
         bench.app.become(

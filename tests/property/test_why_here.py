@@ -19,7 +19,7 @@ from recall_tui.panes.ledger import AHEAD, BEST, ORDINALS, TIES, sentence
 from tests.examples import examples
 from tests.property.test_ledger import DOCUMENTS, QUESTIONS, SETTINGS, recall_of
 
-COUNT = re.compile(r"\((\d+) of (\d+)\)|which (\d+) of (\d+) chunks hold|alone of (\d+) chunks holds")
+COUNT = re.compile(r"\((\d+) of (\d+)\)|found in (\d+) of (\d+) chunks|alone of (\d+) chunks contains")
 
 
 class Told(NamedTuple):
@@ -87,7 +87,7 @@ def check(
     assert text.startswith(f"{ORDINALS[rank - 1]}: " if rank <= 10 else f"Row {rank} of {len(shown)}: ")
     rival = [" ".join(word.split()) for word in held.get(rank - 1, ())]
     for word in each.words:
-        is_rivals = f"holds {word} (" in text
+        is_rivals = f"contains {word} (" in text
         assert (word in rival and word not in own) if is_rivals else word in own
         counted = re.search(rf"{re.escape(word)} \((\d+) of", text)
         assert counted is None or int(counted[1]) == df[word]
@@ -99,7 +99,7 @@ def check(
         (word, *_) = each.words
         leaf = terms(each.view)[word]
         others = [other for other in range(1, first + 1) if other != rank]
-        assert f"which {leaf['df']} of" in text if "first" in text.split("holds")[0][7:] else leaf["df"] == 1
+        assert f"found in {leaf['df']} of" in text if "first" in text.split("contains")[0][7:] else leaf["df"] == 1
         assert all(word not in [" ".join(text.split()) for text in held[other]] for other in others)
         if rank < len(shown):
             below = shown[rank].hit.score
@@ -125,8 +125,8 @@ ONE = [("", ["alpha beta "]), ("", ["beta "]), ("", ["filler "]), ("", ["beta fi
 @pytest.mark.parametrize(
     ("documents", "words", "rank", "said"),
     [
-        (ONE, "alpha beta", 1, "First: it alone of 4 chunks holds alpha."),
-        (ONE, "alpha beta", 2, "Second: 2nd by words, most by beta (3 of 4); #1 also holds alpha (1 of 4)."),
+        (ONE, "alpha beta", 1, "First: it alone of 4 chunks contains alpha."),
+        (ONE, "alpha beta", 2, "Second: 2nd by words, most by beta (3 of 4); #1 also contains alpha (1 of 4)."),
         ([("", ["beta "]), ("", ["filler "]), ("", ["beta "])], "beta", 1, "equal scores go by path."),
     ],
 )

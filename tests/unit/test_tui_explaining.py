@@ -508,7 +508,7 @@ def test_a_tab_that_waits_for_a_valid_query_says_so() -> None:
         assert view in {analysis.kind for analysis, _ in wanted_analyses(session)}, view
         assert view not in {analysis.kind for analysis, _ in wanted_analyses(faulty)}, view
         assert hint_of(session) == comes, view
-        assert hint_of(faulty) == "This waits until the query can be answered.", view
+        assert hint_of(faulty) == "Waiting until the query can be answered.", view
 
 
 def test_a_document_is_read_also_while_the_query_cannot_be_answered() -> None:

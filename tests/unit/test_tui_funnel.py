@@ -4,8 +4,8 @@ from recall_core.contract.explaining import FunnelStageView, TraceView
 from recall_tui.panes.whynot import funnel_lines
 from recall_tui.widgets.draw import ASCII, UNICODE
 
-EVERY = "Every row that the filter leaves is a candidate"
-BOTH = "candidates are what either proposes"
+EVERY = "Every row that passes the filter is a candidate"
+BOTH = "Candidates are the rows that either finds"
 
 
 def said(*stages: tuple[str, int, int]) -> str:
@@ -36,7 +36,7 @@ def test_a_pool_of_proposals_is_their_union() -> None:
 def test_one_signal_that_proposes_some_rows_is_named() -> None:
     told = said(("live", 90, 90), ("lexical", 90, 5), ("union", 90, 5))
 
-    assert "Only lexical proposes rows, out of what the filter leaves." in told
+    assert "Only lexical finds rows, among those that pass the filter." in told
 
 
 def test_a_list_without_a_signal_has_no_candidates_to_speak_of() -> None:
@@ -69,7 +69,7 @@ def test_bars_never_run_backwards_nor_past_the_whole() -> None:
                 glyphs,
                 width,
             )
-            assert width < 60 or 0 < bars["lexical proposes"] < lengths[-1], (glyphs, width)
+            assert width < 60 or 0 < bars["found by lexical"] < lengths[-1], (glyphs, width)
 
 
 def test_stages_have_plain_names() -> None:

@@ -123,7 +123,7 @@ def test_a_long_list_is_grouped_up_to_a_bound() -> None:
 def test_ungrouped_rows_say_why_and_follow_rank() -> None:
     for answer, reason in [
         (answer_of("aba", "SELECT * FROM doc USING lexical('budget')"), "each row is a document"),
-        (answer_of("aba")._replace(pool=None, ranked=None), "only rows with scores"),
+        (answer_of("aba")._replace(pool=None, ranked=None), "no scores"),
     ]:
         assert reason in why_not(answer), answer
         assert grouping_of(answer, 0, 3) == BY_RANK, answer

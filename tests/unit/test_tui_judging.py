@@ -225,14 +225,14 @@ def test_an_rql_query_is_judged_by_its_signals_words(store: Path) -> None:
 def test_nothing_is_graded_before_the_judgements_are_read(store: Path) -> None:
     session = answered(store, "token budget")
 
-    assert judging.why_not_gradable(session) == "The judgements are still being read."
+    assert judging.why_not_gradable(session) == "The judgements are still loading."
     assert judging.judgements_here(session) == {}
 
 
 def test_a_row_that_has_not_arrived_is_not_graded(session: Session) -> None:
     assert (
         judging.why_not_gradable(session._replace(results=session.results._replace(selected=9)))
-        == "The row is still being read."
+        == "The row is still loading."
     )
 
 
@@ -378,8 +378,8 @@ def test_one_row_says_how_many_queries_are_judged_and_in_which_unit(session: Ses
         (shown,) = layout(session, (width, height), UNICODE, 0).lines
         return shown.plain.rstrip()
 
-    assert only_line(learned(session, NOTHING), 42, 5) == "No grades yet. g begins grading."
-    assert only_line(learned(session, NOTHING), 60, 5) == "No grades yet. g begins grading: a s d f give 3 2 1 0."
+    assert only_line(learned(session, NOTHING), 42, 5) == "No grades yet. g starts grading."
+    assert only_line(learned(session, NOTHING), 60, 5) == "No grades yet. g starts grading: a s d f give 3 2 1 0."
     assert only_line(graded, 42, 5) == "1 of 1 query judged (chunks)"
     assert only_line(measured, 60).startswith("1 of 1 query judged (docs) · nDCG@10 ")
     assert only_line(measured, 30) == "1 of 1 query judged (docs)"

@@ -68,8 +68,8 @@ def test_the_ways_out_cannot_be_lost() -> None:
 
 def test_a_faulty_line_is_reported_and_the_table_stays() -> None:
     for line, fault in [
-        ('zooom = ["x"]', "keymap.toml:3: there is no action 'zooom'; did you mean 'zoom'?"),
-        ('zoom = ["fnord"]', "keymap.toml:3: zoom: there is no key 'fnord'"),
+        ('zooom = ["x"]', "keymap.toml:3: unknown action 'zooom'; did you mean 'zoom'?"),
+        ('zoom = ["fnord"]', "keymap.toml:3: zoom: unknown key 'fnord'"),
         ('zoom = ["^i"]', "keymap.toml:3: zoom: terminals send ^i as Tab"),
         ('zoom = ["ctrl+enter"]', "keymap.toml:3: zoom: terminals send ctrl+enter as Enter"),
         ('zoom = ["^q"]', "keymap.toml:3: zoom: ^q always stays with leave"),

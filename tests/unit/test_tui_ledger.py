@@ -134,5 +134,5 @@ def test_the_total_says_that_parts_sum_to_the_score_or_that_they_do_not() -> Non
     assert re.fullmatch(r"total +✓ parts sum to score +0\.843", total)
 
     missed = " ".join(whole(118, residual=0.001))
-    assert "✗ the lines above miss the score by 1e-03" in missed
+    assert "✗ the lines above differ from the score by 1e-03" in missed
     assert "parts sum to score" not in missed

@@ -411,7 +411,7 @@ def test_rows_that_no_packing_looked_at_are_not_said_to_be_over_the_budget() -> 
 
     lines = text_of(shows, UNICODE).splitlines()
 
-    assert next(line.split() for line in lines if "#201" in line)[2:] == "and 3,699 more not looked at".split()
+    assert next(line.split() for line in lines if "#201" in line)[2:] == "and 3,699 more not considered".split()
     assert "over budget" in next(line for line in lines if "#2 " in line)
 
 
@@ -479,7 +479,7 @@ def test_the_details_stand_behind_their_key_or_the_zoom() -> None:
     hidden = text_of(look(has_details=False, worth=WORTH), UNICODE)
 
     assert ("sha256" in hidden, "quality" in hidden) == (False, False)
-    assert "1 of 2 query terms, not in the context: zebra" in hidden
+    assert "1 of 2 query terms in the context; missing: zebra" in hidden
     assert "sha256" in text_of(look(has_details=False, is_whole=True, worth=WORTH), UNICODE)
     assert packing.toggle_details(Session()).context.details
     assert packing.toggle_details(packing.toggle_details(Session())) == Session()

@@ -53,7 +53,7 @@ def test_a_word_that_one_row_alone_holds_and_that_puts_it_first_is_the_reason() 
 
     told = said(hit(1, *BOTH), ledger, around(first=FIRST, held=FIRST[1]))
 
-    assert told == "First: it alone of the first 3 holds *aeroelastic*, which 18 of 1,420 chunks hold."
+    assert told == "First: it alone of the first 3 contains *aeroelastic*, found in 18 of 1,420 chunks."
 
 
 def test_a_word_of_one_chunk_alone_is_said_of_the_whole_store() -> None:
@@ -61,7 +61,7 @@ def test_a_word_of_one_chunk_alone_is_said_of_the_whole_store() -> None:
 
     told = said(hit(814, *BOTH), ledger, around(first=FIRST))
 
-    assert told == "Row 814 of 2,596: it alone of 1,420 chunks holds *aeroelastic*."
+    assert told == "Row 814 of 2,596: it alone of 1,420 chunks contains *aeroelastic*."
 
 
 def test_a_word_that_does_not_decide_is_not_the_reason() -> None:
@@ -85,7 +85,7 @@ def test_the_row_above_is_told_to_hold_the_rarest_word_that_this_one_lacks() -> 
 
     told = said(hit(2, *own), view(above=(1, 0.1, "score")), rows)
 
-    assert told == "Second: nearest in meaning, 3rd by words; #1 also holds *hard limit* (4 of 1,420)."
+    assert told == "Second: nearest in meaning, 3rd by words; #1 also contains *hard limit* (4 of 1,420)."
 
 
 def test_without_such_a_word_the_leading_signal_is_named() -> None:
@@ -148,15 +148,13 @@ def test_a_row_that_sparse_document_recall_gave_is_told_so_and_so_is_one_below_i
     given = Injection(0.125, None)
     row = hit(4, *BOTH, injection=given)
 
-    assert (
-        said(row) == "Fourth: sparse-document recall gave it the row, since it is short and near, at distance 0.125."
-    )
+    assert said(row) == "Fourth: sparse-document recall added it, as it is short and near, at distance 0.125."
     below = said(hit(5, *BOTH), view(above=(4, -0.2, "recall")), around(above=row))
-    assert below.endswith("; #4 has its row from sparse-document recall.")
+    assert below.endswith("; #4 was added by sparse-document recall.")
 
 
 def test_rows_without_scores_and_rows_that_are_documents_are_told_so() -> None:
-    assert said(hit(2)) == "Second: the query names no signal, so rows have an order and no score."
+    assert said(hit(2)) == "Second: the query names no signal, so rows have an order but no score."
     assert said(hit(1, *BOTH), view(), around(of_documents=True)) == (
         "First of the documents, by its best chunk: best match of words, 3rd in meaning."
     )
@@ -165,4 +163,4 @@ def test_rows_without_scores_and_rows_that_are_documents_are_told_so() -> None:
 def test_a_word_is_neutralised_as_names_are() -> None:
     ledger = view(term("a\x1b[2J\nb", 1, 0.4), below=(2, 0.2, "score"))
 
-    assert said(hit(1, *BOTH), ledger, around()) == "First: it alone of 1,420 chunks holds *a[2J b*."
+    assert said(hit(1, *BOTH), ledger, around()) == "First: it alone of 1,420 chunks contains *a[2J b*."

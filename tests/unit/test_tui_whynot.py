@@ -72,7 +72,7 @@ def test_the_row_of_the_last_hit_and_the_proof_have_their_thousands_apart() -> N
     shown = drawn(stage("fusion", "", "fail", score=0.1, last=1000, last_score=0.2, gap=0.1), proof=proof)
 
     assert "row 1,000 has 0.200" in shown
-    assert "among the first 1,000: its best rank is 1,234 at 0.5" in shown
+    assert "in the top 1,000: its best rank is 1,234 at 0.5" in shown
     assert "2,345 chunks are ahead" in shown
 
 
