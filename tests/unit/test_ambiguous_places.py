@@ -1,4 +1,4 @@
-"""A name that may be that of a record or of a file, and a place in a document: which of both `get` gives."""
+"""Names that may mean a file, a record or a place in a document: which of these `get` returns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHAT = [{"role": "user", "content": "How long?"}, {"role": "assistant", "content
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of a conversation, lines, records, and files called as places in these are."""
+    """Return a store of a conversation, lines, records, and files named like places in them."""
     made = tmp_path_factory.mktemp("made")
     ids = ("line=2", "second", "turn=1")
     records = (json.dumps({"id": name, "text": text}) for name, text in zip(ids, RECORDS, strict=True))
@@ -48,7 +48,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of that folder."""
+    """Return a copy of that folder."""
     monkeypatch.delenv("RECALL_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
     return Path(copytree(made, tmp_path, copy_function=copy2, dirs_exist_ok=True))

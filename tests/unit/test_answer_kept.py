@@ -1,4 +1,4 @@
-"""An answer that is ranked, listed and packed again: what it reads of the store, and what when that has changed."""
+"""An answer that is ranked, listed and packed again: its reads of the store, and changes of the store in between."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def recall(tmp_path: Path) -> Iterator[Recall]:
 
 @contextmanager
 def statements(store: SqliteStore) -> Iterator[list[str]]:
-    """Every statement that is executed meanwhile."""
+    """Record every statement executed inside the block."""
     seen: list[str] = []
 
     def note(_cursor: Any, sql: str, _bindings: Any) -> bool:

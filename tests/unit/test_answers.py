@@ -1,4 +1,4 @@
-"""Recorded answers: what is asked depends on the seed alone, what is kept on the program alone."""
+"""Recorded answers: the queries depend on the seed only, the answers on the program only."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def record(out: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small recording of this checkout."""
+    """Return a small recording of this checkout."""
     return record(tmp_path_factory.mktemp("tiny") / "answers.jsonl")
 
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> Path:
-    """A recording of three answers."""
+    """Return a recording of three answers."""
     path = tmp_path / "answers.jsonl"
     outputs = (
         Output(0, '{"ok":true,"results":[{"path":"a.md","score":0.5}],"warnings":["W_STALE: a.md"]}\n', ""),

@@ -1,4 +1,4 @@
-"""A column of a damaged store may hold anything: that is told as damage, mended or named, and never a traceback."""
+"""Any value in a column of a damaged store is reported as damage, repaired or named, without a traceback."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ USES: tuple[Callable[[Recall], object], ...] = (
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a store in one file."""
+    """Return a folder with a store in one file."""
     base = make_store(tmp_path_factory.mktemp("sound"), documents=3, words=60)
     with closing(apsw.Connection(str(base / "recall.db"))) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -62,7 +62,7 @@ def columns(db: apsw.Connection) -> Iterator[tuple[str, str]]:
 
 
 def has_put(path: Path, table: str, column: str, value: str) -> bool:
-    """Whether the first row of a table has this value now, whatever the schema says against it."""
+    """Put a value into the first row of a table; return False if the schema refuses it."""
     with closing(apsw.Connection(str(path))) as db:
         for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall():
             db.execute(f"DROP TRIGGER {name}")
@@ -78,9 +78,9 @@ def has_put(path: Path, table: str, column: str, value: str) -> bool:
 
 
 def use(base: Path, *, at_once: bool = False) -> None:
-    """Ask and write, examine and mend: each ends well or in an error with a code. Any other fails the test.
+    """Query, write, check and repair. Each step succeeds or raises an error with a code.
 
-    at_once: ask and write through one connection instead of one for each.
+    at_once: query and write through one connection instead of one each.
     """
     for together in (USES,) if at_once else [(each,) for each in USES]:
         with suppress(RecallError), Recall.open(str(base)) as recall:

@@ -1,4 +1,4 @@
-"""A backup is the store of one moment, checked, for its owner alone; until it is whole, what has its name stays."""
+"""A backup is a checked store of one moment, for its owner only. Until it is complete, an existing file stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmarks run and tell every figure; how fast anything is, no test may judge on a shared machine."""
+"""The benchmarks run and print every figure. No test judges speed on a shared machine."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_quality_benchmarks_report_a_missing_collection(capsys: pytest.CaptureFi
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Path:
-    """Ten documents about a word each; each word is a query whose document is relevant."""
+    """Return ten documents about one word each; each word is a query with its document relevant."""
     folder = tmp_path / "data" / "tiny"
     folder.mkdir(parents=True)
     words = "apple boat cloud desk engine forest glass harbour island jacket".split()

@@ -1,4 +1,4 @@
-"""Where vectors lie: sixteen to a block, at places that are zeroed when one leaves and taken again."""
+"""Storage of vectors: sixteen to a block, in slots that are zeroed on removal and reused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANGLE = 0.03
 
 
 def vector(number: int) -> bytes:
-    """A unit vector that no other number below a hundred has."""
+    """Return a unit vector unique to this number, up to a hundred."""
     return struct.pack(f"<{DIMENSION}f", cos(number * ANGLE), sin(number * ANGLE), *([0.0] * (DIMENSION - 2)))
 
 
@@ -42,7 +42,7 @@ def remove(store: SqliteStore, *numbers: int) -> None:
 
 
 def held(store: SqliteStore) -> dict[int, int]:
-    """chunk rowid to the number of its vector, as the view tells it."""
+    """Return chunk rowid to number of its vector, as the view shows it."""
     rows = store.execute("SELECT chunk, embedding FROM vec ORDER BY chunk")
     return {chunk: round(atan2(*struct.unpack(f"<{DIMENSION}f", each)[1::-1]) / ANGLE) for chunk, each in rows}
 
@@ -140,7 +140,7 @@ def test_rollback_removes_added_vectors(tmp_path: Path) -> None:
 
 
 def best(store: SqliteStore, asked: bytes, *, k: int) -> dict[int, float]:
-    """The k best by cosine, ties in natural order, of every vector."""
+    """Return the k best of every vector by cosine, ties in natural order."""
     cosines = store.cosines(asked, where=None)
     order = [key.rowid for key in store.candidates(None) if key.rowid in cosines]
     return {rowid: cosines[rowid] for rowid in sorted(order, key=lambda rowid: -cosines[rowid])[:k]}

@@ -1,4 +1,4 @@
-"""What takes up the room of a store, and what came of each root."""
+"""The disk space used by the parts of a store, and the documents of each root."""
 
 import re
 from collections.abc import Callable
@@ -65,7 +65,7 @@ def test_stats_reports_the_same_sizes_on_request(tmp_path: Path) -> None:
 
 
 def found_wrong(recall: Recall) -> tuple[list[str], bool]:
-    """What is kept otherwise than it is counted, and whether the census is of the store as it is."""
+    """Return the stored counts that differ from counted rows, and whether the census is of the current store."""
     execute = recall.store.execute
     meta = dict(execute("SELECT key, value FROM meta"))
     return census.find_wrong(execute, meta), census.read_census(meta) is not None

@@ -1,4 +1,4 @@
-"""Every way in which a file can change behind an answer: all are marked, and what changes no byte is not."""
+"""Every way in which a file can change after an answer is marked; a change of no byte is not."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def records(*animals: str) -> str:
 
 
 def pass_a_tick(base: Path) -> None:
-    """Wait until what changes is given a later time than what has changed."""
+    """Wait until a new change gets a later time than earlier changes."""
     probe = base / "probe"
     probe.touch()
     first = probe.stat().st_ctime_ns
@@ -89,7 +89,7 @@ def make_base(folder: Path) -> Path:
 
 @contextmanager
 def opened_at(base: Path) -> Iterator[Recall]:
-    """Open a store and let it read every file. The clock of these tests is ahead, so that no file is young."""
+    """Open a store and let it read every file. The clock is ahead, so that no file counts as recent."""
     with Recall.open(str(base)) as opened:
         opened.index(str(base / "docs"), template=Root("", follow=True))
         opened.index(str(base / "data"), template=Root("", parser="jsonl"))
@@ -431,7 +431,7 @@ WAYS: dict[Change, Marks] = {
 
 
 def expect(recall: Recall, marks: Marks, case: object = None) -> None:
-    """Search, context and get mark these documents and no other, and `strict_fresh` refuses what is marked."""
+    """Check that search, context and get mark exactly these documents, and that `strict_fresh` refuses them."""
     far = str(recall.engine.base.parent / "far" / "f.txt")
     marks = {far if path == FAR else path: mark for path, mark in marks.items()}
     each = Ask(settings=("collapse=false",))  # a change can make a copy of another

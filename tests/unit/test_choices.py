@@ -1,4 +1,4 @@
-"""What the library is told by one of a few words refuses any other word, and names those that it takes."""
+"""Library options with a few allowed words refuse any other word and list the allowed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where texts are cut: the golden file holds it span by span, and the chunker's version stands for it."""
+"""Chunk boundaries: the golden file records them span by span, for one version of the chunker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DIGESTS = {1: "3a077ed7fba8171e69896da3cfd2034a1e410ad24805e6078a76817173bb19c7"
 
 
 def text_of(case: dict[str, Any]) -> str:
-    """As it stands there, or made of pieces with how often each comes."""
+    """Return the text of a case, stored literally or as pieces with repeat counts."""
     text = case["text"]
     return text if isinstance(text, str) else "".join(piece * times for piece, times in text)
 

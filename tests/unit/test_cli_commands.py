@@ -1,4 +1,4 @@
-"""Commands in process: what each flag reaches, what is refused, and several command lines over one store."""
+"""Commands in process: the effect of each flag, refusals, and several command lines over one store."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of two files with an empty store."""
+    """Return a folder of two files with an empty store."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     return Path(copytree(made, tmp_path, dirs_exist_ok=True))

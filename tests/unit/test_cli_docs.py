@@ -1,4 +1,4 @@
-"""The documents keep up with the code: every command, flag, key and error code has its line."""
+"""The documentation matches the code: every command, flag, key and error code has a line."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_every_docs_link_resolves() -> None:
 
 
 def anchors(name: str) -> set[str]:
-    """The anchors that a page's headings make."""
+    """Return the anchors made by a page's headings."""
     headings = re.findall(r"^#+ (.+)$", page(name), flags=re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of a folder with a store, questions and judgements."""
+    """Return a copy of a folder with a store, queries and judgements."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     return Path(copytree(made, tmp_path, copy_function=copy2, dirs_exist_ok=True))
@@ -255,7 +255,7 @@ def test_failed_write_leaves_no_file(home: Path) -> None:
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is one."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True

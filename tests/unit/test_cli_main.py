@@ -1,4 +1,4 @@
-"""The outermost frame: every failure becomes an exit code, a sentence and a hint."""
+"""The outermost frame of the command line: every failure becomes an exit code, a sentence and a hint."""
 
 from __future__ import annotations
 

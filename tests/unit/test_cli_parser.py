@@ -1,4 +1,4 @@
-"""The command line: what is understood, and what a wrong one says."""
+"""The command line: valid forms, and the errors for invalid ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def refused(*argv: str) -> UsageError:
 
 
 def shown_help(name: str) -> str:
-    """The help of that command, with its lines joined."""
+    """Return the help of that command, with its lines joined."""
     return " ".join(command_parser(BY_NAME[name], operands=True).format_help().split())
 
 

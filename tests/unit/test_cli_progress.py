@@ -1,4 +1,4 @@
-"""Progress: the response comes through, and Ctrl-C leaves a sentence and a clean store."""
+"""Progress: the response is returned, and Ctrl-C leaves a sentence and a clean store."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def streams(stderr: io.StringIO | None = None) -> Streams:
 
 
 def moment(documents: int) -> Progress:
-    """Every second event is a commit."""
+    """Return an event; every second one is a commit."""
     stage: Stage = "commit" if documents % 2 == 0 else "index"
     return Progress(stage, "a.md", documents, 3, documents, documents, 0, 0, 0, documents, 0, 0, ())
 

@@ -19,7 +19,7 @@ CANONICAL = "SELECT doc.path FROM doc FILTER doc.tag = 'docs'"
 
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder without a store."""
+    """Return a folder without a store."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     return tmp_path

@@ -1,4 +1,4 @@
-"""`recall whynot` and `recall trace` as they are typed: exit codes, JSON, the ladder, the funnel."""
+"""`recall whynot` and `recall trace` on the command line: exit codes, JSON, the ladder and the funnel."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(*argv: str) -> tuple[int, str, str]:
 
 
 def keys_beyond(answer: Any, node: dict[str, Any], root: dict[str, Any]) -> set[str]:
-    """Keys of an answer that the schema does not name."""
+    """Return the keys of an answer that the schema does not name."""
     if "$ref" in node:
         node = root["$defs"][node["$ref"].rsplit("/", 1)[1]]
     for choice in node.get("anyOf", []):

@@ -1,4 +1,4 @@
-"""What a process that answers one question must not import: each of these costs more than the answer."""
+"""Imports that a single query must avoid, because each costs more than the answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compact: smaller, and not one answer different."""
+"""Compact: a smaller store with identical answers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 class Answers(NamedTuple):
-    """What a reader can see of a store."""
+    """The visible content of a store."""
 
     info: object
     lexical: dict[int, float]

@@ -1,4 +1,4 @@
-"""Sentences, their windows, and which of them a budget keeps."""
+"""Sentences, their windows, and their selection under a budget."""
 
 from __future__ import annotations
 

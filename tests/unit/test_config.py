@@ -1,4 +1,4 @@
-"""Settings as they are typed and as they are written: escapes, control characters, and what no setting can be."""
+"""Settings as typed and as written: escapes, control characters and invalid values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content that no file holds: `recall add - --name PATH`."""
+"""Content without a file: `recall add - --name PATH`."""
 
 from __future__ import annotations
 

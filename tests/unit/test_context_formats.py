@@ -1,4 +1,4 @@
-"""A context for readers and models: its formats, its line numbers, and where each block's text stands in it."""
+"""A context for readers and models: its formats, its line numbers, and the position of each block's text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of a ranked list, packed: LIMIT and OFFSET choose the candidates, and the ranks stay those of the list."""
+"""A packed page of a ranked list: LIMIT and OFFSET choose the candidates, and the ranks stay those of the list."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LISTS = {
 
 @pytest.fixture(scope="module")
 def recall() -> Iterator[Recall]:
-    """Documents of one chunk, so that no two rows become one block."""
+    """Yield a store of one-chunk documents, so that no two rows form one block."""
     store = memory_store()
     put(store, *(new_file(f"d{n:03}.txt", [_text(n)]) for n in range(ROWS)))
     with Recall(Engine(store, config=Config(embedding_dim=64, sparse_recall=False), base=Path("/nowhere"))) as opened:

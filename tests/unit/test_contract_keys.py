@@ -1,4 +1,4 @@
-"""The JSON contract only grows: no key that it once had has gone, or holds another type."""
+"""The JSON contract only grows: no key disappears or changes its type."""
 
 from __future__ import annotations
 

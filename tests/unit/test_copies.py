@@ -1,4 +1,4 @@
-"""Copies: a text that several chunks hold stands once, at its first place, and says where else it stands."""
+"""Copies: a text in several chunks is shown once, at its best rank, with its other places."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EACH = Ask(settings=("collapse=false",))
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Six packages with one licence, each with a text of its own; in two of them a note of three."""
+    """Return six packages with one licence and a unique text each; two of them contain a note of three chunks."""
     folder = tmp_path_factory.mktemp("copies")
     for name in NAMES:
         (folder / name).mkdir()
@@ -140,7 +140,7 @@ def test_collapsed_sweep_matches_search_at_every_weight(recall: Recall) -> None:
 
 
 def weighing(share: float, *, k: int) -> Ask:
-    """A search in which meaning has this share."""
+    """Return a search with this semantic share."""
     return Ask(k=k, settings={"bm25_weight": 1 - share, "vector_weight": share, "sparse_recall": False})
 
 
@@ -465,7 +465,7 @@ NEAR = Config(
 
 
 def near_store(*shorts: str) -> SqliteStore:
-    """Fifteen long documents say otter in every chunk; short ones say that something is sleepy, in their way."""
+    """Return a store of fifteen long documents with otter in every chunk, and short ones about sleepy things."""
     store = memory_store()
     for n in range(15):
         put(store, new_file(f"long{n:02}.txt", [f"{n} otter " * 9, f"otter {n} river ", f"otter {n} fish "]))
@@ -518,7 +518,7 @@ def test_recalled_leader_no_longer_counts_as_below_min_score() -> None:
 
 
 class Alike:
-    """Other documents with the texts of these ranks."""
+    """A ranking that knows which other documents share the texts of these ranks."""
 
     def __init__(self, **others: Hit) -> None:
         self._others = {hit.rank: hit for hit in others.values()}

@@ -18,7 +18,7 @@ K = 3
 
 
 def query(rng: random.Random, n: int, lift: float) -> tuple[Lines, JudgedQuery]:
-    """A pool in which meaning tells the relevant candidates apart by `lift`, and words do not."""
+    """Return a pool in which cosines separate the relevant candidates by `lift`, and words do not."""
     gains = tuple(float(rng.choice([0, 0, 0, 1, 2])) for _ in range(n))
     lexical = [round(rng.random(), 2) for _ in range(n)]
     semantic = [round(min(1, rng.random() * (1 - lift) + lift * gain / 2), 2) for gain in gains]
@@ -252,7 +252,7 @@ def test_wild_weight_does_not_hide_a_sure_gain() -> None:
 
 
 def step_of(cells: list[float]) -> curve.Step:
-    """A query with these values in three cells of equal width."""
+    """Return a query with these values in three cells of equal width."""
     weights = tuple(Fraction(place, 3) for place in range(4))
     pieces = [cells[0], *(value for cell in cells for value in (cell, cell))]
     exact = [round(value * 2**30) / 2**30 for value in pieces]

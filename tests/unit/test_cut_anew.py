@@ -1,4 +1,4 @@
-"""Rechunk: old chunks serve until all new ones are there, no file is read, and nothing else of the store changes."""
+"""Rechunk: old chunks serve until all new ones exist, no file is read, and nothing else in the store changes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def made_counting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the folder with a store of notes."""
+    """Return a copy of the folder with a store of notes."""
     home = Path(copytree(made, tmp_path / "home"))
     monkeypatch.chdir(home)
     return home
@@ -84,7 +84,7 @@ def recall(home: Path) -> Iterator[Recall]:
 
 @pytest.fixture
 def counting_home(made_counting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of that folder whose embedder is a plug-in that counts what it reads: dear, since it must be trusted."""
+    """Return a copy of that folder with a counting plug-in embedder; slow, because it must be trusted."""
     tests.embedders.install(tmp_path / "site", monkeypatch)
     home = Path(copytree(made_counting, tmp_path / "home"))
     monkeypatch.chdir(home)
@@ -98,7 +98,7 @@ def counting(counting_home: Path) -> Iterator[Recall]:
 
 
 def run(work: Iterator[Progress]) -> RechunkResponse:
-    """The work's response."""
+    """Return the response of the work."""
     while True:
         try:
             next(work)
@@ -108,7 +108,7 @@ def run(work: Iterator[Progress]) -> RechunkResponse:
 
 
 def fresh(home: Path, place: Path, *settings: str) -> Recall:
-    """A new store of the same files under these settings."""
+    """Make a new store of the same files under these settings."""
     copytree(home / "docs", place / "docs")
     Recall.init(str(place), embedding="hash", settings=[*settings, "embedding_dim=64"])
     recall = Recall.open(start=place)
@@ -457,7 +457,7 @@ class Notes:
 
 @pytest.fixture
 def notes(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder read by a parser of a stranger: a note with headings, and one that any parser would have cut so."""
+    """Return a folder read by a third-party parser: a note with headings, and one that any parser cuts alike."""
     site = home.parent / "notes-site"
     write_plug_in(site, "recall_notes", "[recall.parser]\nnotes = recall_notes:Notes\n", source=PLUG_IN)
     monkeypatch.syspath_prepend(site)
@@ -470,7 +470,7 @@ def notes(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def forget_marks(recall: Recall) -> None:
-    """Let the store have no more of its notes than one had before marks were kept."""
+    """Remove the marks of the notes from the store, as before marks were stored."""
     files = [file for file in recall.store.live_files() if file.path.startswith("notes/")]
     with recall.store.writer() as writer:
         for file in files:

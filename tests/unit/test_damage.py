@@ -1,4 +1,4 @@
-"""Damage is found: by doctor in every row, and by an answer in those that it shows."""
+"""Damage is found: by doctor in every row, and by an answer in the rows it shows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = ("a", "b")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a store of two documents, the first with labels."""
+    """Return a folder with a store of two documents, the first with labels."""
     made = tmp_path_factory.mktemp("made")
     (made / "docs").mkdir(parents=True)
     for name in NAMES:
@@ -34,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def fresh(made: Path, tmp_path: Path) -> Iterator[Callable[[], Recall]]:
-    """Open another copy of that store at every call."""
+    """Yield a function that opens another copy of that store at every call."""
     with ExitStack() as opened:
         numbers = count()
 
@@ -59,7 +59,7 @@ def label(recall: Recall) -> None:
 
 
 def damage(recall: Recall, *statements: str) -> None:
-    """Change the file behind the store's back, as a disk would."""
+    """Change the file without the store, as a disk would."""
     store = recall.store
     assert isinstance(store, SqliteStore)
     store.db.pragma("query_only", False)
@@ -132,7 +132,7 @@ DECODED = ("doc.path", "chunk.text", "doc_tag.tag", "meta.value")
 
 
 def check_unreadable(recall: Recall, column: str, value: str) -> None:
-    """Every use of a store whose column holds such a value ends well or reports damage."""
+    """Check that every use of a store with such a value succeeds or reports damage."""
     label(recall)
     table, _, name = column.partition(".")
     damage(recall, f"UPDATE {table} SET {name} = {value.format(name)}")

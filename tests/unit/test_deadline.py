@@ -1,4 +1,4 @@
-"""Deadlines: whatever takes long ends once its time is over, nothing is written, and the store stays of use."""
+"""Deadlines: slow work ends when its time is over, nothing is written, and the store stays usable."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ RQL = "SELECT * FROM chunk USING lexical('fish'), semantic('fish') FILTER doc.pa
 
 
 class Looks:
-    """A clock that stands still for so many looks, and is then past every deadline."""
+    """A clock that stands still for a number of readings, and is then past every deadline."""
 
     def __init__(self, looks: float) -> None:
         self.left = looks
@@ -66,7 +66,7 @@ class Looks:
 
 
 def past() -> Looks:
-    """Over as soon as it is looked at."""
+    """Return a clock that is past every deadline at the first reading."""
     return Looks(1)
 
 
@@ -347,7 +347,7 @@ LARGE = 400
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
-    """A store of many short documents with equal words, so that each is in the answer."""
+    """Yield a store of many short documents with equal words, so that every answer contains all."""
     home = tmp_path_factory.mktemp("large")
     lines = [
         json.dumps({"_id": str(number), "title": f"Fish {number}", "text": f"one fish of {number} fish"})
@@ -360,7 +360,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
 
 
 def longest_run(work: Callable[[], Any]) -> tuple[int, str]:
-    """Return the most calls of functions between two checks of the deadline, and where that run ended."""
+    """Return the largest number of function calls between two deadline checks, and where that run ended."""
     most, calls = (0, ""), 0
 
     def count(frame: FrameType, event: str, _: object) -> None:

@@ -1,4 +1,4 @@
-"""Where something is defined ranks before where it is used: full text knows the names that a chunk defines."""
+"""A definition ranks before its uses: full text knows the names that a chunk defines."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(made: Path, tmp_path: Path) -> Path:
-    """A store of code and notes."""
+    """Return a store of code and notes."""
     return Path(copytree(made, tmp_path / "folder"))
 
 
@@ -172,7 +172,7 @@ SPOILT_COLUMNS = [
 
 
 def of_version_8(store: Path, sql: str) -> None:
-    """Take the names out of a store, and run this on it."""
+    """Remove the names from a store and run this SQL on it."""
     spoiled(store, "UPDATE chunk SET title = substr(title, 1, instr(title || char(10), char(10)) - 1)")
     db = apsw.Connection(str(store / "recall.db"))
     db.execute(sql)

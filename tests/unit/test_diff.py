@@ -1,4 +1,4 @@
-"""`recall diff` in process: sides, moves, causes, gates, and what cannot be compared."""
+"""`recall diff` in process: sides, moves, causes, gates, and incomparable requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A disk that fails to read says so: what is stored may be whole, and is not called damaged."""
+"""A failing disk read is reported as such; the stored data may be intact and is not called damaged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recall_core import Ask, Recall, RecallError
 
 
 class Disk(apsw.VFS):
-    """The disk as it is, of which the n-th read of a database file, and all that follow, can be made to fail."""
+    """A disk on which the n-th read of a database file, and all later ones, can fail."""
 
     def __init__(self) -> None:
         self.reads = 0

@@ -1,4 +1,4 @@
-"""Doctor: every kind of damage is found under its own code, and what can be computed again is repaired once."""
+"""Doctor: every kind of damage is found under its own code, and computable data is repaired once."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def path(made: str, tmp_path: Path) -> str:
-    """The file of a store of its own."""
+    """Return the file of a separate store."""
     return copy(made, tmp_path / "recall.db")
 
 
@@ -85,14 +85,14 @@ def store(path: str) -> Iterator[SqliteStore]:
 
 @pytest.fixture
 def fresh(made: str, tmp_path: Path) -> Iterator[Callable[[], SqliteStore]]:
-    """Open another copy of that store at every call."""
+    """Yield a function that opens another copy of that store at every call."""
     with ExitStack() as opened:
         numbers = count()
         yield lambda: opened.enter_context(closing(writing(copy(made, tmp_path / f"{next(numbers)}.db"))))
 
 
 def writing(path: str) -> SqliteStore:
-    """Open a store whose connection has written: it keeps the sums of small tables, also of what damage writes."""
+    """Return a store whose connection has written: it maintains the sums of small tables during damage too."""
     store = open_store(path)
     with store.writer():
         pass
@@ -104,7 +104,7 @@ def copy(made: str, path: Path) -> str:
 
 
 def damage(store: SqliteStore, sql: str) -> None:
-    """Change the file behind the store's back."""
+    """Change the file without the store."""
     store.db.pragma("query_only", False)
     store.db.pragma("foreign_keys", False)
     change_vectors(store.db)

@@ -1,4 +1,4 @@
-"""Files that are missing or modified are told as a search tells them, and the fix that is named helps."""
+"""Missing and modified files are reported as in a search, and the named fix works."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OTHER = "a wombat digs all night\n"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store over a folder of three texts, and one file that was added by its name."""
+    """Return a store over a folder of three texts and one file that was added by name."""
     made = tmp_path_factory.mktemp("made")
     (made / "docs").mkdir()
     for name in ("docs/a.md", "docs/b.md", "docs/c.md", "-x y.md"):
@@ -42,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of that folder."""
+    """Yield a copy of that folder."""
     home = Path(shutil.copytree(made, tmp_path / "home"))
     monkeypatch.chdir(home)
     monkeypatch.delenv("RECALL_STORE", raising=False)
@@ -52,13 +52,13 @@ def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def run(line: str) -> None:
-    """Type a command."""
+    """Run a command."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     assert cli.main(shlex.split(line)[1:], streams=streams) == 0, streams
 
 
 def files_check(home: Path) -> CheckView:
-    """Run the one check of doctor that these tests are about."""
+    """Return the one check of doctor that these tests concern."""
     with Recall.open(str(home)) as recall:
         return check_one(recall.store, "files", lambda: recall.engine.embedder, base=home, config=recall.config)
 

@@ -1,4 +1,4 @@
-"""The `hash` embedder: what counts as a word, what has no vector, and the bytes that never change."""
+"""The `hash` embedder: what counts as a word, what has no vector, and unchanged bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real providers, asked for two short vectors; only where the environment holds a key for them."""
+"""The real providers, asked for two short vectors; only if the environment contains a key for them."""
 
 from __future__ import annotations
 

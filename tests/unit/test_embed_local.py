@@ -1,4 +1,4 @@
-"""The `local` embedder: bytes that never change, files that are checked, and no import it can do without."""
+"""The `local` embedder: unchanged bytes, checked files, and no unnecessary import."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_query_needs_neither_numpy_nor_the_package() -> None:
 
 
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, change: str) -> LocalKind:
-    """The kind over a copy of its files as a package of another name, one of them with a changed byte."""
+    """Return the kind over a copy of its files as a package of another name, with one changed byte."""
     source = folder_of("wordllama")
     assert source is not None
     for file in (WEIGHTS, TOKENIZER):

@@ -1,4 +1,4 @@
-"""ONNX embedders: a folder's settings are obeyed or refused, long texts are means of windows, files are checked."""
+"""ONNX embedders: settings of a folder are obeyed or refused, long texts are means of windows, files are checked."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GOLDEN = (0.055, -0.054, -0.015, -0.058, -0.011, 0.006)
 
 
 def folder(path: Path, **settings: Any) -> Path:
-    """A folder in the layout of sentence-transformers around minilm's files. settings: file name to JSON."""
+    """Make a folder in the layout of sentence-transformers around minilm's files. settings: file name to JSON."""
     path.mkdir()
     for file, name in ((MINILM_MODEL, "model.onnx"), (MINILM_TOKENIZER, "tokenizer.json")):
         package = folder_of(file.package)
@@ -62,13 +62,13 @@ def minilm() -> OnnxEmbedder:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> tuple[Config, OnnxEmbedder]:
-    """Settings that name a folder, and the embedder of it."""
+    """Return settings that name a folder, and its embedder."""
     path = folder(tmp_path_factory.mktemp("onnx") / "model")
     return Config(embedding=f"onnx:{path}"), onnx(path)
 
 
 class Loaded(DeterministicEmbedderConformance):
-    """Loading a model takes longer than asking it: the first embedder of a test is everybody's, any other is new."""
+    """Conformance tests whose first embedder is shared, because loading a model is slow; later ones are new."""
 
     everybodys: OnnxEmbedder | None
 

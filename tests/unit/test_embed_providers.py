@@ -1,4 +1,4 @@
-"""Embedders behind a server: order, batches, patience, broken answers, secret keys, and who may send text."""
+"""Embedders behind a server: order, batches, retries, broken answers, secret keys, and permission to send text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def server() -> Iterator[ProviderServer]:
 
 
 def reset(server: ProviderServer) -> None:
-    """Forget what the case before left."""
+    """Reset the server after the previous case."""
     server.replies.clear()
     server.seen.clear()
     server.most_at_once = 0
@@ -89,7 +89,7 @@ def failure_of(embedder: Embedder, text: str = "a text") -> EmbedError:
 
 
 def shown(error: BaseException) -> str:
-    """Everything of an error that could reach a screen or a log."""
+    """Return everything in an error that could reach a screen or a log."""
     details = (error.message, error.hint, error.details) if isinstance(error, RecallError) else ()
     return "".join(traceback.format_exception(error)) + repr(error) + repr(details)
 

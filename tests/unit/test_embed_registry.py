@@ -1,4 +1,4 @@
-"""Embedders by name: what is found, what is refused with a hint, how auto decides, and what init writes down."""
+"""Embedders by name: lookup, refusals with hints, the choice of auto, and the settings that init writes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Lengths:
 
 @pytest.fixture
 def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installed distribution with an embedder, a broken embedder and a reranker."""
+    """Install a distribution with an embedder, a broken embedder and a reranker."""
     site = tmp_path / "site"
     entry_points = (
         "[recall.embedder]\necho = stranger_of_recall:ECHO\nbroken = stranger_of_recall_missing:X\n"
@@ -308,7 +308,7 @@ def test_stats_explain_hash_and_suggest_a_better_embedder(tmp_path: Path) -> Non
 
 
 class Counted(HashEmbedder):
-    """A real embedder that keeps what it was asked to embed."""
+    """A real embedder that records its texts."""
 
     def __init__(self) -> None:
         super().__init__(64)

@@ -1,4 +1,4 @@
-"""The list of embedders: who can be used, who is in use, and how fast each is."""
+"""The list of embedders: availability, the embedder in use, and speed."""
 
 from __future__ import annotations
 

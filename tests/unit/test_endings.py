@@ -1,4 +1,4 @@
-"""Targets by the end of their path, the nearest name for one that names nothing, and lines judged as lines."""
+"""Targets by the end of their path, suggestions for unknown names, and lines judged as lines."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of that folder."""
+    """Return a copy of that folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     return Path(copytree(made, tmp_path, dirs_exist_ok=True))
@@ -120,7 +120,7 @@ def test_unfamiliar_name_suggests_a_search() -> None:
 
 
 def test_line_is_judged_by_its_line() -> None:
-    """A context that cuts the chunk off holds the lines before the cut, and not those behind."""
+    """A context that cuts the chunk contains the lines before the cut, and not those after."""
     context = json.loads(run("context", "retry", "--budget-tokens", "60", "--json")[1])["context"]
     (block,) = (each for each in context["blocks"] if each["path"] == "lib/sched.py")
     assert block["truncated"]

@@ -1,4 +1,4 @@
-"""An edit that leaves a file as long as it was: who finds it, by time or by bytes, and who is told to miss it."""
+"""An edit that keeps the size of a file: found by time or by bytes, or documented as missed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOVED = {
 
 
 def write(place: Path, text: str, *, moved: int = 0) -> None:
-    """The file with this text, whose time is that of the reading, moved by nanoseconds."""
+    """Write the file with this text, and with its earlier time moved by `moved` nanoseconds."""
     place.write_text(text)
     os.utime(place, ns=(READ_NS, READ_NS + moved))
 
@@ -139,7 +139,7 @@ def test_changed_time_alone_is_stored_once_without_rechunking(folder: IngestFold
 
 @pytest.fixture
 def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
-    """An open store with one file, which has been edited since to equal size."""
+    """Yield an open store with one file, since edited to equal size."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     write(tmp_path / "a.md", BEFORE)

@@ -1,4 +1,4 @@
-"""The tree of errors is the one that is drawn above it."""
+"""The drawn tree of errors equals the tree of classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINE = re.compile(r"^((?:[│ ]   )*(?:[├└]── )?)(\w+) +(\d+|exit)\b", r
 
 
 def drawn() -> dict[str, tuple[str, int]]:
-    """Name to the name above it and the exit status; the first says nothing, the root's status is its own."""
+    """Return name to parent name and exit status; the parent of the root is Exception."""
     found: dict[str, tuple[str, int]] = {}
     above = ["Exception"]
     for branch, name, status in LINE.findall(errors.__doc__ or ""):

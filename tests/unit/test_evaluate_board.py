@@ -1,4 +1,4 @@
-"""The evaluation board over a store: what is asked, what is passed over, and what a baseline makes of it."""
+"""The evaluation board over a store: measured queries, skipped queries and baselines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals and paired tests: the same every time, exact for few queries, and right where the answer is known."""
+"""Intervals and paired tests: reproducible, exact for few queries, and right in known cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of queries, judgements and runs: every format by its content, and a line number for every mistake."""
+"""Files of queries, judgements and runs: every format is recognised by content, and every error has a line number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gates, baselines and options: what can be asked, and what is refused before anything is measured."""
+"""Gates, baselines and options: valid forms, and refusals before any measurement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grades of chunks, what has to change for another one, and the change in a store."""
+"""Grades of chunks, the changes needed for a new grade, and their effect in a store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judgements in a store: found by many names, kept by path and span."""
+"""Judgements in a store: found under many names, stored by path and span."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures: their names, their values by hand, and what unjudged hits could change."""
+"""Measures: their names, hand-computed values, and the effect of unjudged hits."""
 
 from __future__ import annotations
 

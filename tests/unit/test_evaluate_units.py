@@ -1,4 +1,4 @@
-"""What a figure is of: chunks as they were graded, or documents by their best chunk; what mixed judgements give."""
+"""The unit of a figure: graded chunks, or documents by their best chunk; and mixed judgements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOPICS = ("apple", "pear", "plum", "fig")
 
 @pytest.fixture
 def recall(tmp_path: Path) -> Iterator[Recall]:
-    """Two documents of four chunks each; every chunk holds `fruit`, and its own word."""
+    """Yield two documents of four chunks each; every chunk contains `fruit` and a unique word."""
     (tmp_path / "recall.toml").write_text("chunk_tokens = 7\noverlap_tokens = 0\n")
     Recall.init(str(tmp_path))
     for name in ("a", "b"):

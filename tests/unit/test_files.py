@@ -1,4 +1,4 @@
-"""Queries in files, and in an editor's hands."""
+"""Queries in files and in an external editor."""
 
 from __future__ import annotations
 

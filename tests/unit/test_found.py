@@ -1,4 +1,4 @@
-"""What a name means: seen from the current folder, then as Recall prints it, and never a guess between the two."""
+"""The meaning of a name: relative to the current folder, then as Recall prints it, without guessing."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILES = ("old/a.md", "old/old/c.md", "new/b.md", "new/top.md", "top.md", "c/x.md
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of files in folders, and of a folder that lies outside."""
+    """Return a store of files in folders, and of a folder outside."""
     monkeypatch.delenv("RECALL_STORE", raising=False)
     for place in (
         *(tmp_path / "home" / name for name in FILES),
@@ -48,7 +48,7 @@ def run(*argv: str) -> Any:
 
 
 def gone(*targets: str) -> list[str]:
-    """What a dry run says would go."""
+    """Return the documents that a dry run would remove."""
     answer = run("rm", "--dry-run", "--", *targets)
     assert answer["ok"], answer
     return list(answer["removed"]["paths"])

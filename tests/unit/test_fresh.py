@@ -1,4 +1,4 @@
-"""When a file is read again, when not, and what is kept of it; test_changed_behind has every way to change one."""
+"""When a file is read again and what is stored about it; test_changed_behind has every way to change one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def base(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def at(base: Path, monkeypatch: pytest.MonkeyPatch) -> At:
-    """Let the clock stand so many seconds after the last change of docs/a.txt."""
+    """Return a function that sets the clock to some seconds after the last change of docs/a.txt."""
 
     def at(seconds: float) -> None:
         now_ns = ctime_of(base) + int(seconds * SECOND_NS)
@@ -53,7 +53,7 @@ def at(base: Path, monkeypatch: pytest.MonkeyPatch) -> At:
 
 @pytest.fixture
 def recall(base: Path, at: At) -> Iterator[Recall]:
-    """An open store that read its files when they were no more young."""
+    """Yield an open store that read its files when they were no longer recent."""
     at(10)
     with Recall.open(str(base)) as opened:
         opened.index(str(base / "docs"))
@@ -62,7 +62,7 @@ def recall(base: Path, at: At) -> Iterator[Recall]:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The files that answers read to see whether they have changed, one after the other."""
+    """Return the list of files that answers read to check for changes, in order."""
     names: list[str] = []
 
     def noted(file: IO[bytes], size: int) -> str:
@@ -107,7 +107,7 @@ def test_ctime_of_a_recently_changed_file_is_not_stored(base: Path, at: At, age:
 
 
 class SlowlyRead:
-    """A file during whose reading the clock goes on by a minute."""
+    """A file whose reading takes a minute on the clock."""
 
     def __init__(self, place: Path, at: At) -> None:
         self._place = place
@@ -156,7 +156,7 @@ def test_disk_with_coarse_times_has_ticks_of_two_seconds() -> None:
 
 
 def test_edit_right_after_an_answer_is_marked(base: Path) -> None:
-    """By the real clock: some kernels give both changes the same time."""
+    """With the real clock: some kernels give both changes the same time."""
     with Recall.open(str(base)) as recall:
         for _ in range(20):
             put(base / "docs" / "a.txt", OLD)

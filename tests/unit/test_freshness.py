@@ -1,4 +1,4 @@
-"""Files whose names the file system cannot spell: they count as missing, and nothing breaks."""
+"""Files whose names the file system encoding cannot spell count as missing and break nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.builders import memory_store, new_file, put
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A store with a text in a folder, and one of its own, whose names are not ASCII."""
+    """Return a store with a text in a folder and a single file, both with non-ASCII names."""
     (tmp_path / "ö").mkdir()
     (tmp_path / "ö" / "é.md").write_text("a quokka\n", encoding="utf-8")
     (tmp_path / "ß.md").write_text("a wombat\n", encoding="utf-8")
@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def in_ascii(folder: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
-    """A command where the file system's encoding is ASCII."""
+    """Run a command with ASCII as the file system encoding."""
     environ = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0"}
     command = [sys.executable, "-m", "recall_core", *words]
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, check=False)

@@ -1,4 +1,4 @@
-"""What `from recall_core import …` gives, and how a library user opens, fills and asks a store with it."""
+"""The names in `from recall_core import …`, and how a library user opens, fills and queries a store with them."""
 
 from __future__ import annotations
 

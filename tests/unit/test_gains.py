@@ -1,4 +1,4 @@
-"""What a gain is worth: formulas against numbers worked out by hand, and simulated queries whose truth is known."""
+"""The value of a gain: formulas against hand-computed numbers, and simulated queries with a known truth."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TIMES = 4 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
 
 
 def step_of(cells: list[float]) -> Step:
-    """A query with these values in cells of equal width."""
+    """Return a query with these values in cells of equal width."""
     weights = tuple(Fraction(place, len(cells)) for place in range(len(cells) + 1))
     pieces = [cells[0], *(value for cell in cells for value in (cell, cell))]
     exact = [round(value * 2**30) / 2**30 for value in pieces]
@@ -41,18 +41,18 @@ def step_of(cells: list[float]) -> Step:
 
 
 def curve_of(values: np.ndarray) -> StepCurve:
-    """(queries, cells) as a curve."""
+    """Return (queries, cells) as a curve."""
     return step_curve([step_of(row) for row in values.tolist()])
 
 
 def advised(values: np.ndarray) -> Advice:
-    """Against the first cell."""
+    """Return the advice against the first cell."""
     curve = curve_of(values)
     return advise_among(curve, values_at(curve, 0.01), ())
 
 
 def simulated(seed: int, *, queries: int, gain: float = 0.0, deviation: float = 0.2) -> np.ndarray:
-    """Queries whose cells rise from no gain to this one, each with luck of its own that grows with the distance."""
+    """Return queries whose cells rise from zero to this gain, with individual noise that grows with the distance."""
     rng = np.random.default_rng(seed)
     slope = np.linspace(0, 1, CELLS)
     luck = np.cumsum(rng.normal(0, deviation / sqrt(CELLS), (queries, CELLS)), axis=1)
@@ -122,7 +122,7 @@ def test_statistic_far_above_the_threshold_stays() -> None:
 
 
 def passed(truth: float, critical: float) -> list[float]:
-    """Return statistics of this mean that are above the threshold: fifty of them, evenly among all."""
+    """Return fifty evenly spaced statistics of this mean above the threshold."""
     drawn = np.random.default_rng(5).normal(truth, 1, 100_000)
     found: list[float] = np.quantile(drawn[drawn > critical], (np.arange(50) + 0.5) / 50).tolist()
     return found

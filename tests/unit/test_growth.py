@@ -17,7 +17,7 @@ def growth(text: str, passage: str = "", match: str = "", *, offset: int = 0) ->
 
 
 def steps(order: Growth) -> list[str]:
-    """Each text that the order takes, from the smallest to the whole."""
+    """Return each text that the order takes, from the smallest to the whole."""
     spans = dict.fromkeys(order.span(size) for size in range(len(order.text) + 1))
     return [order.text[start:end] for start, end in spans]
 

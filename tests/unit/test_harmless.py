@@ -1,4 +1,4 @@
-"""What a document says, or is called, steers no terminal and forges no line."""
+"""Texts and names of documents steer no terminal and forge no line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "evil\nerror: forged\x1b]0;title\x07\u202e.txt"
 
 
 class Screen(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     encoding = "utf-8"
 
@@ -29,7 +29,7 @@ class Screen(io.StringIO):
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that tests only read."""
+    """Return a store that tests only read."""
     folder = tmp_path_factory.mktemp("base")
     (folder / "docs").mkdir()
     (folder / "docs" / NAME).write_text(f"# quokka \x1b[31mtitle\n\n{EVIL.replace(chr(0), '')}\r\n\ta tab\n")
@@ -46,7 +46,7 @@ def told(base: Path, *argv: str, terminal: bool) -> tuple[str, str]:
 
 
 def obeyed(text: str) -> list[str]:
-    """Marks that a terminal obeys, but for line ends, tabs and the styles of Rich."""
+    """Return the marks that a terminal obeys, except line ends, tabs and the styles of Rich."""
     return [mark for mark in re.sub(r"\x1b\[[0-9;]*m", "", text) if mark not in "\n\t" and one_line(mark) != mark]
 
 

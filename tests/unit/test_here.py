@@ -1,4 +1,4 @@
-"""The current folder is taken away: what names a store from the root goes on, and the rest says what is wrong."""
+"""A missing current folder: absolute paths to a store work, and other paths report the reason."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def store(made: Path, tmp_path: Path) -> Path:
-    """A store of one file, in a folder that stays."""
+    """Return a store of one file, in a folder that stays."""
     return Path(shutil.copytree(made, tmp_path / "stays", copy_function=shutil.copy2)) / "recall.db"
 
 
 @pytest.fixture
 def gone(tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The current folder is one that is not there any more."""
+    """Make the current folder one that no longer exists."""
     folder = tmp_path / "goes"
     folder.mkdir()
     monkeypatch.chdir(folder)

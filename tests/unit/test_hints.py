@@ -1,4 +1,4 @@
-"""Hints: an action with its arguments, spelled in one place, and only as the command line has it."""
+"""Hints: an action with its arguments, spelled in one place, and valid on the command line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONSTANTS = {"AGAIN": AGAIN, "INSTALL": INSTALL, "REST": REST}
 
 
 class Call(NamedTuple):
-    """A call of Hint or flag in the source. words: those that are written out."""
+    """A call of Hint or flag in the source. words: its literal words."""
 
     place: str
     actions: tuple[str, ...]
@@ -39,7 +39,7 @@ class Call(NamedTuple):
 
 @cache
 def calls() -> dict[str, list[Call]]:
-    """Those of each name. A file that has neither word before a bracket is not parsed, which is most of the time."""
+    """Return the calls by function name. Only files with `Hint(` or `flag(` are parsed, which saves most time."""
     found: dict[str, list[Call]] = {"Hint": [], "flag": []}
     paths = {path for package in ("recall_core", "recall_tui") for path in (ROOT / package).rglob("*.py")}
     for path in sorted(paths - {ROOT / "recall_core/shell.py"}):
@@ -60,7 +60,7 @@ def called(place: str, node: ast.Call) -> Call:
 
 
 def chosen(node: ast.expr) -> Iterator[str]:
-    """The strings that an argument may be."""
+    """Yield the strings that an argument may be."""
     if isinstance(node, ast.IfExp):
         yield from chosen(node.body)
         yield from chosen(node.orelse)
@@ -71,7 +71,7 @@ def chosen(node: ast.expr) -> Iterator[str]:
 
 
 def written(node: ast.expr) -> object:
-    """What a constant, or one of the named words, stands for; None for anything that is only known at run time."""
+    """Return the value of a constant or a named word, or None if it is known only at run time."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -93,7 +93,7 @@ def spelled(option: str, value: object) -> set[str]:
 
 
 def misunderstood(words: list[str]) -> str:
-    """The code of what is wrong with them; "" also where an operand is missing, with which a sentence goes on."""
+    """Return the error code of a command line, or ""; operands may be missing, as a sentence may supply them."""
     try:
         parse(words)
     except UsageError as error:
@@ -102,7 +102,7 @@ def misunderstood(words: list[str]) -> str:
 
 
 def whole_hints() -> list[Hint]:
-    """Return the hints that the source writes out."""
+    """Return the hints that the source spells out."""
     return [
         Hint(action, *each.words, **each.options)  # type: ignore[arg-type]  # options that are written out
         for each in calls()["Hint"]

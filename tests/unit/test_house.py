@@ -1,4 +1,4 @@
-"""The ratchet of `make check`: what makes it fail, and that it says where."""
+"""The ratchet of `make check`: when it fails, and that it reports the place."""
 
 import subprocess
 from pathlib import Path
@@ -30,7 +30,7 @@ ADDED = {
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A checkout with two modules whose figures are recorded and committed."""
+    """Return a checkout with two modules whose figures are recorded and committed."""
     for folder in ("recall_core", "recall_tui", "benchmarks"):
         (tmp_path / folder).mkdir()
     (tmp_path / "recall_core/one.py").write_text("A = 1\n")

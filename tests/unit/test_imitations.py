@@ -1,4 +1,4 @@
-"""Documents whose texts and names imitate Recall's own lines pass for nothing but text, in no form of an answer."""
+"""Documents that imitate Recall's own lines are shown as text in every form of an answer."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ VOID = {"meta", "link", "br", "hr", "img", "input", "col", "path", "line", "rect
 
 
 class Report(HTMLParser):
-    """Collects the elements of a page outside of its data, and the text in headings."""
+    """A parser that collects the elements of a page outside its data, and the text in headings."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""An import grants nothing: what was written elsewhere does not decide what is read here."""
+"""An import grants nothing: data written elsewhere does not decide what is read here."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECRET = "the launch code is xylophone"
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A store, beside a folder that is nobody's business."""
+    """Return a store next to a private folder."""
     (tmp_path / "private").mkdir()
     (tmp_path / "private" / "key.txt").write_text(SECRET)
     base = tmp_path / "home"
@@ -33,7 +33,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def exported(base: Path, **changes: object) -> Path:
-    """An export of a store with one root, whose fields are changed."""
+    """Export a store with one root whose fields are changed."""
     with Recall.open(str(base)) as recall:
         recall.index(str(base / "docs"))
         file = base.parent / "export.jsonl"
@@ -58,7 +58,7 @@ def fresh(tmp_path: Path) -> Path:
 
 
 def forged_roots(home: Path) -> list[dict[str, object]]:
-    """Root lines that would read the secret, or reach it by another name; each with the fields that it changes."""
+    """Return root lines that would read the secret or reach it by another name, each with its changed fields."""
     private, base = str(home.parent / "private"), str(home.parent / "fresh")
     places = (
         *(".ssh", "./.ssh", ".ssh/", ".ssh/id_rsa", "docs/../.ssh", ".SSH", "./."),
@@ -86,7 +86,7 @@ def forged_roots(home: Path) -> list[dict[str, object]]:
 
 
 def test_forged_import_reads_nothing_without_acceptance(home: Path, fresh: Path) -> None:
-    """The canary is behind each forged root, and nothing opens it before somebody accepts the root."""
+    """The canary is behind each forged root, and nothing opens it before the root is accepted."""
     (fresh / "docs").mkdir()
     (fresh / "docs" / "a.txt").write_text("a quokka smiles\n")
     (fresh / "docs" / ".hidden.txt").write_text(SECRET)
@@ -114,7 +114,7 @@ def test_forged_import_reads_nothing_without_acceptance(home: Path, fresh: Path)
 
 
 def test_imported_file_is_not_read_for_comparison(home: Path, fresh: Path) -> None:
-    """Neither a search, nor doctor, nor a sync below a folder that somebody added opens it."""
+    """A search, doctor or a sync below an added folder does not open it."""
     (fresh / "docs").mkdir()
     (fresh / "docs" / "b.txt").write_text("a wombat digs\n")
     (fresh / ".ssh").mkdir()
@@ -142,7 +142,7 @@ def test_imported_file_is_not_read_for_comparison(home: Path, fresh: Path) -> No
 
 
 def watch(event: str, arguments: tuple[object, ...], opened: list[str], is_watching: list[bool]) -> None:
-    """Note what is opened; a hook cannot be removed, and this one rests when the test has ended."""
+    """Record opened files. An audit hook cannot be removed; this one is idle after the test."""
     if is_watching and event == "open":
         opened.append(str(arguments[0]))
 

@@ -1,4 +1,4 @@
-"""Promises of reading ahead: several processes parse, and what a run makes of it is what one would have made."""
+"""Promises of reading ahead: several processes parse, with the result of a single one."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def folder(tmp_path: Path) -> IngestFolder:
 
 @pytest.fixture
 def fifo(tmp_path: Path) -> Path:
-    """Whoever opens one end waits for the other, which is at an end when the process that had it is."""
+    """Return a named pipe: opening one end waits for the other, and the end of its process is its end of file."""
     os.mkfifo(tmp_path / "fifo")
     return tmp_path / "fifo"
 
@@ -147,7 +147,7 @@ class TestPool:
 
     @pytest.fixture
     def pool(self, shared: WorkerPool) -> Iterator[WorkerPool]:
-        """A pool that has begun nothing."""
+        """Yield a pool without begun work."""
         yield shared
         for key in [*shared._begun]:
             shared.forget(key)

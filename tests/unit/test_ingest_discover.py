@@ -25,7 +25,7 @@ EVERYTHING = Root(".")
 
 
 def listed(base: Path, root: Root = EVERYTHING, **settings: int | str) -> tuple[list[str], dict[str, str]]:
-    """The paths found, and path to code of those skipped."""
+    """Return the found paths, and the skipped paths with their codes."""
     steps = list(walk(root, base, Config()._replace(**settings)))
     found = [step.path for step in steps if isinstance(step, Found)]
     return found, {step.path: step.code for step in steps if isinstance(step, Skip)}

@@ -1,4 +1,4 @@
-"""Promises of `.gitignore`, each idiom as git reads it. What git itself says of random rules: tests/property."""
+"""Promises of `.gitignore`, each idiom as git reads it. tests/property compares random rules with git."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ FILES = (
 
 
 def read(folder: Path, top: bytes, below: bytes | None = None) -> str:
-    """The files that a walk finds under a `.gitignore` at the top, and one in `sub`."""
+    """Return the files that a walk finds under a `.gitignore` at the top and one in `sub`."""
     for name in FILES:
         place = folder / name
         if not place.exists():
@@ -96,7 +96,7 @@ def test_line_that_matches_nothing_is_skipped(tmp_path: Path) -> None:
 
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The home folder of somebody whose global ignore names logs."""
+    """Return a home folder whose global ignore file names logs."""
     home = tmp_path / "home"
     (home / "own/git").mkdir(parents=True)
     (home / "own/git/ignore").write_text("*.log\n")

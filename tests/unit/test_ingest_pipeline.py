@@ -1,4 +1,4 @@
-"""Promises of the pipeline, on real folders with a store in memory and the hash embedder."""
+"""Promises of the pipeline, on real folders with an in-memory store and the hash embedder."""
 
 from __future__ import annotations
 
@@ -480,7 +480,7 @@ COMPOSED, DECOMPOSED = "caf\u00e9.md", "cafe\u0301.md"
 
 @pytest.fixture
 def twins(folder: IngestFolder) -> IngestFolder:
-    """A file, read, beside which another of the same name in another form of Unicode will lie."""
+    """Return a folder with a read file that gets a second file with its name in another Unicode form."""
     folder.write(f"docs/{COMPOSED}", "the first\n")
     if (folder.base / "docs" / DECOMPOSED).exists():
         pytest.skip("this disk has one name for both")
@@ -653,7 +653,7 @@ def test_vectors_of_a_replaced_embedder_are_not_written(folder: IngestFolder) ->
 
 
 class Wrong:
-    """An embedder that answers with the same bytes whatever it is asked."""
+    """An embedder that always answers with the same bytes."""
 
     identity = HashEmbedder(DIMENSION).identity
     dimension = DIMENSION
@@ -663,12 +663,12 @@ class Wrong:
         self.answer = answer
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """The answer."""
+        """Return the fixed answer."""
         assert texts
         return self.answer
 
     def windows(self, texts: Sequence[str]) -> list[int]:
-        """Never asked: nothing bounds its input."""
+        """Count windows; never called, because the input is not limited."""
         raise AssertionError(texts)
 
 
@@ -735,10 +735,10 @@ def test_stopped_run_keeps_its_commits_and_can_resume(folder: IngestFolder) -> N
 
 
 class Interrupted(HashEmbedder):
-    """The hash embedder, with a person at the keyboard."""
+    """The hash embedder with a Ctrl-C at some text."""
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """Vectors, until the person has seen enough."""
+        """Return vectors until the interrupt."""
         if "stop here" in texts:
             raise KeyboardInterrupt
         return super().embed(texts)
@@ -807,7 +807,7 @@ def test_store_can_be_moved_with_its_folder(folder: IngestFolder, tmp_path: Path
 
 
 def counting(folder: IngestFolder) -> CountingEmbedder:
-    """The folder with a store of its own for an embedder that counts."""
+    """Give the folder a new store for a counting embedder, and return the embedder."""
     embedder = CountingEmbedder()
     folder.embedder = embedder
     folder.store = folder.empty_store()
@@ -854,7 +854,7 @@ def test_one_line_edit_embeds_only_its_chunks(folder: IngestFolder) -> None:
 
 
 class Slow(CountingEmbedder):
-    """40 texts a second, by its own clock: nothing else takes any time."""
+    """An embedder of 40 texts a second by its own clock; nothing else takes time."""
 
     now = 0.0
 

@@ -16,7 +16,7 @@ from recall_core.types import Root
 
 
 class Growing(FileIO):
-    """A file that somebody appends to while it is being read."""
+    """A file that grows during reading."""
 
     def read(self, size: int | None = -1) -> bytes:
         content = super().read(size)
@@ -26,7 +26,7 @@ class Growing(FileIO):
 
 
 class Busy:
-    """A place whose file changes during the first `busy` readings."""
+    """A path whose file changes during the first `busy` readings."""
 
     def __init__(self, place: Path, *, busy: int, changing: type[FileIO] = Growing) -> None:
         self.place = place
@@ -50,7 +50,7 @@ def test_file_changed_during_reading_is_read_again(tmp_path: Path, busy: int, co
 
 
 class Rewritten(FileIO):
-    """A file that somebody puts other bytes of equal length into while it is being read."""
+    """A file rewritten during reading with other bytes of equal length."""
 
     def read(self, size: int | None = -1) -> bytes:
         content = super().read(size)

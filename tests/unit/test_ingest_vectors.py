@@ -1,4 +1,4 @@
-"""How many texts are asked for at once, and what an embedder's answer must be."""
+"""The number of texts per call, and the requirements on an embedder's answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHORT, LONG = "x" * 500, "x" * 2_500
 
 
 def paced(texts: list[str], *, overhead: float, each: float) -> tuple[list[int], list[float]]:
-    """Texts and seconds of the calls that these take, of an embedder with these costs a call and 1,000 characters."""
+    """Return size and duration of each call; the embedder has these costs per call and per 1,000 characters."""
     pace, sizes, seconds = Pace(), [], []
     while texts:
         size = pace.next_call(texts)

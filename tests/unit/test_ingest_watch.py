@@ -1,4 +1,4 @@
-"""Watching: what counts as a change, what is passed over, and how a watch begins and ends."""
+"""Watching: what counts as a change, what is ignored, and how a watch begins and ends."""
 
 import os
 import threading
@@ -23,7 +23,7 @@ SECONDS = 20.0
 
 @contextmanager
 def watched(base: Path, *roots: Root, store: str = "recall.db") -> Iterator[Queue[tuple[str, ...]]]:
-    """A watch in a thread of its own, which has begun; what it says goes into the queue."""
+    """Run a watch in a thread, and yield the queue of its reports once it has begun."""
     said: Queue[tuple[str, ...]] = Queue()
     stop = threading.Event()
 
@@ -44,7 +44,7 @@ def watched(base: Path, *roots: Root, store: str = "recall.db") -> Iterator[Queu
 
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of a store whose watch looks up often: it ends at a look, and a single file is seen by one."""
+    """Return the folder of a store whose watch polls often: it ends at a poll, and polls single files."""
     monkeypatch.setattr(watch, "_LOOK_MS", 20)
     (tmp_path / "docs").mkdir()
     return tmp_path

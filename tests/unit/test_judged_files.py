@@ -1,4 +1,4 @@
-"""Judged questions on code and manuals: what the files of questions hold, and how two cuts are compared by them."""
+"""Judged queries on code and manuals: their files, and how two chunkings are compared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises of a folder that holds files of every kind: who reads each, what it is in, and where it is cited."""
+"""Promises of a folder with files of every kind: parser, encoding and citation of each."""
 
 from __future__ import annotations
 
@@ -343,7 +343,7 @@ ZLIB = zlib.decompressobj
 
 
 class CountingZlib:
-    """A decompressor of zlib that counts the bytes that go in and come back unused."""
+    """A zlib decompressor that counts the input bytes and the unused bytes."""
 
     def __init__(self, counts: list[int], wbits: int) -> None:
         self._one = ZLIB(wbits=wbits)

@@ -1,4 +1,4 @@
-"""Labels: what `add` gives to files that it read before, what a sync keeps, and that no text is read for it."""
+"""Labels: what `add` gives to known files, what a sync keeps; no text is read for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OLD = Root("", tags=("b", "a"), source="old", meta=(("k", "old"), ("kept", 1)))
 
 @pytest.fixture
 def folder(tmp_path: Path) -> IngestFolder:
-    """A store that has read two files of a folder with labels."""
+    """Return a store that has read two files of a folder with labels."""
     folder = IngestFolder(tmp_path)
     folder.write("docs/a.md", "a quokka\n")
     folder.write("docs/b.md", "a wombat\n")

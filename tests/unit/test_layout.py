@@ -1,4 +1,4 @@
-"""The papers and the tree say the same: links, commands, pins, module docstrings and the map."""
+"""The documentation and the tree agree: links, commands, pins, module docstrings and the map."""
 
 import re
 import tomllib
@@ -37,7 +37,7 @@ def modules(layer: str) -> list[str]:
 
 
 def commands_in(paper: Path, program: str) -> set[str]:
-    """The first word after the program wherever the paper shows a command, in a fence or between backticks."""
+    """Return the first word after the program in each shown command, in a fence or between backticks."""
     text = paper.read_text(encoding="utf-8")
     shown = [line for fence in FENCE.findall(text) for line in fence.splitlines()] + INLINE.findall(text)
     found = (re.match(rf"(?:\$ )?(?:\.venv/bin/)?{program} ([a-z]+)", line.strip()) for line in shown)

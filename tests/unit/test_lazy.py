@@ -1,4 +1,4 @@
-"""Modules that are imported when something of them is used."""
+"""Modules that are imported at first use."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""`recall explain`: a chunk's ledger, its neighbours, another chunk beside it, and how firm the list is."""
+"""`recall explain`: a chunk's ledger, its neighbours, a second chunk, and the stability of the list."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ASK = Ask(settings=("vector_weight=0.4", "bm25_weight=0.6"))
 
 
 class BlackBox:
-    """The hash embedder, without its shares; counts the texts it was given."""
+    """The hash embedder without its shares; it counts its texts."""
 
     identity = EMBEDDER.identity
     dimension = EMBEDDER.dimension
@@ -65,7 +65,7 @@ def recall() -> Recall:
 
 @pytest.fixture
 def crowded(recall: Recall) -> Recall:
-    """With a long document, of which one chunk has the words of a question."""
+    """Return the store with a long document, one chunk of which has the words of a query."""
     put(recall.engine.store, new_file("long.txt", ["payment nothing ", "river ", "fish "]))  # type: ignore[arg-type]
     return recall
 

@@ -1,4 +1,4 @@
-"""What completion knows of a store, and what it asks for."""
+"""Completion data of a store, and its lookups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of docs/library.md run, and show what really comes out; so does the script of examples/."""
+"""The examples of docs/library.md run and show the real output; so does the script of examples/."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = HOME / "docs" / "library.md"
 
 @pytest.fixture
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A current folder with the five notes of the README in it."""
+    """Return a current folder with the five notes of the README."""
     monkeypatch.chdir(tmp_path)
     Path("notes").mkdir()
     for text, name in re.findall(r"^\$ echo '(.*)' > (notes/\w+\.md)$", (HOME / "README.md").read_text(), re.M):

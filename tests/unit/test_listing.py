@@ -1,4 +1,4 @@
-"""`recall ls` and `Recall.list`: the documents of a store by path, without a look at any file."""
+"""`recall ls` and `Recall.list`: the documents of a store by path, without reading files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of a store and its files."""
+    """Return a copy of a store and its files."""
     folder = Path(shutil.copytree(made, tmp_path / "home", copy_function=shutil.copy2))
     monkeypatch.chdir(folder)
     monkeypatch.delenv("RECALL_STORE", raising=False)

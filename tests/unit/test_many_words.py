@@ -1,4 +1,4 @@
-"""A pasted text as a question: scores of very many words, which FTS5 alone would take minutes for."""
+"""A pasted text as a query: scores of very many words, which FTS5 alone would take minutes for."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ RAW = ("fish*", "red", '"blue fish"', "^one", "fish *", "nowhere*", '"!!"', "色
 
 
 def raw_query(repeats: int) -> RawQuery:
-    """Every alternative so often, in turn."""
+    """Return a query with every alternative repeated in turn."""
     return RawQuery(" OR ".join(RAW * repeats))
 
 
 @contextmanager
 def expressions_asked(store: SqliteStore) -> Iterator[list[str]]:
-    """Every text that a statement is given for FTS5 to match."""
+    """Record every text that a statement gives FTS5 to match."""
     asked: list[str] = []
 
     def trace(_cursor: apsw.Cursor, sql: str, bindings: Any) -> bool:

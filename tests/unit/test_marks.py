@@ -1,4 +1,4 @@
-"""Promises of marks: units that end where the next begins, places, and how both are kept."""
+"""Promises of marks: units that end where the next begins, places, and their storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a hit is there, and the least cosine of those without a word of the question."""
+"""The reason for a hit, and the least cosine of hits without a word of the query."""
 
 from __future__ import annotations
 

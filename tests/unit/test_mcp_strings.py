@@ -1,4 +1,4 @@
-"""What a server tells its clients speaks of documents by the names that clients know, and of what clients can do."""
+"""Texts of a server for its clients use document names and abilities of clients."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from recall_core.errors import ConfigError, TimedOut, UnknownTarget, UsageError
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a store of notes in it and a wiki beside it, of which a page has changed since."""
+    """Return a folder with a store of notes and a wiki next to it, one page of which has changed."""
     (tmp_path / "home" / "notes").mkdir(parents=True)
     (tmp_path / "wiki").mkdir()
     (tmp_path / "home" / "notes" / "a.md").write_text("A deploy is undone.\n", encoding="utf-8")
@@ -116,7 +116,7 @@ def test_folders_in_instructions_stay_on_one_line(tmp_path: Path) -> None:
 
 
 def answered(token: str | None, requests: list[bytes], seconds: float) -> list[bytes]:
-    """What connections get that send these bytes one after another and then wait until they are closed."""
+    """Return what connections receive that send these bytes in order and then wait for the close."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})

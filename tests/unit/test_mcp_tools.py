@@ -1,4 +1,4 @@
-"""The tools without a server: what each takes and calls, and how much of a text it gives."""
+"""The tools without a server: arguments, calls, and the amount of returned text."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_memory_get_answers_for_an_empty_document(recall: Recall) -> None:
 
 
 def parts_of(text: str) -> tuple[str, str]:
-    """The text between the only fences of an answer, and what to go on with."""
+    """Return the text between the only fences of an answer, and the target to continue with."""
     _, kept, rest = re.split(r"^`{3,}\n", f"{text}\n", flags=re.MULTILINE)
     return kept, rest.strip().rpartition("continue with ")[2]
 
@@ -441,7 +441,7 @@ def test_no_document_passes_as_recall_output(tmp_path: Path) -> None:
 
 
 def without_fenced(text: str) -> list[str]:
-    """The lines outside of fences, as a reader finds them who believes the first fence."""
+    """Return the lines outside fences, as seen by a reader who believes the first fence."""
     own, fence = [], ""
     for line in text.split("\n"):
         if not fence and re.fullmatch("`{3,}", line):

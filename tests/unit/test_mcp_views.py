@@ -1,4 +1,4 @@
-"""Answers as a model reads them: what is left out of a long one, and the lines of `memory_get`."""
+"""Answers as a model reads them: omissions from a long answer, and the lines of `memory_get`."""
 
 from __future__ import annotations
 

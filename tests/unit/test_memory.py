@@ -1,4 +1,4 @@
-"""What a process keeps of a store that it asks again: when it is read, whose it is, and that no answer shows it."""
+"""The memory of a process that queries a store repeatedly: when it is loaded, its owner, and identical answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def random_files(random: Random, count: int) -> Iterator[object]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The path of a store that tests only read."""
+    """Return the path of a store that tests only read."""
     where = str(tmp_path_factory.mktemp("made") / "recall.db")
     store = memory_store(where)
     put(store, *random_files(Random(1), 60))
@@ -71,20 +71,20 @@ def query(store: SqliteStore, text: str, match: str = "any") -> LiteralQuery:
 
 
 def ask(store: SqliteStore, text: str = "ant bee") -> dict[int, float]:
-    """One question."""
+    """Run one query."""
     with store.reading():
         return dict(store.lexical(query(store, text), where=None, k=5, title_weight=3.0))
 
 
 def is_in_memory(store: SqliteStore) -> bool:
-    """Whether a question finds something in memory."""
+    """Return True if a query finds something in memory."""
     with store.reading():
         store.remember(object())
         return store.in_memory() is not None
 
 
 def everything(store: SqliteStore, random: Random) -> list[object]:
-    """What a question with a random text may ask of a store, in one reading."""
+    """Return everything that a query with a random text may read, in one reading."""
     words = [random.choice(WORDS) for _ in range(random.randint(1, 5))]
     phrase = '"' + " ".join(random.choices(WORDS, k=random.randint(2, 3))) + '"'
     text = " ".join([*words, *([phrase] if random.random() < 0.5 else [])])
@@ -372,7 +372,7 @@ def test_kth_best_equals_that_of_a_sort() -> None:
 
 
 def near_ties(count: int, dimension: int) -> list[Vector]:
-    """Unit vectors whose products with the first differ by little more than float32 can tell."""
+    """Return unit vectors whose products with the first differ by little more than float32 resolves."""
     random = np.random.default_rng(7)
     base = random.standard_normal(dimension)
     base /= np.linalg.norm(base)

@@ -1,4 +1,4 @@
-"""Damage is mended: whatever page is spoiled, what could still be read is there, and what is lost is named."""
+"""Repair: whichever page is damaged, readable data is kept and losses are named."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def before(made: Path) -> tuple[list[str], list[Any]]:
 
 @pytest.fixture(scope="module")
 def turned(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return that store with sound vectors that its embedder would not make: each points the other way."""
+    """Return that store with valid vectors that its embedder would not make: each points the other way."""
     base = damage.copied(made, tmp_path_factory.mktemp("turned") / "store")
     turn_vectors(base)
     return base
@@ -91,7 +91,7 @@ def base(made: Path, tmp_path: Path) -> Path:
 
 
 class Mended(NamedTuple):
-    """What a fix made of a store whose root pages were spoiled."""
+    """The result of a fix on a store with damaged root pages."""
 
     base: Path
     content: bytes
@@ -112,7 +112,7 @@ class Mended(NamedTuple):
 
 @pytest.fixture(scope="module")
 def fixed(turned: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Mended]:
-    """Return the turned store that was mended after these trees were spoiled, which tests only read."""
+    """Return a function that damages these trees of the turned store and repairs it; tests only read the result."""
     return cache(lambda *trees: Mended.of(damage.copied(turned, tmp_path_factory.mktemp("fixed") / "store"), *trees))
 
 
@@ -126,7 +126,7 @@ def leaves(path: Path, tree: str) -> list[int]:
 
 
 def mended(base: Path) -> dict[str, dict[str, Any]]:
-    """The checks after a fix, by code."""
+    """Return the checks after a fix, by code."""
     with Recall.open(str(base)) as recall:
         return {check["code"]: dict(check) for check in recall.doctor(fix=True)["checks"]}
 
@@ -147,7 +147,7 @@ def test_trees_belong_to_a_store(made: Path) -> None:
 def test_damaged_root_page_is_repaired_and_readable_rows_are_kept(
     fixed: Callable[..., Mended], known: tuple[list[str], list[Any]], tree: str
 ) -> None:
-    """No vector is made again whose check holds: it would point the other way."""
+    """No vector with a valid check is recomputed: it would point the other way."""
     store = fixed(tree)
 
     assert errors(store.checks) == set()
@@ -244,7 +244,7 @@ def test_lost_documents_return_with_the_next_sync(base: Path, before: tuple[list
 
 
 def spoiled_text(base: Path, letter: bytes = b"wombat") -> str:
-    """Change a letter of one text in the file; the path of its document."""
+    """Change a letter of one text in the file and return the path of its document."""
     with Recall.open(str(base)) as recall:
         rows = recall.store.fetch(recall.store.in_order())
         row = next(row for row in rows[5:] if row.chunk.offset > 0 and "wombat" in row.chunk.text)
@@ -259,7 +259,7 @@ def spoiled_text(base: Path, letter: bytes = b"wombat") -> str:
 
 @pytest.fixture(scope="module")
 def holed(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str, dict[str, Any]]]:
-    """A mended store that lacks a text, the path of its document, and the checks of the fix. Tests only read it."""
+    """Return a repaired store that lacks a text, the text's path, and the checks of the fix. Tests only read it."""
     base = damage.copied(made, tmp_path_factory.mktemp("holed") / "store")
     path = spoiled_text(base)
     return base, path, mended(base)
@@ -320,7 +320,7 @@ def test_open_connections_see_the_repaired_store(base: Path, before: tuple[list[
 
 
 def test_writes_during_a_rebuild_are_not_lost(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lock is let go for a moment between reading the old and writing the new one."""
+    """The lock is released for a moment between reading the old store and writing the new one."""
     path = base / "recall.db"
     damage.spoil(path, damage.trees(path)["doc_live_source"])
     changes = SqliteStore.changes
@@ -366,7 +366,7 @@ def test_damaged_index_is_rebuilt_in_place(base: Path, before: tuple[list[str], 
 
 
 def test_table_that_silently_lost_rows_is_not_considered_complete(base: Path) -> None:
-    """Making its indexes anew would make the loss official."""
+    """Rebuilding its indexes would make the loss permanent."""
     db = apsw.Connection(str(base / "recall.db"))
     (sql,) = db.execute("SELECT sql FROM sqlite_schema WHERE name = 'doc_live_path'").fetchone() or ("",)
     db.pragma("foreign_keys", False)
@@ -425,7 +425,7 @@ def test_row_found_only_in_an_index_is_recovered(base: Path) -> None:
 
 @pytest.mark.parametrize("place", [3, *(pytest.param(place, marks=pytest.mark.slow) for place in (0, -1))])
 def test_damaged_text_page_affects_no_other_page(base: Path, before: tuple[list[str], list[Any]], place: int) -> None:
-    """No index tells which rows there are behind it."""
+    """No index records the rows after it."""
     path = base / "recall.db"
     pages = leaves(path, "chunk")
     for page in (pages[place], *(damage.trees(path)[name] for name in ("chunk_natural", "chunk_doc"))):
@@ -441,7 +441,7 @@ def test_damaged_text_page_affects_no_other_page(base: Path, before: tuple[list[
 
 
 def test_long_texts_are_found_without_their_table_root(tmp_path: Path) -> None:
-    """Their rows go on on pages of their own."""
+    """Their rows continue on overflow pages."""
     (tmp_path / "docs").mkdir()
     for n in range(6):
         (tmp_path / "docs" / f"{n}.txt").write_text(f"wörter{n}" + "ä" * 30_000 + f" {n}\n" * 3_000)
@@ -460,7 +460,7 @@ def test_long_texts_are_found_without_their_table_root(tmp_path: Path) -> None:
 
 
 def test_vectors_survive_the_loss_of_their_table_root(tmp_path: Path) -> None:
-    """Each is taken from a page that nothing leads to any more, where its check holds."""
+    """Each is taken from an unreachable page if its check is valid."""
     whole = tmp_path / "whole"
     (whole / "docs").mkdir(parents=True)
     records = (json.dumps({"id": f"r{n}", "text": f"quokka {n}"}) for n in range(800))

@@ -1,4 +1,4 @@
-"""Metadata that a store can keep, from every side that brings some, and what one that cannot be kept meets."""
+"""Storable metadata from every source, and the errors for other metadata."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INFINITE = float("inf")
 
 
 def nested(levels: int) -> dict[str, Any]:
-    """Metadata of so many levels, itself the first."""
+    """Return metadata of `levels` levels, including itself."""
     value: Any = 1
     for _ in range(levels - 1):
         value = [value]

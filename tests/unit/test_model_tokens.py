@@ -1,4 +1,4 @@
-"""The estimate of model tokens, against what five vocabularies count in texts of every kind."""
+"""The estimate of model tokens, compared with the counts of five vocabularies in texts of every kind."""
 
 from __future__ import annotations
 

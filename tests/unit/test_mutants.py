@@ -1,4 +1,4 @@
-"""`make mutants` makes the same faults again, names those that no test notices, and leaves the checkout alone."""
+"""`make mutants` makes reproducible faults, names those that no test notices, and leaves the checkout unchanged."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def run(project: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 def changes(source: str) -> set[str]:
-    """Every change to a source, as its line is shown."""
+    """Return every change to a source, as its line is shown."""
     raw = source.encode()
     return {change.shown(raw) for change in sampled(raw, 1_000, Random(1))}
 

@@ -1,4 +1,4 @@
-"""Named tuples that are made quickly are those that `typing` makes."""
+"""Quickly made named tuples equal those of `typing`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`get` and `whynot` read back what citations have behind a `#`: ids of pages, sections, definitions, turns."""
+"""`get` and `whynot` read back the part of a citation after `#`: ids of pages, sections, definitions, turns."""
 
 from __future__ import annotations
 

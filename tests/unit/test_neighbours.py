@@ -1,4 +1,4 @@
-"""Near pairs and best cosines: where the limit lies, what is left out, and in which order they are named."""
+"""Near pairs and best cosines: the limit, the exclusions and the order."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.damage import change_vectors
 
 
 def at(cosine: float) -> Vector:
-    """A unit vector with that cosine to the first axis."""
+    """Return a unit vector with that cosine to the first axis."""
     return array("f", [cosine, sqrt(1 - cosine * cosine), *[0.0] * 62]).tobytes()
 
 
 def with_vectors(path: str, vectors: list[Vector]) -> NewFile:
-    """A file of as many chunks as vectors; its content is its own."""
+    """Return a file of one chunk per vector, with unique content."""
     made = new_file(path, [f"{path} chunk {number}. " for number in range(len(vectors))])
     document = made.documents[0]
     chunks = tuple(chunk._replace(vector=vector) for chunk, vector in zip(document.chunks, vectors, strict=True))

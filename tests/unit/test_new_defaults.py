@@ -1,4 +1,4 @@
-"""What a new store is given, and an older one keeps."""
+"""The defaults of a new store, and the settings that an older one keeps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from recall_core.config import NEW, Config, load, render
 
 
 def older(folder: Path, *lines: str) -> None:
-    """A store whose recall.toml was written before there were the settings that a new store is given besides."""
+    """Make a store whose recall.toml is older than some settings of a new store."""
     Recall.init(str(folder))
     toml = folder / "recall.toml"
     kept = [line for line in render(Config()).splitlines() if line.partition(" ")[0] not in NEW]

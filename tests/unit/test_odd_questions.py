@@ -1,4 +1,4 @@
-"""What a program or a person must not ask: too much, of the wrong type, not Unicode; and what a refusal shows."""
+"""Invalid queries: too long, of the wrong type, not Unicode; and the content of a refusal."""
 
 from __future__ import annotations
 

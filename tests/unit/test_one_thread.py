@@ -1,4 +1,4 @@
-"""One Recall serves one thread at a time: a call beside another thread's is refused, and none ends the process."""
+"""One Recall serves one thread at a time: a concurrent call is refused, and none ends the process."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def recall(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
-    """A Recall in a copy of the store, which is the current folder."""
+    """Yield a Recall on a copy of the store, which is the current folder."""
     monkeypatch.chdir(shutil.copytree(made, tmp_path / "home", copy_function=shutil.copy2))
     with Recall.open() as opened:
         yield opened
@@ -74,7 +74,7 @@ def paths(recall: Recall, words: str = "red") -> list[str]:
 
 
 def outcome(function: Callable[[], object]) -> str:
-    """What comes of a call: "done", or the code of its error."""
+    """Return the outcome of a call: "done", or the code of its error."""
     try:
         function()
     except RecallError as error:
@@ -83,7 +83,7 @@ def outcome(function: Callable[[], object]) -> str:
 
 
 def elsewhere(function: Callable[[], object]) -> str:
-    """What comes of a call in another thread."""
+    """Return the outcome of a call in another thread."""
     outcomes: list[str] = []
     thread = threading.Thread(target=lambda: outcomes.append(outcome(function)))
     thread.start()
@@ -93,7 +93,7 @@ def elsewhere(function: Callable[[], object]) -> str:
 
 
 class Held(io.StringIO):
-    """A stream that keeps whoever writes into it in the midst of the call, until it may go on."""
+    """A stream that blocks its writer during a call until it is released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,7 +107,7 @@ class Held(io.StringIO):
 
 
 class Calling(io.StringIO):
-    """A stream that calls a function once whenever it is written into."""
+    """A stream that calls a function at every write."""
 
     def __init__(self, function: Callable[[], object]) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class Calling(io.StringIO):
 
 @contextmanager
 def beside(run: Callable[[Held], object]) -> Iterator[None]:
-    """For the length of this block another thread is in the midst of that call, which then comes to a good end."""
+    """Run a call in another thread during the block; the call then succeeds."""
     held, outcomes = Held(), list[str]()
     thread = threading.Thread(target=lambda: outcomes.append(outcome(lambda: run(held))))
     thread.start()
@@ -135,7 +135,7 @@ def beside(run: Callable[[Held], object]) -> Iterator[None]:
 
 
 def measuring(recall: Recall, out: io.StringIO) -> Generator[object, None, object]:
-    """A generator that writes into the stream within its last step."""
+    """Return a generator that writes into the stream in its last step."""
 
     def written(_mode: str, lines: Iterator[str]) -> str:
         out.writelines(lines)
@@ -150,7 +150,7 @@ def public(kind: type) -> set[str]:
 
 
 def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
-    """Every public method that reads or writes the store."""
+    """Return every public method that reads or writes the store."""
     out, file = io.StringIO(), Path("export.jsonl")
     receipt = recall.search("red", mode="lexical", receipt=True)["receipt"]["text"]
     recall.export(out)
@@ -197,7 +197,7 @@ def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
 
 
 def uses_of_engine(engine: Engine) -> dict[str, Callable[[], object]]:
-    """The same of the finer steps."""
+    """Return every finer step that reads or writes the store."""
     plan = engine.plan("red")
     answer = engine.answer(plan)
     hits = engine.hits(answer, 0, 2)
@@ -506,7 +506,7 @@ def test_signal_may_interrupt_its_own_call(recall: Recall) -> None:
 
 
 class Broken(BaseException):
-    """Raised by a signal."""
+    """The exception raised by a signal."""
 
 
 def test_signal_ends_an_endless_statement(recall: Recall) -> None:

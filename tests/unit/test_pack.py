@@ -1,4 +1,4 @@
-"""Packing by example: headers, merging, the misfit, and what is said of every hit left out."""
+"""Packing by example: headers, merging, the misfit, and the record of every omitted hit."""
 
 from __future__ import annotations
 

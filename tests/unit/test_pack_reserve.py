@@ -1,4 +1,4 @@
-"""A part of the budget for rows that were brought in: who is cut, who comes whole, and who is left out."""
+"""A reserved part of the budget for injected rows: which rows are cut, complete or omitted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def packed(hits: Sequence[Hit], budget_tokens: int, config: Config = PLAIN, *, c
 
 
 def told(context: Packed) -> list[tuple[int, int, bool]]:
-    """Rank, words and whether it was cut, of each block."""
+    """Return rank, words and whether it was cut, for each block."""
     return [(block.ranks[0], len(block.text.split()), block.truncated) for block in context.blocks]
 
 

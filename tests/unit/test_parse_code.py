@@ -1,4 +1,4 @@
-"""Promises of the parsers of source code, whatever the language."""
+"""Promises of the source code parsers in every language."""
 
 import ast
 import os
@@ -378,7 +378,7 @@ A_FEW = (
 
 
 def truth(body: list[ast.stmt], level: int = 1) -> list[tuple[str, int, int, int]]:
-    """Definitions at the level of modules and classes: name, level, first and last line."""
+    """Return the definitions of modules and classes: name, level, first and last line."""
     found = []
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -397,7 +397,7 @@ def truth(body: list[ast.stmt], level: int = 1) -> list[tuple[str, int, int, int
 
 
 def seen(document: ParsedDocument) -> list[tuple[str, int, int, int]]:
-    """The same of a document: lines of comments and empty ones left out at either end."""
+    """Return the same for a document, without comments and empty lines at either end."""
     lines = document.text.split("\n")
     is_code = [bool(line.strip()) and not line.lstrip().startswith("#") for line in lines]
     tree = Outline(document.marks, len(document.text))._tree

@@ -1,4 +1,4 @@
-"""Definitions of compiled languages: which are found, as line, level, kind and name."""
+"""Definitions found in compiled languages, as line, level, kind and name."""
 
 from tests.definitions import check_samples
 

@@ -1,4 +1,4 @@
-"""Definitions of scripts: which are found, as line, level, kind and name."""
+"""Definitions found in scripts, as line, level, kind and name."""
 
 from tests.definitions import check_samples
 

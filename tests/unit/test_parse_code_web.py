@@ -1,4 +1,4 @@
-"""Definitions of what browsers and databases are told: which are found, as line, level, kind and name."""
+"""Definitions found in languages of browsers and databases, as line, level, kind and name."""
 
 from tests.definitions import check_samples
 

@@ -1,4 +1,4 @@
-"""A Word document becomes its paragraphs, each of which counts, with headings, lists, tables and notes."""
+"""A Word document becomes its counted paragraphs, with headings, lists, tables and notes."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ around it
 
 
 def document(body: str = BODY, **changes: bytes | None) -> bytes:
-    """A document with that body, and some of its parts replaced or left out."""
+    """Return a document with that body, and with some parts replaced or removed."""
     entries: dict[str, bytes | None] = {
         "_rels/.rels": relations(officeDocument="word/document2.xml").encode(),
         "word/_rels/document2.xml.rels": relations(

@@ -1,4 +1,4 @@
-"""Every parser reads the same in another process and another locale."""
+"""Every parser gives the same result in another process and another locale."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ json.dump([describe(name, path, bytes.fromhex(raw)) for name, path, raw in json.
 
 
 class NightlyElsewhere(ParserConformance):
-    """The promises of every parser; the one that starts a process waits for the night."""
+    """The promises of every parser; the slow one, which starts a process, runs at night."""
 
     @pytest.mark.slow
     def test_the_same_bytes_are_the_same_documents_in_another_process_and_another_locale(self) -> None:

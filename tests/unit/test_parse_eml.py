@@ -1,4 +1,4 @@
-"""A message becomes its body; what is attached is named, and no header can harm the reading."""
+"""A message becomes its body; attachments are named, and no header can harm the reading."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def plain() -> bytes:
 
 
 def rich() -> bytes:
-    """Text and HTML that say the same, an image within the HTML, two attachments and a message."""
+    """Return a message with equal text and HTML, an image in the HTML, two attachments and a message."""
     made = message()
     made.set_content("Plain words.\n")
     made.add_alternative("<h1>Rich</h1><p>words.</p>", subtype="html")

@@ -1,4 +1,4 @@
-"""A book's chapters are read in the order of its spine; what is zipped is unpacked within bounds."""
+"""A book's chapters are read in the order of its spine; zipped data is unpacked within limits."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def zipped_up(entries: Mapping[str, bytes]) -> bytes:
 
 
 def book(**changes: bytes | None) -> bytes:
-    """The book with some entries replaced, by the last part of their names, or taken out."""
+    """Return the book with some entries replaced, by the last part of their names, or removed."""
     entries = dict(ENTRIES)
     for key, raw in changes.items():
         name = next((name for name in ENTRIES if key in name), f"META-INF/{key}.xml")

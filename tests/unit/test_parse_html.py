@@ -1,4 +1,4 @@
-"""HTML becomes the text that a browser shows, every stretch of which knows its bytes of the file."""
+"""HTML becomes the text shown by a browser; every part knows its bytes in the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Promises of the parser of JSON."""
+"""Promises of the JSON parser."""
 
 import json
 from collections.abc import Iterable

@@ -306,7 +306,7 @@ TABLE_FIRST = re.compile(r"[#`~<].*\|")
 
 
 def told(text: str) -> tuple[list[tuple[int, int, str]], list[tuple[int, int]]]:
-    """Headings (offset, level, name) outermost in the text, and blocks, as the whole library has them."""
+    """Return the top-level headings (offset, level, name) and the blocks, as found by the full library."""
     lines = text.replace("\r\n", " \n").replace("\r", "\n").split("\n")
     starts = [min(start, len(text)) for start in accumulate((len(line) + 1 for line in lines), initial=0)]
     tokens = ORACLE.parse(text)

@@ -1,4 +1,4 @@
-"""Promises of the parser of notebooks."""
+"""Promises of the notebook parser."""
 
 import json
 from hashlib import sha256

@@ -59,7 +59,7 @@ def refused(raw: bytes, *, path: str = "docs/a.pdf") -> IngestError:
 
 
 def headings(document: ParsedDocument) -> list[tuple[str, int, str]]:
-    """Names and levels, and the line that each stands at."""
+    """Return names and levels, and the line of each heading."""
     return [
         (mark.name, mark.level, document.text[mark.offset :].partition("\n")[0])
         for mark in document.marks
@@ -181,7 +181,7 @@ def test_no_line_keeps_a_control_character(raw: str) -> None:
 
 
 def book(count: int, *, top: Sequence[str] = (), bottom: Sequence[str] = ()) -> list[list[str]]:
-    """Pages of different texts between lines that may name its place, its number, its side and its chapter."""
+    """Return pages of different texts between lines that may contain title, number, side and chapter."""
     pages = []
     for i in range(count):
         told = {"n": i + 1, "p": i + 7, "side": ("even", "odd")[i % 2], "chapter": ("Sea", "Moon", "Sun")[i // 4]}

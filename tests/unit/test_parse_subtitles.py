@@ -1,4 +1,4 @@
-"""Promises of the parser of subtitles."""
+"""Promises of the subtitle parser."""
 
 from hashlib import sha256
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Promises of the parser of tables."""
+"""Promises of the table parser."""
 
 import csv
 from hashlib import sha256
@@ -26,7 +26,7 @@ def parsed(text: str, path: str = "in/a.csv") -> ParsedDocument:
 
 
 def rows_of(document: ParsedDocument) -> list[str]:
-    """The text from each row to the next."""
+    """Return the text from each row to the next."""
     starts = [mark.offset for mark in document.marks if mark.kind == "row"]
     return [document.text[start:end] for start, end in zip(starts, [*starts[1:], len(document.text)], strict=True)]
 

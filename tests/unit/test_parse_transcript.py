@@ -1,4 +1,4 @@
-"""Promises of transcripts: conversations kept as JSON, and chats that are plain text."""
+"""Promises of the transcript parser: JSON conversations and plain-text chats."""
 
 import json
 from hashlib import sha256

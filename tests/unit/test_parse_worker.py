@@ -1,4 +1,4 @@
-"""Promises of the process in which foreign parsers run."""
+"""Promises of the process for third-party parsers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Foreign:
 
 @pytest.fixture(scope="module", autouse=True)
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A parser of a stranger, where this process alone knows of it, and a current folder without anything."""
+    """Yield a third-party parser known only to this process, and make an empty folder the current one."""
     place = tmp_path_factory.mktemp("site")
     write_plug_in(place, "foreign", "[recall.parser]\nforeign = foreign:Foreign\n", source=FOREIGN)
     with pytest.MonkeyPatch.context() as patch:
@@ -106,14 +106,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def worker(site: Path) -> Iterator[Worker]:
-    """One for all tests: none spoils it for the next."""
+    """Yield one worker for all tests; no test spoils it for the next."""
     with Worker() as worker:
         yield worker
 
 
 @pytest.fixture
 def alive(tmp_path: Path) -> Path:
-    """A pipe with a name: whoever has opened it is at an end when there is no more to read."""
+    """Return a named pipe that reaches its end when every process that opened it has ended."""
     os.mkfifo(tmp_path / "alive")
     return tmp_path / "alive"
 
@@ -360,7 +360,7 @@ else:
 
 
 def outlived(alive: Path, what: str, thread: str, *, script: str = PARENT) -> bytes:
-    """What comes of a process whose parent is killed, until it is gone itself."""
+    """Return the output of a process whose parent is killed, up to its own end."""
     words = [sys.executable, "-c", script, f"{what} {alive}", thread]
     parent = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     with alive.open("rb", buffering=0) as pipe:

@@ -1,4 +1,4 @@
-"""XML becomes the text of its elements; DocBook and feeds have their headings, lists, tables and listings."""
+"""XML becomes the text of its elements; DocBook and feeds keep headings, lists, tables and listings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No file can hold up a run: which parsers run in a worker, and what becomes of a file that never ends."""
+"""No file can block a run: which parsers run in a worker, and what happens to an endless file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Endless:
 
 @pytest.fixture(scope="module", autouse=True)
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A parser of a stranger that does not say that it is foreign."""
+    """Yield a third-party parser that does not declare itself foreign."""
     place = tmp_path_factory.mktemp("site")
     write_plug_in(place, "endless", "[recall.parser]\nendless = endless:Endless\n", source=ENDLESS)
     with pytest.MonkeyPatch.context() as patch:

@@ -1,4 +1,4 @@
-"""A killed command leaves no copy of a store: the next writer removes what it was making, wherever that is."""
+"""A killed command leaves no copy of a store: the next writer removes the unfinished copy, wherever it is."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def base(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def dead_pid() -> int:
-    """The number of a process that has ended."""
+    """Return the id of an ended process."""
     done = subprocess.Popen([sys.executable, "-c", ""])
     done.wait()
     return done.pid
 
 
 def part(folder: Path, *, text: str = "the whole store", age_s: float = 0, **fields: str) -> Path:
-    """A part as a process with these fields in its name makes it; without any it is one of this process."""
+    """Make a copy as named by a process with these fields; without fields, by this process."""
     match = re.fullmatch(r"\.recall-(\w+)-(\w+)-(\w+)-(\d+)-(\d+)-(\w+)", files.part_of(folder / "x").name)
     assert match
     names = ("machine", "boot", "space", "pid", "start", "random")
@@ -151,7 +151,7 @@ def test_copy_that_cannot_be_removed_yet_is_a_note(base: Path) -> None:
 
 @pytest.fixture
 def elsewhere(base: Path, tmp_path: Path, dead_pid: int) -> Path:
-    """A part in a folder on another disk, which the store remembers."""
+    """Return a copy in a folder on another disk, which the store remembers."""
     disk = tmp_path / "disk"
     disk.mkdir()
     with files.remembering(str(base / "recall.db"), disk / "copy.db"):

@@ -1,4 +1,4 @@
-"""The passage of a hit: what the index counts in it, which window is shown, and where it is told."""
+"""The passage of a hit: the matches that the index counts, the shown window, and where it is reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LONGEST = 240
 
 
 def counted(text: str, query: LexicalQuery | str, *, title: str = "") -> list[tuple[str, str]]:
-    """What the index counts in a chunk of this text, as it is written there, and for which phrase."""
+    """Return the matches that the index counts in this text, as written, and the phrase of each."""
     store = memory_store()
     put(store, new_file("a.txt", [text], title=title), new_file("b.txt", [FILLER]))
     asked = literal(query, tokens=store.tokens, match="any") if isinstance(query, str) else query
@@ -88,7 +88,7 @@ def test_row_that_lacks_a_required_word_has_no_matches() -> None:
 
 
 def window(text: str, *words: str, weights: tuple[float, ...] = ()) -> str | None:
-    """The window of a text in which every occurrence of these words counts; by default each weighs 1."""
+    """Return the window of a text in which every occurrence of these words counts; the default weight is 1."""
     terms = [TermStat(word, 1, weight) for word, weight in zip(words, weights or (1.0,) * len(words), strict=True)]
     found = [
         Instance(phrase, at, at + len(word))

@@ -1,4 +1,4 @@
-"""Weights that grant wishes about single candidates, and wishes that rule each other out."""
+"""Weights that satisfy wishes about single candidates, and contradictory wishes."""
 
 from __future__ import annotations
 

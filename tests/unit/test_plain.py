@@ -1,4 +1,4 @@
-"""What is written plainly is understood without the library that understands everything, and means the same."""
+"""Plain input is parsed without the general library, and means the same."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 
 def lines() -> list[list[str]]:
-    """Command lines of every command, most of them right, with each of its flags somewhere."""
+    """Return command lines of every command, most of them valid, with each flag somewhere."""
     chance, found = Random(21), []
     for command in BY_NAME.values():
         flags = [*command.flags, *parser.GLOBALS]

@@ -1,4 +1,4 @@
-"""Parsers of Recall's own that are packages: what they import, who may replace one, and what if one is missing."""
+"""Recall's own parsers in separate packages: their imports, their replacement, and a missing one."""
 
 from __future__ import annotations
 

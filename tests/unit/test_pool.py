@@ -1,4 +1,4 @@
-"""What the pool is made of when BM25F scores the words."""
+"""The pool when BM25F scores the words."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_bm25f_answer_is_sorted_by_score(store: SqliteStore) -> None:
 
 
 class Plainer(SqliteStore):
-    """A store without a full-text syntax of its own, whose index of vectors only comes near."""
+    """A store without a raw full-text syntax and with an approximate vector index."""
 
     capabilities = frozenset()
 
@@ -204,7 +204,7 @@ def test_lexical_query_never_uses_an_approximate_index(plainer: Plainer, monkeyp
 
 
 class Watched(SqliteStore):
-    """A store that counts the cosines that it was asked for."""
+    """A store that counts the requested cosines."""
 
     asked = 0
 

@@ -1,4 +1,4 @@
-"""Occurrences as FTS5's index has them, whichever way they are read."""
+"""Occurrences in the FTS5 index, equal for every way to read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that holds people's texts is for its owner alone, unless they want it otherwise."""
+"""Files with user texts are readable by their owner only, unless configured otherwise."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def mode(path: Path) -> int:
 
 
 def modes(folder: Path) -> dict[str, int]:
-    """Of the store's files, by name."""
+    """Return the modes of the store's files, by name."""
     return {path.name: mode(path) for path in folder.glob("recall.db*")}
 
 

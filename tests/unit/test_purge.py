@@ -1,4 +1,4 @@
-"""A purge is one act: begun, it is ended, and then no byte of any version of the text is left."""
+"""A purge is one act: once begun it is finished, and then no byte of any version of the text remains."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def written(base: Path, name: str, text: str) -> str:
 
 
 def held_up(base: Path, recall: Recall, target: str) -> None:
-    """A purge that a reader holds up: the documents are gone, and their text is not."""
+    """Run a purge that a reader blocks: the documents are gone, but their text is not."""
     recall.store.db.set_busy_timeout(50)  # type: ignore[attr-defined]
     with Recall.open(str(base)) as reader, reader.store.reading():
         reader.store.info()
@@ -50,7 +50,7 @@ def pending(recall: Recall) -> str:
     return check["severity"]
 
 
-def test_interrupted_purge_is_reported_by_doctor_and_resumed_by_command(base: Path, recall: Recall) -> None:
+def test_blocked_purge_is_reported_by_doctor_and_resumed_by_command(base: Path, recall: Recall) -> None:
     text, title = letters("text"), letters("title")
     target = written(base, "secret.md", f"# {title}\n\n{text}\n")
     labels = Root("", tags=(letters("tag"),), meta=(("key", letters("meta")),), source=letters("source"))
@@ -65,7 +65,7 @@ def test_interrupted_purge_is_reported_by_doctor_and_resumed_by_command(base: Pa
 
 
 @pytest.mark.parametrize("kind", ["add", "judge", "compact", "doctor"])
-def test_next_writer_finishes_an_interrupted_purge(base: Path, recall: Recall, kind: str) -> None:
+def test_next_writer_finishes_a_blocked_purge(base: Path, recall: Recall, kind: str) -> None:
     text = letters("text")
     target = written(base, "secret.md", text)
     recall.index(str(base / "notes"))
@@ -87,7 +87,7 @@ def test_next_writer_finishes_an_interrupted_purge(base: Path, recall: Recall, k
     assert pieces_left(base, text) == []
 
 
-def test_either_command_finishes_its_own_interrupted_purge(base: Path, recall: Recall) -> None:
+def test_either_command_finishes_its_own_blocked_purge(base: Path, recall: Recall) -> None:
     first, second = (written(base, name, letters(name)) for name in ("first.md", "second.md"))
     recall.index(str(base / "notes"))
     held_up(base, recall, first)

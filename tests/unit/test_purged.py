@@ -1,4 +1,4 @@
-"""What is purged leaves nothing to the rows that come after it: no vector, word, label, judgement or kept value."""
+"""A purge leaves nothing to later rows: no vector, word, label, judgement or cached value."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Home:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
-    """A store whose last documents are about to be purged."""
+    """Yield a store whose last documents the test purges."""
     made = Home(tmp_path / "home")
     made.add(KEPT)
     made.add(OLD, tags=("old",), source="before", meta=(("shelf", "1"),))
@@ -83,7 +83,7 @@ if not NIGHTLY:
 
 
 def answers(recall: Recall) -> list[Any]:
-    """What every way of asking says of the old words and of the new ones."""
+    """Return the answers of every kind of query for the old and the new words."""
     told: list[Any] = []
     for words in QUESTIONS:
         told += [recall.search(words, ask) for ask in ASKS]
@@ -105,7 +105,7 @@ def other(home: Home) -> Recall:
 
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """Answers of a store that never had the old documents."""
+    """Return the answers of a store that never contained the old documents."""
     never = Home(tmp_path_factory.mktemp("made") / "never")
     never.add(KEPT)
     never.add(NEW)

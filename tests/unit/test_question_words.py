@@ -1,4 +1,4 @@
-"""Which words of a question are looked for, and what is said of those that are not."""
+"""The searched words of a query, and the report of dropped words."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_dropped_words_are_echoed_and_can_be_restored() -> None:
 
 
 def run(command: str, *flags: str) -> tuple[str, str]:
-    """Return what a command prints for a question with a word that is dropped."""
+    """Return the output of a command for a query with a dropped word."""
     out, err = StringIO(), StringIO()
     cli.main([command, "bees", "e.g.", *flags], streams=Streams(StringIO(), out, err))
     return out.getvalue(), err.getvalue()

@@ -1,4 +1,4 @@
-"""A page of a pool whose cosines are estimates: the rows that all cosines would give, and few of them settled."""
+"""A page of a pool with estimated cosines: the rows of exact cosines, with few of them settled."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def column(settled: list[int] | None = None) -> EstimatedColumn:
 
 
 def pools(lexical: Sequence[float | None] = LEXICAL) -> tuple[Pool, Pool]:
-    """One with every cosine, and one with their estimates."""
+    """Return a pool with every cosine, and one with their estimates."""
     whole = Pool(KEYS, tuple(lexical), COSINES, 10.0, (), exact=True, index_kind="exact")
     return whole, whole._replace(semantic=column())
 
@@ -101,7 +101,7 @@ def test_estimates_and_cosines_keep_equally_many_rows() -> None:
 
 
 def one_cosine_at_its_bound(least: float) -> int:
-    """How many rows reach this score in a pool of one, whose cosine is the most that its estimate allows."""
+    """Return how many rows reach this score in a pool of one row with the largest cosine of its estimate."""
     found = EstimatedColumn(Estimates([1], [0.25], 0.25, 0.0), lambda _: [0.5])
     pool = Pool(KEYS[:1], (5.0,), found, 10.0, (), exact=True, index_kind="exact")
     return rank(pool, EVEN._replace(min_score=least)).kept

@@ -1,4 +1,4 @@
-"""A query's text is read once: everything after that goes by its tree."""
+"""A query's text is parsed once; everything later uses its tree."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def readings() -> Iterator[list[str]]:
-    """The texts that are taken to tokens meanwhile, here and in threads that begin meanwhile."""
+    """Record the texts tokenized inside the block, in this thread and in threads started there."""
     read: list[str] = []
 
     def note(frame: FrameType, event: str, _: Any) -> None:

@@ -1,4 +1,4 @@
-"""Receipts: an answer that is the same is told as such, another with what is another; nothing in one is trusted."""
+"""Receipts: an identical answer is reported as such, a changed one with its changes; no content is trusted."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def text_of(response: Any) -> str:
 
 
 def replayed(recall: Recall, receipt: str) -> tuple[bool, list[tuple[str, ...]]]:
-    """Whether it is identical, and the changes without their values, those of rows left out."""
+    """Return whether the answer is identical, and the changes without their values and row changes."""
     view = recall.replay(receipt)["replay"]
     names = ("kind", "what", "key", "path")
     told = [tuple(str(change[name]) for name in names if name in change) for change in view["changes"]]  # type: ignore[literal-required]
@@ -220,7 +220,7 @@ def test_receipt_contains_no_text(recall: Recall) -> None:
 
 
 def resealed(receipt: str, change: Callable[[Any], Any]) -> str:
-    """The receipt as somebody makes it who knows how a seal is made."""
+    """Return the receipt as forged by somebody who knows how to seal it."""
     body = json.loads(receipt)
     change(body)
     body["sha256"] = seal_of(body)

@@ -1,4 +1,4 @@
-"""When a document's chunks are cut again: whenever what cut them has changed, once, and never for anything else."""
+"""When documents are rechunked: once after each change of their chunking, and never otherwise."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LIMITS = {
 
 @pytest.fixture
 def folder(tmp_path: Path) -> IngestFolder:
-    """A store that has read a long text and a short one from a folder with labels."""
+    """Return a store that has read a long and a short text from a folder with labels."""
     folder = IngestFolder(tmp_path)
     folder.write("docs/long.txt", TEXT)
     folder.write("docs/short.txt")
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> IngestFolder:
 
 
 def filled(folder: IngestFolder, limits: Config | None = None) -> IngestFolder:
-    """The same folder, read into a store that was empty."""
+    """Read the same folder into an empty store."""
     fresh = IngestFolder(folder.base)
     fresh.config = limits or fresh.config
     fresh.ingest("docs", template=LABELS)
@@ -47,7 +47,7 @@ def filled(folder: IngestFolder, limits: Config | None = None) -> IngestFolder:
 
 
 def cut(folder: IngestFolder) -> list[tuple[str, int, int]]:
-    """Every chunk of the long text: its id, offset and tokens."""
+    """Return every chunk of the long text: its id, offset and tokens."""
     return [(row.chunk.id, row.chunk.offset, row.chunk.tokens) for row in folder.rows("docs/long.txt")]
 
 
@@ -203,7 +203,7 @@ def test_store_rechunks_only_files_with_changed_settings() -> None:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Path:
-    """A store, with limits of its own, that has read a folder."""
+    """Return a store with its own limits that has read a folder."""
     made = tmp_path / "made"
     (made / "docs").mkdir(parents=True)
     (made / "docs" / "long.txt").write_text(TEXT)

@@ -1,4 +1,4 @@
-"""Reembed: old vectors serve until the new ones are all there; whatever happens in between costs nothing twice."""
+"""Reembed: old vectors serve until all new ones exist, and interruptions cost nothing twice."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ TEXT = "note {n} about tides\n"
 
 @pytest.fixture(autouse=True)
 def one_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scan what is installed once for each sys.path, since a scan takes 60 ms."""
+    """Scan installed packages once for each sys.path, since a scan takes 60 ms."""
     scan_once(monkeypatch)
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a stranger's package of embedders."""
+    """Return a folder with a third-party package of embedders."""
     site: Path = tmp_path_factory.mktemp("site")
     tests.embedders.write_package(site)
     return site
@@ -56,7 +56,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(made: Path, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a store of hash vectors, and a stranger's embedders installed."""
+    """Return a folder with a store of hash vectors, and install the third-party embedders."""
     monkeypatch.syspath_prepend(site)
     for kind in (COUNTING, WINDOWED, KEYED):
         name = kind.embedder.identity.partition(":")[0]
@@ -73,7 +73,7 @@ def recall(home: Path) -> Iterator[Recall]:
 
 
 def run(work: Iterator[Progress]) -> ReembedResponse:
-    """The work's response."""
+    """Return the response of the work."""
     while True:
         try:
             next(work)

@@ -1,4 +1,4 @@
-"""A store that is held notices that its file was deleted, or that another stands in its place."""
+"""An open store notices that its file was deleted or replaced."""
 
 from __future__ import annotations
 

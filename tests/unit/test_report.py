@@ -1,4 +1,4 @@
-"""`recall report`: one file that shows what the response holds, obeys nothing it quotes, and needs nothing else."""
+"""`recall report`: one file that shows the response, executes nothing it quotes, and needs nothing else."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FETCHES = {"src", "href", "srcset", "data", "action", "poster", "xlink:href", "
 
 
 class Reader(HTMLParser):
-    """What a page is made of; complains of elements that are not closed in order."""
+    """A parser that collects the parts of a page, and complains about elements closed out of order."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A reranker's vectors are kept: nothing is embedded twice, nobody waits for it, and no answer depends on it."""
+"""Cached reranker vectors: nothing is embedded twice, no caller waits for the cache, and no answer depends on it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def copied(made: Path, to: Path) -> Path:
 
 @pytest.fixture
 def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every text and question that the model of the reranker is given."""
+    """Return the list of texts and queries given to the reranker's model."""
     texts: list[str] = []
     embed = LocalEmbedder.embed
 
@@ -84,14 +84,14 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def told(recall: Recall, question: str = QUESTION) -> dict[str, Any]:
-    """An answer without what depends on the clock."""
+    """Return an answer without clock-dependent fields."""
     answer: dict[str, Any] = dict(recall.search(question, explain=True))
     answer["stats"] = {key: value for key, value in answer["stats"].items() if key not in ("took_ms", "timings")}
     return answer
 
 
 def kept(recall: Recall, *, is_query: bool = False) -> int:
-    """How many vectors are kept."""
+    """Return the number of cached vectors."""
     count: int = recall.store.execute(  # type: ignore[attr-defined]
         "SELECT count(*) FROM vec_rerank WHERE is_query = ?", (is_query,)
     )[0][0]
@@ -233,7 +233,7 @@ def test_cached_vectors_change_no_generation_digest_or_export(base: Path) -> Non
 
 
 def vector_pieces(recall: Recall, path: str) -> frozenset[bytes]:
-    """Eight bytes out of the kept vector of a document's text."""
+    """Return pieces of eight bytes of the cached vector of a document's text."""
     rows = recall.store.execute(  # type: ignore[attr-defined]
         "SELECT r.embedding FROM vec_rerank r JOIN chunk c USING (text_hash) JOIN doc d ON d.rowid = c.doc "
         "WHERE d.path = ?",
@@ -381,7 +381,7 @@ def test_recovered_or_backed_up_store_is_sound(base: Path, tmp_path: Path) -> No
 
 
 class Watched(io.StringIO):
-    """stdout that notes how many vectors are kept whenever something is written to it."""
+    """A stdout that records the number of cached vectors at every write."""
 
     def __init__(self, base: Path) -> None:
         super().__init__()
@@ -389,7 +389,7 @@ class Watched(io.StringIO):
         self.kept: list[int] = []
 
     def write(self, text: str) -> int:
-        """Write it."""
+        """Write the text."""
         with Recall.open(str(self.base)) as recall:
             self.kept.append(kept(recall))
         return super().write(text)
@@ -435,44 +435,44 @@ with Recall.open(sys.argv[1]) as recall:
 
 
 class Process:
-    """One that answers a line with a line."""
+    """A process that answers each line with a line."""
 
     def __init__(self, code: str, base: Path) -> None:
         argv = [sys.executable, "-c", code, str(base)]
         self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def say(self, line: str) -> None:
-        """Ask, and do not wait."""
+        """Send a line without waiting."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{line}\n")
         self._process.stdin.flush()
 
     def hear(self) -> str:
-        """The answer."""
+        """Return the next answer."""
         assert self._process.stdout is not None
         return self._process.stdout.readline().strip()
 
     def ask(self, line: str) -> str:
-        """Both."""
+        """Send a line and return its answer."""
         self.say(line)
         return self.hear()
 
     def end(self) -> int:
-        """Its exit code, once it has ended."""
+        """Return the exit code once the process has ended."""
         self._process.communicate()
         return self._process.returncode
 
 
 @pytest.fixture
 def beside(base: Path) -> Iterator[list[Process]]:
-    """Two that search and one that writes."""
+    """Yield two searching processes and a writing one."""
     running = [Process(SEARCHING, base), Process(SEARCHING, base), Process(WRITING, base)]
     yield running
     assert [each.end() for each in running] == [0, 0, 0]
 
 
 def answers(base: Path, questions: list[str]) -> list[str]:
-    """Answer like a process that keeps nothing and has nothing kept."""
+    """Return the answers of a process without a cache."""
     toml = base / "recall.toml"
     toml.write_text(toml.read_text().replace("rerank_keep = true", "rerank_keep = false"))
     with Recall.open(str(base)) as recall:

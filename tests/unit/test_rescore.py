@@ -1,4 +1,4 @@
-"""Reranking: the scores it gives, the rows it touches, and what is asked of a model."""
+"""Reranking: its scores, the rows it changes, and its calls of a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.builders import EMBEDDER, memory_store, new_file, put
 
 
 class Overlap:
-    """The share of the question's words that a text holds; counts the texts it was given."""
+    """The share of the query's words in a text; counts its texts."""
 
     identity = "overlap-1"
 
@@ -33,7 +33,7 @@ class Overlap:
 
 
 class Broken(Overlap):
-    """Gives back these values whatever it is asked."""
+    """A reranker that always returns these values."""
 
     def __init__(self, values: list[float]) -> None:
         super().__init__()

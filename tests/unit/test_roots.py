@@ -1,4 +1,4 @@
-"""Roots: which of the folders that were added a file belongs to, through every change, until it vanishes."""
+"""Roots: which added folder a file belongs to, through every change until it vanishes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.ingest_folder import PLAIN, IngestFolder
 
 @pytest.fixture
 def folder(tmp_path: Path) -> IngestFolder:
-    """A store that has read a folder of two files, another folder, and a file by its name."""
+    """Return a store that has read a folder of two files, another folder, and a file by name."""
     return filled(tmp_path)
 
 
@@ -30,7 +30,7 @@ def filled(base: Path) -> IngestFolder:
 
 
 def owned(folder: IngestFolder) -> dict[str, int]:
-    """How many documents each root has."""
+    """Return the number of documents of each root."""
     return {source.root.folder: source.documents for source in folder.store.root_sources()}
 
 

@@ -1,4 +1,4 @@
-"""`recall roots`: what was added is listed by number, edited and forgotten; and what `add` makes of a folder."""
+"""`recall roots`: added folders are listed by number, edited and forgotten; and the result of `add` on a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RELATIVE = "which is relative to it"
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of texts beside a store that has read the Markdown among them."""
+    """Return a folder of texts with a store of its Markdown files."""
     made = tmp_path_factory.mktemp("made")
     (made / "docs").mkdir()
     for name in ("a.md", "b.md", "c.txt"):
@@ -36,7 +36,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of that folder."""
+    """Return a copy of that folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))

@@ -1,4 +1,4 @@
-"""Rows for other programs: paths, JSON lines and CSV of search and query, and what goes with none of them."""
+"""Rows for other programs: paths, JSON lines and CSV of search and query, and conflicting flags."""
 
 from __future__ import annotations
 

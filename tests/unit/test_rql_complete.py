@@ -1,4 +1,4 @@
-"""Completion: what is offered where, and that every word of a right query would have been offered."""
+"""Completion: the offered candidates, and a check that every word of a valid query is offered."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def vocabulary() -> Vocabulary:
 
 
 def at(text: str, known: Vocabulary | None = None) -> list[Completion]:
-    """The candidates at the bar in the text."""
+    """Return the candidates at the bar in the text."""
     cursor = text.index("|")
     return complete(text.replace("|", ""), cursor, vocabulary=known or NoVocabulary())
 

@@ -1,4 +1,4 @@
-"""docs/rql.md and docs/rql.ebnf are true: every example runs, and the grammar and the parser are one language."""
+"""docs/rql.md and docs/rql.ebnf are true: every example runs, and grammar and parser accept the same language."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def terminals(node: Node) -> Iterator[str]:
 
 
 def sentence(name: str, chance: random.Random, depth: int = 0) -> str:
-    """A random sentence of a rule; deep down the last alternative is taken and nothing repeats."""
+    """Return a random sentence of a rule; at depth it takes the last alternative without repeats."""
 
     def grow(node: Node, depth: int) -> str:
         kind, content = node
@@ -244,7 +244,7 @@ def test_every_rule_is_used_and_every_name_defined() -> None:
 
 
 def words_of_the_parser() -> set[str]:
-    """Every keyword that the parser's modules ask their cursor for."""
+    """Return every keyword that the parser's modules ask their cursor for."""
     found = {"USING", "FILTER", "ORDER", "LIMIT", "OPTION"}  # read through one constant
     for name in ("parser", "filters", "options"):
         tree = ast.parse((ROOT / "recall_core" / "rql" / f"{name}.py").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The two golden files: what prints as it was written, and what is refused and how."""
+"""The two golden files: queries that print unchanged, and queries with their refusals."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ ERRORS = [
 
 
 def refusal(first_line: str) -> str:
-    """The block that the golden file should hold for this first line."""
+    """Return the expected block of the golden file for this first line."""
     kind, _, source = first_line.partition(": ")
     parse = parse_filter if kind == "filter" else parse_query
     with pytest.raises(RqlError) as caught:

@@ -1,4 +1,4 @@
-"""Colours, brackets and the Pygments lexer, on queries and on what is not one yet."""
+"""Colours, brackets and the Pygments lexer, on complete and incomplete queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Migrations: an older file is copied, brought up to date when it is opened, and works like a new one."""
+"""Migrations: an older file is copied, upgraded when opened, and works like a new one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COPIED = ("meta", "root", "file", "doc", "doc_tag", "chunk")
 
 @pytest.fixture
 def old(tmp_path: Path) -> str:
-    """A store of schema version 1 with two documents, as the first Recall left it."""
+    """Return a store of schema version 1 with two documents, as the first Recall wrote it."""
     new = create_store(
         str(tmp_path / "new.db"), embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="c"
     )

@@ -1,4 +1,4 @@
-"""A store of the schema before this one, as it was written then, opens, and loses nothing."""
+"""A store in an earlier schema, as written then, opens and loses nothing."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_read_only_older_store_is_read_unchanged(old: Path) -> None:
 
 def test_vector_checks_survive_upgrade_and_document_removal(old: Path) -> None:
     def checked(recall: Recall, table: str) -> tuple[int, int]:
-        """How many vectors there are, and how many have a check."""
+        """Return the number of vectors, and how many have a check."""
         sql = f"SELECT count(*), count(checksum) FROM {table}"
         counts: tuple[int, int] = recall.store.execute(sql)[0]  # type: ignore[attr-defined]
         return counts

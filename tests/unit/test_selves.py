@@ -1,4 +1,4 @@
-"""Self-retrieval: a chunk that no longer comes back by its own words or its own vector is found out."""
+"""Self-retrieval: a chunk that its own words or vector no longer find is detected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ANEW = "recall export --no-embeddings --out FILE, then recall init a new store a
 
 
 class Recorded(HashEmbedder):
-    """A hash embedder that keeps what it was given."""
+    """A hash embedder that records its texts."""
 
     def __init__(self) -> None:
         super().__init__(64)
@@ -43,7 +43,7 @@ class Recorded(HashEmbedder):
 
 
 def damage(store: SqliteStore, sql: str) -> None:
-    """Change the file behind the store's back."""
+    """Change the file without the store."""
     store.db.pragma("query_only", False)
     change_vectors(store.db)
     store.db.execute(sql)

@@ -63,7 +63,7 @@ def add(recall: Recall, *targets: Path, **options: Any) -> dict[str, Any]:
 
 
 def timeless(response: Any) -> str:
-    """As JSON, without what depends on the clock."""
+    """Return the response as JSON, without clock-dependent fields."""
 
     def untimed(table: dict[str, Any]) -> dict[str, Any]:
         return {key: value for key, value in table.items() if key not in ("took_ms", "timings")}
@@ -165,7 +165,7 @@ FAR = ("vector_weight=0", "sparse_distance_ceiling=0.95")  # as far as the vecto
 
 @pytest.fixture
 def crowded(recall: Recall, tmp_path: Path) -> Recall:
-    """With a long document, of which every chunk speaks of caches."""
+    """Return the store with a long document about caches in every chunk."""
     (tmp_path / "manual.md").write_text("\n\n".join("the cache of all caches " * 70 for _ in range(4)))
     add(recall, tmp_path / "manual.md")
     return recall

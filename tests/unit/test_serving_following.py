@@ -1,4 +1,4 @@
-"""Following: a served store is brought up to date while it is asked, and what fails is told and tried again."""
+"""Following: a served store is kept up to date, and failures are reported and retried."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECONDS = 60.0
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look up often, rest shortly, and try again soon."""
+    """Poll often, rest briefly and retry soon."""
     monkeypatch.setattr(watch, "_LOOK_MS", 20)
     monkeypatch.setattr(serving, "REST_MS", 50)
     monkeypatch.setattr(serving, "_AGAIN_SECONDS", 0.02)
@@ -44,7 +44,7 @@ def store(tmp_path: Path) -> Path:
 
 @contextmanager
 def followed(store: Path, wanted: Following) -> Iterator[Queue[str]]:
-    """A follower that has begun; what it says goes into the queue."""
+    """Start a follower and yield the queue of its reports."""
     said: Queue[str] = Queue()
     follower = Follower(StoreSettings(str(store)), wanted, said.put)
     follower.start()
@@ -110,7 +110,7 @@ def test_default_following_syncs_nothing(store: Path) -> None:
 
 
 def _held(monkeypatch: pytest.MonkeyPatch) -> tuple[Event, Event]:
-    """Has every sync wait behind its first commit until the second event is set; the first says that one does."""
+    """Make every sync wait after its first commit until the second event is set; it sets the first event then."""
     there, go = Event(), Event()
     steps = Recall.sync
 

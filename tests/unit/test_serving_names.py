@@ -1,4 +1,4 @@
-"""What callers of a server call documents, and what no name of theirs ever reaches."""
+"""Document names used by callers of a server, and files that no name may reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many callers of one store: answers, a bounded queue, deadlines, cancelling, and a store that changes meanwhile."""
+"""Many callers of one store: answers, a bounded queue, deadlines, cancelling and a changing store."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def found(recall: Recall) -> list[str]:
 
 
 def held(pool: ConnectionPool, count: int) -> tuple[Event, list[Asked[bool]]]:
-    """So many questions that are being answered until the event is set."""
+    """Start `count` calls that run until the event is set."""
     go, begun = Event(), [Event() for _ in range(count)]
 
     def wait(each: Event) -> bool:
@@ -180,7 +180,7 @@ def test_missing_store_is_looked_up_again(tmp_path: Path) -> None:
 
 @pytest.fixture
 def one(store: Path) -> Iterator[ConnectionPool]:
-    """A single connection: of several another one may answer, which opens the store for the first time."""
+    """Yield a pool with a single connection; of several, one without an open store could answer."""
     pool = ConnectionPool(StoreSettings(str(store)), connections=1)
     yield pool
     pool.close()

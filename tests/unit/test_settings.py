@@ -1,4 +1,4 @@
-"""Changing recall.toml: what its owner wrote stays."""
+"""Changes of recall.toml keep the text of its owner."""
 
 from __future__ import annotations
 

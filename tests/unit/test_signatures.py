@@ -1,4 +1,4 @@
-"""The index of signatures: the same bits everywhere, true to the vectors after every change, and never silent."""
+"""The signature index: equal bits everywhere, correct after every change, and always reported."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def store(path: str) -> Iterator[SqliteStore]:
 
 
 def by_rule(store: SqliteStore, vector: Vector, where: str | None, k: int) -> list[int]:
-    """The shortlist, from what it says that it is."""
+    """Return the shortlist by its definition."""
     rowids = [key.rowid for key in store.candidates(None if where is None else parse_filter(where))]
     own, held = signed(vector), store.vectors(rowids)
 
@@ -89,7 +89,7 @@ def by_rule(store: SqliteStore, vector: Vector, where: str | None, k: int) -> li
 
 
 def shortlists(store: SqliteStore, seed: int) -> list[tuple[object, object]]:
-    """What a random question gets, and what it should."""
+    """Return the shortlists of random queries, and the expected ones."""
     random = Random(seed)
     vector = EMBEDDER.embed([" ".join(random.choices(WORDS, k=3))], is_query=True)[0]
     found: list[tuple[object, object]] = []
@@ -133,7 +133,7 @@ def test_more_bits_extend_a_signature_and_another_seed_changes_it() -> None:
 
 
 def test_vector_near_a_hyperplane_has_one_side_everywhere() -> None:
-    """Two components that cancel each other out, and others too small to count."""
+    """Two components cancel each other out, and the others are too small to count."""
     near = [array("f", [0.7, first, *([1e-6] * 62)]).tobytes() for first in (0.7, -0.7)]
     made = signatures.signatures(near, SIGNING)
     assert made == [signatures._plain(vector, SIGNING) for vector in near]
@@ -141,7 +141,7 @@ def test_vector_near_a_hyperplane_has_one_side_everywhere() -> None:
 
 
 def test_sums_beyond_single_precision_are_exact_too() -> None:
-    """Of a vector that is no unit vector: the bits do not depend on how long it is."""
+    """The bits of a vector do not depend on its length."""
     longer = array("f", [2.0**9, *([2.0**-15] * 31), -(2.0**9)]).tobytes()
     assert signatures.signatures([longer], SIGNING) == [signatures._plain(longer, SIGNING)]
 
@@ -234,7 +234,7 @@ def test_vectors_and_signatures_share_one_transaction(store: SqliteStore, monkey
 
 
 def fail_second() -> Callable[[], None]:
-    """What is looked at as a transaction begins, and as it is about to be committed."""
+    """Return a check that passes as a transaction begins and fails before its commit."""
     looks = iter([None, ZeroDivisionError()])
 
     def look() -> None:
@@ -323,7 +323,7 @@ def set_to(home: Path, **settings: Any) -> None:
 
 
 def said(response: Any) -> Any:
-    """Without what store and question do not determine."""
+    """Return the response without what store and query do not determine."""
     response["stats"].pop("took_ms"), response["stats"].pop("timings")
     return response
 

@@ -1,4 +1,4 @@
-"""The sixth decimal of a cosine, settled exactly: float64 decides, float32 only proposes, on data that can tell."""
+"""The sixth decimal of a cosine is exact: float64 decides and float32 only proposes, on data that can tell."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ Made = Callable[[int], tuple[Vector, list[Vector]]]
 
 
 def packed(components: NDArray[np.float64]) -> Vector:
-    """As float32, scaled to length 1."""
+    """Return components as float32, scaled to length 1."""
     return (components / np.linalg.norm(components)).astype("<f4").tobytes()
 
 
 def exact(query: Vector, row: Vector) -> float:
-    """The referee: the float64 sum of products, correctly rounded, then half-even to six decimals; no -0.0."""
+    """Return the reference cosine: the correctly rounded float64 sum, half-even to six decimals; no -0.0."""
     return max(-1.0, min(1.0, round(fsum(map(mul, array("f", query), array("f", row))), 6))) + 0.0
 
 
 def beside(query: Vector, cosine: float, noise: NDArray[np.float64]) -> Vector:
-    """A vector at this cosine with the query, as near as float32 comes."""
+    """Return a vector at this cosine to the query, as near as float32 allows."""
     q = np.frombuffer(query, dtype="<f4").astype(np.float64)
     q /= np.linalg.norm(q)
     across = noise - noise @ q * q
@@ -54,7 +54,7 @@ def beside(query: Vector, cosine: float, noise: NDArray[np.float64]) -> Vector:
 
 
 def near_halves(query: Vector) -> list[Vector]:
-    """Rows around four cosines, each within 5e-8 of the half of a sixth decimal, and some that round to 0."""
+    """Return rows around four cosines, each within 5e-8 of the half of a sixth decimal, and some that round to 0."""
     rng = np.random.default_rng(20)
     centres = (0.7003215, 0.7003225, 0.2500005, -0.6003215, -0.0000001)
     rows = []
@@ -80,12 +80,12 @@ each_way = [plain, vectorised]
 
 
 def bits(values: Sequence[float]) -> list[str]:
-    """Equal where the values print alike: -0.0 is not 0.0."""
+    """Return values as text, so that -0.0 differs from 0.0."""
     return [value.hex() for value in values]
 
 
 def float32_distances(query: Vector, rows: Sequence[Vector]) -> list[float]:
-    """What sqlite-vec says."""
+    """Return the distances computed by sqlite-vec."""
     store = memory_store()
     load_vector_functions(store.db)
     return [store.execute("SELECT vec_distance_cosine(?, ?)", (query, row))[0][0] for row in rows]
@@ -131,7 +131,7 @@ def test_cosine_exactly_on_the_half_rounds_to_even() -> None:
 
 
 def reached(cosine: float) -> tuple[Vector, Vector]:
-    """Vectors whose products add up to this float64 to the last bit, though not from left to right."""
+    """Return vectors whose products add up to this float64 to the last bit, though not from left to right."""
     high = float(np.float32(cosine))
     middle = float(np.float32(cosine - high))
     row = np.array([0.75, high, middle, cosine - high - middle, -0.75]).astype("<f4").tobytes()
@@ -159,7 +159,7 @@ def test_no_cosine_exceeds_one() -> None:
 
 
 def file_of(n: int, vector: Vector) -> NewFile:
-    """A document of its own, which a program brought: no file can disagree with it."""
+    """Return a single document added by a program, so that no file can disagree with it."""
     file = new_file(f"d{n:03}.txt", [f"text {n}"])
     (document,) = file.documents
     (chunk,) = document.chunks
@@ -175,7 +175,7 @@ def store() -> SqliteStore:
 
 
 def _backwards(rows: Sequence[Vector]) -> list[NewFile]:
-    """Documents that come in the other way round than they stand."""
+    """Return documents added in reverse natural order."""
     return [file_of(n, row) for n, row in enumerate(rows)][::-1]
 
 
@@ -203,8 +203,10 @@ def test_nearest_rows_are_best_by_float64_with_natural_ties(store: SqliteStore) 
 
 
 def in_blocks(dimension: int) -> tuple[Vector, list[Vector]]:
-    """A query of equal components, and rows of two values at one cosine: every partial sum is rounded the same way,
-    so that the errors of a float32 distance add up instead of cancelling out."""
+    """Return a query of equal components, and rows of two values at one cosine.
+
+    Every partial sum is rounded in the same direction, so that the errors of a float32 distance add up.
+    """
     rng = np.random.default_rng(1)
     query = packed(np.ones(dimension))
     cosine = 1 - 1e-3
@@ -217,7 +219,7 @@ def in_blocks(dimension: int) -> tuple[Vector, list[Vector]]:
 
 
 def of_lengths(dimension: int) -> tuple[Vector, list[Vector]]:
-    """Rows near one cosine, between .9991 and 1.0009 long, as a stored vector may be: length counts in a product."""
+    """Return rows near one cosine, between .9991 and 1.0009 long: the length of a stored vector counts."""
     rng = np.random.default_rng(2)
     query = packed(rng.normal(size=dimension))
     rows = []
@@ -245,8 +247,10 @@ def test_float32_errors_exclude_no_row_from_the_proposals() -> None:
 
 
 def across(dimension: int) -> tuple[Vector, list[Vector]]:
-    """A query and rows of the same few sizes, whose products go up and down again: the sum is nearly nothing, and the
-    errors of its first half are not taken back by those of the second."""
+    """Return a query and rows of a few equal sizes, whose products rise and fall again.
+
+    The sum is nearly zero, and its second half does not cancel the errors of the first.
+    """
     rows = []
     for n in range(1, 150):
         up = np.full(dimension // 2, 1 + n * 2.0**-12)
@@ -317,7 +321,7 @@ def on_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def answers(on_disk: Path) -> dict[tuple[str, tuple[int, bool, bool, bool]], str]:
-    """What processes with NumPy and without it answer, a process for each case."""
+    """Return the answers of processes with and without NumPy, one process per case."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     found = {}
     for numpy in ("no", "yes"):

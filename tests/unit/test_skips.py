@@ -1,4 +1,4 @@
-"""What was skipped is told by its reason, once."""
+"""Skipped files are reported by reason, once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PNG = b"\x89PNG\r\n\x1a\n\0"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store beside a folder with a text, five pictures and three that are not UTF-8."""
+    """Return a store next to a folder with a text, five pictures and three files that are not UTF-8."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     (tmp_path / "docs").mkdir()

@@ -1,4 +1,4 @@
-"""Where the words of a question stand in a text, and what is near a chunk."""
+"""Positions of query words in a text, and the chunks near a chunk."""
 
 from __future__ import annotations
 

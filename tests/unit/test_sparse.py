@@ -1,4 +1,4 @@
-"""Sparse-document recall on pools made by hand, one row a case; then through a store."""
+"""Sparse-document recall on hand-made pools, one row per case; then through a store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDY = Config(bm25_weight=1.0, vector_weight=0.0)
 
 
 class Doc(NamedTuple):
-    """A document of a case: each chunk's lexical value and cosine, and how many chunks it has in all."""
+    """A document of a case: each chunk's lexical value and cosine, and its total number of chunks."""
 
     chunks: Sequence[tuple[float, float | None]]
     count: int = 0
@@ -251,7 +251,7 @@ RARE = Config(embedding_dim=64, bm25_weight=1.0, vector_weight=0.0, sparse_dista
 
 @pytest.fixture(scope="module")
 def store() -> SqliteStore:
-    """Fifteen long documents say otter in every chunk; a short one says only that something is sleepy, in its way."""
+    """Return fifteen long documents with otter in every chunk, and a short one that describes something sleepy."""
     made = memory_store()
     files = [new_file(f"long{n:02}.txt", ["otter " * 9, "otter river ", "otter fish "]) for n in range(15)]
     put(made, *files, new_file("short.txt", ["sleepyotter sleepy otters "]))
@@ -284,12 +284,12 @@ def test_short_document_takes_only_the_last_row(store: SqliteStore) -> None:
 
 
 class Backwards:
-    """The later a text comes, the better."""
+    """A reranker that prefers later texts."""
 
     identity = "backwards-1"
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """From 0 to 1 in the order of the texts."""
+        """Return values from 0 to 1 in the order of the texts."""
         return [place / len(texts) for place in range(len(texts))]
 
 

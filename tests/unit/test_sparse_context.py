@@ -1,4 +1,4 @@
-"""A short document in a context: its part of the budget, and what every command tells of it."""
+"""A short document in a context: its share of the budget, and what every command reports about it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHARED = (*NEAR, "sparse_share=0.15")
 
 @pytest.fixture(scope="module")
 def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
-    """Two manuals of a dozen chunks each, whose every sentence has the words, and a note that writes them as one."""
+    """Yield two manuals of a dozen chunks with the words in every sentence, and a note that joins the words."""
     folder = tmp_path_factory.mktemp("manuals")
     for volume in range(2):
         lines = [f"The kestrel gateway throttle of section {n} volume {volume}. " * 5 for n in range(12)]

@@ -1,4 +1,4 @@
-"""The speed benchmark: its text, its questions, its figures and what it says of them."""
+"""The speed benchmark: its text, its queries, its figures and its verdicts."""
 
 import json
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ WORDS = [f"{first}{second}" for first in ("alpha", "bravo", "delta", "gamma") fo
 
 @pytest.fixture
 def manual(tmp_path: Path) -> Path:
-    """A folder with a file of 600 paragraphs, a manual page, a module and a licence."""
+    """Return a folder with a file of 600 paragraphs, a manual page, a module and a licence."""
     lines = [" ".join(WORDS[(n * 7 + k * 3) % len(WORDS)] for k in range(12)) + f" number{n}" for n in range(8_000)]
     root = tmp_path / "man"
     (root / "man1").mkdir(parents=True)
@@ -110,7 +110,7 @@ def test_each_way_gets_every_query_and_first_round_is_ignored() -> None:
 
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """A small run without processes, as it is kept in a file."""
+    """Return a small run without processes, as stored in a file."""
     stores = tmp_path_factory.mktemp("stores")
     run = report.Run((40,), ("hash",), ("warm", "about", "whynot", "add", "file"), stores, rounds=1)
     found: dict[str, Any] = json.loads(json.dumps(report.measured(run, lambda _: None)))

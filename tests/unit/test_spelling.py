@@ -1,4 +1,4 @@
-"""A misspelt word of a question: near words of the store are tried, and one that brings the target in is told."""
+"""A misspelt query word: near words of the store are tried, and one that finds the target is reported."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ WORDS = st.text("abc", max_size=6)
 
 @cache
 def by_rule(one: str, other: str) -> int:
-    """Optimal string alignment, from its definition."""
+    """Return the optimal string alignment distance by its definition."""
     if not one or not other:
         return len(one) + len(other)
     least = min(
@@ -167,7 +167,7 @@ def test_distance_matches_its_definition(word: str, others: list[str], most: int
 
 
 class Terms:
-    """A store of these terms alone, as `Store.terms_beginning` has it."""
+    """A store of only these terms, as `Store.terms_beginning` returns them."""
 
     def __init__(self, terms: dict[str, int]) -> None:
         self.terms = TermFrequencies()
@@ -184,7 +184,7 @@ ALPHABETS = ("abcdexyz", "абвгдэюя", "αβγδεχψω")
 
 @st.composite
 def words_and_terms(draw: st.DrawFn) -> tuple[str, dict[str, int]]:
-    """A word of three letters or more, and terms of which most are a few edits away from it."""
+    """Return a word of at least three letters, and terms mostly a few edits away from it."""
     alphabet = draw(st.sampled_from(ALPHABETS))
     word = draw(st.text(alphabet, min_size=3, max_size=8))
     places, letters = st.integers(0, 1) | st.integers(0, len(word)), st.sampled_from(["", *alphabet])

@@ -1,4 +1,4 @@
-"""An interrupt may meet any statement: what it meets ends with a RecallError, and the store is as it was."""
+"""An interrupt at any statement raises a RecallError and leaves the store unchanged."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WORK: tuple[Callable[[SqliteStore], Any], ...] = (asked, written, SqliteStore.pu
 
 
 class Abort:
-    """Statements are counted, and one of them, by its number, ends as one does that an interrupt meets."""
+    """A tracer that counts statements and interrupts one of them by number."""
 
     def __init__(self, number: int | None) -> None:
         self.number = number

@@ -23,7 +23,7 @@ from tests.builders import EMBEDDER, memory_store, new_file, put
 
 
 def ghosts(store: SqliteStore) -> None:
-    """Raises when the full-text index and the live chunks disagree."""
+    """Raise if the full-text index and the live chunks disagree."""
     with store.transaction():
         store.execute("INSERT INTO chunk_fts(chunk_fts, rank) VALUES('integrity-check', 1)")
 

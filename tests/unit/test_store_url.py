@@ -1,4 +1,4 @@
-"""Stores by URL: a path, a kind before a colon, and one in memory."""
+"""Stores by URL: a path, a kind before a colon, and an in-memory store."""
 
 from __future__ import annotations
 

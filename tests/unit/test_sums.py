@@ -1,4 +1,4 @@
-"""What is kept of small tables is what their rows come to, whoever writes them."""
+"""Stored sums of small tables equal their rows, whichever version writes them."""
 
 import os
 from collections.abc import Callable

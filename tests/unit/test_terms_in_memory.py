@@ -1,4 +1,4 @@
-"""The terms of the full-text index in memory: the same words and counts as the index gives."""
+"""The terms of the full-text index in memory, equal to those in the index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record that has a title and no text is found by its title; what has neither is counted."""
+"""A record with a title and no text is found by its title; records with neither are counted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def lines(*records: dict[str, str]) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> IngestFolder:
-    """A store that has read a file of records, and an empty one."""
+    """Return a store that has read a file of records and an empty one."""
     folder = IngestFolder(tmp_path)
     folder.write("a.jsonl", lines(*RECORDS))
     folder.write("empty.txt", "")
@@ -60,7 +60,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def home(made: Path, tmp_path: Path) -> Path:
-    """The same files, added to a store of their own."""
+    """Return the same files, added to a separate store."""
     return Path(shutil.copytree(made, tmp_path / "home"))
 
 
@@ -71,7 +71,7 @@ def recall(home: Path) -> Iterator[Recall]:
 
 
 def as_version_1_read_it(store: Store) -> None:
-    """Version 1 of the parser of records kept no title as a text."""
+    """Change a store as version 1 of the record parser left it, without titles as texts."""
     with store.writer() as writer:
         for file in list(store.live_files()):
             documents = tuple(
@@ -218,7 +218,7 @@ def exported(recall: Recall) -> str:
 
 
 def imported(base: Path, raw: str) -> Recall:
-    """A new store of an export."""
+    """Make a new store from an export."""
     base.mkdir()
     (base / "in.jsonl").write_text(raw, encoding="utf-8", newline="\n")
     Recall.init(str(base), settings={"chunk_tokens": 40, "overlap_tokens": 8})
@@ -249,7 +249,7 @@ def test_imported_older_store_waits_for_its_root_then_rereads(recall: Recall, tm
 
 
 def answers(recall: Recall) -> list[Any]:
-    """What may not change with the way the store came to be."""
+    """Return answers that must not depend on the history of a store."""
     found: list[Any] = []
     for words in ("burrow", "a quokka's burrow", "w7", "色", "wombat", "long title"):
         hits = recall.search(words, explain=True)["results"]

@@ -1,4 +1,4 @@
-"""A collection most of whose records are a title alone: each is found by it, wherever one asks."""
+"""A collection of records, most of them only a title: each is found by its title in every command."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ WHOLE = (pytest.mark.slow, pytest.mark.timeout(3_600))
 
 
 class Collection(NamedTuple):
-    """A folder with a store that has read a file of records. titles: path to title, of records that have one.
+    """A folder with a store that has read a file of records.
 
-    alone: the paths of those that have nothing else.
+    titles: path to title, of records that have one.
+    alone: the paths of records with only a title.
     """
 
     base: Path
@@ -41,7 +42,7 @@ def word(chance: Random) -> str:
 
 
 def records(share: int) -> list[dict[str, str]]:
-    """The collection, or one record in `share` of each kind, in one order."""
+    """Return the collection, or one record in `share` of each kind, in a fixed order."""
     chance = Random(share)
     vocabulary = sorted({word(chance) for _ in range(900)} | set("東京水魚山"))
 
@@ -78,7 +79,7 @@ def recall(collection: Collection) -> Iterator[Recall]:
 
 
 def lost(collection: Collection, is_found: Callable[[str, str], bool]) -> list[str]:
-    """Paths of records that their title does not find."""
+    """Return paths of records that their title does not find."""
     return [path for path, title in collection.titles.items() if not is_found(path, title)]
 
 

@@ -1,4 +1,4 @@
-"""A mere touch: a file's time changes and its bytes do not. What follows for digest, generation and rows."""
+"""A touched file has a new time and the same bytes: the effect on digest, generation and rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def recall(tmp_path: Path) -> Iterator[Recall]:
 
 
 def opened(base: Path, name: str) -> Recall:
-    """A new store with all the files."""
+    """Open a new store with all the files."""
     Recall.init(str(base), name=name)
     recall = Recall.open(str(base / name))
     add(recall)
@@ -86,7 +86,7 @@ def state(recall: Recall) -> tuple[int, str]:
 
 
 def rows(recall: Recall) -> list[Any]:
-    """All that the store keeps but for times, and what follows from them: digests and the generation."""
+    """Return everything in the store except times, digests and the generation."""
     documents = "SELECT rowid, id, path, file, size, hash, title, source, meta, deleted FROM doc ORDER BY rowid"
     files = "SELECT rowid, path, os_path, size, hash, settings, root FROM file ORDER BY rowid"
     following = "'generation', 'digest_sum', 'census', 'sum_meta'"
@@ -102,7 +102,7 @@ def times(recall: Recall) -> dict[str, str]:
 
 
 def touch_back(recall: Recall, name: str) -> None:
-    """Bring a file and the store back to where they were before a touch."""
+    """Restore a file and the store to their state before a touch."""
     touch(recall.engine.base / name, FIRST_NS)
     add(recall)
 

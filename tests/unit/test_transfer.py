@@ -1,4 +1,4 @@
-"""Export and import by example: what travels, what is refused, and that a refusal changes nothing."""
+"""Export and import by example: the exported data, refusals, and no change after a refusal."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def saved(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def resealed(lines: list[str]) -> str:
-    """The lines with a checksum that is right for them."""
+    """Return the lines with a valid checksum."""
     body = "".join(line + "\n" for line in lines[:-1])
     return body + json.dumps({"type": "end", "sha256": sha256(body.encode()).hexdigest()}) + "\n"
 

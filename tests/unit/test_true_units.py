@@ -1,4 +1,4 @@
-"""The unit that marks name at a line contains this line, whatever the kind of file."""
+"""The unit that marks name at a line contains this line, in every kind of file."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ if __name__ == "__main__":
 
 
 def false_names(source: bytes, name: str, path: str = "a.py") -> list[tuple[int, str, str]]:
-    """Return the lines of a Python file that marks name as part of a definition which does not contain them."""
+    """Return the lines of a Python file that marks name as part of a definition that does not contain them."""
     (document,) = parser(name).parse(source, path=path, digest="")
     assert bool(document.notes) == ("\0" in document.text), document.notes
     text, outline = document.text, Outline(document.marks, len(document.text))

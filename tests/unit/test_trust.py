@@ -1,4 +1,4 @@
-"""Settings that were found: nothing is sent, and no code loaded, that nobody accepted; and each way to accept it."""
+"""Found settings: nothing is sent and no code loaded without acceptance; and each way to accept."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ KIND = Kind()
 
 @pytest.fixture(autouse=True)
 def one_scan(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scan what is installed once for each sys.path, since a scan takes 60 ms."""
+    """Scan installed packages once for each sys.path, since a scan takes 60 ms."""
     scan_once(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Somebody with a key and a state folder of their own, who has accepted nothing yet."""
+    """Return the state folder of a user with a key who has accepted nothing yet."""
     state = tmp_path / "state"
     monkeypatch.setenv("XDG_STATE_HOME", str(state))
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
@@ -92,7 +92,7 @@ def made_foreign(listening: ProviderServer, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture
 def foreign(made_foreign: Path, tmp_path: Path, server: ProviderServer) -> Path:
-    """A folder as a stranger hands it on: a store, and a recall.toml that names their server."""
+    """Return a folder received from a stranger: a store, and a recall.toml that names their server."""
     return Path(shutil.copytree(made_foreign, tmp_path / "foreign"))
 
 
@@ -101,7 +101,7 @@ def to(server: ProviderServer) -> dict[str, str]:
 
 
 def run(*argv: str, terminal: str | None = None) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command. terminal: what is typed on one; None without one."""
+    """Return exit code, stdout and stderr of a command. terminal: typed input; None without a terminal."""
     screen: type[io.StringIO] = io.StringIO if terminal is None else Screen
     out, err = io.StringIO(), screen()
     code = cli.main(argv, streams=Streams(screen(terminal or ""), out, err))
@@ -109,7 +109,7 @@ def run(*argv: str, terminal: str | None = None) -> tuple[int, str, str]:
 
 
 class Screen(io.StringIO):
-    """What a person sits before."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -418,7 +418,7 @@ def made_plain(listening: ProviderServer, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture
 def plain(made_plain: Path, tmp_path: Path, server: ProviderServer) -> Path:
-    """A store of hash vectors, whose recall.toml names a server all the same."""
+    """Return a store of hash vectors whose recall.toml still names a server."""
     return Path(shutil.copytree(made_plain, tmp_path / "plain"))
 
 
@@ -508,7 +508,7 @@ def test_accepted_reranker_contacts_its_server(
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A plug-in; the file is there once it was loaded."""
+    """Return a file that the plug-in creates when it is loaded."""
     site = tmp_path / "site"
     embedder, reranker = "stranger = stranger_to_trust:KIND\n", "scorer = stranger_to_trust:KIND\n"
     entry_points = f"[recall.embedder]\n{embedder}[recall.reranker]\n{reranker}"

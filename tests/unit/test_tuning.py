@@ -1,4 +1,4 @@
-"""`recall tune` in process: what is recommended helps, what is not sure is refused, pins hold."""
+"""`recall tune` in process: recommendations help, uncertain results are refused, pins hold."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def tuned(made: Path) -> dict[str, Any]:
-    """The response of a plain tune of the store as it is made."""
+    """Return the response of a plain tune of the unchanged store."""
     with contextlib.chdir(made):
         code, response = asked(*TUNE)
     assert code == 0
@@ -81,7 +81,7 @@ def tuned(made: Path) -> dict[str, Any]:
 
 @pytest.fixture
 def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Queries misspell the one word that tells the relevant document; a decoy has a common word of theirs."""
+    """Return a store; its queries misspell the word of the relevant document, and a decoy has a common word."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
@@ -215,7 +215,7 @@ def test_page_shows_the_curve_the_plateau_and_the_verdict(home: Path) -> None:
 
 
 def page(*argv: str) -> dict[str, str]:
-    """The lines of a page by what stands in front."""
+    """Return the lines of a page by their labels."""
     lines = run(*argv)[1].splitlines()
     return {line[:12].strip(): line[12:] for line in lines if line[:12].strip()}
 

@@ -64,7 +64,7 @@ def test_sqlite_functions_load_without_importing_numpy() -> None:
 
 
 def estimated(query: Vector, rows: list[Vector]) -> Estimates | None:
-    """What sqlite-vec makes of these vectors, at rowids from 0."""
+    """Return sqlite-vec's estimates of these vectors, at rowids from 0."""
     db = apsw.Connection(":memory:")
     load_vector_functions(db)
     db.execute("CREATE TABLE vec(chunk INTEGER PRIMARY KEY, embedding BLOB)")

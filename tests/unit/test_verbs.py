@@ -1,4 +1,4 @@
-"""The steps of retrieval as functions: what each promises, and the recorded answers of all of them."""
+"""The steps of retrieval as functions: their promises, and their recorded answers."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_file_of_the_same_name_replaces_the_pieces(store: Recall) -> None:
 
 
 def synced(store: Recall) -> Progress:
-    """The last thing a sync tells."""
+    """Return the last event of a sync."""
     return list(store.sync())[-1]
 
 
@@ -330,7 +330,7 @@ def test_compression_uses_the_given_scorer() -> None:
 
 
 def rounded(value: Any) -> Any:
-    """Scores to nine digits: the last ones depend on the machine's logarithm."""
+    """Return scores to nine digits, because the last ones depend on the machine's logarithm."""
     if isinstance(value, float):
         return round(value, 9)
     if isinstance(value, list | tuple):
@@ -339,7 +339,7 @@ def rounded(value: Any) -> Any:
 
 
 def recorded(store: Recall, given: dict[str, Any]) -> dict[str, Any]:
-    """Every step over the golden corpus, as the golden file spells it."""
+    """Return every step over the golden corpus, as spelled in the golden file."""
     policy = ChunkPolicy(**given["policy"])
     pieces = chunk([Segment(*fields[:3], tuple(fields[3]), fields[4]) for fields in given["segments"]], policy)
     counts = [index(pieces, store), index(pieces, store)]
@@ -364,7 +364,7 @@ def recorded(store: Recall, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_recorded_answers_are_reproduced(store: Recall) -> None:
-    """To record anew after a deliberate change: `recorded` over "given", and another spec_version."""
+    """To record again after a deliberate change: run `recorded` over "given", with another spec_version."""
     assert recorded(store, GOLDEN["given"]) == GOLDEN["expected"]
 
 

@@ -1,4 +1,4 @@
-"""Verify says what a file holds, or what is wrong with it, and leaves it and its folder as they are."""
+"""Verify reports the content of a file or its errors, and changes neither the file nor its folder."""
 
 from __future__ import annotations
 

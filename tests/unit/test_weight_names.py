@@ -1,4 +1,4 @@
-"""The weights by either name, lexical_weight and semantic_weight or the older two: in a file, --set and OPTION."""
+"""The two names of each weight, lexical_weight and semantic_weight or the older ones: in a file, --set and OPTION."""
 
 from __future__ import annotations
 

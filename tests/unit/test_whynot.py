@@ -1,4 +1,4 @@
-"""Why not: each verdict by a small case, with what it goes by and what is told to do about it."""
+"""Why not: each verdict in a small case, with its evidence and its hint."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with texts, and a store of them."""
+    """Return a folder with texts and a store of them."""
     monkeypatch.chdir(tmp_path)
     return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
@@ -70,7 +70,7 @@ def stage(view: WhyNotView, name: str) -> StageView:
 
 
 def asked(recall: Recall, command: str) -> set[str]:
-    """The paths that a command, typed, lists or packs."""
+    """Return the paths that a typed command lists or packs."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     assert cli.main([*shlex.split(command)[1:], "--json"], streams=streams) == 0, streams.stderr.getvalue()  # type: ignore[attr-defined]
     return {path for path in TEXTS if f'"path":"{path}"' in streams.stdout.getvalue()}  # type: ignore[attr-defined]

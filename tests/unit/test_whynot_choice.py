@@ -1,4 +1,4 @@
-"""What whynot offers, as a person would choose it: the order of fixes, and which words are tried and told."""
+"""The suggestions of whynot: the order of fixes, and the tried and reported words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people read of a fix: settings by the names in recall.toml, and the words of the query as they were typed."""
+"""The text of a fix: settings by their names in recall.toml, and the words of the query as typed."""
 
 from __future__ import annotations
 

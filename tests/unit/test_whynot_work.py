@@ -1,4 +1,4 @@
-"""What a why-not reads: the candidates of a question once, and anew only for what cannot be told from them."""
+"""The work of whynot: it reads the candidates of a query once, and again only when necessary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CONFIG = Config(embedding_dim=64, pool=20, sparse_recall=False)
 
 
 class CountingEngine(Engine):
-    """An engine that remembers what it was asked."""
+    """An engine that records its plans."""
 
     plans: list[Plan]
 
@@ -37,7 +37,7 @@ class CountingEngine(Engine):
 
 @pytest.fixture(scope="module")
 def store() -> SqliteStore:
-    """Texts of equal length in which `alpha` gets rarer from one to the next, each with a word of its own."""
+    """Return texts of equal length with rarer `alpha` in each next one, and a unique word in each."""
     made = memory_store()
     about = [f"{'alpha ' * (HOLDERS - n)}beta own{n} {'pad ' * n}" for n in range(HOLDERS)]
     put(made, *(new_file(f"d{n:02}.txt", [text]) for n, text in enumerate(about)))
@@ -102,7 +102,7 @@ def test_funnel_takes_one_answer(asker: CountingEngine, mode: str) -> None:
 
 
 class Scanned(SqliteStore):
-    """A store that counts the questions to every row."""
+    """A store that counts queries over every row."""
 
     scans = 0
 

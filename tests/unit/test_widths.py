@@ -1,4 +1,4 @@
-"""What a terminal of 60, 80, 100 or 120 columns shows: no line is wider, and nothing that a pipe gets is missing."""
+"""Output on a terminal of 60, 80, 100 or 120 columns: no line is too wide, and nothing is missing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def on_terminal(width: int, *argv: str, monkeypatch: pytest.MonkeyPatch) -> list
 
 
 def bare(text: str) -> str:
-    """What is left of it wherever its lines end; a quoted word over two lines has its quotes twice."""
+    """Return the text independent of its line ends; a quoted word over two lines has its quotes twice."""
     return "".join(text.replace("'\\\n'", "").replace("\\\n", "").split())
 
 

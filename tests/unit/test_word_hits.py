@@ -1,4 +1,4 @@
-"""How many rows have a word of the question, and that none has one, told of every answer by words and by meaning."""
+"""The number of rows with a query word, and the note if none has one, in every hybrid answer."""
 
 from __future__ import annotations
 

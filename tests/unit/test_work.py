@@ -53,7 +53,7 @@ from tests.workbench_corpus import build_store, build_store_elsewhere
 
 
 class SlowEngine(Engine):
-    """A store whose searches take a while, like a large one's, and stop when they are told to."""
+    """A store with slow searches, like a large one, that stop on request."""
 
     searches = 0
     seconds = 0.1
@@ -102,7 +102,7 @@ def slow_thread(store: Path, log: EventLog) -> Iterator[QueryThread]:
 
 
 class CutOffEngine(Engine):
-    """A store whose first reading of rows is aborted, as a weight that moves meanwhile aborts it."""
+    """A store whose first reading of rows is aborted, as by a weight change."""
 
     reads = threading.Event()
     moved = threading.Event()
@@ -213,7 +213,7 @@ def test_thirty_requests_per_second_cost_few_searches(store: Path, log: EventLog
     moments: Queue[None] = Queue()
 
     class Stubborn(Engine):
-        """A search takes as long as three requests need to come, a tenth of a second."""
+        """A search that takes as long as three requests, a tenth of a second."""
 
         def answer(self, plan: Plan) -> Answer:
             nonlocal searches
@@ -224,7 +224,7 @@ def test_thirty_requests_per_second_cost_few_searches(store: Path, log: EventLog
             return super().answer(plan)
 
         def interrupt(self) -> None:
-            """Searches run to their end, as they do when the statement is over before the abort arrives."""
+            """Ignore the abort, as if the statement ended before the abort arrived."""
 
     thread = QueryThread(lambda: opened_by(Stubborn, store), log.post, time.monotonic)
     thread.start()
@@ -319,7 +319,7 @@ def test_empty_text_runs_no_query(thread: QueryThread, log: EventLog) -> None:
 
 
 class CountingEngine(Engine):
-    """Counts the searches."""
+    """An engine that counts its searches."""
 
     searches = 0
     warmed = threading.Event()
@@ -395,7 +395,7 @@ def grade(recall: Recall, _say: Say) -> str:
 
 
 def do(place: Path, log: EventLog, task: WriterTask) -> None:
-    """One task through a thread, done to its end."""
+    """Run one task in a thread to its end."""
     tasks = WriterThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     tasks.start()
     tasks.submit(task)
@@ -406,7 +406,7 @@ def do(place: Path, log: EventLog, task: WriterTask) -> None:
 
 
 def settings_told(log: EventLog) -> Config | None:
-    """The settings that the newest task has brought."""
+    """Return the settings of the newest task."""
     return [event for event in log.events if isinstance(event, StoreOpened)][-1].config
 
 
@@ -608,7 +608,7 @@ def test_stopping_aborts_a_running_search(
 
 @pytest.fixture
 def silent(tmp_path: Path) -> Iterator[tuple[ProviderServer, Path]]:
-    """A server that answers no more, and a store whose vectors are of it."""
+    """Yield a server that stops answering, and a store with its vectors."""
     with provider_server() as server:
         settings = (f"embedding_url={server.url}", "embedding_model=some-model")
         (tmp_path / "one.txt").write_text("the budget of a text")
