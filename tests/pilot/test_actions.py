@@ -29,13 +29,13 @@ def test_no_key_means_two_things_in_a_pane() -> None:
     assert [key for key, count in counts.items() if count > 1] == []
 
 
-def test_every_key_of_the_table_is_bound_and_nothing_else() -> None:
+def test_the_table_binds_its_keys_and_no_others() -> None:
     bound = {binding.key for binding in bindings(TABLE) if isinstance(binding, Binding)}
 
     assert bound == {key for action in ACTIONS for key in action.keys}
 
 
-def test_what_needs_the_store_is_possible_while_one_may_be_opened_and_not_without_one() -> None:
+def test_store_actions_stay_possible_until_the_store_fails_to_open() -> None:
     needs = {"add_folder", "sync", "watch", "check", "compact", "reembed", "remove"}
 
     lost = after(Session(), Unusable(StoreError("no_store", "There is no store.")))
@@ -43,7 +43,7 @@ def test_what_needs_the_store_is_possible_while_one_may_be_opened_and_not_withou
     assert {action.id for action in ACTIONS if action.when.holds(Session()) and not action.when.holds(lost)} == needs
 
 
-def test_a_store_that_opens_makes_possible_what_needs_it() -> None:
+def test_opening_a_store_makes_its_actions_possible() -> None:
     lost = after(Session(), Unusable(StoreError("no_store", "There is no store.")))
     opened = memory_store()
     found = after(lost, StoreOpened(opened.info()))
@@ -58,7 +58,7 @@ def test_help_shows_every_action() -> None:
     assert all(action.help in text and all(key_name(key) in text for key in action.keys) for action in ACTIONS)
 
 
-def test_help_finds_lines_by_what_can_be_read_in_them_or_over_them() -> None:
+def test_help_finds_words_in_a_line_or_its_heading() -> None:
     found = [line.plain for line in help_lines(pane="results", words="weights")]
 
     assert "Weights" in found
@@ -66,7 +66,7 @@ def test_help_finds_lines_by_what_can_be_read_in_them_or_over_them() -> None:
     assert not any("Select the next result" in line for line in found)
 
 
-def test_help_finds_what_the_footer_calls_so() -> None:
+def test_help_finds_labels_of_the_footer() -> None:
     for label in sorted({action.label for action in ACTIONS if action.label}):
         own = {action.help for action in ACTIONS if action.label == label}
 
@@ -75,14 +75,14 @@ def test_help_finds_what_the_footer_calls_so() -> None:
         assert {text.partition(" (")[0] for text in own} <= found, label
 
 
-def test_the_footer_offers_no_letter_while_a_field_is_edited() -> None:
+def test_the_footer_offers_no_letters_in_a_field() -> None:
     names = [offer.key for offer in footer(Session(), editing=True)]
 
     assert names
     assert not any(is_printable(key) for key in names)
 
 
-def test_the_footer_names_what_is_most_wanted_then_help_and_quit() -> None:
+def test_the_footer_lists_common_keys_then_help_and_quit() -> None:
     for pane in PANES:
         session = Session(pane=pane)
         possible = [action for action in WANTED[pane] if TABLE.find(action).when.holds(session)]
@@ -94,7 +94,7 @@ def test_the_footer_names_what_is_most_wanted_then_help_and_quit() -> None:
         assert names[-len(LAST) :] == list(LAST), pane
 
 
-def test_what_the_footer_wants_of_a_pane_has_a_name_and_a_key_there() -> None:
+def test_keys_listed_first_have_a_label_and_a_key() -> None:
     for pane in PANES:
         for name in (*WANTED[pane], *NEXT, *LAST):
             action = TABLE.find(name)
@@ -103,7 +103,7 @@ def test_what_the_footer_wants_of_a_pane_has_a_name_and_a_key_there() -> None:
             assert acts_in(action, pane), (pane, name)
 
 
-def test_help_begins_with_the_keys_of_the_pane_then_says_what_it_shows() -> None:
+def test_help_starts_with_the_keys_and_purpose_of_the_pane() -> None:
     in_front: list[tuple[Pane, View]] = [
         *((pane, "ledger") for pane in PANES),
         *(("explain", view) for view in VIEWS),
@@ -120,11 +120,11 @@ def test_help_begins_with_the_keys_of_the_pane_then_says_what_it_shows() -> None
         assert 3 <= len(fold(said, 74)) <= 6, (pane, view)
 
 
-def test_what_is_not_possible_has_a_reason_for_each_condition() -> None:
+def test_every_condition_has_a_reason() -> None:
     assert all(action.when.needs for action in ACTIONS if action.when != always)
 
 
-def test_a_text_names_the_keys_that_are_in_force() -> None:
+def test_texts_name_the_keys_in_force() -> None:
     free, bound = TABLE.find("compact"), TABLE.find("zoom")._replace(keys=("f6",))
     table = Table({"Store": (free, bound)})
 
@@ -132,11 +132,11 @@ def test_a_text_names_the_keys_that_are_in_force() -> None:
     assert table.spell("{zoom} zooms, {compact} compacts") == f"F6 zooms, “{free.help}” compacts"
 
 
-def test_the_page_of_keys_is_the_table() -> None:
+def test_docs_keys_matches_the_table() -> None:
     assert markdown() in KEYS.read_text(encoding="utf-8"), "docs/keys.md is old; run make generated"
 
 
-def test_a_letter_is_one_verb_in_every_pane_where_it_acts() -> None:
+def test_a_letter_has_one_verb_in_every_pane() -> None:
     verbs: dict[str, set[str]] = {}
     for action in ACTIONS:
         for key in set(action.keys) - GOING:
@@ -146,7 +146,7 @@ def test_a_letter_is_one_verb_in_every_pane_where_it_acts() -> None:
     assert {key: labels for key, labels in verbs.items() if len(labels) > 1 or "" in labels} == {}
 
 
-def test_what_deletes_has_a_key_that_nothing_else_has_and_it_has_no_other() -> None:
+def test_deleting_has_a_key_of_its_own() -> None:
     deleting = [action for action in ACTIONS if "delete" in action.keys]
 
     assert {action.id for action in deleting} == {"clear_grade", "remove"}

@@ -317,7 +317,7 @@ def printed(line: str, folder: Path, *, as_json: bool) -> str:
 
 
 @pytest.mark.parametrize("state", STATES)
-async def test_the_copied_commands_give_what_the_panes_show(
+async def test_copied_commands_reproduce_the_panes(
     judged_store: Path, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     monkeypatch.chdir(judged_store.parent)

@@ -155,7 +155,7 @@ async def test_the_mouse_moves_the_slider_and_never_empties_the_pane(shared_stor
         assert bench.session.pane == "context"
 
 
-async def test_the_copy_the_digest_and_the_command_agree_byte_for_byte(shared_store: Path) -> None:
+async def test_the_copy_the_digest_and_the_command_agree(shared_store: Path) -> None:
     async with workbench(shared_store, size=SMALL) as bench:
         for text, budget in (("token budget", "90"), (RQL, "2000"), (SCANNED, "20")):
             await look_at_context(bench, text, budget=budget)
@@ -216,7 +216,7 @@ async def test_o_packs_for_value_and_back(shared_store: Path) -> None:
         assert re.search(r"query terms \d of \d", shown)
 
 
-async def test_keys_and_clicks_go_through_the_blocks(shared_store: Path) -> None:
+async def test_keys_and_clicks_select_blocks(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench)
         await bench.until(worth_of)
@@ -273,7 +273,7 @@ async def test_keys_and_clicks_go_through_the_blocks(shared_store: Path) -> None
         assert bench.session.results.selected == 1
 
 
-async def test_the_zoom_shows_blocks_whole_and_keeps_the_chosen_in_sight(shared_store: Path) -> None:
+async def test_the_zoom_shows_full_blocks_and_keeps_the_choice_visible(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await look_at_context(bench)
         blocks = bench.app.bench.query_one(PackedList)
@@ -299,7 +299,7 @@ async def test_the_zoom_shows_blocks_whole_and_keeps_the_chosen_in_sight(shared_
             await bench.until(lambda _: re.search(head, bench.painted("packed")))
 
 
-async def test_chunks_are_pinned_and_excluded_and_let_go_again(shared_store: Path) -> None:
+async def test_chunks_are_pinned_excluded_and_released(shared_store: Path) -> None:
     async with workbench(shared_store, size=(120, 60)) as bench:
         await look_at_context(bench, budget="40")
         shown = bench.painted("context")
@@ -349,7 +349,7 @@ async def test_chunks_are_pinned_and_excluded_and_let_go_again(shared_store: Pat
 
 
 @pytest.mark.slow
-async def test_a_pin_waits_for_its_chunk_and_stays_while_a_weight_moves(shared_store: Path) -> None:
+async def test_a_pin_waits_for_its_chunk_and_survives_a_weight(shared_store: Path) -> None:
     async with workbench(shared_store, size=(120, 60)) as bench:
         await look_at_context(bench)
         await bench.press("p")
@@ -384,7 +384,7 @@ async def test_a_pin_waits_for_its_chunk_and_stays_while_a_weight_moves(shared_s
         assert bench.session.results.answer.plan.config != Config()
 
 
-async def test_the_budget_of_the_store_and_a_pin_whose_document_is_gone(own_store: Path) -> None:
+async def test_the_context_uses_the_saved_budget_and_a_lost_pin(own_store: Path) -> None:
     toml = own_store.parent / "recall.toml"
     lines = toml.read_text(encoding="utf-8").splitlines()
     kept = [line for line in lines if not line.startswith("budget_tokens")]

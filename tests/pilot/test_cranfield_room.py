@@ -78,7 +78,7 @@ def passage_in(passage: str, drawn: str) -> bool:
 
 
 @pytest.mark.parametrize(("size", "least"), [((120, 40), 8), ((80, 24), 5)], ids=["120x40", "80x24"])
-async def test_a_question_shows_so_many_rows_with_title_and_passage(
+async def test_a_question_fills_the_list_with_titles_and_passages(
     cranfield: Path, size: tuple[int, int], least: int
 ) -> None:
     async with workbench(cranfield, size=size) as bench:

@@ -122,7 +122,7 @@ async def test_a_second_escape_does_no_harm(shared_store: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("kept_questions")
 @pytest.mark.parametrize("name", DIALOGS)
-async def test_a_second_key_does_no_harm_after_a_start(shared_store: Path, name: str) -> None:
+async def test_a_second_key_does_no_harm_after_start(shared_store: Path, name: str) -> None:
     for key in (ENTER, ESCAPE):
         async with workbench(shared_store, is_own=True) as bench:
             await opened(bench, DIALOGS[name])
@@ -137,7 +137,7 @@ async def test_a_second_key_does_no_harm_after_a_start(shared_store: Path, name:
             assert bench.app.is_running
 
 
-async def test_a_long_question_takes_one_line_of_the_history(shared_store: Path, state_home: Path) -> None:
+async def test_a_long_question_takes_one_line_in_the_history(shared_store: Path, state_home: Path) -> None:
     for text in ("tea", "quokka\n" * 800, "household"):
         history.append(state_home / "recall" / "history.jsonl", PastQuestion(text))
     async with workbench(shared_store) as bench:
@@ -159,7 +159,7 @@ async def test_a_long_question_takes_one_line_of_the_history(shared_store: Path,
             await bench.press("escape")
 
 
-async def test_a_second_enter_does_not_do_twice_what_was_chosen_in_the_palette(shared_store: Path) -> None:
+async def test_a_second_enter_runs_a_palette_choice_once(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench, DIALOGS["palette"])
         await bench.type("whole screen")

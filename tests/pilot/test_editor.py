@@ -44,7 +44,7 @@ def offered(bench: Driver) -> list[str]:
     return [str(option.prompt).split()[0] for option in offers.options] if offers.is_open else []
 
 
-async def test_rql_is_coloured_and_its_fault_and_brackets_are_marked(shared_store: Path) -> None:
+async def test_rql_is_coloured_with_errors_and_brackets_marked(shared_store: Path) -> None:
     rql = "SELECT * FROM chunk\nFILTER (doc.path = 'a(' OR doc.path = 'b')"
     async with workbench(shared_store) as bench:
         await bench.ask("token budget FROM chunk 'x'")
@@ -133,7 +133,7 @@ async def test_enter_tab_and_escape_keep_their_meaning_without_a_choice(shared_s
         assert bench.session.pane == "results"
 
 
-async def test_the_list_closes_with_the_cursor_and_behind_a_screen(shared_store: Path) -> None:
+async def test_the_list_closes_when_the_cursor_or_screen_changes(shared_store: Path) -> None:
     async with workbench(shared_store, size=(60, 20)) as bench:
         await bench.write("SELECT * FROM chunk USING lexical('a') FILTER doc.")
         await bench.pilot.pause()
@@ -169,7 +169,7 @@ async def test_values_of_the_store_arrive_while_typing(shared_store: Path) -> No
         assert bench.app.bench.editor.text == f"{RQL}FILTER doc.path = 'docs/files.md'"
 
 
-async def test_what_is_known_is_offered_again_without_asking_the_store(shared_store: Path) -> None:
+async def test_known_names_are_offered_without_asking_the_store(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.write(f"{RQL}FILTER doc.path = 'manual/part3")  # too long a list for one lookup
         await bench.until(lambda _: offered(bench) == ["'manual/part30.txt'"])
@@ -195,7 +195,7 @@ def has_cursor_in_sight(bench: Driver) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-async def test_line_breaks_are_undone_and_done_again(shared_store: Path, size: tuple[int, int]) -> None:
+async def test_undo_and_redo_restore_line_breaks(shared_store: Path, size: tuple[int, int]) -> None:
     async with workbench(shared_store, size=size) as bench:
         editor = bench.app.bench.editor
         await bench.press(*["enter"] * 5)
@@ -212,7 +212,7 @@ async def test_line_breaks_are_undone_and_done_again(shared_store: Path, size: t
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("lines", [3, pytest.param(7, marks=pytest.mark.slow)])
-async def test_pasted_lines_are_undone_and_done_again(shared_store: Path, size: tuple[int, int], lines: int) -> None:
+async def test_undo_and_redo_restore_pasted_lines(shared_store: Path, size: tuple[int, int], lines: int) -> None:
     pasted = "".join(LINES.splitlines(keepends=True)[:lines])
     async with workbench(shared_store, size=size) as bench:
         editor = bench.app.bench.editor
@@ -233,7 +233,7 @@ async def test_pasted_lines_are_undone_and_done_again(shared_store: Path, size: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_shorter_text_from_elsewhere_is_undone_and_done_again(
+async def test_undo_and_redo_restore_a_replaced_text(
     shared_store: Path, size: tuple[int, int]
 ) -> None:
     async with workbench(shared_store, size=size) as bench:
@@ -252,7 +252,7 @@ async def test_a_shorter_text_from_elsewhere_is_undone_and_done_again(
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_candidate_below_many_lines_is_undone_with_them(shared_store: Path, size: tuple[int, int]) -> None:
+async def test_undo_removes_a_candidate_below_many_lines(shared_store: Path, size: tuple[int, int]) -> None:
     above = "\n" * 4 + "SELECT * FROM "
     async with workbench(shared_store, size=size) as bench:
         editor = bench.app.bench.editor
@@ -299,7 +299,7 @@ async def changed_somehow(bench: Driver, chance: random.Random) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-async def test_every_undo_and_redo_gives_back_the_text_that_was_there(
+async def test_undo_and_redo_restore_every_text(
     shared_store: Path, size: tuple[int, int], seed: int
 ) -> None:
     chance = random.Random(f"{seed} {size}")

@@ -1160,7 +1160,7 @@ def place(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
-async def test_every_action_has_its_effect_by_key_and_by_mouse(place: Path, group: str) -> None:
+async def test_every_action_works_by_key_and_mouse(place: Path, group: str) -> None:
     ids = [action.id for action in GROUPS[group]]
     async with workbench(place, size=SIZE) as bench:
         await bench.ask()
@@ -1173,7 +1173,7 @@ async def test_every_action_has_its_effect_by_key_and_by_mouse(place: Path, grou
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
-async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path) -> None:
+async def test_keys_pause_cancel_and_repeat_a_run(tmp_path: Path) -> None:
     many = tmp_path / "many"
     many.mkdir()
     for number in range(60):
@@ -1199,7 +1199,7 @@ async def test_a_run_is_paused_cancelled_and_repeated_by_key(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("key", BY_ID["leave"].keys)
-async def test_the_keys_to_leave_end_the_workbench(place: Path, key: str) -> None:
+async def test_the_quit_keys_end_the_workbench(place: Path, key: str) -> None:
     (row,) = LEAVING
     async with workbench(place, size=SIZE) as bench:
         await bench.until(lambda now: now.store.info)
@@ -1213,7 +1213,7 @@ async def test_the_keys_to_leave_end_the_workbench(place: Path, key: str) -> Non
 
 
 @pytest.mark.slow
-async def test_an_action_is_done_from_the_palette(place: Path) -> None:
+async def test_the_palette_runs_an_action(place: Path) -> None:
     async with workbench(place) as bench:
         await bench.ask()
         await bench.press("escape")
@@ -1237,7 +1237,7 @@ async def test_an_action_is_done_from_the_palette(place: Path) -> None:
             await bench.until(lambda _, holds=holds, was=was: holds(was, bench))
 
 
-def test_every_action_has_a_row_and_every_row_an_action() -> None:
+def test_every_action_has_a_test_row() -> None:
     rows = [row.action for row in (*ROWS, *SLOW, *LEAVING)]
 
     assert sorted(rows) == sorted(BY_ID)

@@ -154,7 +154,7 @@ async def click_every_tab(bench: Driver) -> None:
         assert f"▶{NAMES[view]}" in title(bench)
 
 
-async def test_tabs_are_turned_by_keys_and_clicks_and_named_whole(shared_store: Path) -> None:
+async def test_keys_and_clicks_switch_tabs_with_full_names(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
         await bench.press("3")
@@ -194,14 +194,14 @@ async def test_tabs_are_turned_by_keys_and_clicks_and_named_whole(shared_store: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(100, 40), (80, 24), (120, 40)])
-async def test_a_click_on_the_name_of_a_tab_opens_it(shared_store: Path, size: tuple[int, int]) -> None:
+async def test_clicking_the_name_of_a_tab_opens_it(shared_store: Path, size: tuple[int, int]) -> None:
     async with workbench(shared_store, size=size) as bench:
         await opened(bench)
 
         await click_every_tab(bench)
 
 
-async def test_the_keys_of_a_pane_scroll_the_tab_in_front_and_leave_the_selection(chunked_store: Path) -> None:
+async def test_keys_scroll_the_open_tab_and_keep_the_selection(chunked_store: Path) -> None:
     async with workbench(chunked_store) as bench:
         await opened(bench, "step budget")
         await bench.press("3", "right")
@@ -266,7 +266,7 @@ async def test_the_ledger_follows_the_selection_and_explains_its_points(shared_s
 
 
 @pytest.mark.slow
-async def test_the_ledger_of_other_questions_says_what_is_special(shared_store: Path) -> None:
+async def test_the_ledger_explains_special_questions(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench, "SELECT * FROM chunk USING lexical('token budget')")
         assert "points: normalized × weight / 0.90, the sum of weights" in said(bench)
@@ -294,7 +294,7 @@ async def test_the_ledger_of_other_questions_says_what_is_special(shared_store: 
         assert not re.search(r"\d more ", said(bench))
 
 
-async def test_the_command_of_the_ledger_gives_a_row_that_recall_added(chunked_store: Path) -> None:
+async def test_the_ledger_command_finds_a_row_added_by_recall(chunked_store: Path) -> None:
     async with workbench(chunked_store, size=SMALL) as bench:
         await opened(bench, "step30 word30")
         bench.app.become(weighing.move_settings(bench.session, {"min_score": 0.3, "sparse_distance_ceiling": 2.0}))
@@ -359,7 +359,7 @@ def program(folder: Path, name: str) -> str:
     return str(script)
 
 
-async def test_the_editor_gets_the_file_at_the_line_of_the_chosen_row(
+async def test_the_editor_opens_the_file_at_the_chosen_row(
     chunked_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with workbench(chunked_store, size=SMALL) as bench:
@@ -387,7 +387,7 @@ async def test_the_editor_gets_the_file_at_the_line_of_the_chosen_row(
             assert (tmp_path / "words").read_text() == f"+{line} {chunked_store.parent / 'steps.py'}\n", key
 
 
-async def test_records_and_lost_files_are_read_in_the_pager(
+async def test_the_pager_shows_records_and_lost_files(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "notes.jsonl").write_text('{"text": "A quokka."}\n{"text": "A numbat."}\n', encoding="utf-8")
@@ -422,7 +422,7 @@ async def to_target(bench: Driver) -> TargetScreen:
     return bench.app.screen
 
 
-async def test_a_target_is_typed_completed_and_left(shared_store: Path) -> None:
+async def test_a_target_is_typed_completed_and_cancelled(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
         await to_target(bench)
@@ -457,7 +457,7 @@ async def test_a_target_is_typed_completed_and_left(shared_store: Path) -> None:
         await bench.until(lambda _: "The store holds nothing with the text" in said(bench))
 
 
-async def test_the_first_failing_stage_is_opened_and_the_others_are_folded(shared_store: Path) -> None:
+async def test_the_first_failing_stage_is_open_and_others_folded(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench, "SELECT * FROM chunk USING lexical('token') FILTER doc.path GLOB 'docs/*' LIMIT 9")
 
@@ -472,7 +472,7 @@ async def test_the_first_failing_stage_is_opened_and_the_others_are_folded(share
         assert lines[opened_at + 1].startswith("passed: identify, ingested, fresh, live, indexed, lexical")
 
 
-async def test_w_asks_for_the_row_of_the_results_and_for_what_the_context_left_out(shared_store: Path) -> None:
+async def test_w_explains_a_result_and_a_chunk_left_out(shared_store: Path) -> None:
     async with workbench(shared_store, size=SMALL) as bench:
         await opened(bench)
         await bench.press("j", "w", "w")
@@ -614,7 +614,7 @@ async def try_and_take_back(bench: Driver, case: Case) -> None:
     ],
     ids=["some", "all"],
 )
-async def test_a_fix_that_is_tried_brings_the_target_in_and_u_takes_it_back(
+async def test_a_fix_brings_the_target_in_and_u_undoes_it(
     shared_store: Path, names: tuple[str, ...]
 ) -> None:
     async with workbench(shared_store, size=SMALL) as bench:
@@ -631,7 +631,7 @@ async def short_of_budget(bench: Driver) -> None:
 
 
 @pytest.mark.slow
-async def test_the_verdict_and_the_chosen_fix_stay_in_sight(
+async def test_the_verdict_and_the_chosen_fix_stay_visible(
     shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(shared_store.parent)
@@ -684,7 +684,7 @@ async def test_the_verdict_and_the_chosen_fix_stay_in_sight(
             await bench.until(lambda _: pointer in bench.painted("explain"))
 
 
-async def test_fixes_are_taken_back_all_at_once_or_in_their_own_pane(shared_store: Path) -> None:
+async def test_fixes_are_undone_together_or_in_their_pane(shared_store: Path) -> None:
     async with workbench(shared_store, size=SMALL) as bench:
         await opened(bench)
         await budget(bench, 62)
@@ -721,7 +721,7 @@ async def test_fixes_are_taken_back_all_at_once_or_in_their_own_pane(shared_stor
         assert bench.app.bench.editor.text == f"{SELECT} LIMIT 2"
 
 
-async def test_a_click_chooses_a_fix_and_another_one_tries_it(shared_store: Path) -> None:
+async def test_a_click_chooses_a_fix_and_a_second_applies_it(shared_store: Path) -> None:
     async with workbench(shared_store, size=(120, 50)) as bench:
         await opened(bench)
         await budget(bench, 62)
@@ -748,7 +748,7 @@ async def test_a_click_chooses_a_fix_and_another_one_tries_it(shared_store: Path
         await bench.until(lambda now: now.query.text == "token budget diary" and not now.query.busy)
 
 
-async def test_a_search_for_what_is_missed_waits_for_a_faulty_query_and_says_so(shared_store: Path) -> None:
+async def test_why_not_waits_for_a_faulty_query(shared_store: Path) -> None:
     async with workbench(shared_store, size=SMALL) as bench:
         await opened(bench)
         pane = bench.app.screen.query_one(ExplainPane)
@@ -822,7 +822,7 @@ async def test_the_funnel_counts_rows_after_each_predicate_and_stage(shared_stor
         assert "Only lexical finds rows, among those that pass the filter." in " ".join(painted.split())
 
 
-async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(shared_store: Path) -> None:
+async def test_comparing_lists_leaves_by_largest_difference(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench)
         first, second, third = (bench.session.results.hits[row].chunk.id for row in range(3))  # type: ignore[union-attr]
@@ -866,7 +866,7 @@ async def test_two_hits_are_compared_leaf_by_leaf_the_largest_difference_first(s
 
 
 @pytest.mark.parametrize("size", mostly_nightly(["60x24", "80x24", "100x40", "200x60"], "60x24"))
-async def test_no_line_of_a_tab_is_wider_than_the_pane(shared_store: Path, size: str) -> None:
+async def test_every_tab_fits_the_pane(shared_store: Path, size: str) -> None:
     width, height = map(int, size.split("x"))
     async with workbench(shared_store, size=(width, height)) as bench:
         await opened(bench)

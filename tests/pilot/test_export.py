@@ -40,7 +40,7 @@ async def replaced(bench: Driver, file: Path) -> None:
     assert file.read_text(encoding="utf-8") != "mine"
 
 
-async def test_rows_and_context_are_exported_as_their_commands_print(shared_store: Path, tmp_path: Path) -> None:
+async def test_exports_equal_the_output_of_their_commands(shared_store: Path, tmp_path: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "minus")

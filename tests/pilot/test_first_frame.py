@@ -48,7 +48,7 @@ async def test_the_style_sheet_is_parsed_once(
 
 
 @SIZES
-async def test_the_first_frame_stands_where_the_second_does(
+async def test_the_first_frame_equals_the_second(
     size: tuple[int, int], shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first: list[frozenset[str]] = []
@@ -69,7 +69,7 @@ async def test_the_first_frame_stands_where_the_second_does(
 
 
 @pytest.mark.parametrize("size", [pytest.param((50, 10), marks=pytest.mark.slow), *EACH])
-async def test_everything_is_styled_as_it_came_and_needs_no_second_time(
+async def test_widgets_are_styled_only_once(
     size: tuple[int, int], shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     many: list[int] = []
@@ -110,7 +110,7 @@ class Hasty(Workbench):
             self.post_message(key)
 
 
-async def test_what_is_typed_before_the_first_frame_is_the_question(shared_store: Path) -> None:
+async def test_text_typed_before_the_first_frame_is_asked(shared_store: Path) -> None:
     app = Hasty(str(shared_store))
 
     async with app.run_test() as pilot:
@@ -132,7 +132,7 @@ async def test_a_workbench_can_open_with_a_question(shared_store: Path) -> None:
         assert app.session.results.answer.plan.text == app.bench.query_text == "token budget"
 
 
-async def test_what_is_typed_before_the_first_frame_is_no_answer_to_what_is_offered_there(shared_store: Path) -> None:
+async def test_keys_typed_before_the_first_frame_answer_no_question(shared_store: Path) -> None:
     keep_query("household", os.environ)
     app = Hasty(str(shared_store))
 

@@ -61,13 +61,13 @@ async def do(bench: Driver, task: Task) -> None:
 
 
 @pytest.mark.parametrize("size", [NARROW, USUAL, pytest.param(WIDE, marks=pytest.mark.slow)], ids=IDS)
-async def test_why_a_row_is_first_is_said_and_its_parts_add_up(pages: Path, size: tuple[int, int]) -> None:
+async def test_the_ledger_explains_the_first_row_and_adds_up(pages: Path, size: tuple[int, int]) -> None:
     async with workbench(pages, size=size) as bench:
         await do(bench, tasks(size)[0])
 
 
 @pytest.mark.parametrize("size", DRAWN, ids=IDS)
-async def test_why_a_page_is_missing_is_told_and_mended(pages: Path, size: tuple[int, int]) -> None:
+async def test_why_not_explains_and_fixes_a_missing_page(pages: Path, size: tuple[int, int]) -> None:
     async with workbench(pages, size=size) as bench:
         await do(bench, tasks(size)[1])
 
@@ -87,7 +87,7 @@ async def test_a_weight_is_moved_and_saved(pages: Path, size: tuple[int, int]) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=IDS)
-async def test_what_the_agent_gets_for_800_tokens_is_shown(pages: Path, size: tuple[int, int]) -> None:
+async def test_the_context_for_800_tokens_is_shown(pages: Path, size: tuple[int, int]) -> None:
     async with workbench(pages, size=size) as bench:
         await do(bench, tasks(size)[3])
 
@@ -110,7 +110,7 @@ async def test_ten_rows_are_graded_and_measured(pages: Path, size: tuple[int, in
     assert sorted(graded) == sorted("fdsa".index(letter) for letter in GRADES)
 
 
-def test_grading_takes_one_key_more_the_first_time_and_no_task_more_than_before() -> None:
+def test_grading_needs_one_extra_key_at_first() -> None:
     for size in SIZES:
         counts = tuple(len(task.steps) for task in tasks(size))
 
@@ -122,7 +122,7 @@ def test_grading_takes_one_key_more_the_first_time_and_no_task_more_than_before(
 
 @pytest.mark.slow  # a narrow screen needs just these steps for the first task
 @pytest.mark.parametrize("size", SIZES, ids=IDS)
-async def test_the_footer_leads_to_the_whole_ledger_of_any_row(pages: Path, size: tuple[int, int]) -> None:
+async def test_the_footer_leads_to_the_full_ledger(pages: Path, size: tuple[int, int]) -> None:
     async with workbench(pages, size=size) as bench:
         await answered(bench)
 
@@ -132,7 +132,7 @@ async def test_the_footer_leads_to_the_whole_ledger_of_any_row(pages: Path, size
         await painted(bench, "✓ parts sum to score")
 
 
-def test_the_decision_has_these_counts() -> None:
+def test_the_decision_record_has_these_counts() -> None:
     rows = re.findall(
         r"^\| \d\. .*?\| (\d+ / \d+) \| (\d+ / \d+) \| (\d+ / \d+) \|$", DECISION.read_text(), re.MULTILINE
     )

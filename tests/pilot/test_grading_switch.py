@@ -59,7 +59,7 @@ async def test_letters_grade_only_while_grading_is_on(own_store: Path) -> None:
     assert grades(own_store) == [3]
 
 
-async def test_grades_can_be_given_in_every_pane(own_store: Path) -> None:
+async def test_grades_work_in_every_pane(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
         await bench.press("g")
@@ -77,7 +77,7 @@ async def test_grading_ends_with_the_session(own_store: Path) -> None:
     assert not Workbench(str(own_store)).session.judge.is_grading
 
 
-async def test_a_key_that_does_nothing_says_why_once(own_store: Path) -> None:
+async def test_a_key_without_effect_explains_once(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
         for _ in range(3):

@@ -67,7 +67,7 @@ def selected(bench: Driver) -> int:
     return bench.session.results.selected
 
 
-async def test_rows_are_below_their_documents_and_keys_follow_them(store: Path) -> None:
+async def test_rows_are_grouped_and_keys_follow_them(store: Path) -> None:
     async with workbench(store, size=(120, 60)) as bench:
         await bench.ask(QUERY)
         await bench.press("escape")
@@ -135,7 +135,7 @@ async def test_rows_are_below_their_documents_and_keys_follow_them(store: Path) 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
-async def test_pages_down_to_the_end_pass_over_no_row(store: Path, size: tuple[int, int]) -> None:
+async def test_paging_down_skips_no_row(store: Path, size: tuple[int, int]) -> None:
     async with workbench(store, size=size) as bench:
         await grouped(bench)
         pane = bench.app.bench.query_one(ResultsPane)
@@ -161,7 +161,7 @@ async def test_pages_down_to_the_end_pass_over_no_row(store: Path, size: tuple[i
 
 
 @pytest.mark.slow
-async def test_rows_stay_grouped_under_other_questions_and_weights(store: Path) -> None:
+async def test_grouping_survives_other_questions_and_weights(store: Path) -> None:
     async with workbench(store) as bench:
         await grouped(bench)
         await bench.press("1")
@@ -202,7 +202,7 @@ async def test_grouped_rows_are_copied_and_exported_by_rank(
         assert [row["chunk.id"] for row in rows] == [hits[row].chunk.id for row in range(50)]  # type: ignore[union-attr]
 
 
-async def test_a_row_of_one_line_leaves_the_place_to_its_document(store: Path) -> None:
+async def test_a_grouped_row_of_one_line_omits_its_document(store: Path) -> None:
     async with workbench(store, size=(80, 24)) as bench:
         await grouped(bench)
         painted = bench.painted("results")

@@ -114,7 +114,7 @@ def new(own_store: Path) -> Path:
     return folder
 
 
-async def test_a_tilde_in_a_name_is_kept_and_a_binary_file_fails(
+async def test_a_tilde_name_is_kept_and_a_binary_file_fails(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(own_store.parent)
@@ -136,7 +136,7 @@ async def test_a_tilde_in_a_name_is_kept_and_a_binary_file_fails(
         assert "image.bin" in bench.painted("ingest")
 
 
-async def test_an_added_folder_is_found_and_its_skipped_files_explained(
+async def test_an_added_folder_is_searchable_and_skips_are_explained(
     own_store: Path, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (own_store.parent / "here").mkdir()
@@ -196,7 +196,7 @@ async def test_an_added_folder_is_found_and_its_skipped_files_explained(
         assert recall.store.info().digest == digest
 
 
-async def test_the_whole_path_of_a_skipped_file_is_read_whatever_its_name(own_store: Path, new: Path) -> None:
+async def test_the_full_path_of_a_skipped_file_is_readable(own_store: Path, new: Path) -> None:
     folder = new / "a folder[draft" / "with a very long name that no title of a dialog has room for"
     folder.mkdir(parents=True)
     (folder / "b].bin").write_bytes(b"\0")
@@ -214,7 +214,7 @@ async def test_the_whole_path_of_a_skipped_file_is_read_whatever_its_name(own_st
         assert "is a binary file" in told
 
 
-async def test_a_run_that_was_cancelled_goes_on_to_the_end(slow: Slow) -> None:
+async def test_a_cancelled_run_resumes_to_the_end(slow: Slow) -> None:
     async with workbench(slow.store) as bench:
         await bench.until(lambda now: now.store.info and "The store is empty" in bench.painted("results"))
         await started(bench, slow)
@@ -235,7 +235,7 @@ async def test_a_run_that_was_cancelled_goes_on_to_the_end(slow: Slow) -> None:
         await bench.until(lambda _: "Type words to search" in bench.painted("results"))
 
 
-async def test_ctrl_g_in_the_command_line_ends_an_add_that_runs_no_statement_just_then(slow: Slow) -> None:
+async def test_ctrl_g_cancels_an_add_in_the_command_line(slow: Slow) -> None:
     async with workbench(slow.store) as bench:
         await bench.until(lambda now: now.store.info)
         await bench.press("escape", "colon")
@@ -256,7 +256,7 @@ async def test_ctrl_g_in_the_command_line_ends_an_add_that_runs_no_statement_jus
         assert recall.store.info().documents < 60
 
 
-async def test_a_paused_run_stands_still_and_locks_nobody_out(slow: Slow, tmp_path: Path) -> None:
+async def test_a_paused_run_stops_and_locks_no_other_program(slow: Slow, tmp_path: Path) -> None:
     async with workbench(slow.store) as bench:
         await held(bench, slow)
         assert "PAUSED" in bench.painted("ingest")
@@ -279,7 +279,7 @@ async def test_a_paused_run_stands_still_and_locks_nobody_out(slow: Slow, tmp_pa
 
 
 @pytest.mark.slow
-async def test_one_run_at_a_time_and_nothing_else_meanwhile(slow: Slow, tmp_path: Path) -> None:
+async def test_only_one_run_or_task_runs_at_a_time(slow: Slow, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "one.txt").write_text("One more.\n", encoding="utf-8")
     async with workbench(slow.store) as bench:
@@ -318,7 +318,7 @@ async def test_one_run_at_a_time_and_nothing_else_meanwhile(slow: Slow, tmp_path
 
 
 @pytest.mark.slow
-async def test_a_lost_store_is_told_once_although_a_run_ends_behind_another_screen(
+async def test_a_lost_store_is_reported_once(
     slow: Slow, tmp_path: Path
 ) -> None:
     async with workbench(slow.store) as bench:
@@ -348,7 +348,7 @@ async def test_a_paused_run_can_be_cancelled(slow: Slow) -> None:
         await bench.until(lambda now: now.store.run and now.store.run.ended == "cancelled")
 
 
-async def test_the_workbench_can_be_left_while_a_run_is_paused(slow: Slow) -> None:
+async def test_the_workbench_quits_while_a_run_is_paused(slow: Slow) -> None:
     async with workbench(slow.store) as bench:
         await held(bench, slow)
         await bench.press("ctrl+q")
@@ -356,7 +356,7 @@ async def test_the_workbench_can_be_left_while_a_run_is_paused(slow: Slow) -> No
     assert bench.app.return_code == 0
 
 
-async def test_sync_reads_every_folder_and_watching_follows_them(own_store: Path, new: Path) -> None:
+async def test_sync_reads_every_folder_and_following_keeps_up(own_store: Path, new: Path) -> None:
     notes = own_store.parent / "notes"
     (notes / "new.txt").write_text("A wombat was here.\n", encoding="utf-8")
     (own_store.parent / "docs" / "files.md").unlink()
@@ -401,7 +401,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-async def test_a_locked_store_fails_a_sync_and_delays_a_watched_change(own_store: Path) -> None:
+async def test_a_locked_store_fails_a_sync_and_delays_changes(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.until(lambda now: now.store.info)
         await bench.press("escape", "7", "F")
@@ -431,7 +431,7 @@ async def test_a_locked_store_fails_a_sync_and_delays_a_watched_change(own_store
         assert not bench.session.store.is_behind
 
 
-async def test_a_store_without_folders_cannot_be_watched_and_says_so(tmp_path: Path) -> None:
+async def test_following_needs_a_folder(tmp_path: Path) -> None:
     Recall.init(str(tmp_path))
     async with workbench(tmp_path) as bench:
         await bench.until(lambda now: now.store.info)

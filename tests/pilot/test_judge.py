@@ -114,7 +114,7 @@ def messages(bench: Driver) -> list[str]:
     return [note.message for note in bench.app._notifications]
 
 
-async def test_grades_are_given_stored_measured_and_taken_back(own_store: Path) -> None:
+async def test_grades_are_stored_measured_and_undone(own_store: Path) -> None:
     async with workbench(own_store, size=SMALL) as bench:
         await open_results(bench)
         await bench.press("6", "2")
@@ -171,7 +171,7 @@ async def test_grades_are_given_stored_measured_and_taken_back(own_store: Path) 
 
 
 @pytest.mark.slow
-async def test_grades_are_those_of_the_words_of_a_question(own_store: Path) -> None:
+async def test_grades_belong_to_the_words_of_a_question(own_store: Path) -> None:
     async with workbench(own_store, size=SMALL) as bench:
         await open_results(bench)
         await bench.press("a")
@@ -197,7 +197,7 @@ async def test_grades_are_those_of_the_words_of_a_question(own_store: Path) -> N
 
 
 @pytest.mark.parametrize("width", [100, *(pytest.param(width, marks=pytest.mark.slow) for width in (120, 200))])
-async def test_the_line_below_says_how_to_begin_until_something_can_be_measured(own_store: Path, width: int) -> None:
+async def test_the_status_line_explains_the_first_step(own_store: Path, width: int) -> None:
     async with workbench(own_store, size=(width, 40)) as bench:
         await bench.until(lambda now: now.store.info)
         await bench.press("escape", "6")
@@ -216,7 +216,7 @@ async def test_the_line_below_says_how_to_begin_until_something_can_be_measured(
         assert "Y copies" in bench.painted("status")
 
 
-async def test_a_grade_that_cannot_be_stored_is_taken_back_and_said(own_store: Path) -> None:
+async def test_a_grade_that_cannot_be_stored_is_reverted(own_store: Path) -> None:
     with Recall.open(str(own_store)) as other:
         put(other.store, {"q1": "token budget"}, [])
     async with workbench(own_store, size=SMALL) as bench:
@@ -234,7 +234,7 @@ async def test_a_grade_that_cannot_be_stored_is_taken_back_and_said(own_store: P
 
 
 @pytest.mark.slow
-async def test_what_other_programs_grade_meanwhile_stays(own_store: Path) -> None:
+async def test_grades_of_other_programs_are_kept(own_store: Path) -> None:
     async with workbench(own_store, size=SMALL) as bench:
         await open_results(bench)
         path, second = (bench.session.results.hits[row].doc.path for row in range(2))
@@ -263,7 +263,7 @@ async def test_what_other_programs_grade_meanwhile_stays(own_store: Path) -> Non
         assert not any(message.startswith("Undone") for message in messages(bench))
 
 
-async def test_a_grade_goes_to_the_row_that_was_selected_when_the_store_changes(
+async def test_a_grade_goes_to_the_row_selected_at_the_key(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
@@ -296,7 +296,7 @@ async def test_a_grade_goes_to_the_row_that_was_selected_when_the_store_changes(
         assert [grade for *_, grade in judged(own_store)] == [3, 3]
 
 
-async def test_the_pane_says_how_to_begin_and_a_last_grade_is_kept(own_store: Path) -> None:
+async def test_the_pane_explains_the_start_and_keeps_a_last_grade(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await open_results(bench)
         during = bench.painted("judge").splitlines()
@@ -316,7 +316,7 @@ async def test_the_pane_says_how_to_begin_and_a_last_grade_is_kept(own_store: Pa
     assert judged(own_store) == {("q1", path, 3)}
 
 
-async def test_the_pane_lists_queries_with_their_measure_and_asks_one(judged_store: Path) -> None:
+async def test_the_pane_lists_measured_queries_and_runs_one(judged_store: Path) -> None:
     async with workbench(judged_store) as bench:
         await open_results(bench)
         await bench.press("6")
@@ -355,7 +355,7 @@ async def test_the_pane_lists_queries_with_their_measure_and_asks_one(judged_sto
 
 
 @pytest.mark.slow
-async def test_a_tall_pane_lists_what_the_query_misses_and_enter_asks_why(judged_store: Path) -> None:
+async def test_enter_explains_a_missed_document(judged_store: Path) -> None:
     async with workbench(judged_store) as bench:
         await open_results(bench)
         await bench.press("6")
@@ -382,7 +382,7 @@ async def test_a_tall_pane_lists_what_the_query_misses_and_enter_asks_why(judged
         assert bench.session.view == "whynot"
 
 
-async def test_moved_weights_are_measured_against_the_saved_ones(judged_store: Path, tmp_path: Path) -> None:
+async def test_changed_weights_are_measured_against_the_saved(judged_store: Path, tmp_path: Path) -> None:
     async with workbench(judged_store) as bench:
         await bench.ask("keep the manual in mind")
         await bench.press("escape", "6")
@@ -480,7 +480,7 @@ def much_judged(own_store: Path) -> Path:
     return own_store
 
 
-async def test_the_lists_are_gone_through_by_pages_and_to_their_ends(much_judged: Path) -> None:
+async def test_pages_and_ends_of_the_lists_are_reachable(much_judged: Path) -> None:
     async with workbench(much_judged) as bench:
         await bench.ask()
         await bench.press("escape", "6", "z")
@@ -531,7 +531,7 @@ def written_sets(folder: Path) -> dict[str, Callable[[], str]]:
     }
 
 
-async def test_judgements_are_imported_in_every_form_or_refused_with_a_reason(
+async def test_judgements_are_imported_or_refused_with_a_reason(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed = written_sets(tmp_path)
@@ -567,7 +567,7 @@ async def test_judgements_are_imported_in_every_form_or_refused_with_a_reason(
             assert row[1:] == ("docs/budget.md", 2), name
 
 
-async def test_what_is_exported_is_imported_again(own_judged_store: Path, tmp_path: Path) -> None:
+async def test_exports_can_be_imported(own_judged_store: Path, tmp_path: Path) -> None:
     before = judged(own_judged_store)
     assert (len(queries(own_judged_store)), len(before)) == (3, 7)
     async with workbench(own_judged_store, size=SMALL) as bench:
@@ -646,7 +646,7 @@ async def test_a_file_is_replaced_only_after_a_yes(judged_store: Path, tmp_path:
 @pytest.mark.parametrize(
     "size", [(80, 24), *(pytest.param(size, marks=pytest.mark.slow) for size in ((100, 30), (200, 60)))]
 )
-async def test_no_line_of_the_pane_is_wider_than_the_pane(judged_store: Path, size: tuple[int, int]) -> None:
+async def test_every_line_fits_the_pane(judged_store: Path, size: tuple[int, int]) -> None:
     async with workbench(judged_store, size=size) as bench:
         await open_results(bench)
         bench.app.become(weighing.set_share(bench.session, 0.55))

@@ -54,7 +54,7 @@ async def open_results(bench: Driver) -> None:
         *(pytest.param(keys, marks=pytest.mark.slow) for keys in (["ctrl+q"], ["escape", "A", "ctrl+q"])),
     ],
 )
-async def test_quitting_ends_with_zero_and_no_thread_is_left(shared_store: Path, keys: list[str]) -> None:
+async def test_quitting_exits_zero_and_leaves_no_thread(shared_store: Path, keys: list[str]) -> None:
     async with workbench(shared_store, is_own=True) as bench:
         await bench.ask()
 
@@ -71,7 +71,7 @@ async def _crash(app_seen: list[Workbench]) -> None:
         await bench.pilot.pause(0.2)
 
 
-async def test_a_defect_in_a_worker_ends_the_workbench_with_another_code() -> None:
+async def test_a_defect_in_a_worker_exits_with_another_code() -> None:
     seen: list[Workbench] = []
 
     with pytest.raises(ZeroDivisionError):
@@ -80,7 +80,7 @@ async def test_a_defect_in_a_worker_ends_the_workbench_with_another_code() -> No
     assert seen[0].return_code == 1
 
 
-async def test_an_error_of_the_store_is_shown_and_late_answers_change_nothing(shared_store: Path) -> None:
+async def test_a_store_error_is_shown_and_late_answers_ignored(shared_store: Path) -> None:
     async with workbench(shared_store, is_own=True) as bench:
         await bench.ask()
         error = StoreLocked("store_locked", "Another process is writing.", hint="try again")
@@ -106,7 +106,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("patient")
-async def test_grades_wait_for_whoever_writes_the_store_although_the_workbench_was_left(own_store: Path) -> None:
+async def test_grades_wait_for_a_locked_store_after_quitting(own_store: Path) -> None:
     async with workbench(own_store, is_own=True) as bench:
         await open_results(bench)
         lock = ExitStack()
@@ -122,7 +122,7 @@ async def test_grades_wait_for_whoever_writes_the_store_although_the_workbench_w
 
 
 @pytest.mark.usefixtures("patient")
-async def test_grades_that_could_not_be_written_after_leaving_are_told_and_end_with_another_code(
+async def test_unwritten_grades_are_reported_after_quitting(
     own_store: Path,
 ) -> None:
     with Recall.open(str(own_store)) as recall:
@@ -142,7 +142,7 @@ async def test_grades_that_could_not_be_written_after_leaving_are_told_and_end_w
     assert bench.code == 1
 
 
-async def test_a_failure_that_the_screen_has_told_is_not_told_again(own_store: Path) -> None:
+async def test_a_reported_failure_is_not_reported_again(own_store: Path) -> None:
     with Recall.open(str(own_store)) as recall:
         put(recall.store, {"q1": "token budget"}, [])
     async with workbench(own_store, is_own=True) as bench:
@@ -158,7 +158,7 @@ async def test_a_failure_that_the_screen_has_told_is_not_told_again(own_store: P
 
 
 @pytest.mark.slow
-async def test_leaving_ends_a_reembed_and_the_grades_behind_it_are_written(own_store: Path) -> None:
+async def test_quitting_stops_a_reembed_and_writes_later_grades(own_store: Path) -> None:
     with provider_server(768) as server:
         write_settings(own_store.parent / "recall.toml", {"embedding": "ollama", "embedding_url": server.url})
         Recall.trust(str(own_store), accept=True)

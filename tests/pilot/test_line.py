@@ -81,7 +81,7 @@ async def test_commands_run_as_typed_or_pasted(shared_store: Path) -> None:
         assert {hit.doc.path.split("/")[0] for hit in bench.session.results.hits.values()} == {"docs"}
 
 
-async def test_a_command_that_writes_changes_what_is_shown(own_store: Path) -> None:
+async def test_a_writing_command_updates_the_screen(own_store: Path) -> None:
     (own_store.parent / "more.txt").write_text("A chapter on zebras.\n", encoding="utf-8")
     async with workbench(own_store) as bench:
         await bench.ask("zebras")
@@ -98,7 +98,7 @@ async def test_a_command_that_writes_changes_what_is_shown(own_store: Path) -> N
         assert bench.session.context.budget_tokens == budget
 
 
-async def test_lines_are_remembered_and_completed(shared_store: Path) -> None:
+async def test_the_command_line_has_history_and_completion(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await open_line(bench)
         await run(bench, "stats")
@@ -115,7 +115,7 @@ async def test_lines_are_remembered_and_completed(shared_store: Path) -> None:
         assert (field.value, hint(bench)) == ("search tea --ex", "--exact --explain")
 
 
-async def test_leaving_does_not_wait_for_a_command(own_store: Path) -> None:
+async def test_quitting_does_not_wait_for_a_command(own_store: Path) -> None:
     for number in range(2_000 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 150):
         (own_store.parent / f"many{number}.txt").write_text(f"text {number} " * 50, encoding="utf-8")
     async with workbench(own_store) as bench:
@@ -127,7 +127,7 @@ async def test_leaving_does_not_wait_for_a_command(own_store: Path) -> None:
     assert "recall-command" not in [thread.name for thread in threading.enumerate()]
 
 
-async def test_the_workbench_has_words_of_its_own(shared_store: Path) -> None:
+async def test_the_workbench_has_its_own_verbs(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await open_line(bench)
         await bench.type("theme purple")
@@ -143,7 +143,7 @@ async def test_the_workbench_has_words_of_its_own(shared_store: Path) -> None:
     assert bench.app.return_code == 0
 
 
-async def test_a_filter_narrows_words_and_is_part_of_the_command(shared_store: Path) -> None:
+async def test_a_filter_narrows_words_and_joins_the_command(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("budget")
         everything = bench.session.results.answer.total  # type: ignore[union-attr]
@@ -182,7 +182,7 @@ async def test_a_filter_narrows_words_and_is_part_of_the_command(shared_store: P
         assert bench.app.screen is bench.app.bench  # a query in RQL has a filter of its own
 
 
-async def test_an_answer_is_remembered_with_what_made_it(shared_store: Path, state_home: Path) -> None:
+async def test_the_history_keeps_an_answer_with_its_settings(shared_store: Path, state_home: Path) -> None:
     query = "SELECT * FROM chunk USING lexical('budget'), semantic('budget') LIMIT 4"
     async with workbench(shared_store) as bench:
         await bench.ask("keep the manual in mind")
@@ -233,7 +233,7 @@ async def test_two_answers_are_compared(shared_store: Path, state_home: Path) ->
         await bench.until(lambda _: bench.app.bench.editor.text == "tea")
 
 
-async def test_the_line_fits_a_small_screen(shared_store: Path) -> None:
+async def test_the_command_line_fits_a_small_screen(shared_store: Path) -> None:
     async with workbench(shared_store, size=(80, 24)) as bench:
         await open_line(bench)
         for line, size in (("search budget", (80, 24)), ("search  budget", (60, 20))):

@@ -104,18 +104,18 @@ async def type_while_ingesting(store: Path, files: int, *, seconds: float, keys:
         assert app.bench.editor.text == text
 
 
-async def test_no_key_is_lost_while_files_are_ingested_and_the_run_ends(own_store: Path) -> None:
+async def test_no_key_is_lost_during_an_ingest(own_store: Path) -> None:
     await type_while_ingesting(own_store, 40, seconds=60, keys=60)
 
 
 @pytest.mark.slow
-async def test_no_key_is_lost_while_ten_thousand_files_are_ingested_and_the_run_ends(own_store: Path) -> None:
+async def test_no_key_is_lost_while_ingesting_ten_thousand_files(own_store: Path) -> None:
     await type_while_ingesting(own_store, 10_000, seconds=240)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("burst", [1, 5, 10])
-async def test_thirty_keys_within_a_second_cause_few_searches_and_the_last_text_is_answered(
+async def test_fast_typing_causes_few_searches_and_a_last_answer(
     shared_store: Path, burst: int
 ) -> None:
     text = (SENTENCE * 2)[:29] + "s"
@@ -133,7 +133,7 @@ async def test_thirty_keys_within_a_second_cause_few_searches_and_the_last_text_
         assert 1 <= len(texts) <= driver.session.query.question <= MOST_SEARCHES
 
 
-async def test_what_is_painted_belongs_to_the_newest_answered_question_and_no_event_goes_back(
+async def test_the_screen_never_goes_back_to_an_older_answer(
     shared_store: Path,
 ) -> None:
     questions = ["token budget", "cosine", "café", "file object", "household tea", "manual step", "rare token"]
@@ -150,7 +150,7 @@ async def test_what_is_painted_belongs_to_the_newest_answered_question_and_no_ev
 
 
 @pytest.mark.slow
-async def test_nothing_stale_is_painted_while_the_weight_moves_under_new_questions(shared_store: Path) -> None:
+async def test_no_stale_answer_is_drawn_while_the_weight_moves(shared_store: Path) -> None:
     async with watched(shared_store) as (app, driver):
         await driver.ask("token budget")
         for text in ("cosine", "file object", "token budget"):

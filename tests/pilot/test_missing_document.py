@@ -55,7 +55,7 @@ async def opened(bench: Driver) -> TargetScreen:
     return screen
 
 
-async def test_a_missing_document_is_named_by_an_ending_or_literally(named_store: Path) -> None:
+async def test_a_missing_document_is_named_by_ending_or_literally(named_store: Path) -> None:
     async with workbench(named_store) as bench:
         screen = await asked(bench)
         assert screen.query_one("#target").border_title == "Which document is missing?"
@@ -92,7 +92,7 @@ async def test_a_missing_document_is_named_by_an_ending_or_literally(named_store
         await bench.until(lambda now: now.results.sought == "docs/notes/budget.md")
 
 
-async def test_names_that_would_steer_the_terminal_are_neutralised_in_every_tab_as_in_the_results(
+async def test_hostile_names_are_neutralised_in_every_tab(
     tmp_path: Path,
 ) -> None:
     store = store_of(tmp_path, HOSTILE, "other.md", "a\n\x9bb/plan.md")

@@ -47,7 +47,7 @@ QUICK: tuple[View, ...] = ("ledger", "whynot")
 
 
 @pytest.mark.slow
-async def test_each_tab_of_explain_next_to_every_other_pane(shared_store: Path) -> None:
+async def test_narrow_screens_show_every_tab_of_explain(shared_store: Path) -> None:
     async with workbench(shared_store, size=(200, 60)) as bench:
         await bench.ask("keep the manual in mind")
         await bench.press("escape", "j", "M", "j", "4", "right", "p", "3")
@@ -61,7 +61,7 @@ async def test_each_tab_of_explain_next_to_every_other_pane(shared_store: Path) 
 
 
 @pytest.mark.slow
-async def test_the_judged_board_and_every_tab_of_the_store(own_store: Path) -> None:
+async def test_narrow_screens_show_the_board_and_the_store_views(own_store: Path) -> None:
     async with workbench(own_store, size=(200, 60)) as bench:
         await bench.ask()
         await bench.until(lambda now: judging.judged_queries(now) is not None)

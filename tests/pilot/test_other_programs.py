@@ -47,7 +47,7 @@ def fill(folder: Path, *texts: str) -> Path:
         return Path(recall.store.path)
 
 
-async def test_settings_that_someone_writes_apply_and_are_reported(own_store: Path) -> None:
+async def test_settings_written_by_others_apply_and_are_reported(own_store: Path) -> None:
     toml = own_store.parent / "recall.toml"
     async with workbench(own_store) as bench:
         await bench.ask()
@@ -86,7 +86,7 @@ async def test_settings_that_someone_writes_apply_and_are_reported(own_store: Pa
 
 
 @pytest.mark.slow
-async def test_the_settings_that_the_workbench_writes_are_no_news(own_store: Path) -> None:
+async def test_settings_written_by_the_workbench_are_not_reported(own_store: Path) -> None:
     async with workbench(own_store) as bench:
         await bench.ask()
         await bench.press("escape", "4", "right", "S")
@@ -99,7 +99,7 @@ async def test_the_settings_that_the_workbench_writes_are_no_news(own_store: Pat
 
 
 @pytest.mark.slow
-async def test_settings_that_are_saved_while_the_store_is_compacted_go_on_to_hold(
+async def test_settings_saved_during_a_compaction_still_apply(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compact, began, may_end = Recall.compact, threading.Event(), threading.Event()
@@ -130,7 +130,7 @@ async def test_settings_that_are_saved_while_the_store_is_compacted_go_on_to_hol
         assert not any("recall.toml has changed" in each.message for each in bench.app._notifications)
 
 
-async def test_another_store_of_the_same_generation_is_asked_at_once(tmp_path: Path) -> None:
+async def test_a_replaced_store_of_the_same_generation_is_asked(tmp_path: Path) -> None:
     place = fill(tmp_path / "one", "A token budget.", "Another budget of tokens.")
     other = fill(tmp_path / "two", "The token budget of a quokka.", "A quokka.", "Tea.")
     async with workbench(place) as bench:
@@ -153,7 +153,7 @@ async def test_another_store_of_the_same_generation_is_asked_at_once(tmp_path: P
         assert bench.app.is_running
 
 
-async def test_a_run_that_goes_on_in_a_store_that_was_moved_away_opens_no_second_screen(own_store: Path) -> None:
+async def test_a_run_in_a_moved_store_opens_no_second_screen(own_store: Path) -> None:
     away = own_store.with_name("away.db")
     async with workbench(own_store) as bench:
         await bench.ask()

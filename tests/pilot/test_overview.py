@@ -39,7 +39,7 @@ def figure_of(bench: Driver, name: str) -> str:
     return (re.findall(rf"{name} +(\S+(?: [KM]iB)?)", bench.painted("store")) or [""])[0]
 
 
-async def test_the_figures_follow_what_other_programs_write(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_figures_follow_writes_of_other_programs(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     with Recall.open(str(own_store)) as recall:
         recall.remove(["manual"])
@@ -61,7 +61,7 @@ async def test_the_figures_follow_what_other_programs_write(own_store: Path, mon
 
 
 @pytest.mark.slow
-async def test_the_checks_are_made_anew_after_another_program_wrote(
+async def test_checks_run_again_after_another_program_wrote(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
@@ -77,7 +77,7 @@ async def test_the_checks_are_made_anew_after_another_program_wrote(
         await bench.until(lambda _: "1 error" in bench.painted("store"))
 
 
-async def test_shares_of_the_file_and_of_vectors_are_true(shared_store: Path) -> None:
+async def test_the_shares_of_file_and_vectors_are_correct(shared_store: Path) -> None:
     async with workbench(shared_store, size=TALL) as bench:
         await opened(bench)
         await bench.until(lambda now: isinstance(overview(now), StoreOverview))

@@ -18,7 +18,7 @@ from tests.workbench_driver import Driver, workbench
 NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 
-async def test_digits_tab_and_escape_go_from_pane_to_pane(shared_store: Path) -> None:
+async def test_digits_tab_and_escape_move_between_panes(shared_store: Path) -> None:
     panes = ("query", "results", "explain", "weights", "context")
     async with workbench(shared_store) as bench:
         await bench.type("q2z")
@@ -48,7 +48,7 @@ async def test_digits_tab_and_escape_go_from_pane_to_pane(shared_store: Path) ->
         assert bench.session.pane == "results"
 
 
-async def test_zoom_and_focus_survive_a_screen_that_was_too_small(shared_store: Path) -> None:
+async def test_zoom_and_focus_survive_a_tiny_screen(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "3", "z")
@@ -101,7 +101,7 @@ async def test_a_narrow_screen_shows_explain_or_context_and_the_gauge(shared_sto
         assert "of 2,000 tokens" in bench.painted("status")
 
 
-async def test_a_screen_that_begins_too_small_waits_for_room(shared_store: Path) -> None:
+async def test_a_tiny_screen_waits_for_room(shared_store: Path) -> None:
     async with workbench(shared_store, size=(59, 24), is_own=True) as bench:
         assert "60×20" in bench.painted("small")
         assert not bench.app.bench.query_one("#body").display
@@ -147,7 +147,7 @@ async def copied(bench: Driver) -> list[str]:
     return shlex.split(bench.app.clipboard)
 
 
-async def test_the_copied_command_gives_the_rows_of_the_list(shared_store: Path) -> None:
+async def test_the_copied_command_gives_the_listed_rows(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         for text in ("SELECT * FROM chunk\nUSING lexical('budget') LIMIT 3 OFFSET 1", "it's a -- 'budget'"):
             await bench.press("escape", "1")

@@ -18,7 +18,7 @@ from tests.provider_server import provider_server
 from tests.workbench_driver import workbench
 
 
-async def test_results_follow_the_words_without_a_key_to_start_them(shared_store: Path) -> None:
+async def test_results_follow_the_words_without_a_key(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.type("token budget")
 
@@ -79,7 +79,7 @@ async def test_rows_stay_stale_until_the_text_is_repaired(shared_store: Path) ->
         assert not bench.app.bench.query_one("#notes").display
 
 
-async def test_messages_of_a_small_terminal_take_two_lines_at_most(shared_store: Path) -> None:
+async def test_messages_take_two_lines_in_a_small_terminal(shared_store: Path) -> None:
     async with workbench(shared_store, size=(80, 24)) as bench:
         notes = bench.app.bench.query_one("#notes")
         await bench.ask("budget zzyzx qqzzy xxyyx")
@@ -120,7 +120,7 @@ async def test_messages_of_a_small_terminal_take_two_lines_at_most(shared_store:
         await bench.until(lambda _: bench.app.bench.query_one("#query").size.height == 1)
 
 
-async def test_thirty_keys_in_a_burst_cost_few_searches_and_the_last_text_is_answered(shared_store: Path) -> None:
+async def test_a_burst_of_keys_causes_few_searches(shared_store: Path) -> None:
     text = "token budget memory of a file "[:30].strip()
     async with workbench(shared_store) as bench:
         await bench.until(lambda now: now.store.info)
@@ -141,7 +141,7 @@ async def test_a_changed_file_is_marked_in_its_row(own_store: Path) -> None:
         assert "(missing) src/pack.py" in bench.painted("results")
 
 
-async def test_what_is_typed_before_the_store_is_open_is_answered(shared_store: Path) -> None:
+async def test_text_typed_before_the_store_opens_is_answered(shared_store: Path) -> None:
     async with workbench(shared_store, is_own=True) as bench:
         bench.app.bench.editor.text = "token budget"
         query_handlers.run(bench.app)
@@ -151,7 +151,7 @@ async def test_what_is_typed_before_the_store_is_open_is_answered(shared_store: 
         assert "docs/budget.md:1 " in bench.painted("results")
 
 
-async def test_grades_and_removals_of_other_programs_show_in_the_rows(
+async def test_grades_and_removals_of_other_programs_appear(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
@@ -187,7 +187,7 @@ async def test_grades_and_removals_of_other_programs_show_in_the_rows(
         assert any("The store changed" in notice.message for notice in bench.app._notifications)
 
 
-async def test_a_question_that_takes_long_is_cancelled_by_key_and_asked_again(tmp_path: Path) -> None:
+async def test_a_long_question_is_cancelled_and_asked_again(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("the budget of a text", encoding="utf-8")
     with provider_server() as server:
         settings = (f"embedding_url={server.url}", "embedding_model=some-model")
@@ -216,7 +216,7 @@ async def test_a_question_that_takes_long_is_cancelled_by_key_and_asked_again(tm
             assert bench.session.results.answer.total == 1
 
 
-async def test_settings_that_wait_to_be_accepted_leave_the_words_and_say_so(own_store: Path) -> None:
+async def test_untrusted_settings_leave_the_lexical_signal_only(own_store: Path) -> None:
     with provider_server(768) as server:
         write_settings(own_store.parent / "recall.toml", {"embedding": "ollama", "embedding_url": server.url})
         async with workbench(own_store) as bench:

@@ -33,7 +33,7 @@ class Grows(App[None]):
         yield below
 
 
-async def test_at_rest_a_widget_has_been_told_its_last_size() -> None:
+async def test_widgets_know_their_last_size() -> None:
     app = Grows()
     async with app.run_test(size=(40, 10)) as pilot:
         await pilot.pause()
@@ -45,7 +45,7 @@ async def test_at_rest_a_widget_has_been_told_its_last_size() -> None:
                 assert app.query_one(Told).heights[-1] == height
 
 
-async def test_styles_that_were_kept_are_those_that_the_rules_give(shared_store: Path) -> None:
+async def test_cached_styles_match_the_rules(shared_store: Path) -> None:
     for _ in range(2):  # the second workbench has the styles of the first one
         async with workbench(shared_store, size=(80, 40)) as bench:
             await bench.ask()

@@ -24,7 +24,7 @@ def underlined(bench: Driver) -> list[str]:
     return [" ".join(part.text for part in strip if part.style and part.style.underline) for strip in strips]
 
 
-async def test_words_of_the_question_are_underlined_in_headings_and_in_names_that_are_titles(
+async def test_words_of_the_query_are_underlined_in_headings_and_titles(
     shared_store: Path,
 ) -> None:
     async with workbench(shared_store) as bench:
@@ -41,7 +41,7 @@ async def test_words_of_the_question_are_underlined_in_headings_and_in_names_tha
         assert dict(zip(places(bench), underlined(bench), strict=False))["notes/diary.txt:1"] == ""
 
 
-async def test_that_no_row_has_a_word_is_said_above_the_rows(shared_store: Path) -> None:
+async def test_a_caution_appears_if_no_row_has_a_word(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         for words, is_said in (("zzyzx", True), ("household budget", False)):
             await bench.ask(words)
@@ -104,7 +104,7 @@ async def test_keys_and_clicks_select_a_row_and_the_ledger_follows(shared_store:
         assert bench.session.results.selected == 0
 
 
-async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> None:
+async def test_the_last_row_is_fetched_when_visible(own_store: Path) -> None:
     many = own_store.parent / "many"
     many.mkdir()
     for number in range(150):
@@ -127,7 +127,7 @@ async def test_the_last_row_is_fetched_when_it_is_looked_at(own_store: Path) -> 
         assert f"3 Explain #{total}" in bench.painted("explain")
 
 
-async def test_no_name_and_no_text_of_a_file_reaches_the_terminal_as_a_command(own_store: Path) -> None:
+async def test_no_name_or_text_controls_the_terminal(own_store: Path) -> None:
     steering = own_store.parent / "notes" / "zebra\x1b[31m\u202e\nfdp.md"
     steering.write_text("Zebras \x1b]0;another title\x07 \x9b2J and\u2066 stripes.\n", encoding="utf-8")
     with Recall.open(str(own_store)) as recall:
@@ -149,7 +149,7 @@ async def test_no_name_and_no_text_of_a_file_reaches_the_terminal_as_a_command(o
     assert not {mark for mark in drawn if mark < " " or "\x7f" <= mark < "\xa0" or mark in "\u202e\u2066"}
 
 
-async def test_long_paths_are_told_apart_by_their_ends_in_every_list(own_store: Path) -> None:
+async def test_lists_show_the_ends_of_long_paths(own_store: Path) -> None:
     folder = own_store.parent / "a folder with a rather long name" / "and another one in it with a longer one"
     folder.mkdir(parents=True)
     for name in ("first.md", "second.md"):

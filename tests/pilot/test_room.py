@@ -76,7 +76,7 @@ def deep_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [60, 80])
-async def test_the_pointer_stands_on_the_path_that_enter_takes(deep_store: Path, width: int) -> None:
+async def test_the_pointer_is_on_the_path_for_enter(deep_store: Path, width: int) -> None:
     async with workbench(deep_store, size=(width, 40)) as bench:
         await ask_for_target(bench, "very number")
         await point_and_take(bench)
@@ -95,7 +95,7 @@ async def point_and_take(bench: Driver) -> None:
     await bench.until(lambda now: now.results.sought == f"{DEEP}/file number 2.md")
 
 
-async def test_a_list_of_paths_shows_their_ends_and_what_enter_takes(
+async def test_a_list_shows_path_ends_and_the_choice_of_enter(
     deep_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with workbench(deep_store, size=(120, 40)) as bench:
@@ -130,7 +130,7 @@ def edge(bench: Driver) -> str:
     return str(bench.app.screen.query_one("#target").border_subtitle)
 
 
-async def test_a_line_break_in_a_folder_makes_no_second_row_of_the_first_run(
+async def test_a_line_break_in_a_name_stays_on_one_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -152,7 +152,7 @@ async def test_a_line_break_in_a_folder_makes_no_second_row_of_the_first_run(
 @pytest.mark.parametrize(
     ("locale", "mark"), [pytest.param("C.UTF-8", UNICODE.cut, marks=pytest.mark.slow), ("C", ASCII.cut)]
 )
-async def test_a_line_that_is_too_long_for_its_list_ends_in_a_mark(
+async def test_a_cut_line_ends_in_a_mark(
     shared_store: Path, monkeypatch: pytest.MonkeyPatch, locale: str, mark: str
 ) -> None:
     monkeypatch.setenv("LC_ALL", locale)
@@ -190,7 +190,7 @@ async def test_questions_and_fields_show_their_keys(shared_store: Path, size: tu
         assert "y yes   n no" in plain_text(bench.app)
 
 
-async def test_of_a_long_query_that_was_interrupted_the_beginning_is_offered(shared_store: Path) -> None:
+async def test_a_long_interrupted_query_is_offered_by_its_start(shared_store: Path) -> None:
     query = " ".join(f"word{number}" for number in range(1000, 1150))
     keep_query(query, os.environ)
     async with workbench(shared_store, size=(80, 24)) as bench:
@@ -217,7 +217,7 @@ def seen_rows(bench: Driver) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("size", sizes("60x20", "80x24", "100x30", "120x40", "200x60", quick=("60x20", "120x40")))
-async def test_the_border_below_the_results_stops_where_a_pane_would_have_no_rows(
+async def test_the_lower_border_leaves_rows_in_every_pane(
     shared_store: Path, size: tuple[int, int]
 ) -> None:
     async with workbench(shared_store, size=size) as bench:
@@ -236,7 +236,7 @@ async def test_the_border_below_the_results_stops_where_a_pane_would_have_no_row
         assert seen_rows(bench)[1] >= 3
 
 
-async def test_a_border_that_is_remembered_leaves_rows_on_a_lower_screen(shared_store: Path) -> None:
+async def test_a_saved_border_leaves_rows_on_a_lower_screen(shared_store: Path) -> None:
     preferences.save(os.environ, Preferences(layouts={"normal-tall": PaneSizes(None, 85)}))
     async with workbench(shared_store, size=(120, 60)) as bench:
         await bench.until(lambda _: seen_rows(bench)[1] > 30)
@@ -250,7 +250,7 @@ async def test_a_border_that_is_remembered_leaves_rows_on_a_lower_screen(shared_
         await bench.until(lambda _: seen_rows(bench)[1] > 30)
 
 
-async def test_a_pane_that_was_zoomed_has_its_height_back(shared_store: Path) -> None:
+async def test_a_zoomed_pane_gets_its_height_back(shared_store: Path) -> None:
     preferences.save(os.environ, Preferences(layouts={"normal-tall": PaneSizes(None, 60)}))
     async with workbench(shared_store) as bench:
         await bench.until(lambda _: seen_rows(bench)[1] == 20)
@@ -262,7 +262,7 @@ async def test_a_pane_that_was_zoomed_has_its_height_back(shared_store: Path) ->
         await bench.until(lambda _: seen_rows(bench)[1] == 20)
 
 
-async def test_of_two_earlier_questions_the_older_one_is_before_whichever_is_marked_first(
+async def test_comparing_puts_the_older_question_first(
     shared_store: Path,
 ) -> None:
     place = history.place(os.environ)
@@ -286,7 +286,7 @@ async def test_of_two_earlier_questions_the_older_one_is_before_whichever_is_mar
 
 
 @pytest.mark.parametrize("width", [60, pytest.param(100, marks=pytest.mark.slow)])
-async def test_an_empty_store_says_whole_what_to_do(tmp_path: Path, width: int) -> None:
+async def test_an_empty_store_shows_its_full_hint(tmp_path: Path, width: int) -> None:
     Recall.init(str(tmp_path))
     async with workbench(tmp_path / "recall.db", size=(width, 30)) as bench:
         await bench.until(lambda _: "The store is empty." in bench.painted("results"))

@@ -12,12 +12,12 @@ from recall_tui.host import Host
 from tests.workbench_driver import CONSTANT, PASSING, RESET, is_settled, workbench
 
 
-def test_every_attribute_of_a_workbench_is_reset_or_constant() -> None:
+def test_every_attribute_is_reset_or_constant() -> None:
     assert vars(Workbench("a.db")).keys() - vars(App()).keys() == {*RESET, *CONSTANT}
     assert {name for name in vars(Host) if name in Host.__annotations__} == {*PASSING}
 
 
-async def test_a_shared_workbench_starts_as_a_new_one(shared_store: Path) -> None:
+async def test_a_shared_workbench_starts_fresh(shared_store: Path) -> None:
     async with workbench(shared_store, is_own=True) as bench:
         await bench.until(lambda now: now.store.info and is_settled(now))
         new = bench.session, bench.app.export_screenshot()
@@ -35,7 +35,7 @@ async def fail(store: Path) -> None:
         raise ZeroDivisionError
 
 
-async def test_a_failed_test_leaves_no_workbench_to_the_next(shared_store: Path) -> None:
+async def test_a_failed_test_leaves_no_workbench_behind(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         first = bench.app
     with pytest.raises(ZeroDivisionError):

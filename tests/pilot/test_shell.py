@@ -57,7 +57,7 @@ def kept(home: Path) -> dict[str, object]:
 # The keymap.
 
 
-async def test_the_keymap_decides_keys_footer_and_help(shared_store: Path, state_home: Path) -> None:
+async def test_the_keymap_sets_keys_footer_and_help(shared_store: Path, state_home: Path) -> None:
     keymap(state_home, '[keys]\nzoom = ["F6", "F12"]\nhelp = ["F1", "Alt+j"]\n')
     async with workbench(shared_store, size=(240, 40)) as bench:
         await bench.ask()
@@ -102,7 +102,7 @@ def test_escape_and_a_sign_in_one_read_are_two_keys() -> None:
         assert (pressed.key, pressed.character) == (alone.key, sign)
 
 
-def test_escape_a_character_and_an_arrow_in_one_read_are_three_keys() -> None:
+def test_escape_character_and_arrow_in_one_read_are_three_keys() -> None:
     for typed in ("4", "j", "G", "w", "/"):
         parser = XTermParser()
         read = [token for token in (*parser.feed(f"\x1b{typed}\x1b[C"), *parser.feed("")) if isinstance(token, Key)]
@@ -112,7 +112,7 @@ def test_escape_a_character_and_an_arrow_in_one_read_are_three_keys() -> None:
         assert (escape.key, pressed.character, arrow.key) == ("escape", typed, "right"), typed
 
 
-async def test_a_letter_with_two_verbs_is_reported_at_the_first_start(shared_store: Path, state_home: Path) -> None:
+async def test_a_letter_with_two_verbs_is_reported_at_first_start(shared_store: Path, state_home: Path) -> None:
     keymap(state_home, '[keys]\nsync = ["w"]\n')
     clash = "w is sync there, and why this in results, explain, context"
     heard = []
@@ -124,7 +124,7 @@ async def test_a_letter_with_two_verbs_is_reported_at_the_first_start(shared_sto
     assert heard == [True, False]
 
 
-async def test_faults_of_a_keymap_are_reported_and_the_table_applies(shared_store: Path, state_home: Path) -> None:
+async def test_faults_of_a_keymap_are_reported_and_ignored(shared_store: Path, state_home: Path) -> None:
     keymap(state_home, '[keys]\nzoom = ["^i"]\n' + "".join(f"nosuch{number} = []\n" for number in range(9)))
     async with workbench(shared_store, is_own=True) as bench:
         await bench.until(lambda _: list(bench.app._notifications))
@@ -142,7 +142,7 @@ async def test_faults_of_a_keymap_are_reported_and_the_table_applies(shared_stor
 # What a defect left.
 
 
-async def test_a_signal_while_the_query_is_offered_loses_neither_it_nor_what_is_typed(
+async def test_a_signal_keeps_the_offered_query_and_typed_text(
     shared_store: Path, state_home: Path
 ) -> None:
     write_private(state_home / "recall" / "interrupted-20250101-000000-1.rql", "token budget")
@@ -156,7 +156,7 @@ async def test_a_signal_while_the_query_is_offered_loses_neither_it_nor_what_is_
     assert {kept.query for kept in kept_queries(os.environ)} == {"token budget", "tea"}
 
 
-async def test_a_query_that_is_not_taken_up_is_gone_and_the_one_before_is_offered_next(
+async def test_a_declined_query_is_deleted_and_the_next_offered(
     shared_store: Path, state_home: Path
 ) -> None:
     folder = state_home / "recall"
@@ -175,7 +175,7 @@ async def test_a_query_that_is_not_taken_up_is_gone_and_the_one_before_is_offere
     assert kept_queries(os.environ) == []
 
 
-async def test_a_kept_query_is_offered_once_and_typed_ahead_keys_wait(shared_store: Path, state_home: Path) -> None:
+async def test_a_kept_query_is_offered_once_and_keys_wait(shared_store: Path, state_home: Path) -> None:
     keep_query("token budget", os.environ)
     ahead = [Key(letter, letter) for letter in "yny"] + [Key("escape", "\x1b"), Key("Y", "Y")]
     async with workbench(shared_store, is_own=True) as bench:
@@ -198,7 +198,7 @@ async def test_a_kept_query_is_offered_once_and_typed_ahead_keys_wait(shared_sto
         assert bench.app.bench.editor.text == ""
 
 
-async def test_typed_ahead_ctrl_q_leaves_all_the_same(shared_store: Path, state_home: Path) -> None:
+async def test_ctrl_q_typed_ahead_quits(shared_store: Path, state_home: Path) -> None:
     keep_query("token budget", os.environ)
     ahead = Key("ctrl+q", "\x11")
     async with workbench(shared_store, is_own=True) as bench:
@@ -231,7 +231,7 @@ async def test_a_chosen_theme_is_previewed_and_remembered(shared_store: Path, st
 
 
 @pytest.mark.slow
-async def test_two_workbenches_remember_what_was_chosen_in_either(shared_store: Path, state_home: Path) -> None:
+async def test_two_workbenches_save_their_preferences_together(shared_store: Path, state_home: Path) -> None:
     async with workbench(shared_store) as one, workbench(shared_store) as other:
         shell.take_theme(one.app, "light")
         await other.press("escape", "ctrl+left")
@@ -244,7 +244,7 @@ async def test_two_workbenches_remember_what_was_chosen_in_either(shared_store: 
     assert kept(state_home) == {"theme": "dark", "layouts": sizes}
 
 
-async def test_no_color_wins_over_a_remembered_theme(
+async def test_no_color_overrides_a_saved_theme(
     shared_store: Path, state_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_private(state_home / "recall" / "workbench.json", '{"theme": "light"}')
@@ -260,7 +260,7 @@ async def test_no_color_wins_over_a_remembered_theme(
 
 
 @pytest.mark.slow
-async def test_keys_move_the_borders_and_each_size_of_screen_remembers_its_own(
+async def test_keys_move_borders_for_each_screen_size(
     shared_store: Path, state_home: Path
 ) -> None:
     async with workbench(shared_store) as bench:
@@ -280,7 +280,7 @@ async def test_keys_move_the_borders_and_each_size_of_screen_remembers_its_own(
         await bench.until(lambda _: right.size.width == before[0])
 
 
-async def test_borders_move_by_key_and_mouse_and_are_remembered(shared_store: Path, state_home: Path) -> None:
+async def test_borders_move_by_key_and_mouse_and_are_saved(shared_store: Path, state_home: Path) -> None:
     async with workbench(shared_store) as bench:
         body, right = bench.app.bench.query_one("#body"), bench.app.bench.query_one("#right")
         explain = bench.app.bench.query_one("#explain")
@@ -316,7 +316,7 @@ async def test_borders_move_by_key_and_mouse_and_are_remembered(shared_store: Pa
 # Letters.
 
 
-async def test_a_letter_goes_to_its_pane_or_row(shared_store: Path) -> None:
+async def test_a_letter_jumps_to_its_pane_or_row(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("ctrl+o")
@@ -370,7 +370,7 @@ async def test_bars_keep_a_blank_at_the_right_edge(shared_store: Path) -> None:
                 assert [(line[-1], len(line)) for line in painted] == [(" ", size[0])] * 3, (size, key)
 
 
-async def test_clicks_in_bars_and_panes_do_what_they_name(shared_store: Path) -> None:
+async def test_clicks_in_bars_and_panes_run_their_action(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
         await click_text(bench, "status", "Y copies")
@@ -389,7 +389,7 @@ async def test_clicks_in_bars_and_panes_do_what_they_name(shared_store: Path) ->
             await bench.until(lambda now, pane=pane: now.pane == pane)
 
 
-async def test_tabs_and_budget_of_a_narrow_screen_can_be_clicked(shared_store: Path) -> None:
+async def test_tabs_and_budget_are_clickable_on_a_narrow_screen(shared_store: Path) -> None:
     async with workbench(shared_store, size=NARROW) as bench:
         await bench.until(lambda now: now.store.info and now.is_narrow)
         for pane in ("weights", "context", "judge", "store"):
@@ -419,7 +419,7 @@ async def test_the_wheel_scrolls_results_and_explain(shared_store: Path) -> None
 # Help, palette, pictures.
 
 
-async def test_help_begins_with_the_pane_in_front_scrolls_and_is_searched(shared_store: Path) -> None:
+async def test_help_starts_with_the_pane_scrolls_and_searches(shared_store: Path) -> None:
     async with workbench(shared_store, size=NARROW) as bench:
         await bench.press("escape", "4", "f1")
         await bench.until(lambda _: "In the weights pane" in bench.painted("keys"))
@@ -434,7 +434,7 @@ async def test_help_begins_with_the_pane_in_front_scrolls_and_is_searched(shared
         assert bench.app.screen is bench.app.bench
 
 
-async def test_the_palette_lists_what_is_possible_first(shared_store: Path) -> None:
+async def test_the_palette_lists_possible_actions_first(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.press("ctrl+p")
         await bench.until(lambda _: isinstance(bench.app.screen, CommandPalette))
@@ -510,7 +510,7 @@ async def test_the_screen_is_saved_as_picture_or_text(
 
 
 @pytest.mark.slow
-async def test_a_dialog_that_was_closed_leaves_nothing_behind(shared_store: Path) -> None:
+async def test_a_closed_dialog_leaves_nothing_behind(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.press("escape", "f1")
         await bench.until(lambda _: bench.app.screen.query("#keys"))
@@ -566,7 +566,7 @@ async def test_notices_are_short_and_failures_stay_longer(shared_store: Path) ->
         assert [note.message for note in bench.app._notifications] == ["Copied: recall stats"]
 
 
-async def test_the_smallest_terminal_has_room_for_hits_and_every_pane(shared_store: Path) -> None:
+async def test_the_smallest_terminal_shows_hits_and_every_pane(shared_store: Path) -> None:
     async with workbench(shared_store, size=(60, 20)) as bench:
         await bench.ask()
         for pane in "34568" if NIGHTLY else "38":
@@ -581,7 +581,7 @@ async def test_the_smallest_terminal_has_room_for_hits_and_every_pane(shared_sto
             await bench.until(lambda now: not now.zoomed)
 
 
-async def test_notices_and_the_palette_are_ascii_where_the_locale_is(
+async def test_notices_and_palette_follow_an_ascii_locale(
     shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LC_ALL", "C")

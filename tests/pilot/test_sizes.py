@@ -17,7 +17,7 @@ BEFORE, NOW = Size(80, 24), Size(120, 40)
 MOST = 10
 
 
-async def test_two_sizes_that_meet_in_a_screen_end_with_the_present_one(
+async def test_the_last_of_two_sizes_wins(
     shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with workbench(shared_store, size=NOW) as bench:
@@ -33,7 +33,7 @@ async def test_two_sizes_that_meet_in_a_screen_end_with_the_present_one(
         assert screen.size == NOW
 
 
-async def test_every_screen_takes_the_present_size(shared_store: Path) -> None:
+async def test_every_screen_takes_the_current_size(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         for kind in _kinds(Screen):
             if kind.__module__.startswith("recall_tui"):

@@ -195,7 +195,7 @@ async def wander(store: Path, seed: int, *, steps: float = inf, seconds: float =
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-async def test_random_keys_clicks_and_sizes(own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_random_input_causes_no_defect(own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     await wander(own_store, seed=7, steps=6 * STEPS, every=STEPS)
@@ -205,7 +205,7 @@ async def test_random_keys_clicks_and_sizes(own_store: Path, tmp_path: Path, mon
 
 @pytest.mark.slow
 @pytest.mark.timeout(3 * 3600)
-async def test_two_hours_of_random_keys_clicks_and_sizes(
+async def test_two_hours_of_random_input_cause_no_defect(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

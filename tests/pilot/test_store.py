@@ -79,7 +79,7 @@ def break_counts(store: Path) -> None:
     db.close()
 
 
-async def test_figures_and_views_are_those_of_their_commands(shared_store: Path) -> None:
+async def test_figures_and_views_match_their_commands(shared_store: Path) -> None:
     with Recall.open(str(shared_store)) as recall:
         stats = recall.stats(sizes=True)["store"]
     async with workbench(shared_store, size=(120, 60)) as bench:
@@ -131,7 +131,7 @@ async def test_figures_and_views_are_those_of_their_commands(shared_store: Path)
     assert all(row["doc"]["path"].startswith("docs/") for row in rows)
 
 
-async def test_checks_wait_for_no_query_and_titles_turn_views(shared_store: Path) -> None:
+async def test_checks_run_beside_queries_and_titles_switch_views(shared_store: Path) -> None:
     async with workbench(shared_store, size=(120, 76)) as bench:
         await bench.ask()
         bench.app.bench.editor.text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
@@ -158,7 +158,7 @@ async def test_checks_wait_for_no_query_and_titles_turn_views(shared_store: Path
         assert any("▶" in line and CHECKS[-1] in line for line in bench.painted("store").splitlines())
 
 
-async def test_enter_filters_by_a_folder_a_file_or_a_tag(own_store: Path) -> None:
+async def test_enter_filters_by_folder_file_or_tag(own_store: Path) -> None:
     folder = own_store.parent / "zoo"
     folder.mkdir()
     (folder / "quokka.txt").write_text("The token of a quokka.\n", encoding="utf-8")
@@ -234,7 +234,7 @@ async def test_fixes_of_checks_run_after_a_yes(own_store: Path) -> None:
         await bench.until(lambda _: "Enter run" in bench.painted("footer"))
 
 
-async def test_enter_on_an_embedder_embeds_again_or_says_why_not(own_store: Path) -> None:
+async def test_enter_reembeds_with_an_embedder_or_explains(own_store: Path) -> None:
     async with workbench(own_store, size=(120, 60)) as bench:
         await opened(bench, "right", "right")
         await bench.until(lambda _: "in use" in bench.painted("store"))
@@ -279,7 +279,7 @@ def title_of(bench: Driver) -> str:
 
 
 @pytest.mark.slow
-async def test_without_unicode_a_check_is_called_ok_once(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_ascii_check_says_ok_once(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
     async with workbench(shared_store, size=(120, 60), is_own=True) as bench:
         await checked(bench)
@@ -305,7 +305,7 @@ def asked(bench: Driver) -> str:
     return "\n".join(str(line.render()) for line in bench.app.screen.query(Static))
 
 
-async def test_documents_leave_the_store_after_a_yes(own_store: Path) -> None:
+async def test_documents_are_removed_after_a_yes(own_store: Path) -> None:
     left = 37
     removed = [
         ("docs/scoring.md", 1, ["1 document leaves the store", "  docs/scoring.md"]),
@@ -372,7 +372,7 @@ async def test_documents_leave_the_store_after_a_yes(own_store: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_removed_source_is_told_and_forgotten(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_removed_source_is_forgotten(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(own_store.parent)
     async with workbench(own_store) as bench:
         await named(bench, "docs")
@@ -385,7 +385,7 @@ async def test_a_removed_source_is_told_and_forgotten(own_store: Path, monkeypat
         assert "docs" not in recall.stats()["store"]["roots"]
 
 
-async def test_names_count_from_the_folder_of_the_start(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_names_are_relative_to_the_start_folder(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (own_store.parent / "docs" / "manual").mkdir()
     monkeypatch.chdir(own_store.parent / "docs")
     async with workbench(own_store, is_own=True) as bench:
@@ -423,7 +423,7 @@ def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 @pytest.mark.slow
-async def test_who_types_on_when_the_question_appears_removes_nothing_and_has_typed_it(
+async def test_typing_on_at_a_question_removes_nothing(
     own_store: Path, may_look: threading.Event
 ) -> None:
     text = "why yesterday yields, they say, may vary"
@@ -452,7 +452,7 @@ async def test_who_types_on_when_the_question_appears_removes_nothing_and_has_ty
 
 
 @pytest.mark.parametrize("text", mostly_nightly(["supply and 60 yards", "a", "Why?"], "Why?"))
-async def test_who_begins_a_word_after_a_rest_has_typed_it_and_is_asked_still(
+async def test_a_word_typed_at_a_question_answers_nothing(
     own_store: Path, may_look: threading.Event, text: str
 ) -> None:
     async with workbench(own_store) as bench:
@@ -474,7 +474,7 @@ async def test_who_begins_a_word_after_a_rest_has_typed_it_and_is_asked_still(
         assert bench.session.store.tasks_done == 0
 
 
-async def test_a_store_of_an_earlier_version_says_that_it_was_brought_up_to_date(tmp_path: Path) -> None:
+async def test_an_upgraded_store_reports_its_upgrade(tmp_path: Path) -> None:
     store = tmp_path / "recall.db"
     store.write_bytes(gzip.decompress((GOLDEN / "schema-2.db.gz").read_bytes()))
     async with workbench(store) as bench:

@@ -21,7 +21,7 @@ async def two_tabs(bench: Driver) -> None:
     await bench.answered("tea")
 
 
-async def test_a_tab_keeps_its_text_its_filter_and_its_undo(shared_store: Path) -> None:
+async def test_a_tab_keeps_its_text_filter_and_undo(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await two_tabs(bench)
         assert (bench.session.pane, bench.session.query.filter) == ("query", "")
@@ -54,7 +54,7 @@ async def test_a_tab_keeps_its_text_its_filter_and_its_undo(shared_store: Path) 
         assert "▶" not in bench.painted("query").splitlines()[0]
 
 
-async def test_u_with_control_clears_the_query_and_z_with_control_brings_it_back(shared_store: Path) -> None:
+async def test_ctrl_u_clears_the_query_and_ctrl_z_restores_it(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("SELECT *\nFROM chunk")
         await bench.press("escape", "ctrl+u")

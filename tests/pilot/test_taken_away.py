@@ -52,7 +52,7 @@ async def analysed(bench: Driver) -> None:
 @pytest.mark.parametrize(
     "taken", [purge, *(pytest.param(each, marks=pytest.mark.slow) for each in (remove, purge_some, edit))]
 )
-async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
+async def test_a_lost_store_leaves_every_analysis_recoverable(
     own_store: Path, monkeypatch: pytest.MonkeyPatch, taken: Callable[[Recall, Path], None]
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 3600.0)
@@ -86,7 +86,7 @@ async def test_whatever_is_looked_into_then_the_workbench_stays_and_asks_again(
 
 
 @pytest.mark.slow
-async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
+async def test_the_workbench_survives_the_loss_of_its_folder(
     own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started_in = tmp_path / "started"
@@ -109,7 +109,7 @@ async def test_without_the_folder_that_it_was_started_in_the_workbench_goes_on(
 
 
 @pytest.mark.slow
-async def test_a_store_that_was_moved_away_and_back_is_followed_and_graded(
+async def test_a_store_moved_away_and_back_works_again(
     own_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)

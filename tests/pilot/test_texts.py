@@ -23,7 +23,7 @@ def said(bench: Driver) -> str:
     return [notification.message for notification in bench.app._notifications][-1]
 
 
-async def test_answered_queries_are_remembered_when_left_or_run(shared_store: Path, state_home: Path) -> None:
+async def test_the_history_keeps_settled_queries(shared_store: Path, state_home: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("token")
         await bench.ask("token budget")
@@ -48,7 +48,7 @@ async def test_answered_queries_are_remembered_when_left_or_run(shared_store: Pa
     assert remembered(state_home) == [RQL, "cosine", "token budget"]
 
 
-async def test_an_earlier_query_is_found_by_its_words_and_asked_again(shared_store: Path, state_home: Path) -> None:
+async def test_an_earlier_query_is_found_by_words_and_run(shared_store: Path, state_home: Path) -> None:
     for text in (RQL, "cosine", "household tea"):
         history.append(state_home / "recall" / "history.jsonl", history.PastQuestion(text))
     async with workbench(shared_store) as bench:
@@ -84,7 +84,7 @@ async def taken(bench: Driver, *keys: str) -> None:
     )
 
 
-async def test_enter_takes_an_entry_with_its_filter_and_settings_and_u_takes_all_of_it_back(
+async def test_enter_loads_a_whole_entry_and_u_undoes_it(
     shared_store: Path, state_home: Path
 ) -> None:
     history.append(state_home / "recall" / "history.jsonl", PAST)
@@ -114,7 +114,7 @@ async def test_enter_takes_an_entry_with_its_filter_and_settings_and_u_takes_all
         assert bench.app.bench.editor.text == PAST.text
 
 
-async def test_f5_takes_the_text_of_an_entry_alone(shared_store: Path, state_home: Path) -> None:
+async def test_f5_loads_only_the_text_of_an_entry(shared_store: Path, state_home: Path) -> None:
     history.append(state_home / "recall" / "history.jsonl", PAST)
     async with workbench(shared_store) as bench:
         await bench.ask("cosine")
@@ -127,7 +127,7 @@ async def test_f5_takes_the_text_of_an_entry_alone(shared_store: Path, state_hom
         assert asked_with(bench) == (PAST.text, "", settings, None)
 
 
-async def test_settings_that_are_not_known_are_told_and_left_out(shared_store: Path, state_home: Path) -> None:
+async def test_unknown_settings_are_reported_and_ignored(shared_store: Path, state_home: Path) -> None:
     strange = PAST._replace(filter="", settings=("fusion=rrf", "k1=2", "normalize=softmax", "k=many"))
     history.append(state_home / "recall" / "history.jsonl", strange)
     async with workbench(shared_store) as bench:
@@ -139,7 +139,7 @@ async def test_settings_that_are_not_known_are_told_and_left_out(shared_store: P
 
 
 @pytest.mark.slow
-async def test_what_was_asked_for_in_rows_is_remembered_too(shared_store: Path, state_home: Path) -> None:
+async def test_the_history_keeps_the_number_of_rows(shared_store: Path, state_home: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask()
         await bench.press("escape", "4", *in_form("k", "left"), *in_form("k", "left"), "f5")
@@ -150,7 +150,7 @@ async def test_what_was_asked_for_in_rows_is_remembered_too(shared_store: Path, 
         assert newest.settings == (f"k={bench.session.weights.k}",) != ("k=None",)
 
 
-async def test_the_list_says_what_enter_takes_and_what_f5(shared_store: Path, state_home: Path) -> None:
+async def test_the_history_lists_its_keys(shared_store: Path, state_home: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.press("ctrl+r")
         assert "history is empty" in said(bench)
@@ -167,7 +167,7 @@ async def test_the_list_says_what_enter_takes_and_what_f5(shared_store: Path, st
             await bench.press("escape")
 
 
-async def test_arrows_choose_an_earlier_query_and_escape_takes_none(shared_store: Path, state_home: Path) -> None:
+async def test_arrows_choose_an_earlier_query_and_escape_cancels(shared_store: Path, state_home: Path) -> None:
     for text in ("first", "second", "third"):
         history.append(state_home / "recall" / "history.jsonl", history.PastQuestion(text))
     async with workbench(shared_store) as bench:
@@ -180,7 +180,7 @@ async def test_arrows_choose_an_earlier_query_and_escape_takes_none(shared_store
         assert not isinstance(bench.app.screen, HistoryScreen)
 
 
-async def test_a_history_that_cannot_be_written_is_said_once(shared_store: Path, state_home: Path) -> None:
+async def test_a_history_that_cannot_be_written_is_reported_once(shared_store: Path, state_home: Path) -> None:
     (state_home / "recall").write_text("a file in the way", encoding="utf-8")
     async with workbench(shared_store) as bench:
         await bench.ask("token budget")
@@ -267,7 +267,7 @@ async def test_a_query_is_saved_and_loaded_by_key(
         assert (tmp_path / "mine.rql").read_text(encoding="utf-8") == f"{RQL}\n"
 
 
-async def test_an_editor_that_cannot_be_started_says_why(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_editor_that_fails_to_start_is_reported(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with workbench(shared_store) as bench:
         await bench.type("token")
         monkeypatch.setenv("EDITOR", "no-such-editor")

@@ -158,7 +158,7 @@ async def test_each_key_of_one_read_waits_for_the_one_before(
     await together(shared_store, BURSTS[name].keys, shown(BURSTS[name]))
 
 
-async def test_a_key_waits_for_what_those_before_it_have_led_to_however_long_that_takes(
+async def test_a_key_waits_for_the_effects_of_earlier_keys(
     shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entered = LineScreen.on_input_submitted
@@ -188,7 +188,7 @@ KEYS = (
     [*(pytest.param(begun, marks=pytest.mark.slow) for begun in ((), tuple(RQL), FILTER)), LINE],
     ids=["words", "rql", "filter", "line"],
 )
-async def test_any_keys_of_one_read_do_what_they_do_one_by_one(
+async def test_keys_in_one_read_act_as_if_typed_separately(
     shared_store: Path, fresh: Callable[[], None], begun: tuple[str, ...]
 ) -> None:
     keys = (*begun, *random.Random(str(begun)).choices(KEYS, k=25))
@@ -199,7 +199,7 @@ async def test_any_keys_of_one_read_do_what_they_do_one_by_one(
     await together(shared_store, keys, expected)
 
 
-async def test_a_click_comes_between_the_keys_that_it_was_made_between(shared_store: Path) -> None:
+async def test_a_click_keeps_its_place_between_keys(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await bench.ask("tea")
         bench.app.bench.editor.move_cursor((0, 0))

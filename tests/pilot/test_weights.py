@@ -140,7 +140,7 @@ async def test_a_held_key_loses_no_step(shared_store: Path, presses: int) -> Non
         assert round(share(current(bench.session)), 2) == round(0.1 + presses / 100, 2)
 
 
-async def test_left_and_right_change_the_chosen_setting_and_the_rows(shared_store: Path) -> None:
+async def test_left_and_right_change_the_chosen_setting(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
         await bench.until(lambda now: now.weights.chart)
@@ -198,7 +198,7 @@ async def test_left_and_right_change_the_chosen_setting_and_the_rows(shared_stor
         await bench.until(lambda _: "min_score" in bench.painted("board"))
 
 
-async def test_moved_rows_say_how_far_and_are_compared_with_the_saved(shared_store: Path) -> None:
+async def test_moved_rows_show_their_change_and_their_saved_rank(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench, "keep the manual in mind")
         saved, packed = names(bench), bench.session.context.packed
@@ -248,7 +248,7 @@ def names(bench: Driver) -> list[str]:
     return [hit.chunk.id for _, hit in sorted(bench.session.results.hits.items()) if hit.chunk]
 
 
-async def test_fewer_rows_are_asked_for_and_listed_and_packed(shared_store: Path) -> None:
+async def test_fewer_rows_apply_to_list_and_context(shared_store: Path) -> None:
     async with workbench(shared_store, size=SMALL) as bench:
         await weigh(bench, "keep the manual in mind")
         bench.app.become(
@@ -345,7 +345,7 @@ async def test_the_zoomed_board_draws_ranks_and_the_chosen_setting(shared_store:
 LEXICAL_AND_SEMANTIC = "USING lexical('budget'), semantic('budget')"
 
 
-async def test_a_key_that_can_do_nothing_says_why(shared_store: Path) -> None:
+async def test_a_key_without_effect_explains(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await weigh(bench)
 
@@ -435,7 +435,7 @@ async def test_saving_asks_and_asks_again_if_the_file_changed(own_store: Path) -
         assert load(toml) == saved
 
 
-async def test_the_copied_command_gives_the_rows_of_the_moved_weights(shared_store: Path) -> None:
+async def test_the_copied_command_gives_rows_of_changed_weights(shared_store: Path) -> None:
     words = "keep the manual in mind"
     cases: list[tuple[str, Tweaks, int | None]] = [
         (words, {"fusion": "rrf", "rrf_k": 80, "sparse_recall": False, "min_score": 0.05}, None),
@@ -466,7 +466,7 @@ def ran_as_json(typed: list[str]) -> dict[str, Any]:
     return dict(json.loads(out.getvalue()))
 
 
-async def test_another_pool_is_searched_again_and_a_moved_weight_is_not(
+async def test_only_another_pool_is_searched_again(
     shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched: list[int] = []
@@ -499,7 +499,7 @@ async def test_another_pool_is_searched_again_and_a_moved_weight_is_not(
         await bench.until(lambda _: "500000" in bench.painted("board"))
 
 
-async def test_the_slider_moves_while_its_ranking_is_still_being_made(
+async def test_the_slider_moves_before_its_ranking_is_done(
     shared_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with workbench(shared_store, size=SMALL) as bench:
@@ -532,7 +532,7 @@ def judged_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
-async def test_grades_mark_name_and_offer_the_best_weight(judged_store: Path) -> None:
+async def test_grades_give_the_best_weight(judged_store: Path) -> None:
     async with workbench(judged_store, size=(200, 60)) as bench:
         await weigh(bench, "keep the manual in mind")
         await bench.until(lambda now: (curve := curve_of(now)) and curve.steps)
@@ -571,7 +571,7 @@ async def test_grades_mark_name_and_offer_the_best_weight(judged_store: Path) ->
         assert "95 % 0." in shown
 
 
-async def test_the_curve_is_that_of_the_question_its_filter_and_its_command(judged_store: Path) -> None:
+async def test_the_curve_belongs_to_the_question_and_its_filter(judged_store: Path) -> None:
     words = "keep the manual in mind"
     async with workbench(judged_store) as bench:
         await weigh(bench, words)
@@ -623,7 +623,7 @@ def measure_line(bench: Driver) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, (100, 30)])
-async def test_a_short_board_has_its_figures_whole_and_the_ranks_that_have_room(
+async def test_a_short_board_shows_full_figures_first(
     judged_store: Path, size: tuple[int, int]
 ) -> None:
     async with workbench(judged_store, size=size) as bench:
@@ -644,7 +644,7 @@ async def test_a_short_board_has_its_figures_whole_and_the_ranks_that_have_room(
     assert any("▲" in row and "●" in row and "semantic" in row for row in rows)
 
 
-async def test_a_first_grade_brings_the_curve_of_one_judged_query(own_store: Path, tmp_path: Path) -> None:
+async def test_a_first_grade_adds_the_curve_of_a_query(own_store: Path, tmp_path: Path) -> None:
     async with workbench(own_store) as bench:
         await weigh(bench, "household tea")
 
@@ -665,7 +665,7 @@ def grade_one(recall: Recall, folder: Path) -> str:
     return "judged"
 
 
-async def test_targets_are_met_by_a_key_or_named_as_unmet(shared_store: Path) -> None:
+async def test_targets_are_met_by_a_key_or_reported(shared_store: Path) -> None:
     page = "SELECT * FROM chunk USING lexical('manual'), semantic('keep the manual in mind') LIMIT 5 OFFSET 5"
     async with workbench(shared_store) as bench:
         await weigh(bench, page)
@@ -705,7 +705,7 @@ async def test_targets_are_met_by_a_key_or_named_as_unmet(shared_store: Path) ->
         assert "no weight meets" in " ".join(bench.painted("board").split())
 
 
-async def test_moved_settings_become_a_query_with_the_same_rows(shared_store: Path) -> None:
+async def test_changed_settings_become_a_query_with_the_same_rows(shared_store: Path) -> None:
     text = "SELECT * FROM chunk -- all\nUSING lexical('budget'), semantic('tea')"
     async with workbench(shared_store, size=SMALL) as bench:
         await weigh(bench, text)
@@ -749,7 +749,7 @@ def server(tmp_path: Path) -> Iterator[ProviderServer]:
         running.gate.set()
 
 
-async def test_a_question_that_fails_after_a_weight_was_moved_says_why(
+async def test_a_failure_after_a_changed_weight_is_explained(
     tmp_path: Path, server: ProviderServer
 ) -> None:
     async with workbench(tmp_path / "recall.db", size=SMALL) as bench:

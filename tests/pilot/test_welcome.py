@@ -77,7 +77,7 @@ async def made(bench: Driver) -> None:
     await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.info)
 
 
-async def test_without_a_store_folders_are_offered_and_completed(texts: Path) -> None:
+async def test_the_first_run_offers_and_completes_folders(texts: Path) -> None:
     documents = texts.parent.parent / "Documents"
     documents.mkdir()
     (documents / "a.md").write_text("text\n", encoding="utf-8")
@@ -119,7 +119,7 @@ async def test_without_a_store_folders_are_offered_and_completed(texts: Path) ->
         assert sorted(path.name for path in texts.parent.iterdir()) == ["texts"], "nothing is made"
 
 
-async def test_embedders_are_described_and_make_nothing_unasked(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_embedders_are_described_and_not_loaded(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "not a real one")
     async with workbench(None) as bench:
         await welcomed(bench)
@@ -159,7 +159,7 @@ async def test_embedders_are_described_and_make_nothing_unasked(texts: Path, mon
     assert sorted(path.name for path in texts.parent.iterdir()) == ["texts"], "nothing is made"
 
 
-async def test_a_named_folder_becomes_a_store_that_answers_with_the_cursor_in_the_query(texts: Path) -> None:
+async def test_a_named_folder_becomes_a_searchable_store(texts: Path) -> None:
     async with workbench(None) as bench:
         await welcomed(bench)
         await bench.type("texts")
@@ -176,7 +176,7 @@ async def test_a_named_folder_becomes_a_store_that_answers_with_the_cursor_in_th
         assert recall.store.embedder().startswith("hash-")
 
 
-async def test_a_folder_with_a_tilde_in_front_of_its_name_becomes_a_store(texts: Path) -> None:
+async def test_a_folder_named_with_a_tilde_becomes_a_store(texts: Path) -> None:
     texts.rename("~old")
     async with workbench(None) as bench:
         await welcomed(bench)
@@ -191,7 +191,7 @@ async def test_a_folder_with_a_tilde_in_front_of_its_name_becomes_a_store(texts:
         )
 
 
-async def test_without_a_store_nothing_in_the_palette_keeps_a_new_one_from_opening(texts: Path) -> None:
+async def test_no_palette_action_blocks_a_new_store(texts: Path) -> None:
     async with workbench(None) as bench:
         await welcomed(bench)
         for words in PALETTE if NIGHTLY else PALETTE[:1]:
@@ -213,7 +213,7 @@ async def test_without_a_store_nothing_in_the_palette_keeps_a_new_one_from_openi
         await bench.ask("quokka")
 
 
-async def test_a_click_on_the_last_line_makes_the_store(texts: Path) -> None:
+async def test_clicking_the_last_line_creates_the_store(texts: Path) -> None:
     async with workbench(None, size=(80, 24)) as bench:
         await welcomed(bench)
         await bench.pilot.click("#embedders", offset=(6, 0))
@@ -227,7 +227,7 @@ async def test_a_click_on_the_last_line_makes_the_store(texts: Path) -> None:
         assert bench.session.store.info.documents == 1
 
 
-async def test_a_store_that_cannot_be_made_says_why_and_keeps_what_was_chosen(empty_folder: Path) -> None:
+async def test_a_failed_creation_explains_and_keeps_the_choices(empty_folder: Path) -> None:
     (empty_folder / "one.txt").write_text("text\n", encoding="utf-8")
     (empty_folder / "recall.toml").write_text('embedding = "sentence-transformers"\n', encoding="utf-8")
     async with workbench(None) as bench:
@@ -241,7 +241,7 @@ async def test_a_store_that_cannot_be_made_says_why_and_keeps_what_was_chosen(em
         assert not (empty_folder / "recall.db").exists()
 
 
-async def test_a_database_named_on_the_command_line_is_made_under_its_name(empty_folder: Path) -> None:
+async def test_a_named_database_is_created_under_its_name(empty_folder: Path) -> None:
     (empty_folder / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
     async with workbench("notes/mine.db") as bench:
         await welcomed(bench)
@@ -253,7 +253,7 @@ async def test_a_database_named_on_the_command_line_is_made_under_its_name(empty
     assert (empty_folder / "notes" / "mine.db").exists()
 
 
-async def test_a_folder_with_a_dot_in_its_name_gets_a_store_inside_it(texts: Path) -> None:
+async def test_a_folder_name_with_a_dot_is_a_folder(texts: Path) -> None:
     folder = texts.rename(texts.parent / "docs.v2")
     async with workbench("docs.v2") as bench:
         await welcomed(bench)
@@ -266,7 +266,7 @@ async def test_a_folder_with_a_dot_in_its_name_gets_a_store_inside_it(texts: Pat
         assert recall.stats()["store"]["documents"] == 1
 
 
-async def test_the_folder_of_a_store_that_was_named_is_the_first_one_and_the_one_that_is_added(texts: Path) -> None:
+async def test_the_folder_of_a_named_store_is_the_default(texts: Path) -> None:
     (texts.parent / "other").mkdir()
     (texts.parent / "other" / "private.txt").write_text("Nobody named this.\n", encoding="utf-8")
     async with workbench("texts") as bench:
@@ -283,7 +283,7 @@ async def test_the_folder_of_a_store_that_was_named_is_the_first_one_and_the_one
         assert bench.session.store.info.documents == 1
 
 
-async def test_a_named_store_whose_folder_is_not_there_is_not_filled_from_another_one(texts: Path) -> None:
+async def test_a_named_store_without_its_folder_is_not_filled(texts: Path) -> None:
     async with workbench("elsewhere") as bench:
         await welcomed(bench)
         await bench.press("enter")
@@ -293,7 +293,7 @@ async def test_a_named_store_whose_folder_is_not_there_is_not_filled_from_anothe
         assert not (texts.parent / "elsewhere").exists()
 
 
-async def test_a_named_database_is_made_under_its_name_beside_the_settings_of_another(empty_folder: Path) -> None:
+async def test_a_named_database_ignores_the_name_in_old_settings(empty_folder: Path) -> None:
     (empty_folder / "kept").mkdir()
     settings = empty_folder / "kept" / "recall.toml"
     settings.write_text('store_path = "recall.db"\nembedding = "hash"\n', encoding="utf-8")
@@ -313,7 +313,7 @@ async def test_a_named_database_is_made_under_its_name_beside_the_settings_of_an
     assert settings.read_bytes() == before
 
 
-async def test_settings_that_are_there_already_are_announced_and_kept(texts: Path) -> None:
+async def test_existing_settings_are_announced_and_kept(texts: Path) -> None:
     (texts.parent / "recall.toml").write_text('embedding = "hash"\n', encoding="utf-8")
     async with workbench(None) as bench:
         await welcomed(bench)
@@ -327,7 +327,7 @@ async def test_settings_that_are_there_already_are_announced_and_kept(texts: Pat
         assert bench.session.store.info.embedder.startswith("hash-")
 
 
-async def test_a_file_that_is_no_store_is_named_and_r_tries_again(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_store_can_be_retried(tmp_path: Path) -> None:
     good = build_store(tmp_path / "good")
     wrong = tmp_path / "recall.db"
     wrong.write_text("This is not a database, whatever its name says. " * 50, encoding="utf-8")
@@ -347,7 +347,7 @@ async def test_a_file_that_is_no_store_is_named_and_r_tries_again(tmp_path: Path
         await bench.ask("quokka")
 
 
-async def test_a_store_that_is_taken_away_is_missed_and_r_finds_it_again(tmp_path: Path) -> None:
+async def test_a_removed_store_is_reported_and_r_reopens_it(tmp_path: Path) -> None:
     store = build_store(tmp_path / "kept")
     aside = tmp_path / "aside.db"
     async with workbench(store) as bench:
@@ -390,7 +390,7 @@ async def test_a_store_that_is_taken_away_is_missed_and_r_finds_it_again(tmp_pat
     assert bench.app.return_code == 0
 
 
-async def test_what_has_been_begun_in_vain_leaves_nothing_on_the_shell(texts: Path) -> None:
+async def test_unfinished_work_prints_nothing_to_the_shell(texts: Path) -> None:
     async with workbench(None, is_own=True) as bench:
         await welcomed(bench)
         with warnings.catch_warnings(record=True) as caught:

@@ -44,7 +44,7 @@ def embedders(bench: Driver) -> list[str]:
     return [str(option.prompt) for option in found.options]
 
 
-async def test_keys_embedders_and_their_words_are_seen_at_every_size() -> None:
+async def test_keys_and_embedders_are_visible_at_every_size() -> None:
     async with workbench("notes", size=LEAST) as bench:
         await welcomed(bench)
         for size in SIZES:
@@ -60,7 +60,7 @@ async def test_keys_embedders_and_their_words_are_seen_at_every_size() -> None:
             assert [row.split()[4] for row in rows if UNICODE.pointer in row] == ["local"], size
 
 
-async def test_every_embedder_is_a_row_under_its_heading_and_the_pointer_cuts_none() -> None:
+async def test_every_embedder_row_fits_below_its_heading() -> None:
     async with workbench(None, size=LEAST) as bench:
         await welcomed(bench)
         await bench.press("tab")
@@ -99,7 +99,7 @@ async def test_rows_are_drawn_again_for_another_width() -> None:
         assert chosen.chosen_embedder["name"] == "minilm"
 
 
-async def test_what_cannot_be_seen_at_once_is_reached_with_the_keys_in_sight() -> None:
+async def test_hidden_lines_are_reachable_with_visible_keys() -> None:
     error = StoreError("no_store", f"There is no recall.toml in {'/a-long-way' * 30} or above.", hint="recall init")
     async with workbench("notes", size=LEAST) as bench:
         await welcomed(bench)
@@ -113,7 +113,7 @@ async def test_what_cannot_be_seen_at_once_is_reached_with_the_keys_in_sight() -
         assert any("^q quits" in row for row in seen(bench))
 
 
-async def test_where_there_is_no_room_one_line_says_so_and_nothing_is_done_unseen(project: Path) -> None:
+async def test_a_tiny_screen_shows_one_line_and_ignores_keys(project: Path) -> None:
     async with workbench(None, size=(55, 18)) as bench:
         await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen) and bench.app.screen.chosen_embedder)
         for size in ((55, 18), (59, 20), (60, 19)):
@@ -131,7 +131,7 @@ async def test_where_there_is_no_room_one_line_says_so_and_nothing_is_done_unsee
             assert bench.session.store.run is None, size
 
 
-async def test_without_room_the_reason_why_a_store_cannot_be_opened_waits_too(tmp_path: Path) -> None:
+async def test_a_tiny_screen_hides_the_reason_too(tmp_path: Path) -> None:
     wrong = tmp_path / "recall.db"
     wrong.write_text("This is not a database, whatever its name says. " * 50, encoding="utf-8")
     async with workbench(wrong, size=(55, 18)) as bench:
@@ -151,14 +151,14 @@ async def test_without_room_the_reason_why_a_store_cannot_be_opened_waits_too(tm
         pytest.param("notes", "notes/recall.db.", marks=pytest.mark.slow),
     ],
 )
-async def test_the_file_that_will_be_made_is_named(store: str | None, told: str) -> None:
+async def test_the_new_file_is_named(store: str | None, told: str) -> None:
     async with workbench(store) as bench:
         await welcomed(bench)
 
         assert bench.painted("offer").endswith(f"you add, here {told}")
 
 
-async def test_where_settings_are_kept_they_name_the_file(project: Path) -> None:
+async def test_existing_settings_name_the_file(project: Path) -> None:
     (project / "recall.toml").write_text('embedding = "hash"\nstore_path = "kb.db"\n', encoding="utf-8")
     async with workbench(None, size=LEAST) as bench:
         await welcomed(bench)

@@ -75,7 +75,7 @@ async def light_from_now_on(bench: Driver) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_asked_yet(store: Path, picture: Picture) -> None:
+def test_no_query_yet(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.until(lambda now: now.store.info)
         await bench.press("escape", "5")
@@ -95,7 +95,7 @@ def test_in_the_light_theme(light: None, store: Path, picture: Picture, steps: S
 
 
 @pytest.mark.slow
-def test_the_chosen_row_after_the_theme_was_changed(store: Path, picture: Picture) -> None:
+def test_the_chosen_row_after_a_change_of_theme(store: Path, picture: Picture) -> None:
     assert picture(light_from_now_on, (120, 40))
 
 

@@ -144,12 +144,12 @@ def test_why_not(store: Path, picture: Picture, size: tuple[int, int]) -> None:
 
 
 @pytest.mark.slow
-def test_the_stage_that_fails_is_opened(store: Path, picture: Picture) -> None:
+def test_the_failing_stage_is_open(store: Path, picture: Picture) -> None:
     assert picture(filtered_out, (120, 40))
 
 
 @pytest.mark.slow
-def test_what_would_bring_a_row_above_the_limit(store: Path, picture: Picture) -> None:
+def test_fixes_for_a_row_beyond_the_limit(store: Path, picture: Picture) -> None:
     assert picture(below_the_limit, (120, 40))
 
 
@@ -165,7 +165,7 @@ def test_two_hits_compared(store: Path, picture: Picture, size: tuple[int, int])
     assert picture(compared, size)
 
 
-def test_the_prompt_for_what_is_missed(store: Path, picture: Picture) -> None:
+def test_the_prompt_for_a_missing_document(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask()
         await bench.press("escape", "m")

@@ -108,7 +108,7 @@ def ledgers(screen: Screen) -> Iterator[Box]:
     return (box for box in screen.boxes if re.match(r"3\b.*▶Ledger", box.title))
 
 
-def test_the_signals_of_every_ledger_sum_to_its_total_and_the_leaves_to_their_signal() -> None:
+def test_signals_sum_to_the_total_and_leaves_to_their_signal() -> None:
     def about(screen: Screen) -> int:
         looks = 0
         for box in ledgers(screen):
@@ -126,7 +126,7 @@ def test_the_signals_of_every_ledger_sum_to_its_total_and_the_leaves_to_their_si
     checked(about, 30)
 
 
-def test_the_shares_of_every_ledger_are_a_hundred_percent() -> None:
+def test_shares_of_every_ledger_sum_to_100_percent() -> None:
     def about(screen: Screen) -> int:
         looks = 0
         for box in ledgers(screen):
@@ -140,7 +140,7 @@ def test_the_shares_of_every_ledger_are_a_hundred_percent() -> None:
     checked(about, 30)
 
 
-def test_the_total_of_every_ledger_is_the_score_of_its_row() -> None:
+def test_the_total_of_every_ledger_is_its_score() -> None:
     def about(screen: Screen) -> int:
         looks = 0
         for box in ledgers(screen):
@@ -155,7 +155,7 @@ def test_the_total_of_every_ledger_is_the_score_of_its_row() -> None:
     checked(about, 20)
 
 
-def test_two_rows_that_are_compared_differ_by_what_their_signals_do() -> None:
+def test_compared_rows_differ_by_their_signals() -> None:
     def about(screen: Screen) -> int:
         looks = 0
         for box in screen.boxes:
@@ -204,7 +204,7 @@ def chunks(screen: Screen) -> int | None:
     return whole(said.group(1)) if said else None
 
 
-def test_ranks_are_consecutive_and_no_score_is_above_the_one_before() -> None:
+def test_ranks_are_consecutive_and_scores_descend() -> None:
     def about(screen: Screen) -> int:
         listed = rows(screen)
         for one, other in pairwise(listed):
@@ -215,7 +215,7 @@ def test_ranks_are_consecutive_and_no_score_is_above_the_one_before() -> None:
     checked(about, 60)
 
 
-def test_what_the_results_say_of_their_number_agrees_with_the_store_and_the_rows() -> None:
+def test_the_number_of_results_matches_the_store() -> None:
     def about(screen: Screen) -> int:
         said, box = sizes(screen), screen.pane("2 Results")
         if said is None or box is None:
@@ -233,7 +233,7 @@ def test_what_the_results_say_of_their_number_agrees_with_the_store_and_the_rows
     checked(about, 60)
 
 
-def test_the_sentence_of_a_row_counts_the_chunks_that_the_header_and_the_ledger_count() -> None:
+def test_the_sentence_and_the_ledger_agree_on_counts() -> None:
     def about(screen: Screen) -> int:
         looks = 0
         for box in ledgers(screen):
@@ -254,7 +254,7 @@ def test_the_sentence_of_a_row_counts_the_chunks_that_the_header_and_the_ledger_
 # The context.
 
 
-def test_the_blocks_the_headers_and_what_is_free_are_the_budget() -> None:
+def test_blocks_headers_and_free_space_sum_to_the_budget() -> None:
     def about(screen: Screen) -> int:
         box = screen.pane("5 Context")
         said = re.match(r"5 Context +([\d,]+) of ([\d,]+) tokens", box.title) if box else None
@@ -305,7 +305,7 @@ def test_the_status_line_has_the_tokens_of_the_context() -> None:
 # The other panes.
 
 
-def test_the_mean_of_the_judged_queries_is_that_of_their_figures() -> None:
+def test_the_mean_of_the_queries_is_their_average() -> None:
     def about(screen: Screen) -> int:
         box = screen.pane("6 Judge")
         if box is None:
@@ -325,7 +325,7 @@ def test_the_mean_of_the_judged_queries_is_that_of_their_figures() -> None:
     checked(about, 5)
 
 
-def test_the_sizes_in_the_store_sum_to_its_file_and_to_a_hundred_percent() -> None:
+def test_the_sizes_sum_to_the_file_and_100_percent() -> None:
     def about(screen: Screen) -> int:
         box = screen.pane("8 Store")
         text = "\n".join(box.lines) if box else ""
@@ -342,7 +342,7 @@ def test_the_sizes_in_the_store_sum_to_its_file_and_to_a_hundred_percent() -> No
     checked(about, 2)
 
 
-def test_what_the_steps_of_a_funnel_remove_is_missing_below_them() -> None:
+def test_rows_removed_by_a_step_are_missing_below() -> None:
     def about(screen: Screen) -> int:
         box = next((box for box in screen.boxes if re.match(r"3\b.*▶Funnel", box.title)), None)
         if box is None:

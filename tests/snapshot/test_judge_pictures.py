@@ -66,7 +66,7 @@ async def graded(bench: Driver) -> None:
 
 
 @SIZES
-def test_moved_weights_against_the_saved_ones(judged_store: Path, picture: Picture, size: tuple[int, int]) -> None:
+def test_changed_weights_against_the_saved_ones(judged_store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(measured, size)
 
 
@@ -82,7 +82,7 @@ def test_grades_in_the_list(store: Path, picture: Picture, size: tuple[int, int]
     assert picture(graded, size)
 
 
-def test_nothing_is_judged(store: Path, picture: Picture) -> None:
+def test_no_judgements(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask()
         await bench.press("escape", "6")
@@ -92,7 +92,7 @@ def test_nothing_is_judged(store: Path, picture: Picture) -> None:
 
 
 @pytest.mark.slow
-def test_files_to_import_are_asked_for(store: Path, picture: Picture) -> None:
+def test_the_prompt_for_an_import(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask()
         await bench.press("escape", "6")
@@ -114,7 +114,7 @@ def test_no_judged_query_has_a_relevant_document(store: Path, picture: Picture) 
 
 
 @pytest.mark.parametrize("size", [SMALL, (120, 40)], ids=["80x24", "120x40"])
-def test_a_board_that_is_being_measured(judged_store: Path, picture: Picture, size: tuple[int, int]) -> None:
+def test_a_board_being_measured(judged_store: Path, picture: Picture, size: tuple[int, int]) -> None:
     """The measuring is drawn as it would be half way: a real one ends when it likes."""
 
     async def steps(bench: Driver) -> None:
@@ -129,7 +129,7 @@ def test_a_board_that_is_being_measured(judged_store: Path, picture: Picture, si
 
 
 @pytest.mark.slow
-def test_files_to_export_to_are_asked_for(judged_store: Path, picture: Picture) -> None:
+def test_the_prompt_for_an_export(judged_store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await measured(bench)
         await bench.press("E")
@@ -139,7 +139,7 @@ def test_files_to_export_to_are_asked_for(judged_store: Path, picture: Picture) 
 
 
 @pytest.mark.slow
-def test_a_file_that_is_there_is_not_replaced_unasked(judged_store: Path, picture: Picture) -> None:
+def test_an_existing_file_is_not_replaced_without_a_question(judged_store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         Path("dev.qrels").write_text("", encoding="utf-8")
         await measured(bench)

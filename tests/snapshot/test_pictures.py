@@ -78,7 +78,7 @@ def test_results_ledger_and_context(store: Path, picture: Picture, size: tuple[i
 
 
 @pytest.mark.parametrize("size", [SMALL, (120, 40)], ids=["80x24", "120x40"])
-def test_nothing_is_asked_yet(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+def test_no_query_yet(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     async def steps(bench: Driver) -> None:
         await bench.until(lambda now: now.store.info)
 
@@ -95,7 +95,7 @@ def test_an_empty_store_says_how_to_fill_it(home: Path, picture: Picture) -> Non
 
 
 @pytest.mark.slow
-def test_a_first_answer_on_its_way(store: Path, picture: Picture) -> None:
+def test_a_first_answer_being_searched(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.until(lambda now: now.store.info and is_settled(now))
         await waits(bench, "token budget")
@@ -103,7 +103,7 @@ def test_a_first_answer_on_its_way(store: Path, picture: Picture) -> None:
     assert picture(steps, (120, 40), is_answered=False)
 
 
-def test_an_answer_that_takes_long_can_be_cancelled(store: Path, picture: Picture) -> None:
+def test_a_slow_answer_can_be_cancelled(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.until(lambda now: now.store.info and is_settled(now))
         await waits(bench, "token budget")
@@ -114,7 +114,7 @@ def test_an_answer_that_takes_long_can_be_cancelled(store: Path, picture: Pictur
     assert picture(steps, (120, 40), is_answered=False)
 
 
-def test_the_rows_before_stay_while_the_next_answer_is_on_its_way(store: Path, picture: Picture) -> None:
+def test_old_rows_stay_until_the_next_answer(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await second_result(bench)
         await bench.until(is_settled)
@@ -164,11 +164,11 @@ def test_a_small_budget_leaves_most_out(store: Path, picture: Picture, size: tup
 
 
 @SIZES
-def test_weights_that_were_moved(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+def test_changed_weights(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(moved_weights, size)
 
 
-def test_nothing_to_weigh(store: Path, picture: Picture) -> None:
+def test_no_weights_to_tune(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask("SELECT * FROM chunk USING lexical('budget') LIMIT 5")
         await bench.press("escape", "4")
@@ -176,7 +176,7 @@ def test_nothing_to_weigh(store: Path, picture: Picture) -> None:
     assert picture(steps, (120, 40))
 
 
-def test_weights_are_written_after_a_question(store: Path, picture: Picture) -> None:
+def test_weights_are_saved_after_a_question(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await moved_weights(bench)
         await bench.press("S")
@@ -189,11 +189,11 @@ def test_a_query_in_colours(store: Path, picture: Picture) -> None:
     assert picture(coloured_query, (120, 40))
 
 
-def test_values_of_the_store_are_offered(store: Path, picture: Picture) -> None:
+def test_completions_from_the_store(store: Path, picture: Picture) -> None:
     assert picture(offered_values, (120, 40))
 
 
-def test_an_earlier_query_is_looked_for(store: Path, picture: Picture) -> None:
+def test_the_search_for_an_earlier_query(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         for text in ("token budget", "SELECT *\nFROM chunk\nLIMIT 3", "household tea"):
             await bench.ask(text)
@@ -252,7 +252,7 @@ def test_a_finished_ingest_lists_what_it_skipped(store: Path, picture: Picture) 
     assert picture(steps, (120, 40))
 
 
-def test_a_terminal_that_is_too_small(store: Path, picture: Picture) -> None:
+def test_a_tiny_terminal(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await bench.until(lambda now: now.store.info)
 

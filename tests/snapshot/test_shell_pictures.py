@@ -91,7 +91,7 @@ def test_letters_to_jump_by(store: Path, picture: Picture, size: tuple[int, int]
     assert picture(steps, size)
 
 
-def test_what_moved_between_two_answers(home: Path, store: Path, picture: Picture) -> None:
+def test_the_changes_between_two_answers(home: Path, store: Path, picture: Picture) -> None:
     path = home / "state" / "recall" / "history.jsonl"
     rows = [KeptRow(name, f"docs/{name}.md:1-9") for name in ("budget", "scoring", "files", "packing")]
     history.append(path, PastQuestion("token budget", digest="3f2a91c0ffee", top=tuple(rows[:3])))
@@ -183,16 +183,16 @@ def test_the_palette(store: Path, picture: Picture, size: tuple[int, int]) -> No
 
 @SMALL_AND_MIDDLE
 @pytest.mark.slow
-def test_keys_that_have_a_word(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+def test_keys_that_match_a_word(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(keys, size)
 
 
-def test_an_answer_that_will_not_do(store: Path, picture: Picture) -> None:
+def test_an_invalid_answer(store: Path, picture: Picture) -> None:
     assert picture(wrong_answer, (80, 24))
 
 
 @pytest.mark.slow
-def test_a_command_line_before_anything_is_typed(store: Path, picture: Picture) -> None:
+def test_an_empty_command_line(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await second_result(bench)
         await bench.press("colon")

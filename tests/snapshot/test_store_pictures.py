@@ -133,7 +133,7 @@ def test_the_first_run_without_colour(at_home: Path, picture: Picture, monkeypat
     assert picture(first_run, (80, 24))
 
 
-def test_a_store_that_is_locked(store: Path, picture: Picture) -> None:
+def test_a_locked_store(store: Path, picture: Picture) -> None:
     error = StoreLocked("store_locked", "/home/you/recall.db is locked by another process.", hint="wait, or end it")
 
     async def steps(bench: Driver) -> None:
@@ -144,7 +144,7 @@ def test_a_store_that_is_locked(store: Path, picture: Picture) -> None:
 
 
 @pytest.mark.slow
-def test_a_store_that_another_program_made(store: Path, picture: Picture) -> None:
+def test_a_store_of_another_program(store: Path, picture: Picture) -> None:
     """Where no other store can be made in its place, the reason and the command are all there is."""
     error = StoreError("not_a_store", "/home/you/recall.db is no store of Recall.", hint="recall init other.db")
 
@@ -170,7 +170,7 @@ def test_the_first_run_in_a_locale_without_unicode(
 
 
 @pytest.mark.slow
-def test_nothing_was_read_yet(store: Path, picture: Picture) -> None:
+def test_no_ingest_yet(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await opened(bench, "7")
         await bench.until(lambda _: "Sources" in bench.painted("ingest"))
@@ -180,7 +180,7 @@ def test_nothing_was_read_yet(store: Path, picture: Picture) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["done", "failed"])
-def test_the_strip_of_a_run_that_is_over(store: Path, picture: Picture, name: str) -> None:
+def test_the_strip_of_a_finished_run(store: Path, picture: Picture, name: str) -> None:
     async def steps(bench: Driver) -> None:
         await bench.ask()
         await bench.press("escape")
@@ -192,7 +192,7 @@ def test_the_strip_of_a_run_that_is_over(store: Path, picture: Picture, name: st
 
 
 @SIZES
-def test_a_run_in_the_opened_pane(store: Path, picture: Picture, size: tuple[int, int]) -> None:
+def test_a_run_in_the_open_pane(store: Path, picture: Picture, size: tuple[int, int]) -> None:
     assert picture(lambda bench: ingest_pane(bench, RUNS["running"]), size)
 
 
@@ -231,7 +231,7 @@ def test_the_checks(store: Path, picture: Picture, size: tuple[int, int]) -> Non
 
 
 @pytest.mark.slow
-def test_the_checks_have_the_whole_screen(store: Path, picture: Picture) -> None:
+def test_the_checks_fill_the_screen(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await checks(bench)
         await bench.press("z")
@@ -249,7 +249,7 @@ def test_the_embedders(store: Path, picture: Picture, size: tuple[int, int]) -> 
     assert picture(steps, size)
 
 
-def test_a_reembed_under_way(store: Path, picture: Picture) -> None:
+def test_a_running_reembed(store: Path, picture: Picture) -> None:
     async def steps(bench: Driver) -> None:
         await opened(bench, "8", "right", "right")
         await bench.until(lambda _: "local" in bench.painted("store"))

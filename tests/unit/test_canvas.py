@@ -5,7 +5,7 @@ from __future__ import annotations
 from recall_tui.widgets.draw import ASCII, UNICODE, Canvas
 
 
-def test_dots_become_braille_and_those_outside_are_left_out() -> None:
+def test_dots_become_braille_and_outside_dots_are_dropped() -> None:
     canvas = Canvas(2, 1)
 
     canvas.dot(0, 0)
@@ -16,7 +16,7 @@ def test_dots_become_braille_and_those_outside_are_left_out() -> None:
     assert canvas.lines(UNICODE) == ["⠁⢸"]
 
 
-def test_without_unicode_strokes_stand_for_the_dots() -> None:
+def test_ascii_strokes_replace_the_dots() -> None:
     canvas = Canvas(4, 1)
 
     canvas.upright(0, 0, 3)

@@ -35,7 +35,7 @@ def pool_of(values: list[tuple[int | None, int | None]]) -> Pool:
 
 @pytest.mark.parametrize("fusion", ["weighted", "rrf"])
 @given(values=VALUES, hundredths=some.integers(0, 100))
-def test_the_chart_has_the_order_of_the_ranking_between_its_break_points(
+def test_the_chart_orders_match_the_ranking(
     fusion: str, values: list[tuple[int | None, int | None]], hundredths: int
 ) -> None:
     pool, weight = pool_of(values), Fraction(hundredths, 100)
@@ -48,7 +48,7 @@ def test_the_chart_has_the_order_of_the_ranking_between_its_break_points(
 
 
 @given(values=VALUES, hundredths=some.integers(0, 100))
-def test_the_gauge_spans_the_weights_that_keep_the_order_and_those_that_keep_the_set(
+def test_the_gauge_spans_weights_of_stable_order_and_set(
     values: list[tuple[int | None, int | None]], hundredths: int
 ) -> None:
     weight = Fraction(hundredths, 100)
@@ -64,7 +64,7 @@ def test_the_gauge_spans_the_weights_that_keep_the_order_and_those_that_keep_the
 
 
 @given(values=VALUES, columns=some.integers(1, 40))
-def test_what_is_drawn_is_the_order_in_the_middle_of_each_column(
+def test_the_drawing_uses_the_middle_of_each_column(
     values: list[tuple[int | None, int | None]], columns: int
 ) -> None:
     chart = chart_of(pool_of(values), Config())
@@ -109,7 +109,7 @@ def test_stability_names_the_rows_and_the_axis() -> None:
     hundredths=some.integers(0, 100),
     limit=some.integers(1, 12),
 )
-def test_explain_says_of_stability_what_the_chart_says(
+def test_explain_and_the_chart_agree_on_stability(
     values: list[tuple[int | None, int | None]], numbers: list[int], hundredths: int, limit: int
 ) -> None:
     config = Config(bm25_weight=round(1 - hundredths / 100, 2), vector_weight=hundredths / 100)
@@ -131,7 +131,7 @@ def test_explain_says_of_stability_what_the_chart_says(
     assert stability(view["k"], order, members, UNICODE, fragile=view["fragile"]) == sentences(chart, weight)
 
 
-def test_where_rows_are_few_the_first_ranks_have_one_each() -> None:
+def test_few_rows_go_to_the_first_ranks() -> None:
     chart = chart_of(pool_of([(9, 1), (8, 2), (7, 3), (6, 4)]), Config())
 
     drawn = [line.plain for line in rank_lines(chart, Fraction(0), (), (12, 3), UNICODE)]
@@ -139,7 +139,7 @@ def test_where_rows_are_few_the_first_ranks_have_one_each() -> None:
     assert [line[:2] for line in drawn] == ["1 ", "2 ", "3 "]
 
 
-def test_a_rank_that_one_of_the_first_takes_over_goes_on_where_rows_are_fewer_than_ranks() -> None:
+def test_a_line_continues_when_rows_are_fewer_than_ranks() -> None:
     chart = chart_of(crossing(), Config())
 
     (drawn,) = rank_lines(chart, Fraction(1, 5), (), (12, 1), ASCII)
@@ -148,7 +148,7 @@ def test_a_rank_that_one_of_the_first_takes_over_goes_on_where_rows_are_fewer_th
     assert " " not in drawn.plain[2:]
 
 
-def test_lines_that_cross_change_rows_at_their_break_point() -> None:
+def test_crossing_lines_swap_rows_at_their_break_point() -> None:
     chart = chart_of(crossing(), Config())
 
     drawn = [line.plain for line in rank_lines(chart, Fraction(1, 5), (), (12, 2), ASCII)]
@@ -159,7 +159,7 @@ def test_lines_that_cross_change_rows_at_their_break_point() -> None:
     assert all(line[at] == "-" for line in drawn for at in (2, 3, 5, 9, 11))
 
 
-def test_a_named_line_has_its_rank_where_the_weight_is_and_a_stroke_and_a_colour_of_its_own() -> None:
+def test_a_named_line_has_its_own_rank_stroke_and_colour() -> None:
     chart, named = chart_of(crossing(), Config()), (NamedLine(0, 1, "a.md"),)
 
     first, second = rank_lines(chart, Fraction(1, 5), named, (12, 2), ASCII)
@@ -175,7 +175,7 @@ def test_a_named_line_has_its_rank_where_the_weight_is_and_a_stroke_and_a_colour
 
 
 @given(values=VALUES, hundredths=some.integers(0, 100), best=some.none() | some.integers(0, 100))
-def test_the_axis_has_a_tick_a_change_and_names_its_ends_and_marks(
+def test_the_axis_has_ticks_ends_and_marks(
     values: list[tuple[int | None, int | None]], hundredths: int, best: int | None
 ) -> None:
     chart, weight, cells = chart_of(pool_of(values), Config()), Fraction(hundredths, 100), 50
@@ -195,7 +195,7 @@ def test_the_axis_has_a_tick_a_change_and_names_its_ends_and_marks(
     assert at_best is None or f"● best {at_best:.2f}" in keys.plain
 
 
-def test_on_a_short_axis_the_marks_are_figures_alone() -> None:
+def test_a_short_axis_shows_only_figures() -> None:
     chart = chart_of(crossing(), Config())
 
     _, keys = axis(chart, Fraction(3, 10), 0.52, 38, ASCII)
@@ -204,7 +204,7 @@ def test_on_a_short_axis_the_marks_are_figures_alone() -> None:
     assert keys.cell_len == 38
 
 
-def test_names_stand_side_by_side_where_there_is_room() -> None:
+def test_names_share_a_line_if_they_fit() -> None:
     named = tuple(NamedLine(at, at + 1, f"{at}.md") for at in range(3))
 
     assert [line.plain for line in legend(named, 46, UNICODE)] == [f"1 0.md{' ' * 17}2 1.md", "3 2.md"]

@@ -28,7 +28,7 @@ GLYPHS = st.sampled_from([UNICODE, ASCII])
 
 
 @given(st.lists(st.integers(0, 10_000), max_size=30), st.integers(0, 80))
-def test_split_uses_every_cell_and_is_never_off_by_one(weights: list[int], width: int) -> None:
+def test_split_uses_every_cell(weights: list[int], width: int) -> None:
     cells = split(weights, width)
 
     assert sum(cells) == (width if sum(weights) else 0)
@@ -48,7 +48,7 @@ def test_a_folded_line_keeps_its_indentation() -> None:
     assert fold("    return self.value", 14) == ["    return", "    self.value"]
 
 
-def test_a_small_share_is_still_seen() -> None:
+def test_a_small_share_is_visible() -> None:
     for series in [0, 1]:
         assert bar(0.001, 10, UNICODE, series=series).strip(), series
         assert not bar(0.0, 10, UNICODE, series=series).strip(), series
@@ -64,7 +64,7 @@ def test_a_bar_grows_in_eighths() -> None:
     headers=st.integers(0, 99),
     free=st.integers(0, 3_000),
 )
-def test_a_gauge_keeps_its_width_whatever_is_packed(
+def test_a_gauge_keeps_its_width(
     glyphs: Glyphs, blocks: list[int], headers: int, free: int
 ) -> None:
     used = sum(blocks) + headers
@@ -92,7 +92,7 @@ def test_fitted_text_has_exactly_its_width(text: str, width: int) -> None:
     assert cell_len(fit(clean, width, UNICODE)) == width
 
 
-def test_a_locale_of_another_encoding_gets_ascii() -> None:
+def test_another_encoding_gets_ascii() -> None:
     for environment, glyphs in [
         ({}, UNICODE),
         ({"LANG": "en_GB.UTF-8"}, UNICODE),
@@ -108,7 +108,7 @@ def test_the_ascii_glyphs_are_ascii() -> None:
         assert all(mark.isascii() for mark in glyphs), glyphs
 
 
-def test_carets_stand_under_the_span_of_a_short_text() -> None:
+def test_carets_are_below_the_span_of_a_short_text() -> None:
     text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
     error = RqlError("unknown_field", "There is no field doc.tgas.", text=text, start=27, end=35, hint="doc.tags")
 
@@ -119,7 +119,7 @@ def test_carets_stand_under_the_span_of_a_short_text() -> None:
     assert line.endswith("There is no field doc.tgas. (doc.tags)")
 
 
-def test_the_message_goes_below_the_carets_or_the_carets_become_numbers_where_space_is_short() -> None:
+def test_a_long_message_moves_below_or_replaces_the_carets() -> None:
     text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
     error = RqlError("unknown_field", "There is no field doc.tgas.", text=text, start=27, end=35)
 
@@ -127,14 +127,14 @@ def test_the_message_goes_below_the_carets_or_the_carets_become_numbers_where_sp
     assert trouble_lines(error, text, 50, 1) == ["1:28 There is no field doc.tgas."]
 
 
-def test_a_text_of_several_lines_gets_the_place_in_numbers() -> None:
+def test_a_text_of_several_lines_gets_a_numeric_place() -> None:
     text = "SELECT *\nFROM chunks"
     error = RqlError("unknown_table", "There is no table chunks.", text=text, start=14, end=20)
 
     assert trouble_lines(error, text, 100, 3) == ["2:6 There is no table chunks."]
 
 
-def test_an_error_without_a_place_is_told_as_it_is() -> None:
+def test_an_error_without_a_place_is_unchanged() -> None:
     assert trouble_lines(StoreLocked("store_locked", "Locked.", hint="wait"), "x", 80, 3) == ["Locked. (wait)"]
 
 
@@ -142,7 +142,7 @@ NAMES = st.text(st.characters(exclude_characters="/"), min_size=1, max_size=12).
 
 
 @given(GLYPHS, st.lists(NAMES, min_size=1, max_size=6).map("/".join), st.integers(1, 99), st.integers(0, 60))
-def test_a_place_has_exactly_its_width_and_its_name_where_there_is_room(
+def test_a_place_fills_its_width_and_shows_its_name(
     glyphs: Glyphs, path: str, line: int, width: int
 ) -> None:
     lines, name = f":{line}-{line + 1}", path.rpartition("/")[2]
@@ -171,7 +171,7 @@ def test_a_narrow_place_loses_its_heading_then_its_folders() -> None:
         assert fit_place("src/embed/registry.py", ":1-20", width, UNICODE, more=" › Providers") == drawn, width
 
 
-def test_a_path_that_lost_its_front_is_not_taken_for_one_in_the_home_folder() -> None:
+def test_a_cut_path_does_not_look_like_the_home_folder() -> None:
     path = "corpora/data/cranfield/corpus.jsonl"
 
     assert fit_place(path, ":1-20", 34, ASCII) == "</data/cranfield/corpus.jsonl:1-20"
@@ -179,12 +179,12 @@ def test_a_path_that_lost_its_front_is_not_taken_for_one_in_the_home_folder() ->
     assert fit_place(path, "", 40, ASCII, more=" > a heading") == f"{path} > a~"
 
 
-def test_a_wide_character_is_left_out_whole() -> None:
+def test_a_wide_character_is_dropped_whole() -> None:
     assert fit_place("日記帳.md", ":1-2", 10, UNICODE) == "…帳.md:1-2"
     assert fit_place("日記帳.md", ":1-2", 9, UNICODE) == "….md:1-2 "
 
 
-def test_a_message_is_folded_and_goes_before_the_carets_where_both_do_not_fit() -> None:
+def test_a_message_replaces_the_carets_if_both_do_not_fit() -> None:
     text = "SELECT * FROM chunk FILTER doc.tgas = 'x'"
     message = "There is no field of this name, neither of documents nor of chunks."
     error = RqlError("unknown_field", message, text=text, start=27, end=35)
@@ -200,7 +200,7 @@ def test_a_message_is_folded_and_goes_before_the_carets_where_both_do_not_fit() 
     ]
 
 
-def test_a_message_that_is_too_long_ends_in_a_mark() -> None:
+def test_a_long_message_ends_in_a_mark() -> None:
     error = StoreLocked("store_locked", "Another process is writing to the store, and has been for a while.")
 
     for glyphs in (UNICODE, ASCII):
@@ -230,7 +230,7 @@ def test_counts_in_a_sentence_have_thousands_separators() -> None:
         assert with_figures(sentence) == drawn, sentence
 
 
-def test_one_warning_is_folded_and_more_have_a_line_each() -> None:
+def test_several_warnings_have_a_line_each() -> None:
     long = "W_UNKNOWN_FIELD: no chunk has the field meta.colour, so the filter keeps none."
 
     assert warning_lines((long,), 40, 2) == [

@@ -102,7 +102,7 @@ def test_every_kind_of_analysis_has_a_scope() -> None:
     assert set(SCOPES) == set(get_args(Kind))
 
 
-def test_an_analysis_finds_what_it_was_asked_for(store: Path, log: EventLog, thread: AnalysisThread) -> None:
+def test_an_analysis_returns_its_result(store: Path, log: EventLog, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
     analysis = Analysis("ledger", chunk)
 
@@ -117,7 +117,7 @@ def test_an_analysis_finds_what_it_was_asked_for(store: Path, log: EventLog, thr
     assert result.view["chunk"]["rank"] == 1
 
 
-def test_an_analysis_that_fails_says_why_and_the_next_one_goes_on(
+def test_a_failed_analysis_explains_and_the_next_runs(
     store: Path, log: EventLog, thread: AnalysisThread
 ) -> None:
     session, chunk = answered(store)
@@ -131,7 +131,7 @@ def test_an_analysis_that_fails_says_why_and_the_next_one_goes_on(
     assert isinstance(first.result, RecallError)
 
 
-def test_a_result_holds_until_what_it_depends_on_has_changed(store: Path) -> None:
+def test_a_result_is_valid_until_its_inputs_change(store: Path) -> None:
     session, chunk = answered(store)
     ledger, overview = Analysis("ledger", chunk), Analysis("overview")
     for analysis in (ledger, overview):
@@ -145,7 +145,7 @@ def test_a_result_holds_until_what_it_depends_on_has_changed(store: Path) -> Non
     assert result_of(written, overview, Ledger) is None
 
 
-def test_a_result_that_comes_too_late_changes_nothing(store: Path) -> None:
+def test_a_late_result_changes_nothing(store: Path) -> None:
     session, chunk = answered(store)
     analysis = Analysis("ledger", chunk)
     late = AnalysisDone(analysis, stamp_of(session, analysis), Ledger({}))  # type: ignore[typeddict-item]
@@ -155,7 +155,7 @@ def test_a_result_that_comes_too_late_changes_nothing(store: Path) -> None:
     assert after(moved, late).analyses == {}
 
 
-def test_an_analysis_nobody_wants_any_more_is_dropped(store: Path, log: EventLog, thread: AnalysisThread) -> None:
+def test_an_unwanted_analysis_is_dropped(store: Path, log: EventLog, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
     analysis = Analysis("ledger", chunk)
     newer = session._replace(query=session.query._replace(generation=session.query.generation + 1))
@@ -184,7 +184,7 @@ class EndlessEngine(Engine):
         super().interrupt()
 
 
-def test_a_search_of_an_analysis_nobody_wants_any_more_is_aborted(tmp_path: Path, log: EventLog) -> None:
+def test_the_search_of_an_unwanted_analysis_is_aborted(tmp_path: Path, log: EventLog) -> None:
     store = build_store(tmp_path)
     with Recall.open(str(store)) as recall:
         put(recall.store, {"q": "token budget"}, [Judgement("q", Spot("docs/budget.md"), 1)])
@@ -211,7 +211,7 @@ class OnceEndless(EndlessEngine):
         return Engine.answer(self, plan) if self.aborted.is_set() else super().answer(plan)
 
 
-def test_an_analysis_that_is_held_is_aborted_and_done_later(tmp_path: Path, log: EventLog) -> None:
+def test_a_held_analysis_is_aborted_and_done_later(tmp_path: Path, log: EventLog) -> None:
     store = build_store(tmp_path)
     with Recall.open(str(store)) as recall:
         put(recall.store, {"q": "token budget"}, [Judgement("q", Spot("docs/budget.md"), 1)])
@@ -232,7 +232,7 @@ def test_an_analysis_that_is_held_is_aborted_and_done_later(tmp_path: Path, log:
     assert not isinstance(done.result, RecallError)
 
 
-def test_a_result_is_not_worked_out_twice(store: Path, log: EventLog, thread: AnalysisThread) -> None:
+def test_a_result_is_not_computed_twice(store: Path, log: EventLog, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
     wanted = [(analysis, stamp_of(session, analysis)) for analysis in (Analysis("ledger", chunk),)]
 
@@ -244,7 +244,7 @@ def test_a_result_is_not_worked_out_twice(store: Path, log: EventLog, thread: An
     assert len(log.events) == 1
 
 
-def test_wants_that_change_are_met_once_they_have_come_to_rest(
+def test_changing_requests_are_served_once_they_stop(
     store: Path, log: EventLog, thread: AnalysisThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analysis_thread, "REST_SECONDS", 0.5)
@@ -259,7 +259,7 @@ def test_wants_that_change_are_met_once_they_have_come_to_rest(
     assert [event.analysis for event in log.events if isinstance(event, AnalysisDone)] == [wanted[-1][0]]
 
 
-def test_ledgers_of_one_answer_say_what_each_would_say_alone(
+def test_ledgers_of_one_answer_are_independent(
     store: Path, log: EventLog, thread: AnalysisThread
 ) -> None:
     session, _ = answered(store)
@@ -284,7 +284,7 @@ def test_ledgers_of_one_answer_say_what_each_would_say_alone(
     assert [result.view for result in results if isinstance(result, Ledger)] == alone
 
 
-def test_a_defect_in_an_analysis_reaches_the_screen_and_the_thread_still_ends(
+def test_a_defect_in_an_analysis_reaches_the_screen(
     log: EventLog, thread: AnalysisThread
 ) -> None:
     session = Session()  # without the answer that a ledger takes apart
@@ -299,7 +299,7 @@ def test_a_defect_in_an_analysis_reaches_the_screen_and_the_thread_still_ends(
     assert [type(event) for event in log.events] == [Crashed]
 
 
-def test_a_store_that_is_gone_is_left_to_the_query_thread_to_tell(
+def test_a_missing_store_is_reported_by_the_query_thread(
     tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analysis_thread, "AGAIN_SECONDS", 0.05)
@@ -315,7 +315,7 @@ def test_a_store_that_is_gone_is_left_to_the_query_thread_to_tell(
     assert log.events == []
 
 
-def test_a_store_that_cannot_be_opened_is_tried_again_while_something_is_to_be_analysed(
+def test_a_store_is_opened_again_while_analyses_wait(
     store: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analysis_thread, "AGAIN_SECONDS", 0.3)
@@ -337,7 +337,7 @@ def test_a_store_that_cannot_be_opened_is_tried_again_while_something_is_to_be_a
     assert all(later - earlier >= 0.3 for earlier, later in pairwise(tries.times))
 
 
-def test_a_store_that_cannot_be_opened_is_left_alone_once_nothing_is_to_be_analysed(
+def test_a_store_is_not_opened_again_without_analyses(
     log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(analysis_thread, "AGAIN_SECONDS", 0.05)
@@ -360,7 +360,7 @@ def test_a_store_that_cannot_be_opened_is_left_alone_once_nothing_is_to_be_analy
     assert log.events == []
 
 
-def test_another_file_in_the_place_of_the_store_is_the_one_that_is_analysed(tmp_path: Path, log: EventLog) -> None:
+def test_a_replaced_store_is_analysed_instead(tmp_path: Path, log: EventLog) -> None:
     place = build_store(tmp_path / "one")
     Recall.init(str(tmp_path / "two"))
     other = tmp_path / "two" / "recall.db"
@@ -384,7 +384,7 @@ def _paths(event: Event) -> int:
     return len(event.result.paths)
 
 
-def test_stores_of_one_generation_have_other_stamps(store: Path) -> None:
+def test_stores_of_one_generation_have_different_stamps(store: Path) -> None:
     session, _ = answered(store)
     assert session.store.info is not None
     other = session._replace(store=session.store._replace(info=session.store.info._replace(digest="0" * 64)))
@@ -392,7 +392,7 @@ def test_stores_of_one_generation_have_other_stamps(store: Path) -> None:
     assert stamp_of(session, Analysis("paths")) != stamp_of(other, Analysis("paths"))
 
 
-def test_tasks_are_done_in_order_and_each_end_is_told(log: EventLog, tasks: WriterThread) -> None:
+def test_tasks_run_in_order_and_report_their_end(log: EventLog, tasks: WriterThread) -> None:
     done: list[int] = []
     for number in range(5):
         tasks.submit(WriterTask(f"task {number}", lambda _recall, _say, number=number: done.append(number) or "done"))
@@ -403,7 +403,7 @@ def test_tasks_are_done_in_order_and_each_end_is_told(log: EventLog, tasks: Writ
     assert sum(isinstance(event, StoreOpened) for event in log.events) == 5
 
 
-def test_a_task_that_fails_says_why_and_the_next_one_is_done(log: EventLog, tasks: WriterThread) -> None:
+def test_a_failed_task_explains_and_the_next_runs(log: EventLog, tasks: WriterThread) -> None:
     def refuse(_recall: Recall, _say: object) -> str:
         raise UsageError("bad_value", "Not like this.")
 
@@ -416,7 +416,7 @@ def test_a_task_that_fails_says_why_and_the_next_one_is_done(log: EventLog, task
     assert first.error.code == "bad_value"
 
 
-def test_tasks_that_were_given_are_done_before_the_workbench_ends(log: EventLog, tasks: WriterThread) -> None:
+def test_the_workbench_ends_after_its_tasks(log: EventLog, tasks: WriterThread) -> None:
     done: list[int] = []
 
     def slowly(_recall: Recall, _say: object) -> str:
@@ -431,7 +431,7 @@ def test_tasks_that_were_given_are_done_before_the_workbench_ends(log: EventLog,
     assert len(done) == 3
 
 
-def test_a_long_task_tells_how_far_it_is(log: EventLog, tasks: WriterThread) -> None:
+def test_a_long_task_reports_its_progress(log: EventLog, tasks: WriterThread) -> None:
     progress = Progress("embed", "", 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, ())
 
     def tell(_recall: Recall, say: Callable[[Progress], None]) -> str:
@@ -451,7 +451,7 @@ def test_a_defect_in_a_task_reaches_the_screen(log: EventLog, tasks: WriterThrea
     log.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, ZeroDivisionError))
 
 
-def test_a_board_of_many_queries_tells_how_far_it_is(tmp_path: Path, log: EventLog) -> None:
+def test_a_board_of_many_queries_reports_its_progress(tmp_path: Path, log: EventLog) -> None:
     store, queries = build_store(tmp_path), 1_505
     with Recall.open(str(store)) as recall:
         names = [f"q{number}" for number in range(queries)]
@@ -470,7 +470,7 @@ def test_a_board_of_many_queries_tells_how_far_it_is(tmp_path: Path, log: EventL
     assert told[-1] > queries * 0.8
 
 
-def test_an_analysis_after_the_network_was_forbidden_leaves_this_machine_no_more(
+def test_an_analysis_uses_no_network_once_it_is_forbidden(
     tmp_path: Path, log: EventLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "*")
@@ -500,7 +500,7 @@ def test_an_analysis_after_the_network_was_forbidden_leaves_this_machine_no_more
         assert server.texts() == asked
 
 
-def test_any_line_break_leaves_colours_on_their_words() -> None:
+def test_line_breaks_keep_colours_on_their_words() -> None:
     for line_break in ["\n", "\r\n", "\r"]:
         for path, lines in [
             ("bench.py", ["import os", "", "def one():", '    """Two', '    lines."""', "    return 1  # why"]),

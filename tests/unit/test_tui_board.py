@@ -114,7 +114,7 @@ def test_the_board_has_the_figures_of_recall_eval(judged: Recall) -> None:
         assert found.passed_over == 1, settings
 
 
-def test_a_weight_that_moves_searches_for_nothing(judged: Recall) -> None:
+def test_a_changed_weight_searches_nothing(judged: Recall) -> None:
     kept: dict[str, object] = {}
     made(judged, kept)
     before = dict(cache(kept).answers)
@@ -126,7 +126,7 @@ def test_a_weight_that_moves_searches_for_nothing(judged: Recall) -> None:
     assert cache(kept).answers.keys() == before.keys()
 
 
-def test_rankings_of_settings_that_hold_no_more_are_let_go(judged: Recall) -> None:
+def test_outdated_rankings_leave_the_cache(judged: Recall) -> None:
     kept: dict[str, object] = {}
     for settings in ({}, MOVED, {"vector_weight": 0.4}):
         made(judged, kept, **settings)
@@ -148,7 +148,7 @@ def test_a_store_that_changed_is_searched_again(judged: Recall, tmp_path: Path) 
     assert not {id(each) for each in cache(kept).answers.values()} & {id(each) for each in before.answers.values()}
 
 
-def test_an_interrupted_board_goes_on_where_it_stopped(judged: Recall) -> None:
+def test_an_interrupted_board_resumes(judged: Recall) -> None:
     kept: dict[str, object] = {}
     left = [None, None]
 
@@ -168,7 +168,7 @@ def test_an_interrupted_board_goes_on_where_it_stopped(judged: Recall) -> None:
     assert [each.query for each in found.lines] == ["q1", "q2", "q3"]
 
 
-def test_more_candidates_than_there_is_room_for_are_searched_again(
+def test_candidates_beyond_the_cache_are_searched_again(
     judged: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: dict[str, object] = {}
@@ -180,7 +180,7 @@ def test_more_candidates_than_there_is_room_for_are_searched_again(
     assert cache(kept).candidates <= 40
 
 
-def test_one_query_has_the_line_that_it_has_on_the_board(judged: Recall) -> None:
+def test_a_single_query_has_its_line_of_the_board(judged: Recall) -> None:
     kept: dict[str, object] = {}
     alone = judge.judged_line(run_of(judged, kept, **MOVED), Analysis("line", "q3"))
 
@@ -188,7 +188,7 @@ def test_one_query_has_the_line_that_it_has_on_the_board(judged: Recall) -> None
     assert alone.before
 
 
-def test_a_query_that_another_program_has_taken_out_has_no_line(judged: Recall) -> None:
+def test_a_query_removed_by_another_program_has_no_line(judged: Recall) -> None:
     with judged.store.transaction():
         judged.store.execute("DELETE FROM judged_query WHERE id = 'q3'")
 
@@ -198,7 +198,7 @@ def test_a_query_that_another_program_has_taken_out_has_no_line(judged: Recall) 
     assert caught.value.code == "no_judgements"
 
 
-def test_relevant_documents_that_are_not_in_the_top_ten_are_named_with_their_rank(judged: Recall) -> None:
+def test_relevant_documents_below_the_top_ten_are_listed(judged: Recall) -> None:
     first, second, third = made(judged, {}).lines
 
     assert first.missed[0] == Missed("gone.md", 2, None)
@@ -208,7 +208,7 @@ def test_relevant_documents_that_are_not_in_the_top_ten_are_named_with_their_ran
     assert [each.grade for each in third.missed] == [2, 1]
 
 
-def test_a_ranking_that_is_cut_says_where_of_what_is_missed(tmp_path: Path) -> None:
+def test_a_cut_ranking_shows_its_depth_for_missed_documents(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     for number in range(105):
         (tmp_path / "notes" / f"{number}.txt").write_text(f"A note about the tea of day {number}.\n")
@@ -232,7 +232,7 @@ def test_without_a_relevant_document_there_is_no_board(recall: Recall) -> None:
     assert caught.value.code == "no_judgements"
 
 
-def test_all_judgements_are_read_with_the_first_query_of_the_same_words(judged: Recall) -> None:
+def test_judgements_keep_the_first_query_of_the_same_words(judged: Recall) -> None:
     put(judged.store, {"q10": " token\nbudget", "q5": "alone"}, [])
 
     known = judge.all_grades(run_of(judged, {}), Analysis("grades"))

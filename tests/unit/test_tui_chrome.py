@@ -8,17 +8,17 @@ from recall_tui.widgets.draw import UNICODE
 FACTS = [" recall", "notes.db", "37 docs", "hash-1:512"]
 
 
-def test_facts_without_room_go_whole_from_the_end() -> None:
+def test_facts_that_do_not_fit_are_dropped_from_the_end() -> None:
     assert fit_facts(FACTS, 41, UNICODE) == " recall   notes.db   37 docs   hash-1:512"
     assert fit_facts(FACTS, 38, UNICODE) == " recall  notes.db  37 docs  hash-1:512"
     assert fit_facts(FACTS, 37, UNICODE).rstrip() == " recall   notes.db   37 docs"
 
 
-def test_the_name_of_the_store_is_cut_rather_than_left_out() -> None:
+def test_the_store_name_is_cut_but_never_dropped() -> None:
     assert fit_facts(FACTS, 15, UNICODE) == " recall  notes…"
 
 
-def test_an_id_in_a_command_is_shown_by_its_first_digits() -> None:
+def test_a_command_shows_short_ids() -> None:
     whole = "ab" * 32
 
     assert abridge(f"recall context --pin {whole} 'token\nbudget'", UNICODE) == (

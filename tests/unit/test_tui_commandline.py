@@ -10,7 +10,7 @@ from recall_tui.screens.line import VERBS, Offered, Taken, Verb, complete, lines
 from recall_tui.themes import NAMES
 
 
-def test_no_word_of_the_workbench_is_a_command_of_recall() -> None:
+def test_no_verb_of_the_workbench_is_a_recall_command() -> None:
     assert not VERBS.keys() & {command.name for command in BY_NAME.values()}
 
 
@@ -24,7 +24,7 @@ def test_a_line_is_for_the_workbench_or_for_recall() -> None:
         assert verb(line) == meant, line
 
 
-def test_a_line_may_be_pasted_as_a_shell_takes_it() -> None:
+def test_a_line_may_be_pasted_from_a_shell() -> None:
     for pasted, line in [
         (" $ recall --store demo search tea ", "--store demo search tea"),
         ("recall stats", "stats"),

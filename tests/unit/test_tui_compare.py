@@ -50,7 +50,7 @@ def test_one_line_names_both_rows_and_keeps_file_names() -> None:
             assert cell_len(head) <= width, (glyphs, width)
 
 
-def test_the_verdict_names_the_leader_and_each_signal_s_lead() -> None:
+def test_the_verdict_names_the_leader_and_each_lead() -> None:
     for winner, told in [
         ("a", "#50,827 leads by 1.000: lexical -0.250, semantic +1.250"),
         ("b", "#4 leads by 1.000: lexical +0.250"),
@@ -58,7 +58,7 @@ def test_the_verdict_names_the_leader_and_each_signal_s_lead() -> None:
         assert drawn(118, winner=winner)[1].startswith(told), winner
 
 
-def test_the_verdict_says_where_they_change_places() -> None:
+def test_the_verdict_says_where_the_rows_swap() -> None:
     for flips_at, told in [
         (None, "The other never overtakes it at any weight."),
         (0.25, "They change places at lexical 0.750."),
@@ -73,7 +73,7 @@ def test_subtotals_come_before_leaves() -> None:
     assert names == ["signal", "lexical", "semantic", "total", "largest", *["sem"] * 4]
 
 
-def test_a_text_of_nothing_that_is_seen_is_spelt_as_in_the_ledger() -> None:
+def test_an_invisible_text_is_quoted_as_in_the_ledger() -> None:
     (row,) = fish_store().fetch([1])
     leaves = [{"kind": kind, "text": text, "points": 0.125} for kind, text in LEAVES]
     parts = [{"signal": "semantic", "leaves": leaves}]
@@ -87,7 +87,7 @@ def test_a_text_of_nothing_that_is_seen_is_spelt_as_in_the_ledger() -> None:
     assert here == there == ["''", r"'\n'", "fox"]
 
 
-def test_what_is_no_text_has_no_quotes() -> None:
+def test_other_leaves_have_no_quotes() -> None:
     assert [line.split()[:3] for line in drawn(80) if "residual" in line] == [["sem", "residual", "0.500"]]
 
 
@@ -101,7 +101,7 @@ def test_the_total_ends_in_its_mark_and_lines_fit() -> None:
             assert max(map(cell_len, lines)) <= width, (glyphs, width)
 
 
-def test_signals_that_miss_the_difference_of_the_scores_are_marked() -> None:
+def test_signals_that_do_not_add_up_are_marked() -> None:
     lines = drawn(78)
     assert any(line.startswith("total") and line.endswith(UNICODE.yes) for line in lines)
 

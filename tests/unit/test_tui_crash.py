@@ -89,7 +89,7 @@ def test_the_report_names_the_code_and_quotes_no_text() -> None:
     assert str(Path(__file__).parents[2]) not in text
 
 
-def test_a_path_does_not_say_where_a_person_keeps_things() -> None:
+def test_a_path_hides_the_folders_of_the_user() -> None:
     for path, shown in [
         ("/home/ann/venv/lib/python3.11/site-packages/textual/app.py", "textual/app.py"),
         ("/home/ann/src/recall/recall_tui/app.py", "recall_tui/app.py"),
@@ -106,7 +106,7 @@ def test_an_endless_chain_of_errors_ends() -> None:
     assert report(one, (), {}).count("which led to") == 1
 
 
-def test_the_query_is_kept_for_its_owner_and_given_back_once(tmp_path: Path) -> None:
+def test_a_query_is_kept_privately_and_offered_once(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path)}
 
     said = leave_report(Defect(fault(), (), "token budget"), environ)
@@ -120,7 +120,7 @@ def test_the_query_is_kept_for_its_owner_and_given_back_once(tmp_path: Path) -> 
     assert kept_queries(environ) == []
 
 
-def test_two_workbenches_that_one_signal_ends_keep_a_query_each(tmp_path: Path) -> None:
+def test_two_workbenches_stopped_together_keep_both_queries(tmp_path: Path) -> None:
     environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
     keeps = "import os, sys; from recall_tui.home.crash import keep_query; keep_query(sys.argv[1], os.environ)"
 
@@ -132,7 +132,7 @@ def test_two_workbenches_that_one_signal_ends_keep_a_query_each(tmp_path: Path) 
     assert {kept.query for kept in kept_queries(environ)} == {"token budget", "retry"}
 
 
-def test_a_query_that_is_kept_already_is_kept_once(tmp_path: Path) -> None:
+def test_a_query_already_kept_is_kept_once(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     (tmp_path / "recall").mkdir()
     (tmp_path / "recall" / "interrupted-20010101-000000-1.rql").write_text("token budget", encoding="utf-8")
@@ -143,7 +143,7 @@ def test_a_query_that_is_kept_already_is_kept_once(tmp_path: Path) -> None:
     assert [kept.query for kept in kept_queries(environ)] == ["retry", "token budget"]
 
 
-def test_old_reports_make_room(tmp_path: Path) -> None:
+def test_old_reports_are_deleted(tmp_path: Path) -> None:
     folder = tmp_path / "recall"
     folder.mkdir()
     for number in range(MOST_REPORTS + 5):
@@ -154,7 +154,7 @@ def test_old_reports_make_room(tmp_path: Path) -> None:
     assert len(list(folder.glob("crash-*.txt"))) == MOST_REPORTS
 
 
-def test_without_a_place_the_report_itself_is_told(tmp_path: Path) -> None:
+def test_without_a_folder_the_report_is_printed(tmp_path: Path) -> None:
     (tmp_path / "recall").write_text("in the way", encoding="utf-8")
 
     for environ in ({}, {"XDG_STATE_HOME": str(tmp_path)}):
@@ -165,7 +165,7 @@ def test_without_a_place_the_report_itself_is_told(tmp_path: Path) -> None:
         assert SECRET not in said
 
 
-def test_a_pipe_in_the_place_of_the_interrupted_query_holds_nobody_up(tmp_path: Path) -> None:
+def test_a_pipe_in_place_of_the_query_blocks_nothing(tmp_path: Path) -> None:
     (tmp_path / "recall").mkdir()
     os.mkfifo(tmp_path / "recall" / "interrupted-20010101-000000-1.rql")
 

@@ -55,12 +55,12 @@ def at(session: Session, name: str) -> Session:
     return store_pane.pick_line(session, row)
 
 
-def test_closed_folders_show_nothing_of_what_is_in_them_and_what_is_not_read_is_counted() -> None:
+def test_closed_folders_hide_their_content_and_the_rest_is_counted() -> None:
     assert names(shown()) == ["docs/", "d.jsonl", "a.md", "1,204 more", "tags", "x", "y"]
     assert [line.name for line in store_pane.choosable_lines(shown())] == ["docs/", "d.jsonl", "a.md", "x", "y"]
 
 
-def test_an_open_folder_shows_what_is_in_it_one_step_further_in() -> None:
+def test_an_open_folder_shows_its_content_indented() -> None:
     session = store_pane.open_chosen(at(store_pane.open_chosen(at(shown(), "docs/")), "old/"))
 
     assert [(line.name, line.depth) for line in store_pane.tree(session)][:4] == [
@@ -80,7 +80,7 @@ def test_only_open_folders_are_read() -> None:
     assert Analysis("documents", "") not in list(store_pane.wants(store_pane.show_view(closed, "stats")))
 
 
-def test_left_goes_to_the_folder_and_then_closes_it_with_what_is_open_in_it() -> None:
+def test_left_goes_to_the_folder_then_closes_it() -> None:
     session = store_pane.open_chosen(at(store_pane.open_chosen(at(shown(), "docs/")), "old/"))
 
     above = store_pane.close_chosen(at(session, "b.md"))
@@ -100,7 +100,7 @@ def test_a_row_other_than_a_folder_neither_opens_nor_closes() -> None:
         assert (store_pane.open_chosen(session), store_pane.close_chosen(session)) == (session, session), name
 
 
-def test_so_many_folders_are_open_at_a_time() -> None:
+def test_only_so_many_folders_stay_open() -> None:
     session = shown()
     for number in range(store_pane.MOST_OPEN + 1):
         session = store_pane.open_folder(session, f"{number}/")
@@ -121,7 +121,7 @@ NAMES = some.text(some.sampled_from("ab*?[]{},!\\'\"%_#. é"), min_size=1, max_s
 
 
 @given(folder=NAMES, name=NAMES, other=NAMES)
-def test_the_filter_of_a_line_lets_through_that_and_nothing_else(folder: str, name: str, other: str) -> None:
+def test_the_filter_of_a_line_passes_exactly_that_line(folder: str, name: str, other: str) -> None:
     def passes(line: TreeLine, path: str) -> bool:
         where = parse_filter(store_pane.filter_of(line))
         return match_document(where, Document("d" * 64, path, "h" * 64, "2024-01-01", 9, "", None, (name,), {}), ())
@@ -138,7 +138,7 @@ def test_the_filter_of_a_line_lets_through_that_and_nothing_else(folder: str, na
     assert passes(TreeLine("tag", other, other), outside) is (other == name)
 
 
-def test_every_document_of_a_store_stands_in_one_folder(tmp_path: Path) -> None:
+def test_every_document_is_in_one_folder(tmp_path: Path) -> None:
     with Recall.open(str(build_store(tmp_path))) as recall:
         store = recall.store
 
@@ -153,7 +153,7 @@ def test_every_document_of_a_store_stands_in_one_folder(tmp_path: Path) -> None:
         assert sorted(below("")) == [path for path, _ in store.document_files()]
 
 
-def test_every_line_fits_and_names_cannot_steer_the_terminal() -> None:
+def test_every_line_fits_and_names_are_neutralised() -> None:
     for glyphs in [UNICODE, ASCII]:
         for width in [37, 70, 118]:
             hostile = "evil\x1b[2J\nname"
@@ -172,7 +172,7 @@ def test_every_line_fits_and_names_cannot_steer_the_terminal() -> None:
                 assert all(line.isascii() for line in lines), (glyphs, width)
 
 
-def test_what_is_the_filter_says_so_in_words() -> None:
+def test_the_active_filter_is_marked_in_words() -> None:
     session = at(shown(), "docs/")
     filtered = session._replace(query=session.query._replace(filter="doc.path GLOB 'docs/**'"))
 

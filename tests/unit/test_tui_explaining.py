@@ -54,7 +54,7 @@ def kinds(session: Session) -> set[str]:
     return {analysis.kind for analysis in explaining.wants(session)}
 
 
-def test_only_the_visible_tab_asks_for_its_analysis() -> None:
+def test_only_the_visible_tab_requests_its_analysis() -> None:
     for view in VIEWS:
         session = (base := answered())._replace(
             view=view, results=base.results._replace(sought="a.txt", marked=hit_of("b", 2))
@@ -65,7 +65,7 @@ def test_only_the_visible_tab_asks_for_its_analysis() -> None:
         assert kinds(session._replace(is_narrow=True, tab="context")) == set(), view
 
 
-def test_nothing_is_analysed_in_an_order_that_is_about_to_change() -> None:
+def test_no_analysis_runs_on_an_outdated_order() -> None:
     session = answered()
 
     assert {analysis.kind for analysis, _ in wanted_analyses(session)} >= {"ledger", "passage"}
@@ -74,7 +74,7 @@ def test_nothing_is_analysed_in_an_order_that_is_about_to_change() -> None:
     }
 
 
-def test_a_hit_is_compared_with_another_one_only() -> None:
+def test_a_hit_is_never_compared_with_itself() -> None:
     session = answered()
 
     assert explaining.compare_analysis(session) is None
@@ -96,14 +96,14 @@ def test_without_a_mark_a_hit_is_compared_with_its_neighbour() -> None:
         assert analysis == Analysis("compare", "abc"[selected] * 64, other * 64), selected
 
 
-def test_marking_twice_takes_the_mark_off() -> None:
+def test_marking_twice_removes_the_mark() -> None:
     once = explaining.toggle_mark(answered())
 
     assert once.results.marked == hit_of("a")
     assert explaining.toggle_mark(once).results.marked is None
 
 
-def test_the_budget_and_the_pins_make_another_analysis_of_what_is_missed() -> None:
+def test_budget_and_pins_change_the_analysis_of_a_target() -> None:
     session = (base := answered())._replace(results=base.results._replace(sought="a.txt"))
 
     analyses = {
@@ -118,7 +118,7 @@ def test_the_budget_and_the_pins_make_another_analysis_of_what_is_missed() -> No
     assert len(analyses) == 3
 
 
-def test_fixes_come_back_one_by_one_and_all_at_once() -> None:
+def test_fixes_are_undone_singly_or_together() -> None:
     session = answered("SELECT * FROM chunk USING lexical('a'), semantic('a') LIMIT 2")
     other = "SELECT * FROM chunk USING lexical('a'), semantic('a') LIMIT 4"
     tries = [
@@ -157,7 +157,7 @@ def scratch(session: Session) -> tuple[object, ...]:
     )
 
 
-def test_a_pin_takes_a_chunk_back_that_was_forced_out() -> None:
+def test_pinning_ends_the_exclusion_of_a_chunk() -> None:
     session = (base := answered())._replace(context=base.context._replace(drops=("p" * 64, "q" * 64)))
 
     fresh = explaining.apply_fix(session, FixOffer("pin", "", "", pin="p" * 64), 1.0)
@@ -165,7 +165,7 @@ def test_a_pin_takes_a_chunk_back_that_was_forced_out() -> None:
     assert (fresh.context.pins, fresh.context.drops) == (("p" * 64,), ("q" * 64,))
 
 
-def test_a_fix_is_over_once_its_change_is_undone_elsewhere_and_stands_again_once_that_is_redone() -> None:
+def test_a_fix_ends_when_undone_elsewhere_and_returns_when_redone() -> None:
     weight = FixOffer("weight", "", "", settings={"vector_weight": 0.5, "bm25_weight": 0.5})
     tried = explaining.apply_fix(
         explaining.apply_fix(answered(), FixOffer("pin", "", "", pin="p" * 64), 1.0), weight, 1.0
@@ -179,7 +179,7 @@ def test_a_fix_is_over_once_its_change_is_undone_elsewhere_and_stands_again_once
     assert len(explaining.fixes_in_force(weighing.redo(undone))) == 2
 
 
-def test_a_fix_that_another_one_goes_on_with_is_still_tried() -> None:
+def test_a_fix_extended_by_another_still_counts() -> None:
     budgets = [FixOffer("budget", "", "", budget_tokens=tokens) for tokens in (77, 99)]
     tried = explaining.apply_fix(explaining.apply_fix(answered(), budgets[0], 1.0), budgets[1], 1.0)
 
@@ -188,7 +188,7 @@ def test_a_fix_that_another_one_goes_on_with_is_still_tried() -> None:
     assert explaining.fixes_in_force(tried._replace(context=tried.context._replace(budget_tokens=2_000))) == ()
 
 
-def test_what_a_person_changed_since_a_fix_stays_when_it_is_taken_back() -> None:
+def test_undoing_a_fix_keeps_later_changes() -> None:
     pin = FixOffer("pin", "", "", pin="p" * 64)
     tried = (base := explaining.apply_fix(answered(), pin, 1.0))._replace(
         query=base.query._replace(text="other words"),
@@ -205,7 +205,7 @@ def test_what_a_person_changed_since_a_fix_stays_when_it_is_taken_back() -> None
     )
 
 
-def test_a_fix_that_changes_nothing_here_is_for_the_command_line() -> None:
+def test_a_fix_without_effect_here_needs_the_command_line() -> None:
     assert not explaining.is_doable(FixOffer("exact", "score every row", "recall search x --exact"))
     assert explaining.is_doable(FixOffer("pin", "", "", pin="p"))
 
@@ -225,7 +225,7 @@ def test_the_title_names_every_tab_and_maps_cells_to_tabs() -> None:
             assert value_at(shown, 0) is None, (room, glyphs)
 
 
-def test_tiny_figures_say_so_in_three_decimals() -> None:
+def test_tiny_figures_show_their_sign_in_three_decimals() -> None:
     for value, said in [
         (0, "0.000"),
         (-0.0, "0.000"),
@@ -267,7 +267,7 @@ def passage() -> DocumentPassage:
     )
 
 
-def test_a_chunk_stands_in_its_document_with_what_it_shares() -> None:
+def test_a_chunk_is_shown_in_its_document_with_overlaps() -> None:
     drawn = passage_lines(passage(), {}, Style(), 40, UNICODE)
 
     rows = [line.plain.rstrip() for line in drawn.lines]
@@ -281,14 +281,14 @@ def of_pages() -> DocumentPassage:
     return passage()._replace(path="a.pdf", chunks=chunks)
 
 
-def test_a_chunk_of_a_page_is_told_by_its_page() -> None:
+def test_a_chunk_of_a_page_is_named_by_its_page() -> None:
     drawn = passage_lines(of_pages(), {}, Style(), 50, UNICODE)
 
     assert drawn.lines[0].plain.startswith("a.pdf#page=3-4 ")
     assert drawn.lines[drawn.row].plain.startswith(" ▶ chunk bbbbbbbbbbbb #page=3-4 · 2 tokens ─")
 
 
-def test_lines_that_the_file_has_not_are_not_numbered() -> None:
+def test_lines_that_are_not_in_the_file_have_no_numbers() -> None:
     for cut in [None, 6]:
         drawn = passage_lines(of_pages(), {} if cut is None else {cut: CUT}, Style(), 40, UNICODE)
 
@@ -320,14 +320,14 @@ def told(passage: DocumentPassage, width: int = 40, cut: int | None = None) -> l
     return shown
 
 
-def test_the_rule_of_a_chunk_stands_where_it_begins_in_a_line() -> None:
+def test_the_rule_of_a_chunk_is_where_it_starts() -> None:
     text = "one two three four five six"
     parted = on_lines(text, (0, 8), (8, 19), (19, 27), own=1)
 
     assert told(parted) == ["a", "7 │ one two", "b!", "  █ three four", "c", "  │ five six"]
 
 
-def test_every_row_of_a_line_has_the_mark_of_its_own_part_of_the_document() -> None:
+def test_every_row_of_a_line_has_its_own_mark() -> None:
     words = "aaaaaaaa bbbbbbbb cccccccc dddddddd eeeeeeee"
     lines = on_lines(f"{words}\nffffffff", (0, 18), (0, 36), (36, 53), own=1)
     shared = on_lines(words, (0, 18), (9, 27), (18, 36), (36, 44), own=3)
@@ -342,14 +342,14 @@ def test_every_row_of_a_line_has_the_mark_of_its_own_part_of_the_document() -> N
     ]
 
 
-def test_a_chunk_that_ends_within_a_line_shows_at_its_rows() -> None:
+def test_a_chunk_ending_within_a_line_shows_at_its_rows() -> None:
     ends = on_lines("aaaaaaaa bbbbbbbb cccccccc\ndddddddd", (0, 27), (0, 35), own=0)
     ends = ends._replace(chunks=(ends.chunks[0]._replace(end=18), ends.chunks[1]))
 
     assert told(ends, 12) == ["a!", "b", "7 ▓ aaaaaaaa", "  ▓ bbbbbbbb", "  │ cccccccc", "8 │ dddddddd"]
 
 
-def test_a_row_with_tabs_is_placed_by_its_document_text() -> None:
+def test_a_row_with_tabs_is_placed_by_its_text() -> None:
     for width in range(12, 20):
         tabs = on_lines("\taa\tbb\tcc\tdd\tee", (0, 10), (10, 16), own=0)
 
@@ -368,26 +368,26 @@ def test_tabs_do_not_move_the_end_of_a_chunk() -> None:
     assert told(ends, 14) == ["a!", "7 █         aa", "  █ bb cc", "    dd"]
 
 
-def test_a_tab_that_is_folded_belongs_to_its_chunk_on_either_row() -> None:
+def test_a_folded_tab_belongs_to_its_chunk() -> None:
     folds = on_lines("aaaa bbbbbbbbbb\t", (0, 16), own=0)
 
     assert [row[2] for row in told(folds, 13)[1:]] == ["█"] * len(told(folds, 13)[1:])
 
 
-def test_a_chunk_that_begins_at_a_line_break_has_its_rule_before_that_line() -> None:
+def test_a_chunk_starting_at_a_break_has_its_rule_before() -> None:
     assert told(on_lines("one\ntwo", (0, 3), (3, 7), own=1)) == ["a", "b!", "7 │ one", "8 █ two"]
     assert told(on_lines("one two\nsix", (0, 4), (4, 7), (7, 11), own=2)) == [
         *("a", "7 │ one", "b", "c!", "  │ two", "8 █ six"),
     ]
 
 
-def test_blanks_before_a_beginning_make_no_row_of_their_own() -> None:
+def test_leading_blanks_have_no_row_of_their_own() -> None:
     indented = on_lines("one\n    two", (0, 8), (8, 11), own=1)
 
     assert told(indented) == ["a", "7 │ one", "b!", "8 ▓     two"]
 
 
-def test_the_cuts_of_the_context_appears_inside_its_piece() -> None:
+def test_a_cut_of_the_context_is_inside_its_piece() -> None:
     for cut, rows in [
         (7, ["7 │ one two", "cut", "b!", "  █  three four", "c"]),
         (8, ["7 │ one two", "b!", "cut", "  █  three four", "c"]),
@@ -404,7 +404,7 @@ def test_the_cuts_of_the_context_appears_inside_its_piece() -> None:
         assert made.count("cut") == 1, cut
 
 
-def test_each_chunk_of_an_endless_line_has_one_rule_and_no_text_is_lost() -> None:
+def test_an_endless_line_keeps_rules_and_text() -> None:
     text = " ".join(f"word{number}" for number in range(6_000))
     starts = [text.index(f"word{number}") for number in range(0, 6_000, 300)]
     passage = DocumentPassage(
@@ -423,14 +423,14 @@ def test_each_chunk_of_an_endless_line_has_one_rule_and_no_text_is_lost() -> Non
     assert shown.split() == text.split()
 
 
-def test_no_mark_of_the_legend_parts_its_entries() -> None:
+def test_no_mark_of_the_legend_separates_its_entries() -> None:
     for glyphs, parted in ((UNICODE, " · │ one other"), (ASCII, ", | one other")):
         legend = passage_lines(passage(), {}, Style(), 100, glyphs).lines[1].plain
         assert parted in legend
         assert [legend.count(mark) for mark in (*glyphs.series[:3], glyphs.upright)] == [1, 1, 1, 1]
 
 
-def test_the_cuts_of_the_context_is_drawn_as_a_rule() -> None:
+def test_a_cut_of_the_context_is_a_rule() -> None:
     for cut, after in [(6, "2 ▓ tw"), (7, "2 ▓ two"), (8, "2 ▓ two"), (13, "3 █ three")]:
         rows = [line.plain.rstrip() for line in passage_lines(passage(), {cut: CUT}, Style(), 40, UNICODE).lines]
 
@@ -451,7 +451,7 @@ def test_a_cut_chunk_shows_where_the_context_begins_and_ends() -> None:
         assert cuts_of(packed._replace(blocks=(block._replace(cut=cut),)), "a" * 64) == shown, cut
 
 
-def test_nothing_of_a_passage_is_wider_than_the_pane_in_either_set_of_glyphs() -> None:
+def test_a_passage_fits_the_pane_with_either_glyphs() -> None:
     for glyphs in (UNICODE, ASCII):
         for width in (20, 45, 80):
             lines = passage_lines(passage(), {6: CUT}, Style(), width, glyphs).lines
@@ -459,7 +459,7 @@ def test_nothing_of_a_passage_is_wider_than_the_pane_in_either_set_of_glyphs() -
             assert glyphs is UNICODE or all(line.plain.isascii() for line in lines)
 
 
-def test_the_pager_is_the_persons_own_and_else_less_or_more(tmp_path: object) -> None:
+def test_the_pager_is_the_user_s_or_less_or_more(tmp_path: object) -> None:
     folder = str(tmp_path)
     for name in ("more", "mine"):
         with open(f"{folder}/{name}", "w", encoding="utf-8") as file:
@@ -470,7 +470,7 @@ def test_the_pager_is_the_persons_own_and_else_less_or_more(tmp_path: object) ->
     assert files.pager({"PATH": folder}) == ["more"]
 
 
-def test_a_pager_that_cannot_be_found_is_a_coded_error() -> None:
+def test_a_missing_pager_is_a_coded_error() -> None:
     for environ in [{"PAGER": "none-such", "PATH": ""}, {"PAGER": "'open", "PATH": ""}, {"PATH": ""}]:
         with pytest.raises(UsageError) as caught:
             files.pager(environ)
@@ -478,7 +478,7 @@ def test_a_pager_that_cannot_be_found_is_a_coded_error() -> None:
         assert (caught.value.code, caught.value.hint) == ("no_pager", "export PAGER=less"), environ
 
 
-def test_a_pager_is_given_nothing_that_steers_the_terminal(tmp_path: Path) -> None:
+def test_the_pager_receives_no_control_characters(tmp_path: Path) -> None:
     script = tmp_path / "pager"
     script.write_text('#!/bin/sh\nprintf %s "$1" > "$0.name"\ncat "$1" > "$0.text"\n')
     script.chmod(0o755)
@@ -491,14 +491,14 @@ def test_a_pager_is_given_nothing_that_steers_the_terminal(tmp_path: Path) -> No
     assert (name.isprintable(), name.endswith("\\x07.md")) == (True, True)
 
 
-def test_a_pager_that_fails_is_said() -> None:
+def test_a_failing_pager_is_reported() -> None:
     with pytest.raises(UsageError) as caught:
         files.page("text", ["false"], name="docs/a.txt", line=1)
 
     assert caught.value.code == "pager_failed"
 
 
-def test_a_tab_that_waits_for_a_valid_query_says_so() -> None:
+def test_a_tab_waiting_for_a_valid_query_says_so() -> None:
     for view, comes in [("whynot", "Tracing a.txt …"), ("funnel", "Counting rows."), ("compare", "Comparing.")]:
         session = (base := answered())._replace(
             view=view, results=base.results._replace(sought="a.txt", marked=hit_of("b", 2))
@@ -511,7 +511,7 @@ def test_a_tab_that_waits_for_a_valid_query_says_so() -> None:
         assert hint_of(faulty) == "Waiting until the query can be answered.", view
 
 
-def test_a_document_is_read_also_while_the_query_cannot_be_answered() -> None:
+def test_a_document_is_read_even_with_a_faulty_query() -> None:
     faulty = (base := answered())._replace(
         view="passage", query=base.query._replace(trouble=UsageError("expected", "That is no query."))
     )
@@ -520,13 +520,13 @@ def test_a_document_is_read_also_while_the_query_cannot_be_answered() -> None:
     assert hint_of(faulty) == "Reading the document."
 
 
-def test_the_rank_in_the_title_has_its_thousands_apart() -> None:
+def test_the_rank_in_the_title_has_thousands_separators() -> None:
     session = (base := answered())._replace(results=base.results._replace(hit=hit_of("a", 50_851)))
 
     assert pieces(session, 80, UNICODE)[0][0] == "3 Explain #50,851  "
 
 
-def test_a_chunk_alone_names_its_lines_where_its_path_is_long_and_its_tokens_with_thousands_apart() -> None:
+def test_a_chunk_names_its_lines_and_tokens() -> None:
     hit = hit_of("a")
     assert hit.chunk is not None
     hit = hit._replace(
@@ -540,7 +540,7 @@ def test_a_chunk_alone_names_its_lines_where_its_path_is_long_and_its_tokens_wit
     assert labels.startswith("1,234 tokens")
 
 
-def test_a_chunk_of_one_token_has_it_in_the_singular() -> None:
+def test_a_chunk_of_one_token_uses_the_singular() -> None:
     hit = hit_of("a")
     assert hit.chunk is not None
 

@@ -26,20 +26,20 @@ def test_a_pool_of_every_row_shows_no_union() -> None:
         assert "Only" not in told, stages
 
 
-def test_a_pool_of_proposals_is_their_union() -> None:
+def test_a_pool_of_both_signals_is_their_union() -> None:
     told = said(("live", 90, 90), ("lexical", 90, 5), ("semantic", 90, 5), ("union", 90, 8), ("kept", 8, 8))
 
     assert BOTH in told
     assert EVERY not in told
 
 
-def test_one_signal_that_proposes_some_rows_is_named() -> None:
+def test_a_single_signal_is_named() -> None:
     told = said(("live", 90, 90), ("lexical", 90, 5), ("union", 90, 5))
 
     assert "Only lexical finds rows, among those that pass the filter." in told
 
 
-def test_a_list_without_a_signal_has_no_candidates_to_speak_of() -> None:
+def test_a_list_without_signals_mentions_no_candidates() -> None:
     told = said(("live", 90, 90), ("top_k", 90, 10))
 
     assert EVERY not in told
@@ -49,7 +49,7 @@ def test_a_list_without_a_signal_has_no_candidates_to_speak_of() -> None:
 STAGES = (("store", 9, 9), ("live", 9, 8), ("filter", 8, 3), ("lexical", 3, 1), ("union", 3, 3), ("packed", 3, 7))
 
 
-def test_bars_never_run_backwards_nor_past_the_whole() -> None:
+def test_bars_never_grow_or_exceed_the_store() -> None:
     for glyphs in [UNICODE, ASCII]:
         for width in [44, 60, 118]:
             views = [FunnelStageView(stage=stage, rows_in=before, rows_out=left) for stage, before, left in STAGES]

@@ -40,7 +40,7 @@ def painted(grouping: Grouping, rows: int, height: int) -> list[ListLine]:
 
 
 @given(documents=DOCUMENTS, rest=REST)
-def test_every_row_has_one_place_and_every_place_one_row(documents: list[str], rest: int) -> None:
+def test_rows_and_places_match_one_to_one(documents: list[str], rest: int) -> None:
     rows = len(documents) + rest
     grouping = group_rows(documents, rows)
 
@@ -49,7 +49,7 @@ def test_every_row_has_one_place_and_every_place_one_row(documents: list[str], r
 
 
 @given(documents=DOCUMENTS, rest=REST)
-def test_documents_stand_by_their_best_rank_and_the_rows_of_each_by_rank(documents: list[str], rest: int) -> None:
+def test_documents_are_ordered_by_best_rank(documents: list[str], rest: int) -> None:
     grouping = group_rows(documents, len(documents) + rest)
     groups = [grouping.group(start) for start in grouping.starts if start < len(documents)]
     by_group = [[grouping.row(place) for place in group] for group in groups]
@@ -61,7 +61,7 @@ def test_documents_stand_by_their_best_rank_and_the_rows_of_each_by_rank(documen
 
 
 @given(documents=DOCUMENTS, rest=REST, height=HEIGHT)
-def test_a_row_is_found_on_its_lines_and_a_heading_on_the_one_above(
+def test_lines_map_to_rows_and_headings(
     documents: list[str], rest: int, height: int
 ) -> None:
     rows = len(documents) + rest
@@ -76,7 +76,7 @@ def test_a_row_is_found_on_its_lines_and_a_heading_on_the_one_above(
 
 
 @given(documents=DOCUMENTS, rest=REST, height=HEIGHT)
-def test_from_line_to_line_nothing_is_painted_twice_or_left_out(documents: list[str], rest: int, height: int) -> None:
+def test_no_line_is_drawn_twice_or_left_out(documents: list[str], rest: int, height: int) -> None:
     rows = len(documents) + rest
     grouping = group_rows(documents, rows)
     lines = painted(grouping, rows, height)
@@ -93,7 +93,7 @@ def test_without_groups_a_place_is_a_rank(rows: int, height: int) -> None:
     assert not BY_RANK.group(rows)
 
 
-def test_rows_behind_the_grouped_ones_follow_by_rank_below_a_heading_of_their_own() -> None:
+def test_rows_after_the_groups_follow_by_rank() -> None:
     grouping = group_rows("aba", 5)
 
     assert [grouping.row(place) for place in range(5)] == [0, 2, 1, 3, 4]
@@ -105,13 +105,13 @@ def test_rows_behind_the_grouped_ones_follow_by_rank_below_a_heading_of_their_ow
     assert not grouping.group(3)
 
 
-def test_of_an_answer_the_listed_rows_are_grouped() -> None:
+def test_only_the_listed_rows_are_grouped() -> None:
     answer = answer_of("abacb", offset=2)
 
     assert grouping_of(answer, 2, 5) == group_rows("abacb", 5)
 
 
-def test_a_long_list_is_grouped_up_to_a_bound() -> None:
+def test_a_long_list_is_grouped_up_to_a_limit() -> None:
     rows = MOST_GROUPED + 1
 
     grouping = grouping_of(answer_of("ab" * (rows // 2) + "c"), 0, rows)
@@ -120,7 +120,7 @@ def test_a_long_list_is_grouped_up_to_a_bound() -> None:
     assert grouping.starts == (0, MOST_GROUPED // 2, MOST_GROUPED)
 
 
-def test_ungrouped_rows_say_why_and_follow_rank() -> None:
+def test_ungrouped_rows_explain_and_follow_rank() -> None:
     for answer, reason in [
         (answer_of("aba", "SELECT * FROM doc USING lexical('budget')"), "each row is a document"),
         (answer_of("aba")._replace(pool=None, ranked=None), "no scores"),
@@ -129,7 +129,7 @@ def test_ungrouped_rows_say_why_and_follow_rank() -> None:
         assert grouping_of(answer, 0, 3) == BY_RANK, answer
 
 
-def test_rows_are_gone_through_as_they_are_painted() -> None:
+def test_the_selection_moves_in_drawing_order() -> None:
     session = Session()._replace(results=Session().results._replace(answer=answer_of("abab")))
 
     below = toggle_grouping(select_row(session, 0))
@@ -140,7 +140,7 @@ def test_rows_are_gone_through_as_they_are_painted() -> None:
     assert toggle_grouping(below) == select_row(session, 0)
 
 
-def test_other_answers_are_grouped_too_until_the_rows_are_listed_by_rank_again() -> None:
+def test_grouping_lasts_until_it_is_switched_off() -> None:
     first, other = answer_of("abab"), answer_of("abba")
     session = after(ask(toggle_grouping(Session()), "budget", 1.0), Answered(1, first, {}, {}, 1.5, question=1))
     moved = after(session, Reweighed(1, other, {}, {}, Config(), {}))

@@ -42,7 +42,7 @@ def test_an_action_has_a_handler_that_takes_its_arguments() -> None:
         of_application(module)[function].bind(None, *arguments)
 
 
-def test_what_panes_post_is_an_action_or_a_gesture_with_its_arguments() -> None:
+def test_panes_post_only_known_actions_and_gestures() -> None:
     posted = set()
     for path in TUI.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -62,7 +62,7 @@ def test_what_panes_post_is_an_action_or_a_gesture_with_its_arguments() -> None:
     assert GESTURES.keys() - posted == set()
 
 
-def test_every_handler_is_that_of_an_action_or_of_something_that_happens() -> None:
+def test_every_handler_belongs_to_an_action_or_event() -> None:
     acting = {action.call[:2] for action in ACTIONS if action.step is None} | {
         (module, name) for name, module in GESTURES.items()
     }
@@ -73,7 +73,7 @@ def test_every_handler_is_that_of_an_action_or_of_something_that_happens() -> No
     assert {name for _, name in handlers - acting} - called == set()
 
 
-def test_nothing_of_the_host_takes_a_name_of_textual() -> None:
+def test_the_host_overrides_no_name_of_textual() -> None:
     own = {name for name in {*vars(Host), *inspect.get_annotations(Host)} if not name.startswith(("__", "_inherit_"))}
     made = {"_decorated_handlers", "_merged_bindings", "_css_type_name", "_css_type_names", "_reactives", "_computes"}
 

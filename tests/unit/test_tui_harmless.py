@@ -10,7 +10,7 @@ from textual.color import Color
 from recall_tui.widgets.draw import Harmless, harmless
 
 
-def test_control_characters_are_dropped_and_the_width_stays() -> None:
+def test_control_characters_are_dropped_and_the_width_kept() -> None:
     for text, shown in [
         ("notes/red\x1b[31m.md", "notes/red[31m.md"),
         ("\x1b]0;another title\x07", "]0;another title"),

@@ -20,7 +20,7 @@ def texts_of(file: Path) -> list[str]:
     return [past.text for past in load(file)]
 
 
-def test_the_newest_query_comes_first_and_each_comes_once(tmp_path: Path) -> None:
+def test_the_newest_query_comes_first_without_repeats(tmp_path: Path) -> None:
     file = tmp_path / "recall" / "history.jsonl"
     for text in ("token budget", "SELECT *\nFROM chunk", "café 打开", "token budget"):
         append(file, PastQuestion(text))
@@ -28,7 +28,7 @@ def test_the_newest_query_comes_first_and_each_comes_once(tmp_path: Path) -> Non
     assert texts_of(file) == ["token budget", "café 打开", "SELECT *\nFROM chunk"]
 
 
-def test_a_query_is_one_line_that_only_its_owner_reads(tmp_path: Path) -> None:
+def test_a_query_is_one_private_line(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
 
     append(file, PastQuestion("SELECT *\nFROM chunk\r\n\ud800"))
@@ -38,7 +38,7 @@ def test_a_query_is_one_line_that_only_its_owner_reads(tmp_path: Path) -> None:
     assert file.stat().st_mode & 0o777 == 0o600
 
 
-def test_only_the_newest_are_kept(tmp_path: Path) -> None:
+def test_only_the_newest_queries_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     lines = [json.dumps({"text": f"query {number}"}) for number in range(2 * MOST)]
     file.write_text("\n".join(lines), encoding="utf-8")
@@ -97,12 +97,12 @@ def test_the_first_query_is_the_first_line(tmp_path: Path) -> None:
     assert file.read_bytes() == b'{"text": "first"}\n'
 
 
-def test_what_is_no_file_is_an_empty_history(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_empty_history(tmp_path: Path) -> None:
     assert load(tmp_path / "none") == []
     assert load(tmp_path) == []
 
 
-def test_nothing_and_too_much_are_not_remembered(tmp_path: Path) -> None:
+def test_empty_and_huge_queries_are_not_kept(tmp_path: Path) -> None:
     for text in ["", " \n", "x" * (LONGEST + 1)]:
         file = tmp_path / "history.jsonl"
 
@@ -129,7 +129,7 @@ ROWS = (KeptRow("a", "docs/a.md:1-2"), KeptRow("b", "b.txt"))
 FIRST = PastQuestion("tea", "doc.tag = 'x'", ("vector_weight=0.7",), "9f3a", ROWS, 3)
 
 
-def test_a_question_is_kept_with_its_settings_its_store_and_its_rows(tmp_path: Path) -> None:
+def test_a_question_is_kept_with_settings_store_and_rows(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
 
     append(file, PastQuestion("tea"))
@@ -147,7 +147,7 @@ def test_a_question_with_other_settings_is_another_entry(tmp_path: Path) -> None
     assert [past.settings for past in load(file)] == [("k1=2",), (), ("k1=1",)]
 
 
-def test_parts_that_make_no_sense_are_left_out(tmp_path: Path) -> None:
+def test_invalid_parts_are_left_out(tmp_path: Path) -> None:
     for more in [
         {"top": 3},
         {"top": [["a"]]},
@@ -166,14 +166,14 @@ def test_parts_that_make_no_sense_are_left_out(tmp_path: Path) -> None:
         assert load(file) == [PastQuestion("tea")], more
 
 
-def test_an_entry_of_before_offsets_were_kept_begins_at_the_first_row(tmp_path: Path) -> None:
+def test_an_entry_without_an_offset_starts_at_row_one(tmp_path: Path) -> None:
     file = tmp_path / "history.jsonl"
     file.write_text('{"text": "tea", "top": [["a", "docs/a.md:1-2"], ["b", "b.txt"]]}\n', encoding="utf-8")
 
     assert load(file) == [PastQuestion("tea", top=ROWS, offset=0)]
 
 
-def test_rows_that_another_offset_shows_have_not_moved() -> None:
+def test_rows_shown_at_another_offset_have_not_moved() -> None:
     whole = PastQuestion("SELECT * FROM chunk LIMIT 3", top=(*ROWS, KeptRow("c", "c.txt")))
     page = PastQuestion("SELECT * FROM chunk LIMIT 3 OFFSET 1", top=(*whole.top[1:], KeptRow("d", "d.txt")), offset=1)
 
@@ -185,7 +185,7 @@ def test_rows_that_another_offset_shows_have_not_moved() -> None:
     ]
 
 
-def test_what_moved_between_two_answers() -> None:
+def test_two_answers_differ_by_their_moves() -> None:
     later = PastQuestion("tea", top=(KeptRow("b", "b.txt"), KeptRow("c", "c.txt")))
 
     assert moves(PastQuestion("tea", top=ROWS), later) == [
@@ -207,7 +207,7 @@ def test_the_settings_of_an_entry_are_read_back() -> None:
         assert moved_by(PastQuestion("tea", settings=settings)) == (moved, unknown), settings
 
 
-def test_a_long_entry_is_one_line_cut_before_its_settings() -> None:
+def test_a_long_entry_is_cut_before_its_settings() -> None:
     for glyphs in [UNICODE, ASCII]:
         for text in ["budget\n" * 800, "打开文件 " * 400]:
             for width in [20, 61, 96]:
@@ -227,7 +227,7 @@ def test_a_short_entry_is_not_cut() -> None:
     assert line.plain == "  token budget  · filter a = 1"
 
 
-def test_a_pipe_in_the_place_of_the_file_is_an_error_that_nobody_waits_for(tmp_path: Path) -> None:
+def test_a_pipe_in_place_of_the_file_is_an_error(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "history.jsonl")
 
     with pytest.raises(OSError, match="No such device"):

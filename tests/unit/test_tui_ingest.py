@@ -71,7 +71,7 @@ def test_the_state_appears_next_to_a_long_folder() -> None:
             assert "written" in head, (width, name)
 
 
-def test_why_a_run_failed_is_read_whole() -> None:
+def test_the_reason_of_a_failed_run_is_shown_in_full() -> None:
     for width in WIDTHS:
         lines = [line.plain for line in opened_lines(shown(RUNS["failed"]), width, UNICODE)[0]]
 
@@ -91,7 +91,7 @@ def test_a_skip_reason_appears_next_to_a_long_path() -> None:
         assert second.rstrip().endswith("logo.png: is a binary file: it has a NUL byte."), width
 
 
-def test_the_lines_that_can_be_chosen_are_the_skipped_files() -> None:
+def test_only_skipped_files_can_be_chosen() -> None:
     for width in WIDTHS:
         for run in RUNS.values():
             drawn = opened_lines(shown(run), width, UNICODE)
@@ -102,14 +102,14 @@ def test_the_lines_that_can_be_chosen_are_the_skipped_files() -> None:
             ], width
 
 
-def test_nothing_is_said_of_chunks_that_wait_where_none_do() -> None:
+def test_waiting_chunks_are_mentioned_only_if_any() -> None:
     stored = METER._replace(indexed=5_730)
 
     assert "610 chunks are not stored yet" in text_of(RUNS["held"])
     assert "not stored yet" not in text_of(RUNS["held"]._replace(meter=stored))
 
 
-def test_one_of_a_kind_is_told_in_the_singular() -> None:
+def test_one_of_a_kind_uses_the_singular() -> None:
     one = HALFWAY._replace(waiting=1, reused=1, tokens=1)
     session = shown(None, Source(Root("docs"), 1, ""))
 
@@ -123,7 +123,7 @@ def test_one_of_a_kind_is_told_in_the_singular() -> None:
     assert " 1 doc  " in opened_lines(session, 77, UNICODE)[0][-1].plain
 
 
-def test_many_skipped_files_are_counted_with_thousands_apart() -> None:
+def test_many_skipped_files_have_thousands_separators() -> None:
     progress = HALFWAY._replace(skipped=SKIPPED * 600)
     session = shown(Run("docs", Meter(progress=progress), ended="done", summary="784 added"))
 
@@ -137,7 +137,7 @@ def test_the_strip_keeps_its_figures_next_to_a_long_name() -> None:
         assert "784 of 1,284 files" in strip(shown(run), width, UNICODE).plain, width
 
 
-def test_the_strip_of_a_cancelled_run_names_whole_keys() -> None:
+def test_the_strip_of_a_cancelled_run_names_its_keys() -> None:
     for width in [58, 77, 98, 118]:
         told = strip(shown(RUNS["cancelled"]._replace(folder="docs")), width, UNICODE).plain.rstrip()
 
@@ -145,7 +145,7 @@ def test_the_strip_of_a_cancelled_run_names_whole_keys() -> None:
         assert told.endswith(("2 skipped", "7 lists them")), width
 
 
-def test_work_left_and_sync_state_are_shown_whole() -> None:
+def test_remaining_work_and_sync_state_are_shown_in_full() -> None:
     for width in [58, 77, 118]:
         session = shown(None, Source(Root(DEEP), 12_345, "2026-01-02T03:04:05"))
 
@@ -165,13 +165,13 @@ def test_a_source_keeps_the_end_of_its_folder() -> None:
     assert " docs *.md #old" in short
 
 
-def test_skipped_files_are_counted_by_their_reason_in_words() -> None:
+def test_skipped_files_are_counted_by_reason() -> None:
     told = text_of(RUNS["done"], 118)
 
     assert "Skipped 2 · Enter shows why · 1 binary · 1 not UTF-8" in told
 
 
-def test_names_cannot_steer_the_terminal() -> None:
+def test_names_are_neutralised() -> None:
     for glyphs in BOTH:
         hostile = "evil\x1b[2J\nname"
         progress = HALFWAY._replace(skipped=(Skip(hostile, "not_utf8", f"is named {hostile}"),))

@@ -84,7 +84,7 @@ def test_a_grade_is_shown_before_it_is_stored(session: Session) -> None:
     assert grades(given(session, 3)) == [3, None, None]
 
 
-def test_the_first_grade_of_a_question_makes_it_a_judged_query(session: Session) -> None:
+def test_a_first_grade_makes_a_judged_query(session: Session) -> None:
     change = judging.change_for(session, 2)
 
     assert (change.query, change.text, change.begins) == ("q1", "token budget", True)
@@ -98,7 +98,7 @@ def test_the_same_words_are_the_same_query(store: Path, session: Session) -> Non
     assert (change.query, change.text, change.begins) == ("other", " token\n budget", False)
 
 
-def test_a_second_grade_joins_the_query_that_the_first_one_made(session: Session) -> None:
+def test_a_second_grade_joins_the_query_of_the_first(session: Session) -> None:
     second = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
 
     assert grades(second) == [3, 1, None]
@@ -106,7 +106,7 @@ def test_a_second_grade_joins_the_query_that_the_first_one_made(session: Session
     assert [each.change.begins for each in second.judge.gradings] == [True, False]
 
 
-def test_a_query_that_begins_is_not_shown_as_another_that_took_its_id_meanwhile(session: Session) -> None:
+def test_a_new_query_survives_the_loss_of_its_id(session: Session) -> None:
     both = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
     elsewhere = JudgedQueries({"q1": "something else"}, {"something else": "q1"}, {})
 
@@ -130,14 +130,14 @@ def test_a_grade_stays_shown_until_it_is_read_back(session: Session) -> None:
     assert grades(read) == [None, None, None]
 
 
-def test_a_result_from_before_the_grade_was_stored_does_not_hide_it(session: Session) -> None:
+def test_an_older_result_does_not_hide_a_new_grade(session: Session) -> None:
     shown = given(session, 3)
 
     assert grades(learned(shown, NOTHING)) == [3, None, None]
     assert learned(shown, NOTHING).judge.gradings == shown.judge.gradings
 
 
-def test_a_result_from_before_the_grade_was_stored_does_not_hide_it_when_it_comes_after(session: Session) -> None:
+def test_an_older_result_that_arrives_late_hides_no_grade(session: Session) -> None:
     shown = given(session, 3)
     early = AnalysisDone(Analysis("grades"), stamp_of(shown, Analysis("grades")), NOTHING)
     written = after(shown, TaskDone(GRADE, ""))
@@ -148,7 +148,7 @@ def test_a_result_from_before_the_grade_was_stored_does_not_hide_it_when_it_come
     assert late.judge.gradings == written.judge.gradings
 
 
-def test_a_result_that_is_too_old_to_be_shown_confirms_no_grade(session: Session) -> None:
+def test_an_outdated_result_confirms_no_grade(session: Session) -> None:
     both = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
     first = after(both, TaskDone(GRADE, ""))
     holds_it = JudgedQueries({"q1": "token budget"}, {"token budget": "q1"}, {})
@@ -161,7 +161,7 @@ def test_a_result_that_is_too_old_to_be_shown_confirms_no_grade(session: Session
     assert late.judge.gradings == second.judge.gradings
 
 
-def test_a_grade_that_could_not_be_stored_is_taken_back(session: Session) -> None:
+def test_a_grade_that_was_not_stored_is_reverted(session: Session) -> None:
     both = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
     error = StoreError("store_locked", "Another process writes.")
 
@@ -171,13 +171,13 @@ def test_a_grade_that_could_not_be_stored_is_taken_back(session: Session) -> Non
     assert len(failed.judge.regrades) == 1
 
 
-def test_another_task_that_fails_takes_no_grade_back(session: Session) -> None:
+def test_another_failed_task_reverts_no_grade(session: Session) -> None:
     shown = given(session, 3)
 
     assert grades(after(shown, TaskDone("Repair", "", StoreError("read_only", "No.")))) == [3, None, None]
 
 
-def test_undo_takes_the_newest_grade_back_at_once(session: Session) -> None:
+def test_undo_removes_the_newest_grade_at_once(session: Session) -> None:
     both = given((base := given(session, 3))._replace(results=base.results._replace(selected=1)), 1)
 
     once, _ = judging.take_grade_back(both)
@@ -191,7 +191,7 @@ def test_undo_takes_the_newest_grade_back_at_once(session: Session) -> None:
     assert known.texts == {}
 
 
-def test_an_undo_that_could_not_be_stored_can_be_undone_again(session: Session) -> None:
+def test_an_undo_that_was_not_stored_can_be_repeated(session: Session) -> None:
     written = after(given(session, 3), TaskDone(GRADE, ""))
     undone, _ = judging.take_grade_back(written)
 
@@ -201,7 +201,7 @@ def test_an_undo_that_could_not_be_stored_can_be_undone_again(session: Session) 
     assert failed.judge.regrades == written.judge.regrades
 
 
-def test_clearing_a_row_without_a_grade_changes_nothing(session: Session) -> None:
+def test_removing_a_missing_grade_changes_nothing(session: Session) -> None:
     assert not judging.changes(judging.change_for(session, None))
 
 
@@ -209,7 +209,7 @@ def test_the_same_grade_again_changes_nothing(session: Session) -> None:
     assert not judging.changes(judging.change_for(given(session, 3), 3))
 
 
-def test_an_rql_query_is_judged_by_its_signals_words(store: Path) -> None:
+def test_an_rql_query_is_judged_by_its_signal_words(store: Path) -> None:
     for text, words in [
         ("  token   budget ", "token budget"),
         ("SELECT * FROM chunk USING lexical('token'), semantic('budget') LIMIT 3", "token budget"),
@@ -222,28 +222,28 @@ def test_an_rql_query_is_judged_by_its_signals_words(store: Path) -> None:
         assert bool(judging.why_not_gradable(session)) == (words == ""), text
 
 
-def test_nothing_is_graded_before_the_judgements_are_read(store: Path) -> None:
+def test_no_grade_is_given_before_the_judgements_load(store: Path) -> None:
     session = answered(store, "token budget")
 
     assert judging.why_not_gradable(session) == "The judgements are still loading."
     assert judging.judgements_here(session) == {}
 
 
-def test_a_row_that_has_not_arrived_is_not_graded(session: Session) -> None:
+def test_a_row_that_is_loading_is_not_graded(session: Session) -> None:
     assert (
         judging.why_not_gradable(session._replace(results=session.results._replace(selected=9)))
         == "The row is still loading."
     )
 
 
-def test_what_keeps_judgements_from_being_read_is_said(session: Session) -> None:
+def test_an_error_of_the_judgements_is_shown(session: Session) -> None:
     failed = analysed(session, Analysis("grades"), StoreError("corrupt", "The file is damaged."))
 
     assert judging.why_not_gradable(failed) == "The file is damaged."
     assert judging.judged_queries(failed) is None
 
 
-def test_the_board_is_wanted_once_a_document_is_relevant_and_stored(session: Session) -> None:
+def test_the_board_is_wanted_once_a_relevant_grade_is_stored(session: Session) -> None:
     def kinds(session: Session) -> set[str]:
         return {analysis.kind for analysis, _ in wanted_analyses(focus_pane(session, "judge"))} & {
             "grades",
@@ -266,7 +266,7 @@ def judged_first_row(session: Session, grade: int) -> JudgedQueries:
     return JudgedQueries({"q1": "token budget"}, {"token budget": "q1"}, places)
 
 
-def test_a_board_of_other_settings_is_shown_until_there_is_a_newer_one(session: Session) -> None:
+def test_an_outdated_board_stays_until_the_next_one(session: Session) -> None:
     shown = with_board(session, line("q1"))
     moved = shown._replace(
         weights=shown.weights._replace(tweaks={"vector_weight": 0.7}),
@@ -279,7 +279,7 @@ def test_a_board_of_other_settings_is_shown_until_there_is_a_newer_one(session: 
     assert judging.pointed_line(with_board(moved, line("q1", value=0.6))) == line("q1", value=0.6)
 
 
-def test_a_board_is_gone_once_nothing_can_be_measured(session: Session) -> None:
+def test_the_board_disappears_if_nothing_can_be_measured(session: Session) -> None:
     for grade in [None, 0]:
         measured = with_board(learned(session, judged_first_row(session, 3)), line("q1"))
         assert judging.board(measured) is not None, grade
@@ -294,7 +294,7 @@ def test_a_board_is_gone_once_nothing_can_be_measured(session: Session) -> None:
         assert judging.headway(left._replace(analysing=(judging.board_analysis(left), 0, 1))) is None, grade
 
 
-def test_the_question_on_the_screen_is_fresher_than_the_board(session: Session) -> None:
+def test_the_current_question_is_newer_than_the_board(session: Session) -> None:
     known = with_board(learned(session, judged_first_row(session, 3)), line("q0"), line("q1"))
     analysis = judging.line_analysis(known)
     assert analysis is not None
@@ -304,7 +304,7 @@ def test_the_question_on_the_screen_is_fresher_than_the_board(session: Session) 
     assert judging.lines_of(fresh) == (line("q0"), line("q1", value=0.9))
 
 
-def test_a_board_that_cannot_be_made_lists_nothing(session: Session) -> None:
+def test_a_failed_board_lists_nothing(session: Session) -> None:
     failed = analysed(session, judging.board_analysis(session), UsageError("eval_unavailable", "No ir-measures."))
 
     assert judging.lines_of(failed) == ()
@@ -319,7 +319,7 @@ def test_the_choice_stays_inside_the_list(session: Session) -> None:
     assert judging.pointed_line(judging.step_line(known, -5)) == line("q1")
 
 
-def test_the_keys_go_through_the_missed_documents_once_their_list_is_entered(session: Session) -> None:
+def test_keys_move_through_the_open_list_of_missed_documents(session: Session) -> None:
     missed = Missed("a.md", 2, 12), Missed("b.md", 1, None)
     known = with_board(session, line("q1", *missed), line("q2"))
 
@@ -331,13 +331,13 @@ def test_the_keys_go_through_the_missed_documents_once_their_list_is_entered(ses
     assert judging.pointed_missed(judging.choose_side(inside, missed=False)) is None
 
 
-def test_a_query_that_misses_nothing_has_no_list_to_enter(session: Session) -> None:
+def test_a_query_without_misses_has_no_list(session: Session) -> None:
     known = with_board(session, line("q1"), line("q2"))
 
     assert not judging.is_at_missed(judging.choose_side(known, missed=True))
 
 
-def test_rows_missing_from_the_first_ones_are_counted() -> None:
+def test_missed_documents_are_counted() -> None:
     for missed, said in [
         ((), "all 3 relevant chunks are in the top 10"),
         ((Missed("a.txt", 1, 12),), "1 of 3 relevant chunks not in the top 10"),
@@ -345,7 +345,7 @@ def test_rows_missing_from_the_first_ones_are_counted() -> None:
         assert judging.in_top(line("q1", *missed), "chunk") == said, missed
 
 
-def test_one_relevant_document_in_the_top_is_not_told_as_many() -> None:
+def test_a_single_relevant_document_uses_the_singular() -> None:
     assert judging.in_top(line("q1")._replace(relevant=1), "doc") == "the only relevant doc is in the top 10"
 
 
@@ -360,7 +360,7 @@ def test_a_missed_document_shows_its_rank_or_search_depth(session: Session) -> N
         assert [each.plain.split(maxsplit=2)[2] for each in lines if "a.txt" in each.plain] == [said], missed
 
 
-def test_the_pane_asks_for_one_row_until_something_is_measured_in_front(session: Session) -> None:
+def test_the_pane_takes_one_row_until_active_with_a_board(session: Session) -> None:
     graded = learned(session, judged_first_row(session, 3))
     measured = with_board(graded, line("q1"))
     in_front = measured._replace(pane="judge")
@@ -370,7 +370,7 @@ def test_the_pane_asks_for_one_row_until_something_is_measured_in_front(session:
     assert judging.judge_rows(in_front) == judging.BOARD_ROWS
 
 
-def test_one_row_says_how_many_queries_are_judged_and_in_which_unit(session: Session) -> None:
+def test_one_row_counts_judged_queries_and_their_unit(session: Session) -> None:
     graded = learned(session, judged_first_row(session, 3))
     measured = with_board(graded, line("q1"))
 
@@ -385,7 +385,7 @@ def test_one_row_says_how_many_queries_are_judged_and_in_which_unit(session: Ses
     assert only_line(measured, 30) == "1 of 1 query judged (docs)"
 
 
-def test_names_cannot_steer_the_terminal(session: Session) -> None:
+def test_names_are_neutralised(session: Session) -> None:
     for glyphs in [UNICODE, ASCII]:
         graded = learned(session, judged_first_row(session, 3))
         hostile = "evil\x1b[2J\nname"
@@ -397,7 +397,7 @@ def test_names_cannot_steer_the_terminal(session: Session) -> None:
         assert sum("evil [2J name" in each for each in lines) == 3, glyphs
 
 
-def test_measures_go_round(session: Session) -> None:
+def test_measures_wrap_around(session: Session) -> None:
     shown = [session]
     for _ in judging.MEASURES:
         shown.append(judging.next_measure(shown[-1]))
@@ -418,7 +418,7 @@ def test_a_document_row_is_graded_as_a_document(store: Path) -> None:
     assert spot == Spot(session.results.hits[0].doc.path)
 
 
-def test_progress_is_of_the_board_that_is_wanted(session: Session) -> None:
+def test_the_progress_belongs_to_the_wanted_board(session: Session) -> None:
     session = learned(session, judged_first_row(session, 3))
     under_way = session._replace(analysing=(judging.board_analysis(session), 14, 225))
 

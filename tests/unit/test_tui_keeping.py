@@ -34,11 +34,11 @@ def with_checks(session: Session, **severities: str) -> Session:
     return session._replace(analyses=analysed)
 
 
-def test_the_checks_are_those_of_doctor_in_its_order() -> None:
+def test_the_checks_match_doctor() -> None:
     assert codes() == CHECKS
 
 
-def test_of_a_server_that_nobody_has_asked_it_is_said_that_one_must_run() -> None:
+def test_an_unasked_server_is_described_as_needed() -> None:
     listed = {view["name"]: view for view in embedders(Config(), in_use=None, probe=False)}
     assert set(pane_state.SERVERS) <= set(listed)
     assert (pane_state.state_of(listed["ollama"]), pane_state.state_of(listed["hash"])) == ("server", "ready")
@@ -48,7 +48,7 @@ def test_of_a_server_that_nobody_has_asked_it_is_said_that_one_must_run() -> Non
     assert pane_state.state_of({**listed["ollama"], "available": False}) == "missing"
 
 
-def test_the_quality_of_an_embedder_is_what_its_page_says() -> None:
+def test_the_quality_of_an_embedder_matches_its_page() -> None:
     for name in QUALITY:
         measured = [
             float(re.search(rf"^\| {corpus}, `{name}` \| [^|]+ \| (\.\d+) ", EMBEDDERS, re.M)[1])  # type: ignore[index]
@@ -70,18 +70,18 @@ def test_the_quality_of_words_alone_matches_the_page() -> None:
         ), name
 
 
-def test_every_pace_is_said_of_an_embedder_that_was_measured() -> None:
+def test_only_measured_embedders_have_a_pace() -> None:
     assert set(PACE) == set(QUALITY)
 
 
-def test_the_checks_are_made_only_while_they_are_looked_at() -> None:
+def test_checks_run_only_while_visible() -> None:
     assert list(pane_state.wants(Session())) == []
     assert list(pane_state.wants(store_pane())) == [OVERVIEW]
     assert list(pane_state.wants(store_pane("checks"))) == [OVERVIEW, *(Analysis("health", code) for code in CHECKS)]
     assert list(pane_state.wants(focus_pane(Session(), "ingest"))) == [OVERVIEW]
 
 
-def test_the_views_stand_in_a_ring() -> None:
+def test_the_views_form_a_ring() -> None:
     session = store_pane()
 
     seen = []
@@ -101,7 +101,7 @@ def test_each_view_keeps_its_own_chosen_row() -> None:
     assert pane_state.cursor_of(pane_state.show_view(pane_state.show_view(session, "embedder"), "checks")) == 3
 
 
-def test_a_check_that_is_not_done_has_no_result_and_one_that_fails_is_an_error() -> None:
+def test_an_unfinished_check_has_no_result() -> None:
     session = with_checks(store_pane("checks"), integrity="ok")
     analysis = Analysis("health", "schema")
     error = StoreCorrupt("store_corrupt", "The file is damaged.", hint="restore a backup")
@@ -121,13 +121,13 @@ def test_a_check_that_is_not_done_has_no_result_and_one_that_fails_is_an_error()
     )
 
 
-def test_another_task_makes_every_check_anew() -> None:
+def test_a_task_invalidates_every_check() -> None:
     session = with_checks(store_pane("checks"), integrity="ok")
 
     assert pane_state.checks(session._replace(store=session.store._replace(tasks_done=1)))[0] == ("integrity", None)
 
 
-def test_what_was_written_makes_figures_and_checks_anew_and_nothing_else() -> None:
+def test_a_write_invalidates_only_figures_and_checks() -> None:
     session, curve = with_checks(store_pane("checks"), integrity="ok"), Analysis("curve", "tea")
     info = StoreInfo("recall.db", 1, "hash-1:8", 8, "whitespace", "plain", "porter", 1, "d" * 64, 1, 1, 1, 0, 0, "")
     session = session._replace(store=session.store._replace(info=info))
@@ -154,7 +154,7 @@ def test_the_chosen_check_is_that_of_the_row() -> None:
     assert pane_state.chosen_check(pane_state.show_view(session, "stats")) is None
 
 
-def test_problems_come_first_errors_before_warnings_and_the_chosen_check_stays_chosen() -> None:
+def test_problems_come_first_and_the_choice_stays() -> None:
     session = pane_state.pick_line(with_checks(store_pane("checks"), integrity="ok"), CHECKS.index("texts"))
 
     found = with_checks(session, space="warning", counts="error", schema="warning")
@@ -166,7 +166,7 @@ def test_problems_come_first_errors_before_warnings_and_the_chosen_check_stays_c
     assert pane_state.pick_line(found, 99).cursors["store checks"] == CHECKS.index("environment")
 
 
-def test_only_a_single_command_of_the_store_runs_as_fix() -> None:
+def test_only_a_single_command_runs_as_a_fix() -> None:
     for command, remedy in [
         ("recall doctor --fix", StoreCommand("doctor")),
         ("recall compact", StoreCommand("compact")),

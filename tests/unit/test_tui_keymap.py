@@ -37,16 +37,16 @@ def test_a_key_has_its_common_or_its_table_name() -> None:
         assert key_of(spelt) == key, spelt
 
 
-def test_a_name_that_is_not_a_key_is_refused() -> None:
+def test_a_name_that_is_not_a_key_is_rejected() -> None:
     for spelt in ["", "fnord", "hyper+x", "F99", "shift+a", "ctrl+ctrl+x", "\x07", "++"]:
         assert key_of(spelt) is None, spelt
 
 
-def test_the_printed_keymap_is_the_table() -> None:
+def test_the_printed_keymap_equals_the_table() -> None:
     assert apply(to_toml(TABLE)) == Keymap(TABLE)
 
 
-def test_keys_of_an_action_are_replaced_or_taken_away() -> None:
+def test_keys_of_an_action_are_replaced_or_removed() -> None:
     table, faults, _ = apply('[keys]\nzoom = ["F6", "F12"]\nrun = []\n')
 
     assert faults == ()
@@ -60,7 +60,7 @@ def test_two_actions_may_swap_their_keys() -> None:
     assert (keys(table, "select(1)"), keys(table, "select(-1)")) == (("k",), ("j",))
 
 
-def test_the_ways_out_cannot_be_lost() -> None:
+def test_the_ways_out_keep_their_keys() -> None:
     for action in KEPT:
         for text in (f"[keys]\n{action} = []", f'[keys]\nzoom = ["{KEPT[action]}"]'):
             assert KEPT[action] in keys(apply(text).table, action), action
@@ -80,21 +80,21 @@ def test_a_faulty_line_is_reported_and_the_table_stays() -> None:
         assert apply(f"# mine\n[keys]\n{line}\n") == Keymap(TABLE, (fault,)), line
 
 
-def test_of_two_lines_with_one_key_the_lower_is_faulty() -> None:
+def test_the_lower_of_two_lines_with_one_key_is_faulty() -> None:
     table, faults, _ = apply('[keys]\nrun = ["F12"]\nzoom = ["F12"]\n')
 
     assert (keys(table, "run"), keys(table, "zoom"), len(faults)) == (("f12",), ("z",), 1)
     assert faults[0].startswith("keymap.toml:3: F12 is the key of run")
 
 
-def test_a_line_that_took_the_place_of_a_faulty_one_falls_with_it() -> None:
+def test_a_line_depending_on_a_faulty_one_fails_too() -> None:
     table, faults, _ = apply('[keys]\nhelp = ["z"]\nzoom = ["fnord"]\n')
 
     assert table == TABLE
     assert [fault.partition(": ")[0] for fault in faults] == ["keymap.toml:3", "keymap.toml:2"]
 
 
-def test_another_kind_of_file_is_reported_and_the_table_stays() -> None:
+def test_an_invalid_file_is_reported_and_the_table_stays() -> None:
     for text in ["[keys", "keys = 3", "[more]\nx = 1", "[[keys]]\nzoom = 1", 'keys."zoom" = ', "\x00"]:
         table, faults, _ = apply(text)
 
@@ -103,7 +103,7 @@ def test_another_kind_of_file_is_reported_and_the_table_stays() -> None:
         assert faults, text
 
 
-def test_no_key_means_two_things_after_any_file() -> None:
+def test_no_key_means_two_things_with_any_file() -> None:
     table, *_ = apply("[keys]\n" + "".join(f'"{action.id}" = ["F12", "j", "^t"]\n' for action in TABLE.actions))
 
     for pane in PANES:
@@ -120,7 +120,7 @@ def test_the_footer_names_the_keys_in_force() -> None:
     assert "help" not in [offer.action for offer in offers]
 
 
-def test_the_file_stands_in_the_config_folder(tmp_path: Path) -> None:
+def test_the_keymap_is_in_the_config_folder(tmp_path: Path) -> None:
     environ = {"XDG_CONFIG_HOME": str(tmp_path)}
     path = tmp_path / "recall" / "keymap.toml"
     assert read(environ) == read({}) == Keymap(TABLE)
@@ -146,7 +146,7 @@ def test_the_keys_in_force_are_printed_as_a_file(tmp_path: Path, monkeypatch: py
     assert err.getvalue().startswith(f"{path}:3: next_pane needs a list")
 
 
-def test_a_letter_that_is_another_verb_in_other_panes_is_told_with_both() -> None:
+def test_a_letter_with_two_verbs_is_reported() -> None:
     table, faults, shared = apply('[keys]\nsync = ["w"]\n"budget(100)" = ["F6"]\n')
 
     assert faults == ()
@@ -154,5 +154,5 @@ def test_a_letter_that_is_another_verb_in_other_panes_is_told_with_both() -> Non
     assert shared == ("keymap.toml:2: w is sync there, and why this in results, explain, context",)
 
 
-def test_a_letter_that_was_taken_from_its_other_verb_is_not_told() -> None:
+def test_a_letter_without_its_other_verb_is_not_reported() -> None:
     assert apply('[keys]\nsync = ["w"]\nwhy_this = ["W"]\nwrite_options = []\n').shared == ()

@@ -24,7 +24,7 @@ def first_fish() -> Row:
     return fish_store().fetch([1])[0]
 
 
-def test_a_neighbour_is_set_apart_from_its_rank() -> None:
+def test_a_neighbour_is_separated_from_its_rank() -> None:
     for rank in [3, 109, 1_000, 100_000]:
         row = first_fish()
         hit = Hit(rank + 1, 0.5, row.doc, row.chunk, (Part("semantic", 0.5, 0.5, 1.0, rank + 1, 0.5),))
@@ -38,7 +38,7 @@ def test_a_neighbour_is_set_apart_from_its_rank() -> None:
         assert "docs/a.md" in told.split()[2], rank
 
 
-def test_the_rank_and_those_by_each_signal_have_their_thousands_apart() -> None:
+def test_ranks_have_thousands_separators() -> None:
     row = first_fish()
     parts = (Part("lexical", None, 0.0, 0.5, None, 0.0), Part("semantic", 0.5, 0.5, 0.5, 29_123, 0.5))
     hit = Hit(50_827, 0.5, row.doc, row.chunk, parts)
@@ -83,7 +83,7 @@ def whole(width: int, glyphs: Glyphs = UNICODE, *, most: int | None = 3, residua
     return [line.plain for line in ledger_lines(hit, Ledger(view), 14.688, width, glyphs, most=most)]
 
 
-def test_columns_never_touch_and_no_line_is_too_wide() -> None:
+def test_columns_never_touch_and_every_line_fits() -> None:
     for glyphs in [UNICODE, ASCII]:
         for width in range(44, 201):
             lines = whole(width, glyphs)
@@ -98,7 +98,7 @@ def test_columns_never_touch_and_no_line_is_too_wide() -> None:
                     break
 
 
-def test_a_narrow_ledger_leaves_raw_values_out_first() -> None:
+def test_a_narrow_ledger_drops_raw_values_first() -> None:
     for width, heads in [
         (120, ["signal", "raw", "normalized", "weight", "points", "share"]),
         (56, ["signal", "normalized", "weight", "points", "share"]),
@@ -108,7 +108,7 @@ def test_a_narrow_ledger_leaves_raw_values_out_first() -> None:
         assert next(line.split() for line in whole(width) if line.startswith("signal")) == heads, width
 
 
-def test_a_ledger_says_what_would_change_the_place_and_how_firm_the_order_is() -> None:
+def test_a_ledger_shows_possible_changes_and_stability() -> None:
     told = " ".join(" ".join(whole(118)).split())
 
     assert "overtakes #1 where lexical < 0.390 · stays above #3 at any weight" in told
@@ -117,7 +117,7 @@ def test_a_ledger_says_what_would_change_the_place_and_how_firm_the_order_is() -
     assert "above #1 docs/a.md, leads by 0.250" in told
 
 
-def test_words_of_the_meaning_stand_in_one_line_with_the_rest_as_one_figure_until_all_are_shown() -> None:
+def test_words_share_a_line_until_all_are_shown() -> None:
     (line,) = (line for line in whole(118) if line.startswith("  tokens"))
     shown = [float(points) for points in re.findall(r"[a-z]\w* (-?[.\d]+)(?: ·|$)", line)]
     rest = re.search(r"(\d+) more +(-?[.\d]+)$", line)
@@ -129,7 +129,7 @@ def test_words_of_the_meaning_stand_in_one_line_with_the_rest_as_one_figure_unti
     assert sum("feature" in each for each in whole(118, most=None)) == 23
 
 
-def test_the_total_says_that_parts_sum_to_the_score_or_that_they_do_not() -> None:
+def test_the_total_says_if_parts_sum_to_the_score() -> None:
     (total,) = (line for line in whole(118) if line.startswith("total"))
     assert re.fullmatch(r"total +✓ parts sum to score +0\.843", total)
 

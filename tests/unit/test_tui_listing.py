@@ -46,7 +46,7 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
 
 @examples(25)
 @given(words=WORDS, settings=SETTINGS, k=some.just(WORDS_K) | some.integers(1, 40), is_moved=some.booleans())
-def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
+def test_the_list_equals_a_search_for_as_many_rows(
     recall: Recall, words: str, settings: dict[str, float], k: int, is_moved: bool
 ) -> None:
     assignments = tuple(f"{key}={value}" for key, value in settings.items())
@@ -63,7 +63,7 @@ def test_the_list_of_words_is_what_a_search_for_as_many_rows_gives(
     ]
 
 
-def test_rows_are_given_away_in_some_of_these_lists(recall: Recall) -> None:
+def test_some_lists_give_rows_away(recall: Recall) -> None:
     settings = ("min_score=0.5", "sparse_distance_ceiling=2", "sparse_max_injections=3")
 
     answer = recall.engine.answer(recall.engine.words_plan("budget token", Ask(settings=settings, k=WORDS_K)))
@@ -74,7 +74,7 @@ def test_rows_are_given_away_in_some_of_these_lists(recall: Recall) -> None:
 
 @examples(25)
 @given(words=WORDS, first=some.integers(0, 60), rows=some.integers(0, 30))
-def test_rows_below_their_documents_are_those_of_the_list_by_rank(
+def test_grouped_rows_are_those_of_the_list_by_rank(
     recall: Recall, words: str, first: int, rows: int
 ) -> None:
     answer = recall.engine.answer(recall.engine.words_plan(words, Ask(k=WORDS_K)))

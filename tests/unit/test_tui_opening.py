@@ -26,7 +26,7 @@ def still() -> float:
     return 0.0
 
 
-def test_this_folder_is_offered_first_and_then_likely_ones_that_are_there(tmp_path: Path) -> None:
+def test_the_current_folder_is_offered_before_likely_ones(tmp_path: Path) -> None:
     (tmp_path / "Documents").mkdir()
     (tmp_path / "notes").write_text("a file", encoding="utf-8")
 
@@ -37,7 +37,7 @@ def test_this_folder_is_offered_first_and_then_likely_ones_that_are_there(tmp_pa
     assert candidates(".", tmp_path, None) == (".",)
 
 
-def test_the_folder_of_a_named_store_comes_before_them_once_and_only_where_it_is_there(tmp_path: Path) -> None:
+def test_the_folder_of_a_named_store_comes_first(tmp_path: Path) -> None:
     (tmp_path / "Documents" / "mine").mkdir(parents=True)
     named = tmp_path / "Documents"
 
@@ -47,7 +47,7 @@ def test_the_folder_of_a_named_store_comes_before_them_once_and_only_where_it_is
     assert candidates("nowhere", tmp_path, tmp_path) == (".", "~/Documents")
 
 
-def test_a_new_store_is_named_with_its_folder_and_a_folder_stands_for_the_store_inside_it(
+def test_a_new_store_is_named_with_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -61,7 +61,7 @@ def test_a_new_store_is_named_with_its_folder_and_a_folder_stands_for_the_store_
     assert spot("~/mine.db") == NewPlace("./~", "mine.db")
 
 
-def test_a_path_is_completed_with_folders_as_it_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_is_completed_as_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("notes", "novels", "other", ".hidden"):
         (tmp_path / name).mkdir()
     (tmp_path / "nofolder.txt").write_text("", encoding="utf-8")
@@ -76,7 +76,7 @@ def test_a_path_is_completed_with_folders_as_it_was_typed(tmp_path: Path, monkey
     assert completions("nowhere/x", 9) == ()
 
 
-def test_only_files_that_would_be_read_as_text_are_counted(tmp_path: Path) -> None:
+def test_only_text_files_are_counted(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("text", encoding="utf-8")
     (tmp_path / "b.png").write_bytes(b"\x89PNG\0")
     (tmp_path / ".secret").write_text("hidden", encoding="utf-8")
@@ -90,7 +90,7 @@ def test_only_files_that_would_be_read_as_text_are_counted(tmp_path: Path) -> No
     assert count_files(str(tmp_path / "nowhere"), still) == Count(0, is_all=True, is_there=False)
 
 
-def test_counting_ends_in_time_and_says_that_there_may_be_more(tmp_path: Path) -> None:
+def test_counting_stops_in_time_and_says_so(tmp_path: Path) -> None:
     for number in range(9):
         (tmp_path / f"{number}.txt").write_text("text", encoding="utf-8")
     ticks = iter(range(100))
@@ -101,7 +101,7 @@ def test_counting_ends_in_time_and_says_that_there_may_be_more(tmp_path: Path) -
     assert 0 < found.files < 9
 
 
-def test_counting_ends_at_a_number_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_stops_at_a_number_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "MOST_FILES", 30)
     for number in range(31):
         (tmp_path / f"{number}").write_bytes(b"x")
@@ -109,7 +109,7 @@ def test_counting_ends_at_a_number_of_files(tmp_path: Path, monkeypatch: pytest.
     assert count_files(str(tmp_path), still) == Count(30, is_all=False)
 
 
-def test_a_provider_is_listed_as_ready_where_only_the_permission_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_that_only_needs_permission_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "not a real one")
 
     found = {each["name"]: each for each in embedders()}
@@ -119,7 +119,7 @@ def test_a_provider_is_listed_as_ready_where_only_the_permission_is_missing(monk
     assert found["hash"]["available"]
 
 
-def test_settings_are_looked_for_where_the_store_will_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_are_searched_where_the_store_will_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in ("docs.v2", "sub"):
         (tmp_path / folder).mkdir()
@@ -130,14 +130,14 @@ def test_settings_are_looked_for_where_the_store_will_be(tmp_path: Path, monkeyp
     assert settings_there(None) == ""
 
 
-def test_a_first_store_beside_settings_without_weights_has_those_that_suit_their_embedder(tmp_path: Path) -> None:
+def test_a_first_store_gets_the_weights_of_its_embedder(tmp_path: Path) -> None:
     (tmp_path / "recall.toml").write_text('embedding = "local"\n', encoding="utf-8")
 
     with create_store(str(tmp_path), FirstStore("texts", "hash")) as recall:
         assert (recall.config.bm25_weight, recall.config.vector_weight) == (0.7, 0.3)
 
 
-def test_the_workbench_refuses_a_store_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_workbench_rejects_a_store_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     for argv in [(":memory:",), ("--store", "sqlite::memory:"), ("--serve", ":memory:"), ()]:
         monkeypatch.setenv("RECALL_STORE", ":memory:")
 
@@ -147,7 +147,7 @@ def test_the_workbench_refuses_a_store_in_memory(monkeypatch: pytest.MonkeyPatch
         assert (caught.value.code, caught.value.hint) == ("bad_value", "recall-tui scratch.db"), argv
 
 
-def test_a_first_store_has_the_name_that_was_given_whatever_its_letters(
+def test_a_first_store_keeps_the_case_of_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

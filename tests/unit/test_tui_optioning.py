@@ -43,7 +43,7 @@ CLAUSES = some.lists(
 
 
 @given(clauses=CLAUSES, written=OPTIONS, changed=OPTIONS, limit=some.none() | some.integers(0, 99), data=some.data())
-def test_the_query_has_the_options_and_the_limit_and_is_otherwise_what_it_was(
+def test_writing_options_changes_nothing_else_in_the_query(
     clauses: list[str], written: dict[str, Value], changed: dict[str, Value], limit: int | None, data: some.DataObject
 ) -> None:
     if written:
@@ -66,7 +66,7 @@ def test_the_query_has_the_options_and_the_limit_and_is_otherwise_what_it_was(
     assert with_options(after, changed, limit=limit) == after
 
 
-def test_what_stands_in_a_query_is_replaced_in_its_place() -> None:
+def test_existing_options_are_replaced_in_place() -> None:
     text = "SELECT * FROM chunk USING lexical('a') OPTION pool 50, fusion rrf LIMIT 3"
 
     assert with_options(text, {"pool": 100, "min_score": 0.1}, limit=5) == (
@@ -82,7 +82,7 @@ def test_a_query_has_no_option_for_every_setting() -> None:
 @given(
     words=some.text(some.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=30)
 )
-def test_words_become_a_query_that_asks_the_same(words: str) -> None:
+def test_words_become_an_equivalent_query(words: str) -> None:
     text = as_query(words, Config(), limit=7, options={"vector_weight": 0.3, "match": "all"})
 
     plan = plan_rql(text, config=Config(), exact=False)

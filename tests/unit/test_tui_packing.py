@@ -64,7 +64,7 @@ def at(session: Session, row: int) -> Session:
     return move_cursor(session, packing.LIST, row, len(packing.entries(session)))
 
 
-def test_what_can_be_chosen_are_blocks_then_what_is_left_out_then_what_waits() -> None:
+def test_entries_are_blocks_then_omissions_then_waiting_chunks() -> None:
     session = shown(context(block(1, "a", "b"), omitted=(left(2, "c"),)), waiting=(Waiting("w", "docs/w.md"),))
 
     kinds = [(entry.kind, entry.chunk_ids) for entry in packing.entries(session)]
@@ -81,7 +81,7 @@ def test_pinning_twice_changes_nothing() -> None:
     assert packing.toggle_pin(once) == session
 
 
-def test_forcing_out_twice_changes_nothing() -> None:
+def test_excluding_twice_changes_nothing() -> None:
     session = at(shown(context(block(1, "a", "b"))), 0)
 
     once = packing.toggle_drop(session)
@@ -90,7 +90,7 @@ def test_forcing_out_twice_changes_nothing() -> None:
     assert packing.toggle_drop(once) == session
 
 
-def test_a_chunk_is_never_pinned_and_forced_out_at_once() -> None:
+def test_a_chunk_is_never_pinned_and_excluded() -> None:
     session = packing.toggle_pin(shown(context(block(1, "a"), block(2, "b"))))
 
     out = packing.toggle_drop(session)
@@ -100,21 +100,21 @@ def test_a_chunk_is_never_pinned_and_forced_out_at_once() -> None:
     assert (back.context.pins, back.context.drops) == (("a",), ())
 
 
-def test_a_block_that_grew_around_a_pin_lets_it_go_at_once() -> None:
+def test_unpinning_releases_a_block_that_grew_around_it() -> None:
     session = packing.toggle_pin(shown(context(block(1, "a"))))
     grown = after(session, Repacked(1, context(block(1, "b", "a")), (10,), Packing(100, ("a",))))
 
     assert packing.toggle_pin(grown).context.pins == ()
 
 
-def test_a_line_that_names_no_chunk_cannot_be_pinned() -> None:
+def test_a_line_without_a_chunk_cannot_be_pinned() -> None:
     session = at(shown(context(block(1, "a"), omitted=(left(2, "", chunks=9, path=""),))), 1)
 
     assert not packing.has_chunk(session)
     assert (packing.toggle_pin(session), packing.toggle_drop(session)) == (session, session)
 
 
-def test_a_chunk_that_was_forced_out_of_the_top_is_the_one_that_comes_back() -> None:
+def test_an_excluded_chunk_comes_back_when_included() -> None:
     session = packing.toggle_drop(shown(context(block(1, "a"), block(2, "b"))))
     out = after(
         session, Repacked(1, context(block(1, "b"), omitted=(left(1, "a"),)), (10,), Packing(100, (), ("a",)))
@@ -123,7 +123,7 @@ def test_a_chunk_that_was_forced_out_of_the_top_is_the_one_that_comes_back() -> 
     assert packing.toggle_drop(out).context.drops == ()
 
 
-def test_resetting_drops_every_what_if_also_those_that_wait() -> None:
+def test_resetting_drops_every_pin_and_exclusion() -> None:
     session = (base := shown(context(block(1, "a"))))._replace(
         context=base.context._replace(pins=("w", "a"), drops=("c",))
     )
@@ -142,7 +142,7 @@ def test_the_chosen_line_follows_its_chunk() -> None:
     assert chosen.chunk_ids == ("c",)
 
 
-def test_the_first_line_stays_chosen_until_another_is() -> None:
+def test_the_first_line_stays_chosen_until_changed() -> None:
     session = shown(context(block(1, "a"), block(2, "b")))
 
     moved = after(session, Repacked(1, context(block(1, "b"), block(2, "a")), (10, 10), Packing(100)))
@@ -150,7 +150,7 @@ def test_the_first_line_stays_chosen_until_another_is() -> None:
     assert packing.cursor(moved) == 0
 
 
-def test_a_chosen_line_that_is_gone_leaves_the_last_one_chosen() -> None:
+def test_a_lost_chosen_line_leaves_the_last_one_chosen() -> None:
     session = at(shown(context(block(1, "a"), block(2, "b"), block(3, "c"))), 2)
 
     fewer = after(session, Repacked(1, context(block(1, "a")), (10,), Packing(100)))
@@ -158,7 +158,7 @@ def test_a_chosen_line_that_is_gone_leaves_the_last_one_chosen() -> None:
     assert packing.cursor(fewer) == 0
 
 
-def test_opening_a_block_shows_it_whole_and_opening_it_again_folds_it() -> None:
+def test_opening_a_block_twice_folds_it() -> None:
     session = at(shown(context(block(1, "a"), block(2, "b"))), 1)
 
     opened = packing.toggle_block(session)
@@ -167,7 +167,7 @@ def test_opening_a_block_shows_it_whole_and_opening_it_again_folds_it() -> None:
     assert packing.toggle_block(opened).context.unfolded == ""
 
 
-def test_opening_a_line_selects_the_row_of_its_chunk_not_of_its_rank() -> None:
+def test_opening_a_line_selects_the_row_of_its_chunk() -> None:
     session = shown(context(block(1, "a")))
     other = Hit(1, 0.5, document("o"), None, ())
     mine = Hit(2, 0.4, document("m"), CHUNK, ())
@@ -177,14 +177,14 @@ def test_opening_a_line_selects_the_row_of_its_chunk_not_of_its_rank() -> None:
     assert packing.toggle_block(session).results.selected == 0
 
 
-def test_a_waiting_what_if_has_no_row() -> None:
+def test_a_waiting_chunk_has_no_row() -> None:
     session = shown(context(block(1, "a")), waiting=(Waiting("w", "docs/w.md"),))
 
     assert packing.row_of(session, packing.entries(session)[1]) is None
 
 
 @given(st.integers(1, 9_000_000), st.sampled_from([1, 5]))
-def test_a_step_up_and_a_step_down_meet_within_rounding(tokens: int, percent: int) -> None:
+def test_steps_up_and_down_cancel_out(tokens: int, percent: int) -> None:
     up = packing.scale_tokens(tokens, percent)
 
     assert up > tokens
@@ -196,7 +196,7 @@ def test_a_budget_never_falls_below_one_token() -> None:
 
 
 @given(st.floats(0, 1))
-def test_the_slider_gives_budgets_of_two_digits_near_the_place_it_was_put(share: float) -> None:
+def test_the_slider_gives_budgets_of_two_digits(share: float) -> None:
     tokens = packing.budget_at(share)
 
     assert packing.LEAST_TOKENS <= tokens <= packing.MOST_TOKENS
@@ -204,24 +204,24 @@ def test_the_slider_gives_budgets_of_two_digits_near_the_place_it_was_put(share:
     assert str(tokens)[2:].strip("0") == ""
 
 
-def test_a_budget_beyond_the_slider_stands_at_its_end() -> None:
+def test_a_budget_beyond_the_slider_is_at_its_end() -> None:
     assert (packing.share_of(1), packing.share_of(5_000_000)) == (0.0, 1.0)
 
 
-def test_the_digest_is_of_what_the_command_prints() -> None:
+def test_the_digest_matches_the_output_of_the_command() -> None:
     packed = context(block(1, "a"))
 
     assert packing.print_context(packed) == packed.text + "\n"
     assert packing.digest(packed) == hashlib.sha256(f"{packed.text}\n".encode()).hexdigest()
 
 
-def test_a_path_that_is_not_utf_8_is_copied_as_the_command_writes_it() -> None:
+def test_a_path_that_is_not_utf_8_is_copied_escaped() -> None:
     packed = context(block(1, "a"))._replace(text="[1] caf\udce9.txt:1-1\nText")
 
     assert packing.print_context(packed) == "[1] caf\\udce9.txt:1-1\nText\n"
 
 
-def test_the_worth_is_asked_for_once_the_context_is_of_the_newest_ranking() -> None:
+def test_the_worth_is_wanted_for_the_newest_ranking_only() -> None:
     session = shown(context(block(1, "a")))
     newer = session._replace(query=session.query._replace(generation=2))
 
@@ -229,7 +229,7 @@ def test_the_worth_is_asked_for_once_the_context_is_of_the_newest_ranking() -> N
     assert list(packing.wants(newer)) == []
 
 
-def test_each_packing_has_a_worth_of_its_own() -> None:
+def test_each_packing_has_its_own_worth() -> None:
     session = shown(context(block(1, "a")))
     packings = [Packing(100), Packing(99), Packing(100, ("a",)), Packing(100, (), ("a",))]
 
@@ -240,20 +240,20 @@ def test_each_packing_has_a_worth_of_its_own() -> None:
     assert len(analyses) == 4
 
 
-def test_no_worth_is_asked_for_while_another_pane_covers_the_context() -> None:
+def test_no_worth_is_wanted_while_the_context_is_hidden() -> None:
     session = shown(context(block(1, "a")))._replace(is_narrow=True, tab="explain")
 
     assert list(packing.wants(session)) == []
 
 
-def test_the_flags_are_those_of_the_context_on_the_screen() -> None:
+def test_the_flags_match_the_context_on_the_screen() -> None:
     used = Packing(300, ("a", "b"), ("c",))
 
     assert packing.flags(used, 999) == ["--budget-tokens", "300", "--pin", "a", "--pin", "b", "--drop", "c"]
     assert packing.flags(None, 999) == ["--budget-tokens", "999"]
 
 
-def test_the_title_has_the_tokens_and_the_line_below_counts_what_ifs_and_those_that_wait_apart() -> None:
+def test_the_title_has_tokens_and_the_border_counts_pins() -> None:
     session = (base := shown(context(block(1, "a")), waiting=(Waiting("w", "docs/w.md"),)))._replace(
         context=base.context._replace(pins=("a", "w"), drops=("c",), packing=Packing(100, ("a",), ("c",)))
     )
@@ -265,14 +265,14 @@ def test_the_title_has_the_tokens_and_the_line_below_counts_what_ifs_and_those_t
     assert under_line(shown(context(block(1, "a"))), 30, UNICODE) == ""
 
 
-def test_the_keys_below_a_context_are_those_in_force() -> None:
+def test_the_border_names_the_keys_in_force() -> None:
     actions = [each._replace(keys=("f6",)) if each.id == "pin_chunk" else each for each in TABLE.actions]
     table = Table({"Context": tuple(actions)})
 
     assert under_line(shown(context(block(1, "a"))), 40, UNICODE, table) == "b budget  F6 pin  x exclude  D details"
 
 
-def test_the_line_below_names_the_budget_that_is_on_its_way() -> None:
+def test_the_border_names_the_budget_being_packed() -> None:
     session = shown(context(block(1, "a")))
     moved = session._replace(context=session.context._replace(budget_tokens=105))
 
@@ -281,7 +281,7 @@ def test_the_line_below_names_the_budget_that_is_on_its_way() -> None:
     assert budget_line(session) == "40 of 100 tokens"
 
 
-def test_the_line_below_says_that_what_ifs_are_on_their_way() -> None:
+def test_the_border_says_that_packing_is_running() -> None:
     session = packing.toggle_pin(shown(context(block(1, "a"), omitted=(left(2, "b"), left(3, "c")))))
     packed = session._replace(context=session.context._replace(packing=Packing(100, pins=("a",))))
     waits = Waiting("z", "gone.md")
@@ -364,7 +364,7 @@ def text_of(shows: Look, glyphs: Glyphs, width: int = 78) -> str:
     return "\n".join(line.plain for line in listing(shows, width, glyphs).lines)
 
 
-def test_what_was_recalled_is_marked_and_its_part_of_the_budget_is_told() -> None:
+def test_recalled_chunks_and_their_budget_are_marked() -> None:
     recalled = PACKED._replace(reserved_for=(PACKED.blocks[1].chunk_ids[0],), reserved_tokens=15)
 
     drawn = text_of(look()._replace(packed=recalled), UNICODE).splitlines()
@@ -388,7 +388,7 @@ def test_every_line_fits_its_width() -> None:
                     assert max(cell_len(line.plain) for line in lines) <= width, (glyphs, width, is_low, is_whole)
 
 
-def test_the_gauge_is_muted_and_names_its_fills_where_there_is_room() -> None:
+def test_the_muted_gauge_names_its_fills_if_they_fit() -> None:
     wide, narrow = (gauge_line(look(), width, UNICODE) for width in (60, 30))
 
     assert wide.style == narrow.style == DIM
@@ -404,7 +404,7 @@ def test_ascii_stays_ascii() -> None:
         assert all(line.plain.isascii() for line in [*sums(shows, 78, ASCII), gauge_line(shows, 78, ASCII)]), is_whole
 
 
-def test_rows_that_no_packing_looked_at_are_not_said_to_be_over_the_budget() -> None:
+def test_rows_never_considered_are_not_over_the_budget() -> None:
     tail = shown(context(block(1, "a"), omitted=(Omission("budget", 201, 3_700, "", ""), left(2, "b", path=""))))
     listed = packing.entries(tail)
     shows = look()._replace(packed=tail.context.packed, entries=listed, block_tokens=(10,), waiting=(), cursor=0)
@@ -432,20 +432,20 @@ def test_each_state_is_said_in_words() -> None:
         assert any("no text" in line for line in lines), glyphs
 
 
-def test_the_chosen_line_has_a_pointer_and_only_it() -> None:
+def test_only_the_chosen_line_has_a_pointer() -> None:
     lines = text_of(look(), UNICODE).splitlines()
 
     assert [line for line in lines if line.startswith("▶")] == [line for line in lines if "bb.md" in line]
 
 
-def test_entries_begin_where_they_are_said_to() -> None:
+def test_entries_start_at_their_reported_lines() -> None:
     drawn = listing(look(worth=WORTH), 80, UNICODE)
 
     names = ["aa.md", "bb.md", "whole.md", "out.md", "empty.md", "1,233 more", "ffff", "waits.md"]
     assert [name in drawn.lines[start].plain for name, start in zip(names, drawn.starts, strict=True)] == [True] * 8
 
 
-def test_a_block_is_its_place_its_heading_and_its_tokens_above_its_first_line() -> None:
+def test_a_block_shows_place_heading_tokens_and_first_line() -> None:
     lines = [line.rstrip() for line in text_of(look(), UNICODE, width=48).splitlines()]
 
     assert lines[:3] == [
@@ -464,7 +464,7 @@ def test_in_a_low_pane_a_block_is_one_line() -> None:
     assert lines[2] == "── left out ──"
 
 
-def test_the_heading_is_not_said_twice() -> None:
+def test_the_heading_is_not_repeated() -> None:
     packed = context(
         block(1, "aa", text="## Aims\n\nTo fit.\n", heading="Aims"), block(2, "bb", text="# A comment\ncode()\n")
     )
@@ -475,7 +475,7 @@ def test_the_heading_is_not_said_twice() -> None:
     assert (lines[1], lines[3]) == ("To fit.", "# A comment")
 
 
-def test_the_details_stand_behind_their_key_or_the_zoom() -> None:
+def test_the_details_need_their_key_or_the_zoom() -> None:
     hidden = text_of(look(has_details=False, worth=WORTH), UNICODE)
 
     assert ("sha256" in hidden, "quality" in hidden) == (False, False)
@@ -485,7 +485,7 @@ def test_the_details_stand_behind_their_key_or_the_zoom() -> None:
     assert packing.toggle_details(packing.toggle_details(Session())) == Session()
 
 
-def test_names_cannot_steer_the_terminal() -> None:
+def test_names_are_neutralised() -> None:
     for glyphs in BOTH:
         hostile = "evil\x1b[2J\nname.md"
         named = block(1, "aa")._replace(doc=document(hostile))
@@ -500,17 +500,17 @@ def test_names_cannot_steer_the_terminal() -> None:
         assert all(line.isprintable() for line in lines), glyphs
 
 
-def test_a_folded_block_shows_its_first_line_and_a_whole_one_all() -> None:
+def test_a_block_shows_its_first_line_or_all() -> None:
     assert "More of it." not in text_of(look(), UNICODE)
     assert text_of(look(is_whole=True), UNICODE).count("More of it.") == 2
 
 
-def test_a_cut_says_how_much_is_missing() -> None:
+def test_a_cut_shows_how_much_is_missing() -> None:
     assert "cut here: 13 tokens of this chunk are left out" in text_of(look(is_whole=True, worth=WORTH), UNICODE)
     assert "cut here to fit the budget" in text_of(look(is_whole=True, worth=WORTH, is_settled=False), UNICODE)
 
 
-def test_the_account_names_covered_and_missing_words_repeats_and_twins() -> None:
+def test_the_account_names_words_repeats_and_twins() -> None:
     shown_text = text_of(look(worth=WORTH), UNICODE)
 
     assert "1.500 of at most 2.000 (75%)" in shown_text
@@ -522,7 +522,7 @@ def test_the_account_names_covered_and_missing_words_repeats_and_twins() -> None
     assert packing.digest(PACKED) in text_of(look(), UNICODE, width=80)
 
 
-def test_the_worth_before_stays_and_is_marked_until_the_next_is_known() -> None:
+def test_the_old_worth_is_marked_until_the_next_one() -> None:
     known, old = (sums(look(worth=WORTH, is_settled=each), 46, UNICODE) for each in (True, False))
 
     for lines in (known, old):
@@ -530,7 +530,7 @@ def test_the_worth_before_stays_and_is_marked_until_the_next_is_known() -> None:
     assert (known[0].plain.endswith("…"), old[0].plain.endswith("…")) == (False, True)
 
 
-def test_the_account_and_the_ranks_left_out_have_their_thousands_apart_and_words_stand_as_they_are() -> None:
+def test_the_account_has_thousands_separators() -> None:
     view = {
         **VIEW,
         "coverage": {"share": 0.5, "terms": [{"text": "2024", "idf": 1.0, "packed": False}]},

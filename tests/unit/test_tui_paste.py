@@ -28,7 +28,7 @@ def test_a_paste_with_escapes_keeps_its_order() -> None:
 
 
 @given(st.text(st.characters(exclude_characters="\x1b\x00", codec="utf-8")), st.lists(st.integers(0, 200)))
-def test_a_paste_may_be_split_anywhere_behind_its_start(text: str, places: list[int]) -> None:
+def test_a_paste_may_be_split_anywhere_after_its_start(text: str, places: list[int]) -> None:
     whole = f"{text}{END}z"
     cuts = sorted({0, *(place for place in places if 0 < place < len(whole)), len(whole)})
 

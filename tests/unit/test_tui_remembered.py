@@ -10,7 +10,7 @@ import pytest
 from recall_tui.home.preferences import LEAST, MOST, PaneSizes, Preferences, clamp, load, save, size_class
 
 
-def test_what_is_saved_comes_back_and_is_its_owners_alone(tmp_path: Path) -> None:
+def test_saved_preferences_are_private_and_load_again(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     liked = Preferences("light", {"normal-tall": PaneSizes(40, None), "wide-tall": PaneSizes(None, 60)})
 
@@ -20,7 +20,7 @@ def test_what_is_saved_comes_back_and_is_its_owners_alone(tmp_path: Path) -> Non
     assert (tmp_path / "recall" / "workbench.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_what_is_saved_stands_beside_what_was_saved_before(tmp_path: Path) -> None:
+def test_saving_keeps_earlier_preferences(tmp_path: Path) -> None:
     environ = {"XDG_STATE_HOME": str(tmp_path)}
     for chosen in (
         Preferences(theme="light"),
@@ -33,13 +33,13 @@ def test_what_is_saved_stands_beside_what_was_saved_before(tmp_path: Path) -> No
     assert load(environ) == Preferences("light", {"normal-tall": PaneSizes(), "wide-tall": PaneSizes(60, None)})
 
 
-def test_without_a_home_nothing_is_remembered_and_nothing_fails() -> None:
+def test_without_a_home_nothing_is_saved_and_nothing_fails() -> None:
     save({}, Preferences("light"))
 
     assert load({}) == Preferences()
 
 
-def test_a_file_that_makes_no_sense_is_nothing(tmp_path: Path) -> None:
+def test_an_invalid_file_is_ignored(tmp_path: Path) -> None:
     for text in [
         "",
         "[]",
@@ -72,13 +72,13 @@ def test_a_border_leaves_room_on_both_sides() -> None:
     assert [clamp(share) for share in (-10, 15.4, 50, 99)] == [LEAST, 15, 50, MOST]
 
 
-def test_screens_are_of_a_few_kinds() -> None:
+def test_screens_fall_into_a_few_classes() -> None:
     found = [size_class(*size) for size in ((80, 24), (100, 31), (120, 40), (160, 32))]
 
     assert found == ["narrow-short", "normal-short", "normal-tall", "wide-tall"]
 
 
-def test_what_cannot_be_saved_leaves_no_file_behind(tmp_path: Path) -> None:
+def test_a_failed_save_leaves_no_file_behind(tmp_path: Path) -> None:
     (tmp_path / "recall" / "workbench.json").mkdir(parents=True)
 
     with pytest.raises(OSError, match="directory"):

@@ -61,7 +61,7 @@ def emphasised(line: Text) -> list[str]:
     columns=st.tuples(st.booleans(), st.booleans()),
     path=st.text("ab/é東.", min_size=1, max_size=80),
 )
-def test_every_line_of_a_row_has_exactly_the_width(
+def test_every_line_of_a_row_fills_the_width(
     glyphs: Glyphs, width: int, lines: int, columns: tuple[bool, bool], path: str
 ) -> None:
     frame = Frame(max(width, 50), 3, "", lines, columns[0], glyphs, has_grades=columns[1])
@@ -74,7 +74,7 @@ def test_every_line_of_a_row_has_exactly_the_width(
     assert heads(frame._replace(caution="by meaning alone " * 20)).cell_len == frame.width
 
 
-def test_a_caution_is_above_the_rows_in_place_of_the_folder() -> None:
+def test_a_caution_replaces_the_folder_above_the_rows() -> None:
     frame = Frame(60, 3, "docs/", 2, False, UNICODE, caution="No row has a query term")
 
     assert "No row has a query term" in heads(frame).plain
@@ -82,7 +82,7 @@ def test_a_caution_is_above_the_rows_in_place_of_the_folder() -> None:
     assert heads(frame).plain.rstrip().endswith("tokens")
 
 
-def test_grades_are_in_a_column_with_a_name_once_there_are_any() -> None:
+def test_grades_have_a_named_column_once_there_are_any() -> None:
     row = ResultLine(1, hit(part("lexical", 0.5)), passage("a budget of tokens", "budget"), grade="3")
     for lines in (1, 2):
         frame = Frame(80, 3, "", lines, False, UNICODE, has_grades=True)
@@ -92,7 +92,7 @@ def test_grades_are_in_a_column_with_a_name_once_there_are_any() -> None:
         assert "grade" not in heads(frame._replace(has_grades=False)).plain
 
 
-def test_a_score_is_a_line_as_long_as_it_is_high_and_split_as_its_points_are() -> None:
+def test_a_score_is_a_line_split_by_its_points() -> None:
     for glyphs in BOTH:
         lexical, semantic, _ = glyphs.strokes
 
@@ -101,12 +101,12 @@ def test_a_score_is_a_line_as_long_as_it_is_high_and_split_as_its_points_are() -
         assert drawn == lexical * 4 + semantic * 2 + "  ", glyphs
 
 
-def test_a_score_of_nothing_has_no_line_and_the_least_has_one_cell() -> None:
+def test_a_score_of_zero_has_no_line() -> None:
     assert score_line(hit(part("lexical", 0.0)), 8, UNICODE).plain == " " * 8
     assert score_line(hit(part("lexical", 0.001)), 8, UNICODE).plain.strip() == UNICODE.strokes[0]
 
 
-def test_of_a_long_passage_the_stretch_with_most_different_matches_is_shown() -> None:
+def test_a_long_passage_shows_its_best_stretch() -> None:
     text = f"A budget first. {'Words that say nothing of it. ' * 6}Then tokens of the limit stand here."
 
     drawn = passage_line(passage(text, "budget", "tokens", "limit"), 50, UNICODE)
@@ -116,7 +116,7 @@ def test_of_a_long_passage_the_stretch_with_most_different_matches_is_shown() ->
     assert cell_len(drawn.plain) == 50
 
 
-def test_the_excerpt_begins_in_the_line_that_the_row_cites() -> None:
+def test_the_excerpt_starts_in_the_cited_line() -> None:
     cited = "The budget of a context is counted in tokens."
     text = f"{cited}\nA block has a header.\nThe limit holds for headers and separators of the budget, too."
     shown = passage(text, "tokens", "header", "limit", "headers", "separators")
@@ -130,14 +130,14 @@ def test_the_excerpt_begins_in_the_line_that_the_row_cites() -> None:
             assert width < len(cited) or excerpt.startswith(cited[: width - len(glyphs.cut)]), (width, excerpt)
 
 
-def test_a_passage_of_several_lines_is_one_with_a_blank_for_each_run() -> None:
+def test_a_passage_of_several_lines_becomes_one() -> None:
     drawn = passage_line(passage("def pack(\n        budget\n)", "budget"), 40, UNICODE)
 
     assert drawn.plain.rstrip() == "def pack( budget )"
     assert emphasised(drawn) == ["budget"]
 
 
-def test_the_folder_that_all_share_is_whole() -> None:
+def test_the_shared_folder_is_complete() -> None:
     for paths, folder in [
         (["docs/a.md", "docs/notes/b.md"], "docs/"),
         (["docs/a.md", "docx/b.md"], ""),
@@ -148,7 +148,7 @@ def test_the_folder_that_all_share_is_whole() -> None:
         assert shared_folder(paths) == folder, paths
 
 
-def test_a_record_has_its_title_first_and_its_number_behind() -> None:
+def test_a_record_shows_its_title_then_its_number() -> None:
     frame = Frame(80, 2, "", 2, False, UNICODE)
     row = ResultLine(1, hit(part("lexical", 0.5), path="n.jsonl#184", title="A talk", place="line 207"))
 
@@ -162,7 +162,7 @@ def test_a_record_has_its_title_first_and_its_number_behind() -> None:
     lines=st.sampled_from([1, 2]),
     title=st.text("ab é東.", max_size=80),
 )
-def test_a_document_and_a_row_below_it_have_exactly_the_width(
+def test_a_document_and_its_rows_fill_the_width(
     glyphs: Glyphs, place: str | None, width: int, lines: int, title: str
 ) -> None:
     frame = Frame(width, 3, "", lines, True, glyphs)
@@ -194,13 +194,13 @@ def test_a_document_is_named_once_above_its_rows() -> None:
         assert not any(name in below for name in ("a.md", "talk", "184", "modified")), of_hit
 
 
-def test_a_document_of_which_nothing_has_arrived_waits() -> None:
+def test_a_document_without_fetched_rows_waits() -> None:
     assert (
         document_line(ResultLine(4, None), Best(2, None, 3), Frame(80, 2, "", 1, False, UNICODE)).plain.strip() == "…"
     )
 
 
-def test_of_stretches_with_as_many_matches_the_first_is_shown() -> None:
+def test_the_first_of_equal_stretches_is_shown() -> None:
     text = f"Here {'words that say nothing of it ' * 4}budget once, {'and then more of them ' * 5}tokens at last."
 
     drawn = passage_line(passage(text, "budget", "tokens"), 40, UNICODE)

@@ -45,7 +45,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(build_store(tmp_path_factory.mktemp("store")))
 
 
-def test_a_command_tells_its_streams_and_how_the_store_is_then(store: str) -> None:
+def test_a_command_reports_its_streams_and_the_store(store: str) -> None:
     said = Listener()
 
     CommandThread(["search budget --k 1"], store, Recall.open, said, None).start()
@@ -70,7 +70,7 @@ def test_a_command_that_needs_no_store_opens_none(store: str) -> None:
         assert words in said.ran().stderr, line
 
 
-def test_a_store_that_is_not_there_is_told_as_the_command_line_tells_it(tmp_path: Path) -> None:
+def test_a_missing_store_is_reported_as_on_the_command_line(tmp_path: Path) -> None:
     said = Listener()
 
     CommandThread(["stats"], str(tmp_path), Recall.open, said, None).start()
@@ -79,7 +79,7 @@ def test_a_store_that_is_not_there_is_told_as_the_command_line_tells_it(tmp_path
     assert "hint: recall init" in said.ran().stderr
 
 
-def test_a_command_that_is_cancelled_before_its_store_is_open_does_nothing(store: str) -> None:
+def test_a_command_cancelled_before_opening_does_nothing(store: str) -> None:
     said, is_opening, may_open = Listener(), threading.Event(), threading.Event()
 
     def slow(named: str | None) -> Recall:
@@ -96,7 +96,7 @@ def test_a_command_that_is_cancelled_before_its_store_is_open_does_nothing(store
     assert (said.ran().code, said.ran().stdout) == (130, "")
 
 
-def test_a_command_that_is_over_can_be_cancelled(store: str) -> None:
+def test_a_finished_command_can_be_cancelled(store: str) -> None:
     said = Listener()
     command = CommandThread(["stats"], store, Recall.open, said, None)
     command.start()
@@ -107,7 +107,7 @@ def test_a_command_that_is_over_can_be_cancelled(store: str) -> None:
     assert said.ran().code == 0
 
 
-def test_a_command_that_is_cancelled_while_its_store_is_closed_has_ended_as_it_did(store: str) -> None:
+def test_a_command_cancelled_while_closing_keeps_its_result(store: str) -> None:
     said = Listener()
 
     class Closing(Recall):
@@ -165,7 +165,7 @@ def test_a_command_never_waits_for_a_pipe(store: str, tmp_path: Path, line: str)
     assert "pipe cannot be read: not a regular file." in said.ran().stderr
 
 
-def test_a_watch_that_waits_for_changes_can_be_cancelled(store: str) -> None:
+def test_a_waiting_watch_can_be_cancelled(store: str) -> None:
     said, is_watching = Listener(), threading.Event()
 
     class Watched(Recall):
@@ -183,7 +183,7 @@ def test_a_watch_that_waits_for_changes_can_be_cancelled(store: str) -> None:
     assert "0 added" in said.ran().stdout
 
 
-def test_what_a_command_writes_is_kept_up_to_a_size() -> None:
+def test_the_output_of_a_command_is_limited() -> None:
     caught = Caught()
 
     for _ in range(3):

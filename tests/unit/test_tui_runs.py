@@ -31,7 +31,7 @@ def moment(
     return Progress(stage, "a.md", files, 10, files, chunks, 0, 0, 0, files, 0, 0, skipped, waiting=waiting)  # type: ignore[arg-type]
 
 
-def test_the_stages_count_what_each_of_them_has_done() -> None:
+def test_the_stages_count_their_work() -> None:
     meter = Meter(progress=moment(files=4, chunks=40, waiting=15), indexed=20)
 
     assert [(stage.name, stage.done, stage.total, stage.unit) for stage in stages(meter)] == [
@@ -49,7 +49,7 @@ MOMENTS = some.lists(
 
 
 @given(moments=MOMENTS)
-def test_no_bar_runs_backwards_though_more_files_and_chunks_turn_up(
+def test_no_bar_shrinks_when_more_files_turn_up(
     moments: list[tuple[int, int, int, int, int, str]],
 ) -> None:
     """Whatever a run reports: its counts grow, its totals too, and any part of its chunks may wait."""
@@ -67,7 +67,7 @@ def test_no_bar_runs_backwards_though_more_files_and_chunks_turn_up(
         assert all(now >= then for then, now in zip(before, after, strict=True))
 
 
-def test_a_bar_that_was_left_behind_goes_on_once_the_run_has_caught_up() -> None:
+def test_a_waiting_bar_continues_once_the_run_catches_up() -> None:
     first = update_meter(Meter(), moment(files=4, chunks=40), 0, 1.0)
     more = update_meter(first, moment(files=5, chunks=80, waiting=40), 0, 2.0)
     last = update_meter(more, moment(files=10, chunks=80), 80, 3.0)
@@ -76,7 +76,7 @@ def test_a_bar_that_was_left_behind_goes_on_once_the_run_has_caught_up() -> None
     assert embedding == pytest.approx([0.4, 0.4, 1.0])
 
 
-def test_how_many_chunks_there_are_is_known_when_the_last_file_is_read() -> None:
+def test_the_number_of_chunks_is_known_after_the_last_file() -> None:
     assert stages(Meter(progress=moment(files=10, chunks=90)))[1].total == 90
     assert stages(Meter(progress=moment(files=9, chunks=90)))[1].total == 0
 
@@ -85,7 +85,7 @@ def test_a_run_without_a_report_has_no_stages() -> None:
     assert stages(Meter()) == ()
 
 
-def test_what_is_indexed_grows_with_commits_only() -> None:
+def test_indexed_chunks_grow_only_with_commits() -> None:
     meter = Meter(indexed=5)
 
     assert chunks_committed(meter, moment(chunks=30, stage="embed")) == 5
@@ -93,7 +93,7 @@ def test_what_is_indexed_grows_with_commits_only() -> None:
     assert chunks_committed(meter, moment(chunks=30, stage="done")) == 30
 
 
-def test_the_first_interval_gives_the_rate_and_later_ones_move_it() -> None:
+def test_the_first_interval_sets_the_rate() -> None:
     first = update_meter(Meter(at=10.0), moment(files=2, chunks=20), 0, 11.0)
     second = update_meter(first, moment(files=6, chunks=60), 20, 12.0)
 
@@ -103,7 +103,7 @@ def test_the_first_interval_gives_the_rate_and_later_ones_move_it() -> None:
     assert second.rates.stored == 20.0
 
 
-def test_a_rate_forgets_the_same_whether_time_passes_in_one_step_or_in_ten() -> None:
+def test_a_rate_does_not_depend_on_the_number_of_steps() -> None:
     slow = smooth_rate(100.0, 0.0, 0.0, 1.0)
     quick = 100.0
     for _ in range(10):
@@ -118,7 +118,7 @@ def test_no_time_passed_changes_no_rate() -> None:
     assert update_meter(meter, moment(files=3), 0, 5.0).rates == meter.rates
 
 
-def test_nothing_is_said_of_the_end_before_two_seconds_of_the_run() -> None:
+def test_the_end_is_not_estimated_before_two_seconds() -> None:
     early = Meter(progress=moment(files=5), seconds=1.9, rates=Rates(share=0.1))
 
     assert seconds_left(early) is None
@@ -127,7 +127,7 @@ def test_nothing_is_said_of_the_end_before_two_seconds_of_the_run() -> None:
     assert seconds_left(Meter(seconds=9.0)) is None
 
 
-def test_a_pause_is_asked_for_then_held_then_over() -> None:
+def test_a_pause_is_requested_then_held_then_over() -> None:
     asked = Run("docs", hold="asked")
 
     held = run_after(asked, Held(is_held=True))
@@ -137,13 +137,13 @@ def test_a_pause_is_asked_for_then_held_then_over() -> None:
     assert run_after(held, Held(is_held=False)).hold == ""
 
 
-def test_a_run_that_is_over_cannot_be_paused() -> None:
+def test_a_finished_run_cannot_be_paused() -> None:
     assert not may_hold(None)
     assert not may_hold(run_after(Run("docs", hold="held"), Ended(None, None)))
     assert run_after(Run("docs", hold="held"), Ended(None, None)).hold == ""
 
 
-def test_a_cancelled_run_says_how_to_go_on() -> None:
+def test_a_cancelled_run_says_how_to_resume() -> None:
     run = run_after(Run("docs"), Ended(None, None))
 
     assert run.ended == "cancelled"
@@ -159,7 +159,7 @@ def test_a_failed_run_keeps_its_skipped_files_and_says_why() -> None:
     assert (failed.ended, failed.summary, failed.skipped) == ("failed", "Locked. (wait)", (skip,))
 
 
-def test_a_run_is_named_by_the_last_part_of_its_folder() -> None:
+def test_a_run_is_named_by_its_last_folder() -> None:
     assert [Run(folder).name for folder in ("/a/docs", "docs/", ".", EVERYTHING)] == [
         "docs",
         "docs",

@@ -48,7 +48,7 @@ BOTH = part("lexical", 0.5), part("semantic", 0.25, 3)
 FIRST = {1: ("aeroelastic", "wing"), 2: ("wing",), 3: ("wing",)}
 
 
-def test_a_word_that_one_row_alone_holds_and_that_puts_it_first_is_the_reason() -> None:
+def test_a_decisive_word_of_one_row_is_the_reason() -> None:
     ledger = view(term("aeroelastic", 18, 0.4), term("wing", 300, 0.1), below=(2, 0.2, "score"))
 
     told = said(hit(1, *BOTH), ledger, around(first=FIRST, held=FIRST[1]))
@@ -56,7 +56,7 @@ def test_a_word_that_one_row_alone_holds_and_that_puts_it_first_is_the_reason() 
     assert told == "First: it alone of the first 3 contains *aeroelastic*, found in 18 of 1,420 chunks."
 
 
-def test_a_word_of_one_chunk_alone_is_said_of_the_whole_store() -> None:
+def test_a_word_of_one_chunk_is_counted_in_the_store() -> None:
     ledger = view(term("aeroelastic", 1, 0.4), below=(815, 0.2, "score"))
 
     told = said(hit(814, *BOTH), ledger, around(first=FIRST))
@@ -64,7 +64,7 @@ def test_a_word_of_one_chunk_alone_is_said_of_the_whole_store() -> None:
     assert told == "Row 814 of 2,596: it alone of 1,420 chunks contains *aeroelastic*."
 
 
-def test_a_word_that_does_not_decide_is_not_the_reason() -> None:
+def test_a_word_without_effect_is_not_the_reason() -> None:
     for margin, first in [(0.4, FIRST), (0.2, {**FIRST, 2: ("aeroelastic",)}), (0.2, {1: FIRST[1]})]:
         ledger = view(term("aeroelastic", 18, 0.4), below=(2, margin, "score"))
 
@@ -73,7 +73,7 @@ def test_a_word_that_does_not_decide_is_not_the_reason() -> None:
         assert told == "First: best match of words, 3rd in meaning, most by *aeroelastic* (18 of 1,420).", first
 
 
-def test_the_row_above_is_told_to_hold_the_rarest_word_that_this_one_lacks() -> None:
+def test_the_row_above_is_named_with_its_rarest_extra_word() -> None:
     own = part("lexical", 0.2, 3), part("semantic", 0.5)
     above = hit(1, part("lexical", 0.6), part("semantic", 0.2, 2))
     rows = around(
@@ -88,7 +88,7 @@ def test_the_row_above_is_told_to_hold_the_rarest_word_that_this_one_lacks() -> 
     assert told == "Second: nearest in meaning, 3rd by words; #1 also contains *hard limit* (4 of 1,420)."
 
 
-def test_without_such_a_word_the_leading_signal_is_named() -> None:
+def test_without_an_extra_word_the_leading_signal_is_named() -> None:
     for above, told in [
         ((part("lexical", 0.6), part("semantic", 0.2, 2)), "#1 matches the words better."),
         ((part("lexical", 0.1, 4), part("semantic", 0.9, 1)), "#1 is nearer in meaning."),
@@ -101,7 +101,7 @@ def test_without_such_a_word_the_leading_signal_is_named() -> None:
         ), above
 
 
-def test_the_ranks_by_each_signal_that_counts_are_shown() -> None:
+def test_ranks_of_weighted_signals_are_shown() -> None:
     for parts, told in [
         ([part("lexical", 0.5)], "best match of words, the only signal."),
         ([part("semantic", 0.5, 12)], "12th in meaning, the only signal."),
@@ -114,7 +114,7 @@ def test_the_ranks_by_each_signal_that_counts_are_shown() -> None:
         assert said(hit(1, *parts)) == f"First: {told}", parts
 
 
-def test_a_tie_of_scores_names_the_rule_that_decides() -> None:
+def test_a_tie_names_its_rule() -> None:
     for above, below, told in [
         ((2, 0.0, "path"), (4, 0.5, "score"), "its score equals that of #2, and equal scores go by path."),
         (
@@ -132,19 +132,19 @@ def test_a_tie_of_scores_names_the_rule_that_decides() -> None:
         assert said(hit(3, *BOTH), view(above=above, below=below), around()) == f"Third: {told}", above
 
 
-def test_a_first_row_that_only_a_tie_puts_first_says_so() -> None:
+def test_a_first_row_by_a_tie_says_so() -> None:
     told = said(hit(1, *BOTH), view(below=(2, 0.0, "path")), around())
 
     assert told == "First: its score equals that of #2, and equal scores go by path."
 
 
-def test_a_row_that_leads_to_the_one_above_is_not_explained_by_a_tie_below() -> None:
+def test_a_tie_below_does_not_explain_a_leading_row() -> None:
     told = said(hit(3, *BOTH), view(above=(2, 0.1, "score"), below=(4, 0.0, "path")), around())
 
     assert told == "Third: best match of words, 3rd in meaning."
 
 
-def test_a_row_that_sparse_document_recall_gave_is_told_so_and_so_is_one_below_it() -> None:
+def test_a_row_added_by_recall_is_explained() -> None:
     given = Injection(0.125, None)
     row = hit(4, *BOTH, injection=given)
 
@@ -153,14 +153,14 @@ def test_a_row_that_sparse_document_recall_gave_is_told_so_and_so_is_one_below_i
     assert below.endswith("; #4 was added by sparse-document recall.")
 
 
-def test_rows_without_scores_and_rows_that_are_documents_are_told_so() -> None:
+def test_rows_without_scores_and_documents_are_explained() -> None:
     assert said(hit(2)) == "Second: the query names no signal, so rows have an order but no score."
     assert said(hit(1, *BOTH), view(), around(of_documents=True)) == (
         "First of the documents, by its best chunk: best match of words, 3rd in meaning."
     )
 
 
-def test_a_word_is_neutralised_as_names_are() -> None:
+def test_a_word_is_neutralised_like_a_name() -> None:
     ledger = view(term("a\x1b[2J\nb", 1, 0.4), below=(2, 0.2, "score"))
 
     assert said(hit(1, *BOTH), ledger, around()) == "First: it alone of 1,420 chunks contains *a[2J b*."

@@ -31,7 +31,7 @@ def test_serving_without_its_package_says_what_to_install(monkeypatch: pytest.Mo
     assert (error.code, error.hint) == ("serve_unavailable", install_extra("serve"))
 
 
-def test_flags_that_make_no_sense_are_refused() -> None:
+def test_conflicting_flags_are_rejected() -> None:
     for argv, code in [
         (("--port", "8000"), "conflicting_flags"),
         (("--serve", "--cmd", "stats"), "conflicting_flags"),
@@ -43,7 +43,7 @@ def test_flags_that_make_no_sense_are_refused() -> None:
         assert refused(*argv).code == code, argv
 
 
-def test_a_port_that_is_taken_is_a_coded_error() -> None:
+def test_a_taken_port_is_a_coded_error() -> None:
     with socket.create_server((HOST, 0)) as door:
         port = door.getsockname()[1]
         with pytest.raises(RecallError) as caught:
@@ -62,7 +62,7 @@ def test_without_a_store_each_workbench_looks_for_the_nearest() -> None:
     assert Site(None, port=7322).words[-2:] == ("-m", "recall_tui")
 
 
-def test_every_server_has_an_address_of_its_own_on_loopback() -> None:
+def test_every_server_has_its_own_loopback_address() -> None:
     one, two = Site(None, port=7322), Site(None, port=7322)
 
     assert one.address.startswith("http://127.0.0.1:7322/")
@@ -70,7 +70,7 @@ def test_every_server_has_an_address_of_its_own_on_loopback() -> None:
     assert HOST == "127.0.0.1"
 
 
-def test_what_nobody_reads_is_written_without_a_defect() -> None:
+def test_writing_to_a_closed_pipe_is_not_a_defect() -> None:
     reader, writer = os.pipe()
     try:
         assert write_packet(writer, b"frame") == 5

@@ -53,7 +53,7 @@ def test_a_step_waits_for_its_ranking_and_is_drawn_once() -> None:
     assert clockwork.running == []
 
 
-def test_a_ranking_that_does_not_come_is_not_waited_for() -> None:
+def test_a_slow_ranking_is_not_waited_for() -> None:
     clockwork = Clockwork()
     clockwork.showing.follow(RANKED, MOVED)
     clockwork.showing.follow(MOVED, MOVED._replace(query=MOVED.query._replace(generation=7)))
@@ -64,7 +64,7 @@ def test_a_ranking_that_does_not_come_is_not_waited_for() -> None:
     assert len(clockwork.waits) == 2
 
 
-def test_what_else_changes_is_drawn_at_once() -> None:
+def test_other_changes_are_drawn_at_once() -> None:
     clockwork = Clockwork()
     clockwork.showing.follow(MOVED, MOVED._replace(results=MOVED.results._replace(selected=2)))
     clockwork.showing.follow(RANKED, MOVED._replace(pane="weights" if MOVED.pane != "weights" else "judge"))
@@ -75,7 +75,7 @@ def test_what_else_changes_is_drawn_at_once() -> None:
     assert clockwork.waits == []
 
 
-def test_what_threads_tell_in_one_turn_is_drawn_once() -> None:
+def test_reports_of_one_turn_are_drawn_once() -> None:
     clockwork = Clockwork()
     for selected in (1, 2, 3):
         told = MOVED._replace(results=MOVED.results._replace(selected=selected))
@@ -89,7 +89,7 @@ def test_what_threads_tell_in_one_turn_is_drawn_once() -> None:
     assert len(clockwork.behind) == 2
 
 
-def test_what_a_person_does_is_drawn_at_once_and_what_was_told_with_it() -> None:
+def test_an_action_is_drawn_at_once_with_waiting_reports() -> None:
     clockwork = Clockwork()
     clockwork.showing.follow(MOVED, MOVED, is_told=True)
     clockwork.showing.follow(MOVED, MOVED._replace(results=MOVED.results._replace(selected=2)))
@@ -98,7 +98,7 @@ def test_what_a_person_does_is_drawn_at_once_and_what_was_told_with_it() -> None
     assert (clockwork.rows, clockwork.shown) == (0, 1)
 
 
-def test_results_that_come_while_a_person_types_wait_for_the_pause() -> None:
+def test_results_wait_while_the_user_types() -> None:
     clockwork = Clockwork()
     clockwork.is_typing = True
     clockwork.showing.follow(MOVED, MOVED, is_told=True)
@@ -111,7 +111,7 @@ def test_results_that_come_while_a_person_types_wait_for_the_pause() -> None:
     assert clockwork.shown == 1
 
 
-def test_a_key_behind_the_rows_holds_the_other_panes_back() -> None:
+def test_a_key_after_the_rows_delays_the_other_panes() -> None:
     clockwork = Clockwork()
     clockwork.showing.follow(MOVED, MOVED, is_told=True)
     clockwork.behind[0]()

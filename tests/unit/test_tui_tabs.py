@@ -8,7 +8,7 @@ from recall_tui.state.session import MOST_TABS, Session, close_tab, go_to_tab, h
 ONE = Session(query=QueryState("tea", filter="f"))
 
 
-def test_a_new_tab_stands_behind_the_others_and_keeps_what_was_written() -> None:
+def test_a_new_tab_comes_last_and_keeps_the_text() -> None:
     two = open_tab(ONE, "tea time")
 
     assert two.query.tabs == (QueryTab("tea time", "f"), QueryTab())
@@ -17,7 +17,7 @@ def test_a_new_tab_stands_behind_the_others_and_keeps_what_was_written() -> None
     assert not has_tabs(ONE)
 
 
-def test_another_tab_brings_its_filter_and_the_ends_meet() -> None:
+def test_tabs_have_their_own_filter_and_wrap_around() -> None:
     two = open_tab(ONE, "tea")
 
     back = go_to_tab(two, "coffee", 2)
@@ -26,7 +26,7 @@ def test_another_tab_brings_its_filter_and_the_ends_meet() -> None:
     assert back.query.tabs == (QueryTab("tea", "f"), QueryTab("coffee", ""))
 
 
-def test_a_closed_tab_is_gone_and_the_one_before_it_is_in_front() -> None:
+def test_closing_a_tab_opens_the_one_before() -> None:
     three = open_tab(open_tab(ONE, "tea"), "coffee")
     middle = go_to_tab(three, "milk", 1)
 
@@ -37,7 +37,7 @@ def test_a_closed_tab_is_gone_and_the_one_before_it_is_in_front() -> None:
     assert close_tab(close_tab(left)).query.tabs == (QueryTab(),)
 
 
-def test_there_are_no_more_than_a_title_has_room_for() -> None:
+def test_tabs_are_limited_to_the_room_of_the_title() -> None:
     many = ONE
     for number in range(MOST_TABS + 3):
         many = open_tab(many, str(number))

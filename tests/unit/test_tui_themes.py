@@ -17,7 +17,7 @@ from recall_tui.widgets.editor import STYLES
 COLOURED = [theme for theme in THEMES if theme.name != NO_COLOUR]
 
 
-def test_contrast_is_that_of_the_standard() -> None:
+def test_contrast_matches_the_standard() -> None:
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
     assert contrast("#abcdef", "#abcdef") == 1
@@ -41,18 +41,18 @@ def test_a_shade_keeps_its_hue() -> None:
             assert min(apart, 1 - apart) < 0.02, theme
 
 
-def test_everything_that_is_drawn_in_a_colour_has_a_shade() -> None:
+def test_every_colour_in_use_has_a_shade() -> None:
     drawn = {*COLOURS.values(), *(style.color.name for style in STYLES.values() if style.color is not None)}
 
     assert drawn <= set(HUES)
 
 
-def test_signals_can_be_told_apart_on_every_theme() -> None:
+def test_signals_are_distinct_in_every_theme() -> None:
     for theme in COLOURED:
         assert len(set(shades(theme.name).values())) == len(HUES)
 
 
-def test_the_colours_on_the_screen_are_the_shades_and_nothing_else_changes() -> None:
+def test_only_the_hues_change_to_their_shades() -> None:
     segments = [
         Segment("a", Style(color="#56b4e9", bgcolor="#ffffff", bold=True)),
         Segment("b", Style(color="#123456")),
@@ -66,7 +66,7 @@ def test_the_colours_on_the_screen_are_the_shades_and_nothing_else_changes() -> 
     assert Shades(NO_COLOUR).apply(segments, Color.parse("white")) == segments
 
 
-def test_no_theme_shows_what_a_terminal_would_obey() -> None:
+def test_no_theme_shows_control_characters() -> None:
     for theme in NAMES:
         shown = Shades(theme).apply(
             [Segment("a\x1b[2J", Style(color="#56b4e9")), Segment("\x07b")], Color.parse("white")
@@ -75,7 +75,7 @@ def test_no_theme_shows_what_a_terminal_would_obey() -> None:
         assert [segment.text for segment in shown] == ["a[2J", "b"], theme
 
 
-def test_the_themes_begin_with_the_dark_one_and_end_without_colours() -> None:
+def test_the_themes_start_dark_and_end_without_colours() -> None:
     assert NAMES == ("dark", "light", "high-contrast", "high-contrast-light", "no-colour")
 
 

@@ -36,7 +36,7 @@ def begun(now: list[float], full: list[int]) -> Tidying:
     return tidying
 
 
-def test_work_without_a_rest_is_not_stopped_by_a_full_collection(full: list[int]) -> None:
+def test_no_full_collection_interrupts_work(full: list[int]) -> None:
     now = [0.0]
     tidying = begun(now, full)
     made: list[list[int]] = []
@@ -53,7 +53,7 @@ def test_work_without_a_rest_is_not_stopped_by_a_full_collection(full: list[int]
     assert full == [2]
 
 
-def test_a_rest_after_little_work_collects_nothing(full: list[int]) -> None:
+def test_a_pause_after_little_work_collects_nothing(full: list[int]) -> None:
     now = [0.0]
     tidying = begun(now, full)
 

@@ -101,7 +101,7 @@ def curve(recall: Recall, session: Session, kept: dict[str, object] | None = Non
     return judge.weight_curve(run_of(recall, session, kept), analysis)
 
 
-def test_the_mean_curve_is_that_of_tune(recall: Recall) -> None:
+def test_the_mean_curve_matches_tune(recall: Recall) -> None:
     for settings in [{}, {"fusion": "rrf"}, {"normalize": "max", "match": "all", "vector_weight": 0.4}]:
         session = (base := session_of(recall, **settings))._replace(weights=base.weights._replace(is_of_all=True))
 
@@ -125,7 +125,7 @@ def test_the_mean_curve_is_that_of_tune(recall: Recall) -> None:
         assert value_at(found, weight) == pytest.approx(view["current"], abs=1e-12), settings
 
 
-def test_a_question_s_curve_has_the_value_of_an_evaluation(recall: Recall) -> None:
+def test_the_curve_of_a_question_matches_an_evaluation(recall: Recall) -> None:
     for semantic in [0.0, 0.1, 0.35, 0.7, 1.0]:
         session = set_exact_share(session_of(recall), semantic)
 
@@ -145,14 +145,14 @@ def test_a_question_s_curve_has_the_value_of_an_evaluation(recall: Recall) -> No
         ), semantic
 
 
-def test_a_question_without_grades_has_no_curve_but_says_how_many_have(recall: Recall) -> None:
+def test_a_question_without_grades_has_no_curve(recall: Recall) -> None:
     assert curve(recall, session_of(recall, "household tea")) == Curve(judged=len(GRADES))
 
 
 SELECT = f"SELECT * FROM chunk USING lexical('{QUESTION}'), semantic('{QUESTION}')"
 
 
-def test_a_question_s_curve_covers_the_filtered_rows(recall: Recall) -> None:
+def test_the_curve_of_a_question_covers_the_filtered_rows(recall: Recall) -> None:
     for text, filters in [(QUESTION, "doc.path GLOB 'docs/*'"), (f"{SELECT} FILTER doc.path GLOB 'docs/*'", None)]:
         whole, part = session_of(recall), session_of(recall, text, filters)
         kept: dict[str, object] = {}
@@ -170,7 +170,7 @@ def test_the_same_words_have_the_same_curve(recall: Recall) -> None:
         assert curve(recall, session_of(recall, text)) == curve(recall, session_of(recall)), text
 
 
-def test_of_two_queries_with_the_same_words_the_first_one_is_the_question(recall: Recall, tmp_path: Path) -> None:
+def test_the_first_of_two_queries_with_equal_words_counts(recall: Recall, tmp_path: Path) -> None:
     store = build_store(tmp_path)
     grade(store, tmp_path, {QUESTION: GRADES[QUESTION], QUESTION.replace(" ", "  "): {"docs/files.md": 3}})
 
@@ -186,7 +186,7 @@ def test_a_store_without_grades_has_no_curve(tmp_path: Path) -> None:
         assert curve(recall, session_of(recall)) == Curve(judged=0)
 
 
-def test_steps_are_worked_out_once_while_grades_and_settings_stay(
+def test_steps_are_computed_once_for_the_same_grades(
     recall: Recall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, kept, told = (
@@ -203,7 +203,7 @@ def test_steps_are_worked_out_once_while_grades_and_settings_stay(
     assert told == [1, 2, 3]
 
 
-def test_a_moved_weight_leaves_the_curve_and_another_scale_does_not(recall: Recall) -> None:
+def test_only_another_scale_changes_the_curve(recall: Recall) -> None:
     session = session_of(recall)
 
     analysis = curve_analysis(session)
@@ -214,7 +214,7 @@ def test_a_moved_weight_leaves_the_curve_and_another_scale_does_not(recall: Reca
     assert list(wants(session._replace(zoomed=True, pane="results"))) == []
 
 
-def test_another_pool_has_its_curve_once_its_candidates_are_there(recall: Recall) -> None:
+def test_another_pool_has_its_curve_after_its_candidates(recall: Recall) -> None:
     session = session_of(recall)
     moved, searched = step_number(session, "pool", 1), session_of(recall, pool=500)
 
@@ -223,7 +223,7 @@ def test_another_pool_has_its_curve_once_its_candidates_are_there(recall: Recall
     assert curve_analysis(searched) != curve_analysis(session)
 
 
-def test_the_curve_of_an_answer_is_not_that_of_the_store_as_it_has_become(recall: Recall) -> None:
+def test_the_curve_of_an_answer_ignores_later_store_changes(recall: Recall) -> None:
     session = session_of(recall)
     assert session.results.answer is not None
 
@@ -237,7 +237,7 @@ def test_the_curve_of_an_answer_is_not_that_of_the_store_as_it_has_become(recall
 
 
 @given(semantic=some.integers(0, 100), rows=some.sampled_from([1, 3, 10]), wanted=some.data())
-def test_the_weights_that_meet_all_targets_are_those_of_tune(
+def test_the_weights_for_all_targets_match_tune(
     recall: Recall, semantic: int, rows: int, wanted: some.DataObject
 ) -> None:
     text = wanted.draw(
@@ -272,7 +272,7 @@ def test_the_weights_that_meet_all_targets_are_those_of_tune(
     assert nearest_weight(found_by(session, analysis, found)) == (proposed and proposed["weight"])
 
 
-def test_a_target_counts_the_rows_that_an_offset_passes_over(recall: Recall) -> None:
+def test_targets_count_the_rows_skipped_by_an_offset(recall: Recall) -> None:
     for semantic in [0.1, 0.6]:
         text = f"{SELECT} LIMIT 5 OFFSET 5 OPTION vector_weight {semantic}, bm25_weight {1 - semantic}"
         session = session_of(recall, text)
@@ -297,7 +297,7 @@ def test_a_target_counts_the_rows_that_an_offset_passes_over(recall: Recall) -> 
             assert view["tuning"]["pinned"]["wishes"][0]["holds"] is holds, semantic
 
 
-def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(recall: Recall) -> None:
+def test_a_chunk_that_is_not_a_candidate_is_always_out(recall: Recall) -> None:
     session = session_of(recall, "café")
     other = session_of(recall, QUESTION)
     chunk = next(hit.chunk.id for hit in other.results.hits.values() if hit.chunk)
@@ -311,7 +311,7 @@ def test_a_chunk_that_is_no_candidate_is_out_at_every_weight_and_in_at_none(reca
         assert judge.weights_of_pins(run_of(recall, wished), analysis).weights == at_all
 
 
-def test_the_same_target_again_takes_it_back_and_the_opposite_replaces_it(recall: Recall) -> None:
+def test_repeating_a_target_removes_it(recall: Recall) -> None:
     session = session_of(recall)
 
     once = toggle_target(session, "in")
@@ -324,7 +324,7 @@ def test_the_same_target_again_takes_it_back_and_the_opposite_replaces_it(recall
     )
 
 
-def test_without_a_result_there_is_no_weight_to_go_to(recall: Recall) -> None:
+def test_without_a_result_there_is_no_weight(recall: Recall) -> None:
     session = toggle_target(session_of(recall), "in")
     analysis = pins_analysis(session)
     assert analysis is not None
@@ -355,12 +355,12 @@ PIECES = ((0.0, 0.4), (0.8, 1.0))
 """A wide and a narrow piece of a plateau; the mean is lower in the wide one."""
 
 
-def test_a_weight_inside_the_plateau_stays() -> None:
+def test_a_weight_on_the_plateau_stays() -> None:
     for now in [Fraction("0.1"), Fraction("0.3"), Fraction("0.85"), Fraction(1)]:
         assert better_weight(of_pieces(0.72, 0.71, 0.5, 0.5, 0.73, plateau=PIECES), now) is None, now
 
 
-def test_of_several_pieces_the_one_with_the_highest_middle_is_gone_to_and_of_equal_ones_the_widest() -> None:
+def test_the_best_piece_of_the_plateau_wins() -> None:
     higher = of_pieces(0.72, 0.72, 0.5, 0.5, 0.73, plateau=PIECES)
     equal = of_pieces(0.73, 0.73, 0.5, 0.5, 0.73, plateau=PIECES)
 
@@ -368,14 +368,14 @@ def test_of_several_pieces_the_one_with_the_highest_middle_is_gone_to_and_of_equ
     assert better_weight(equal, Fraction("0.5")) == 0.2
 
 
-def test_a_weight_in_a_break_point_that_loses_what_the_plateau_has_is_left() -> None:
+def test_a_weight_on_a_worse_break_point_moves() -> None:
     found = of_pieces(0.73, 0.73, 0.5, 0.5, 0.5, at=(0.1, 0.73, 0.5, 0.5, 0.5, 0.5), plateau=[(0.0, 0.4)])
 
     assert better_weight(found, Fraction(0)) == 0.2
     assert better_weight(found, Fraction(1, 5)) is None
 
 
-def test_no_weight_is_gone_to_where_the_measure_is_lower() -> None:
+def test_no_move_lowers_the_measure() -> None:
     falling = of_pieces(0.6, 0.6, 0.7, 0.5, 0.73, plateau=[(0.0, 0.4)])
     spike = of_pieces(0.6, 0.6, 0.7, 0.5, 0.73, at=(0.6, 0.6, 0.6, 0.9, 0.5, 0.73), plateau=[(0.8, 1.0)])
 
@@ -383,7 +383,7 @@ def test_no_weight_is_gone_to_where_the_measure_is_lower() -> None:
     assert better_weight(spike, Fraction(3, 5)) is None
 
 
-def test_what_is_drawn_is_the_mean_in_the_middle_of_each_column() -> None:
+def test_the_drawing_uses_the_middle_of_each_column() -> None:
     steps = ((Fraction(0), Fraction(1, 2), Fraction(1)), (0.25, 0.25, 0.5, 0.75, 0.75))
 
     found = Curve(1, (steps,), (0.0, 0.5, 1.0), (0.25, 0.75))
@@ -392,7 +392,7 @@ def test_what_is_drawn_is_the_mean_in_the_middle_of_each_column() -> None:
     assert [value_at(found, Fraction(at, 4)) for at in range(5)] == [0.25, 0.25, 0.5, 0.75, 0.75]
 
 
-def test_the_measure_says_which_settings_take_no_part_in_it(recall: Recall) -> None:
+def test_the_measure_names_the_settings_it_ignores(recall: Recall) -> None:
     for width, glyphs in [(46, ASCII), (46, UNICODE), (120, UNICODE)]:
         for is_of_all in [False, True]:
             for settings, said in ({}, ""), ({"min_score": 0.15}, "without min_score"):
@@ -425,7 +425,7 @@ def test_a_row_without_a_chunk_is_not_pinned(recall: Recall) -> None:
     assert toggle_target(Session(weights=WeightsState(saved=Config())), "in").weights.targets == ()
 
 
-def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_long_curve_yields_and_resumes(tmp_path: Path) -> None:
     store = build_store(tmp_path)
     grade(store, tmp_path)
     asked: list[str] = []
@@ -466,7 +466,7 @@ def test_a_long_curve_gives_way_and_goes_on_where_it_was(tmp_path: Path) -> None
     assert [(event.done, event.total) for event in events if isinstance(event, AnalysisMoved)][-1] == (3, 3)
 
 
-def test_how_far_an_analysis_has_come_is_kept_for_the_screen() -> None:
+def test_the_progress_of_an_analysis_reaches_the_screen() -> None:
     analysis = Analysis("curve")
 
     assert after(Session(), AnalysisMoved(analysis, 2, 5)).analysing == (analysis, 2, 5)

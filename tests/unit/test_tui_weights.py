@@ -40,14 +40,14 @@ def test_a_weight_range_uses_the_fewest_decimals_that_fit() -> None:
         assert span(low, high) == said, low
 
 
-def test_an_open_end_is_not_among_the_weights_that_are_told() -> None:
+def test_an_open_end_is_excluded_from_a_range() -> None:
     assert span(Fraction("0.5"), Fraction("0.6"), low_open=True) == "0.51 to 0.60"
     assert span(Fraction("0.5"), Fraction("0.52"), low_open=True, high_open=True) == "0.501 to 0.519"
     assert span(Fraction(0), Fraction(1), high_open=True) == "0.00 to 0.99"
 
 
 @given(one=SHARES, other=SHARES, low_open=some.booleans(), high_open=some.booleans())
-def test_every_weight_that_is_told_is_inside(one: Fraction, other: Fraction, low_open: bool, high_open: bool) -> None:
+def test_every_weight_in_a_range_lies_inside(one: Fraction, other: Fraction, low_open: bool, high_open: bool) -> None:
     assume(one != other)
     stretch = Interval(min(one, other), max(one, other), low_open, high_open)
 
@@ -58,7 +58,7 @@ def test_every_weight_that_is_told_is_inside(one: Fraction, other: Fraction, low
 
 
 @given(one=some.floats(0, 1), other=some.floats(0, 1))
-def test_no_weight_of_a_confidence_interval_is_left_out(one: float, other: float) -> None:
+def test_a_confidence_interval_is_rounded_outwards(one: float, other: float) -> None:
     low, high = ends(around(min(one, other), max(one, other)))
 
     assert low <= Fraction(str(min(one, other)))
@@ -72,7 +72,7 @@ def of_two(now: float, best: float, stretch: tuple[float, float] = (0.319176, 0.
     return Curve(1, ((places, values),), tuple(map(float, places)), (now, best, now), best, (stretch,), (stretch,))
 
 
-def test_a_measure_is_best_only_if_it_reads_alike() -> None:
+def test_a_measure_is_best_only_if_it_reads_equal() -> None:
     for now, best, said in [
         (0.4034, 0.4036, "nDCG@10 (docs) 0.403, best 0.404 at 0.31918"),
         (0.4036, 0.4036, "nDCG@10 (docs) 0.404, the best"),
@@ -84,7 +84,7 @@ def test_a_measure_is_best_only_if_it_reads_alike() -> None:
         assert describe_curve(of_two(now, best), Fraction(0)) == said, (now, best, said)
 
 
-def test_the_best_weight_is_told_as_it_is_with_two_places_at_least() -> None:
+def test_the_best_weight_is_exact_with_two_places() -> None:
     assert describe_curve(of_two(0.3, 0.4, (0.2, 0.4)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.30"
     assert describe_curve(of_two(0.3, 0.4, (0.318, 0.321)), Fraction(0)) == "nDCG@10 (docs) 0.300, best 0.400 at 0.32"
     assert (
@@ -93,7 +93,7 @@ def test_the_best_weight_is_told_as_it_is_with_two_places_at_least() -> None:
 
 
 @given(share=some.floats(0, 1))
-def test_the_two_weights_of_the_slider_add_up_to_one(share: float) -> None:
+def test_the_weights_of_the_slider_sum_to_one(share: float) -> None:
     lexical, semantic = in_hundredths(share)
 
     assert Decimal(lexical) + Decimal(semantic) == 1
@@ -104,7 +104,7 @@ def rows_of(others: list[int | None]) -> tuple[ComparedRow, ...]:
     return tuple(ComparedRow(rank, other, None) for rank, other in enumerate(others, start=1))
 
 
-def test_what_became_of_the_rows_is_counted_and_adds_up() -> None:
+def test_the_counts_of_moved_rows_add_up() -> None:
     for saved, now, said in [
         ([1, 3, None], [1, None, 2], "top 3: 1 same, 1 moved, 1 new, 1 gone"),
         ([1, 2, 3], [1, 2, 3], "top 3: 3 same, 0 moved, 0 new, 0 gone"),
@@ -130,7 +130,7 @@ def test_a_move_is_described_in_the_row_s_direction() -> None:
         assert move(row, ASCII, is_now=True).isascii(), then
 
 
-def test_a_setting_with_choices_shows_them_all_and_marks_one() -> None:
+def test_a_setting_lists_its_choices_and_marks_one() -> None:
     session = Session(weights=WeightsState(tweaks={"normalize": "max"}))
 
     wide = {line.plain.strip("▶ ").split()[0]: line.plain for line in form_lines(session, (44, 99), UNICODE)}

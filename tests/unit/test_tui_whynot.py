@@ -26,7 +26,7 @@ def drawn(*stages: dict[str, Any], remedies: tuple[FixOffer, ...] = (), **more: 
     return "\n".join(line.plain for line in whynot_lines(whynot, 0, "", 118, UNICODE, is_whole=True))
 
 
-def test_the_counts_of_a_stage_have_their_thousands_apart() -> None:
+def test_the_counts_of_a_stage_have_thousands_separators() -> None:
     for name, detail, told in [
         (
             "fusion",
@@ -58,7 +58,7 @@ def test_names_words_and_values_are_shown_unchanged() -> None:
         assert detail in drawn(stage(name, detail)), detail
 
 
-def test_ranks_of_chunks_and_of_terms_have_their_thousands_apart() -> None:
+def test_ranks_in_stages_have_thousands_separators() -> None:
     terms = [{"text": "2024", "df": 3900, "idf": 0.5, "floored": False, "title": 0, "body": 1234}]
     shown = drawn(stage("lexical", "it holds none of the words", "fail", terms=terms))
 
@@ -67,7 +67,7 @@ def test_ranks_of_chunks_and_of_terms_have_their_thousands_apart() -> None:
     assert "2024 df 3,900 idf 0.500, title 0 body 1,234" in shown
 
 
-def test_the_row_of_the_last_hit_and_the_proof_have_their_thousands_apart() -> None:
+def test_the_last_row_and_the_proof_have_thousands_separators() -> None:
     proof = {"kind": "never", "k": 1000, "best_rank": 1234, "at": 0.5, "always_ahead": 2345, "ahead": []}
     shown = drawn(stage("fusion", "", "fail", score=0.1, last=1000, last_score=0.2, gap=0.1), proof=proof)
 
@@ -76,13 +76,13 @@ def test_the_row_of_the_last_hit_and_the_proof_have_their_thousands_apart() -> N
     assert "2,345 chunks are ahead" in shown
 
 
-def test_what_is_not_proved_says_why() -> None:
+def test_a_missing_proof_is_explained() -> None:
     shown = drawn(stage("fusion", "", "fail"), no_proof="the list shows copies once")
 
     assert "No proof: the list shows copies once." in shown
 
 
-def test_a_fix_names_its_counts_so_too_and_its_command_as_it_is_typed() -> None:
+def test_a_fix_formats_its_counts_but_not_its_command() -> None:
     budget = FixOffer(
         "budget", "allow 12000 tokens instead of 2000", "recall context --budget-tokens 12000", "11999 tokens"
     )
@@ -99,7 +99,7 @@ def test_a_fix_names_its_counts_so_too_and_its_command_as_it_is_typed() -> None:
     assert "let each signal propose 2,000 instead of 200; ask for 1,200 rows instead of 10" in shown
 
 
-def test_a_long_path_loses_its_front_and_keeps_its_lines_and_its_rank() -> None:
+def test_a_long_path_loses_its_front_only() -> None:
     long = {"path": "a/folder/with/a/long/name/in/a/folder/of/other/folders/on/some/other/disk/notes/2024.md"}
     target = {"text": "2024", "kind": "document", "chunks": 2, "chosen": SOUGHT | long, "others": [OTHER | long]}
     view = {"target": target, "present": False, "verdict": "rank", "stages": []}
@@ -120,7 +120,7 @@ def account(*stages: dict[str, Any], remedies: tuple[FixOffer, ...] = (), **more
     return [line.plain.rstrip() for line in whynot_lines(whynot, 0, "", 118, UNICODE, applied=applied)]
 
 
-def test_the_verdict_and_the_target_stand_on_top_then_fixes_then_stages() -> None:
+def test_the_verdict_comes_first_then_fixes_then_stages() -> None:
     stages = [
         stage("indexed", "it is indexed"),
         stage("page", "row 61 comes after the last one that is shown, 50", "fail", last=50),
@@ -143,7 +143,7 @@ def test_the_verdict_and_the_target_stand_on_top_then_fixes_then_stages() -> Non
     assert lines[8:] == ["passed: indexed, lexical", "not applied: sparse"]
 
 
-def test_the_chosen_fix_is_seen_below_the_pinned_lines() -> None:
+def test_the_chosen_fix_is_visible_below_the_pinned_lines() -> None:
     for place, top, height, begins in [(0, 5, 9, 0), (1, 0, 9, 0), (2, 0, 7, 2), (1, 9, 7, 3)]:
         fixes = tuple(FixOffer("k", f"fix {at}", "recall x") for at in range(3))
         view = {
@@ -158,7 +158,7 @@ def test_the_chosen_fix_is_seen_below_the_pinned_lines() -> None:
         assert top_for_fix(lines, place, top, height) == begins, (place, top, height, begins)
 
 
-def test_a_tried_fix_stays_visible_above_a_long_one() -> None:
+def test_an_applied_fix_stays_visible_above_a_long_one() -> None:
     for height, begins in [(7, 0), (6, 0), (5, 2)]:
         fix = FixOffer("k", "ask for 61 rows", "recall search " + "words " * 30, k=61)
         view = {
@@ -174,7 +174,7 @@ def test_a_tried_fix_stays_visible_above_a_long_one() -> None:
         assert top_for_fix(lines, 0, 0, height) == begins, height
 
 
-def test_fixes_are_in_the_order_of_the_command() -> None:
+def test_fixes_keep_the_order_of_the_command() -> None:
     kinds = ["term", "filter", "budget", "weight", "spelling", "k+filter", "pin", "k", "match"]
     offers = [FixOffer(kind, kind, "recall x") for kind in kinds]
 
