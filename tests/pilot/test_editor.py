@@ -233,9 +233,7 @@ async def test_undo_and_redo_restore_pasted_lines(shared_store: Path, size: tupl
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-async def test_undo_and_redo_restore_a_replaced_text(
-    shared_store: Path, size: tuple[int, int]
-) -> None:
+async def test_undo_and_redo_restore_a_replaced_text(shared_store: Path, size: tuple[int, int]) -> None:
     async with workbench(shared_store, size=size) as bench:
         editor = bench.app.bench.editor
         for text in (LINES, "tea", LINES):
@@ -299,9 +297,7 @@ async def changed_somehow(bench: Driver, chance: random.Random) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
-async def test_undo_and_redo_restore_every_text(
-    shared_store: Path, size: tuple[int, int], seed: int
-) -> None:
+async def test_undo_and_redo_restore_every_text(shared_store: Path, size: tuple[int, int], seed: int) -> None:
     chance = random.Random(f"{seed} {size}")
     async with workbench(shared_store, size=size) as bench:
         editor = bench.app.bench.editor

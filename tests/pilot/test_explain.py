@@ -614,9 +614,7 @@ async def try_and_take_back(bench: Driver, case: Case) -> None:
     ],
     ids=["some", "all"],
 )
-async def test_a_fix_brings_the_target_in_and_u_undoes_it(
-    shared_store: Path, names: tuple[str, ...]
-) -> None:
+async def test_a_fix_brings_the_target_in_and_u_undoes_it(shared_store: Path, names: tuple[str, ...]) -> None:
     async with workbench(shared_store, size=SMALL) as bench:
         await bench.ask()
         for name in names:

@@ -114,9 +114,7 @@ def new(own_store: Path) -> Path:
     return folder
 
 
-async def test_a_tilde_name_is_kept_and_a_binary_file_fails(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_tilde_name_is_kept_and_a_binary_file_fails(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(own_store.parent)
     Path("~old").mkdir()
     Path("image.bin").write_bytes(b"\0\1\2")
@@ -318,9 +316,7 @@ async def test_only_one_run_or_task_runs_at_a_time(slow: Slow, tmp_path: Path) -
 
 
 @pytest.mark.slow
-async def test_a_lost_store_is_reported_once(
-    slow: Slow, tmp_path: Path
-) -> None:
+async def test_a_lost_store_is_reported_once(slow: Slow, tmp_path: Path) -> None:
     async with workbench(slow.store) as bench:
         await started(bench, slow)
         slow.store.rename(tmp_path / "aside.db")

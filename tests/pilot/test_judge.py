@@ -263,9 +263,7 @@ async def test_grades_of_other_programs_are_kept(own_store: Path) -> None:
         assert not any(message.startswith("Undone") for message in messages(bench))
 
 
-async def test_a_grade_goes_to_the_row_selected_at_the_key(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_grade_goes_to_the_row_selected_at_the_key(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store, size=SMALL) as bench:
         await open_results(bench)

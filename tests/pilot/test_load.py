@@ -115,9 +115,7 @@ async def test_no_key_is_lost_while_ingesting_ten_thousand_files(own_store: Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("burst", [1, 5, 10])
-async def test_fast_typing_causes_few_searches_and_a_last_answer(
-    shared_store: Path, burst: int
-) -> None:
+async def test_fast_typing_causes_few_searches_and_a_last_answer(shared_store: Path, burst: int) -> None:
     text = (SENTENCE * 2)[:29] + "s"
     pause = 1 / 30 if burst == 1 else burst / 30 - 0.005 * (burst - 1)
     gaps = [pause if place % burst == burst - 1 else 0.005 for place in range(30)]

@@ -61,9 +61,7 @@ async def test_the_figures_follow_writes_of_other_programs(own_store: Path, monk
 
 
 @pytest.mark.slow
-async def test_checks_run_again_after_another_program_wrote(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_checks_run_again_after_another_program_wrote(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store, size=TALL) as bench:
         await opened(bench, "C")

@@ -151,9 +151,7 @@ async def test_text_typed_before_the_store_opens_is_answered(shared_store: Path)
         assert "docs/budget.md:1 " in bench.painted("results")
 
 
-async def test_grades_and_removals_of_other_programs_appear(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_grades_and_removals_of_other_programs_appear(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     async with workbench(own_store) as bench:
         await bench.ask()

@@ -130,9 +130,7 @@ def edge(bench: Driver) -> str:
     return str(bench.app.screen.query_one("#target").border_subtitle)
 
 
-async def test_a_line_break_in_a_name_stays_on_one_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_line_break_in_a_name_stays_on_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     for name in ("texts/new\nline", "texts/other"):
@@ -217,9 +215,7 @@ def seen_rows(bench: Driver) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("size", sizes("60x20", "80x24", "100x30", "120x40", "200x60", quick=("60x20", "120x40")))
-async def test_the_lower_border_leaves_rows_in_every_pane(
-    shared_store: Path, size: tuple[int, int]
-) -> None:
+async def test_the_lower_border_leaves_rows_in_every_pane(shared_store: Path, size: tuple[int, int]) -> None:
     async with workbench(shared_store, size=size) as bench:
         await bench.ask()
         await bench.press("escape")

@@ -142,9 +142,7 @@ async def test_faults_of_a_keymap_are_reported_and_ignored(shared_store: Path, s
 # What a defect left.
 
 
-async def test_a_signal_keeps_the_offered_query_and_typed_text(
-    shared_store: Path, state_home: Path
-) -> None:
+async def test_a_signal_keeps_the_offered_query_and_typed_text(shared_store: Path, state_home: Path) -> None:
     write_private(state_home / "recall" / "interrupted-20250101-000000-1.rql", "token budget")
     async with workbench(shared_store, is_own=True) as bench:
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
@@ -156,9 +154,7 @@ async def test_a_signal_keeps_the_offered_query_and_typed_text(
     assert {kept.query for kept in kept_queries(os.environ)} == {"token budget", "tea"}
 
 
-async def test_a_declined_query_is_deleted_and_the_next_offered(
-    shared_store: Path, state_home: Path
-) -> None:
+async def test_a_declined_query_is_deleted_and_the_next_offered(shared_store: Path, state_home: Path) -> None:
     folder = state_home / "recall"
     write_private(folder / "interrupted-20250101-000000-1.rql", "household tea")
     write_private(folder / "interrupted-20250101-000001-1.rql", "token budget")
@@ -260,9 +256,7 @@ async def test_no_color_overrides_a_saved_theme(
 
 
 @pytest.mark.slow
-async def test_keys_move_borders_for_each_screen_size(
-    shared_store: Path, state_home: Path
-) -> None:
+async def test_keys_move_borders_for_each_screen_size(shared_store: Path, state_home: Path) -> None:
     async with workbench(shared_store) as bench:
         right, below = bench.app.bench.query_one("#right"), bench.app.bench.query_one("#explain")
         before = right.size.width, below.size.height

@@ -17,9 +17,7 @@ BEFORE, NOW = Size(80, 24), Size(120, 40)
 MOST = 10
 
 
-async def test_the_last_of_two_sizes_wins(
-    shared_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_last_of_two_sizes_wins(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with workbench(shared_store, size=NOW) as bench:
         await bench.ask()
 

@@ -195,7 +195,9 @@ async def wander(store: Path, seed: int, *, steps: float = inf, seconds: float =
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-async def test_random_input_causes_no_defect(own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_random_input_causes_no_defect(
+    own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
 
     await wander(own_store, seed=7, steps=6 * STEPS, every=STEPS)

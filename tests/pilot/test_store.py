@@ -423,9 +423,7 @@ def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 @pytest.mark.slow
-async def test_typing_on_at_a_question_removes_nothing(
-    own_store: Path, may_look: threading.Event
-) -> None:
+async def test_typing_on_at_a_question_removes_nothing(own_store: Path, may_look: threading.Event) -> None:
     text = "why yesterday yields, they say, may vary"
     async with workbench(own_store) as bench:
         await named(bench, "docs/*.md")

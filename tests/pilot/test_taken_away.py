@@ -109,9 +109,7 @@ async def test_the_workbench_survives_the_loss_of_its_folder(
 
 
 @pytest.mark.slow
-async def test_a_store_moved_away_and_back_works_again(
-    own_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_store_moved_away_and_back_works_again(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_thread, "LOOK_SECONDS", 0.05)
     away = own_store.with_name("away.db")
     async with workbench(own_store) as bench:

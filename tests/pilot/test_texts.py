@@ -84,9 +84,7 @@ async def taken(bench: Driver, *keys: str) -> None:
     )
 
 
-async def test_enter_loads_a_whole_entry_and_u_undoes_it(
-    shared_store: Path, state_home: Path
-) -> None:
+async def test_enter_loads_a_whole_entry_and_u_undoes_it(shared_store: Path, state_home: Path) -> None:
     history.append(state_home / "recall" / "history.jsonl", PAST)
     async with workbench(shared_store) as bench:
         await bench.ask()

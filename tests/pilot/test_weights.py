@@ -466,9 +466,7 @@ def ran_as_json(typed: list[str]) -> dict[str, Any]:
     return dict(json.loads(out.getvalue()))
 
 
-async def test_only_another_pool_is_searched_again(
-    shared_store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_only_another_pool_is_searched_again(shared_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[int] = []
     search = Engine.answer
 
@@ -623,9 +621,7 @@ def measure_line(bench: Driver) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, (100, 30)])
-async def test_a_short_board_shows_full_figures_first(
-    judged_store: Path, size: tuple[int, int]
-) -> None:
+async def test_a_short_board_shows_full_figures_first(judged_store: Path, size: tuple[int, int]) -> None:
     async with workbench(judged_store, size=size) as bench:
         await weigh(bench, "keep the manual in mind")
         await bench.until(lambda now: now.weights.chart and curve_of(now))
@@ -749,9 +745,7 @@ def server(tmp_path: Path) -> Iterator[ProviderServer]:
         running.gate.set()
 
 
-async def test_a_failure_after_a_changed_weight_is_explained(
-    tmp_path: Path, server: ProviderServer
-) -> None:
+async def test_a_failure_after_a_changed_weight_is_explained(tmp_path: Path, server: ProviderServer) -> None:
     async with workbench(tmp_path / "recall.db", size=SMALL) as bench:
         await weigh(bench)
         asked = len(server.seen)

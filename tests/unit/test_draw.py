@@ -64,9 +64,7 @@ def test_a_bar_grows_in_eighths() -> None:
     headers=st.integers(0, 99),
     free=st.integers(0, 3_000),
 )
-def test_a_gauge_keeps_its_width(
-    glyphs: Glyphs, blocks: list[int], headers: int, free: int
-) -> None:
+def test_a_gauge_keeps_its_width(glyphs: Glyphs, blocks: list[int], headers: int, free: int) -> None:
     used = sum(blocks) + headers
 
     assert cell_len(gauge(blocks, used, used + free or 1, 30, glyphs)) == 30
@@ -142,9 +140,7 @@ NAMES = st.text(st.characters(exclude_characters="/"), min_size=1, max_size=12).
 
 
 @given(GLYPHS, st.lists(NAMES, min_size=1, max_size=6).map("/".join), st.integers(1, 99), st.integers(0, 60))
-def test_a_place_fills_its_width_and_shows_its_name(
-    glyphs: Glyphs, path: str, line: int, width: int
-) -> None:
+def test_a_place_fills_its_width_and_shows_its_name(glyphs: Glyphs, path: str, line: int, width: int) -> None:
     lines, name = f":{line}-{line + 1}", path.rpartition("/")[2]
 
     drawn = fit_place(path, lines, width, glyphs, more=" > a heading")

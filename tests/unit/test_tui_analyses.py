@@ -117,9 +117,7 @@ def test_an_analysis_returns_its_result(store: Path, log: EventLog, thread: Anal
     assert result.view["chunk"]["rank"] == 1
 
 
-def test_a_failed_analysis_explains_and_the_next_runs(
-    store: Path, log: EventLog, thread: AnalysisThread
-) -> None:
+def test_a_failed_analysis_explains_and_the_next_runs(store: Path, log: EventLog, thread: AnalysisThread) -> None:
     session, chunk = answered(store)
     wanted = [Analysis("ledger", "f" * 64), Analysis("ledger", chunk)]
 
@@ -259,9 +257,7 @@ def test_changing_requests_are_served_once_they_stop(
     assert [event.analysis for event in log.events if isinstance(event, AnalysisDone)] == [wanted[-1][0]]
 
 
-def test_ledgers_of_one_answer_are_independent(
-    store: Path, log: EventLog, thread: AnalysisThread
-) -> None:
+def test_ledgers_of_one_answer_are_independent(store: Path, log: EventLog, thread: AnalysisThread) -> None:
     session, _ = answered(store)
     assert session.results.answer is not None
     chunks = [hit.chunk.id for hit in session.results.hits.values() if hit.chunk]
@@ -284,9 +280,7 @@ def test_ledgers_of_one_answer_are_independent(
     assert [result.view for result in results if isinstance(result, Ledger)] == alone
 
 
-def test_a_defect_in_an_analysis_reaches_the_screen(
-    log: EventLog, thread: AnalysisThread
-) -> None:
+def test_a_defect_in_an_analysis_reaches_the_screen(log: EventLog, thread: AnalysisThread) -> None:
     session = Session()  # without the answer that a ledger takes apart
 
     thread.submit([(Analysis("ledger", "c" * 64), (0, 0))], session)
@@ -337,9 +331,7 @@ def test_a_store_is_opened_again_while_analyses_wait(
     assert all(later - earlier >= 0.3 for earlier, later in pairwise(tries.times))
 
 
-def test_a_store_is_not_opened_again_without_analyses(
-    log: EventLog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_is_not_opened_again_without_analyses(log: EventLog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis_thread, "AGAIN_SECONDS", 0.05)
 
     def opener() -> Recall:

@@ -168,9 +168,7 @@ def test_an_interrupted_board_resumes(judged: Recall) -> None:
     assert [each.query for each in found.lines] == ["q1", "q2", "q3"]
 
 
-def test_candidates_beyond_the_cache_are_searched_again(
-    judged: Recall, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_candidates_beyond_the_cache_are_searched_again(judged: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
     kept: dict[str, object] = {}
     whole = made(judged, {}, **MOVED)
     monkeypatch.setattr(judge, "MOST_CANDIDATES", 40)

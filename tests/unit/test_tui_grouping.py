@@ -61,9 +61,7 @@ def test_documents_are_ordered_by_best_rank(documents: list[str], rest: int) -> 
 
 
 @given(documents=DOCUMENTS, rest=REST, height=HEIGHT)
-def test_lines_map_to_rows_and_headings(
-    documents: list[str], rest: int, height: int
-) -> None:
+def test_lines_map_to_rows_and_headings(documents: list[str], rest: int, height: int) -> None:
     rows = len(documents) + rest
     grouping = group_rows(documents, rows)
 

@@ -74,9 +74,7 @@ def test_some_lists_give_rows_away(recall: Recall) -> None:
 
 @examples(25)
 @given(words=WORDS, first=some.integers(0, 60), rows=some.integers(0, 30))
-def test_grouped_rows_are_those_of_the_list_by_rank(
-    recall: Recall, words: str, first: int, rows: int
-) -> None:
+def test_grouped_rows_are_those_of_the_list_by_rank(recall: Recall, words: str, first: int, rows: int) -> None:
     answer = recall.engine.answer(recall.engine.words_plan(words, Ask(k=WORDS_K)))
     whole = rows_of(recall, answer, range(list_range(answer)[1]))
     grouping = grouping_of(answer, *list_range(answer))

@@ -47,9 +47,7 @@ def test_the_folder_of_a_named_store_comes_first(tmp_path: Path) -> None:
     assert candidates("nowhere", tmp_path, tmp_path) == (".", "~/Documents")
 
 
-def test_a_new_store_is_named_with_its_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_store_is_named_with_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs.v2").mkdir()
 
@@ -147,9 +145,7 @@ def test_the_workbench_rejects_a_store_in_memory(monkeypatch: pytest.MonkeyPatch
         assert (caught.value.code, caught.value.hint) == ("bad_value", "recall-tui scratch.db"), argv
 
 
-def test_a_first_store_keeps_the_case_of_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_first_store_keeps_the_case_of_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
     with create_store(r"my\queue.db", FirstStore("texts", "hash", {"allow_network": True})) as recall:

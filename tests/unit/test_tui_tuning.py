@@ -186,9 +186,7 @@ def test_a_store_without_grades_has_no_curve(tmp_path: Path) -> None:
         assert curve(recall, session_of(recall)) == Curve(judged=0)
 
 
-def test_steps_are_computed_once_for_the_same_grades(
-    recall: Recall, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_are_computed_once_for_the_same_grades(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
     session, kept, told = (
         (base := session_of(recall))._replace(weights=base.weights._replace(is_of_all=True)),
         {},
