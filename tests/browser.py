@@ -32,7 +32,7 @@ os.dup2(answers, 4)
 os.execvp(sys.argv[3], sys.argv[3:])
 """
 
-# xterm.js keeps its terminal to itself, but the object assigns its `_core` while it is made.
+# xterm.js hides its terminal, but assigns the object's `_core` during construction.
 FIND_TERMINAL = """
 Object.defineProperty(Object.prototype, "_core", {
   configurable: true,
@@ -214,7 +214,7 @@ class Browser:
         return True
 
     def _told(self, method: str) -> list[Message]:
-        self.ask("Runtime.evaluate", expression="0")  # what was told before this answer is read with it
+        self.ask("Runtime.evaluate", expression="0")  # this answer also delivers the earlier messages
         return [event["params"] for event in self.told if event["method"] == method]
 
     def _read(self) -> Message:

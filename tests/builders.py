@@ -124,7 +124,7 @@ FISH = {
     "c.txt": "色 blue blue 红色的鱼",
     "d.txt": "nothing of the kind",
 }
-"""Texts of few words: stems, a phrase, words beside each other in two scripts, and one that holds none of them."""
+"""Texts of few words: stems, a phrase, adjacent words in two scripts, and a text with none of them."""
 
 
 def fish_store() -> SqliteStore:

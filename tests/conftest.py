@@ -21,33 +21,33 @@ for _name in list(os.environ):
     if _name in _TASTE or (_name.startswith(("TEXTUAL_", "RECALL_")) and _name not in _KEPT):
         del os.environ[_name]
 
-# What tests accept or remember is not the developer's.
+# Tests neither read nor change what the developer accepted or saved.
 _STATE = TemporaryDirectory(prefix="recall-tests-")
 os.environ["XDG_STATE_HOME"] = _STATE.name
 
-# Nor is what a walk leaves out.
+# The same holds for the developer's ignore files.
 os.environ["XDG_CONFIG_HOME"] = _STATE.name
 os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
 
-# A shell starts what runs in its background with Ctrl-C ignored, and tests send it.
+# A shell starts its background jobs with Ctrl-C ignored, and tests send Ctrl-C.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples in every run, so that a red build is red on every machine; nightly looks for new ones.
+# The same examples in every run, so that a red build is red on every machine; nightly runs look for new ones.
 settings.register_profile(
     "ci", deadline=None, max_examples=USUAL, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "nightly", deadline=None, max_examples=2_000, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
-# Few of those examples, and no simpler one in place of one that fails: `make mutants` runs a test very often.
+# Few of these examples, without shrinking failures: `make mutants` runs a test very often.
 settings.register_profile(
     "mutants", settings.get_profile("ci"), max_examples=25, phases=[Phase.explicit, Phase.generate]
 )
 settings.load_profile(os.environ.get("RECALL_HYPOTHESIS", "ci"))
 
 PROGRAMS = {"tmux": ("tmux",), "chromium": ("chromium", "chromium-browser", "google-chrome")}
-"""Marker to the programs of which one must be on PATH."""
+"""Marker to programs, one of which must be on PATH."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

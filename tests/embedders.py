@@ -29,7 +29,7 @@ class CountingEmbedder(HashEmbedder):
         self.read: Counter[str] = Counter()
         self.calls: list[int] = []
         self.patience: int | None = None
-        """Texts after which it fails; None for never."""
+        """Number of texts before it fails; None for never."""
         self.tokens_used = 0
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:

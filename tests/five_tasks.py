@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tests.real_pages import MISSING
 
 NARROW, USUAL, WIDE = (80, 24), (120, 40), (200, 60)
-"""Sizes of a terminal, in columns and rows."""
+"""Terminal sizes in columns and rows."""
 BUDGET = "800"
 GRADES = "aasaasdasa"
 

@@ -7,7 +7,7 @@ import os
 import re
 from pathlib import Path
 
-STYLE = "38;5;201"  # which nothing of ours is drawn in
+STYLE = "38;5;201"  # a style that Recall never uses
 
 NAMES = (
     f"esc\x1b[2J\x1b[{STYLE}mred.md",
@@ -37,7 +37,7 @@ _OBEYED = re.compile(
 )
 _STYLES = re.compile(r"\x1b\[([0-9;]*)m")
 _PROGRESS = re.compile(r"\r|\x1b\[\?25[lh]|\x1b\[1A|\x1b\[2K")
-"""How the bar is drawn over itself, and the cursor hidden meanwhile."""
+"""The sequences that redraw the bar and hide the cursor."""
 
 
 def build(base: Path) -> Path:

@@ -30,7 +30,7 @@ Result = TypeVar("Result")
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 120.0
-"""Seconds in which the busiest machine answers."""
+"""Seconds that suffice for an answer on the busiest machine."""
 NEWEST = "2025-11-25"
 INITIALIZE: dict[str, Any] = {
     "jsonrpc": "2.0",

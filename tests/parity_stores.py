@@ -13,7 +13,7 @@ from recall_core.ingest.pipeline import ingest
 from recall_core.types import Root, Vector
 
 CLUSTERED = "clustered"
-"""Vectors of the hash embedder, but only a few of them, so that nearly every cosine is a tie."""
+"""Vectors of the hash embedder, but only a few distinct ones, so that nearly every cosine is a tie."""
 CLUSTERS = 24
 
 

@@ -26,7 +26,7 @@ def scan_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def scan_only(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Recall find only the packages in this folder, which is put on sys.path."""
     monkeypatch.syspath_prepend(site)
-    monkeypatch.syspath_prepend(site / "alone")  # what Recall knows of another sys.path is not what it finds now
+    monkeypatch.syspath_prepend(site / "alone")  # what Recall found for another sys.path does not apply here
     monkeypatch.setattr(_lazy.metadata, "entry_points", lambda *, group: _in_folder(site, group))
 
 

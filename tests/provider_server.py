@@ -151,7 +151,7 @@ def _handler(server: ProviderServer) -> type[BaseHTTPRequestHandler]:
                 return
             try:
                 self._send(reply)
-            except ConnectionError:  # the client had enough of waiting
+            except ConnectionError:  # the client gave up waiting
                 self.close_connection = True
 
         def _send(self, reply: Reply) -> None:

@@ -17,7 +17,7 @@ PAGES = Path(__file__).parents[1] / "docs" / "decisions"
 PATTERN = "00[0-3]?-*.md"
 QUESTION = "how is the token budget kept"
 MISSING = "0013-log.md"
-"""A page that the question does not bring among its first fifty rows."""
+"""A page outside the first fifty rows of the query."""
 
 
 def build_pages(folder: Path) -> Path:

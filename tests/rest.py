@@ -35,19 +35,19 @@ from textual.widget import Widget
 from recall_tui.app import Workbench
 
 STEP_SECONDS = 0.001
-STILL_SECONDS = 0.05  # a thread that uses no processor for so long waits for something outside of the process
+STILL_SECONDS = 0.05  # a thread idle for so long waits for something outside the process
 STILL_CPU_SECONDS = 0.001
 LOOP_SECONDS = 30.0
 WAITS: CodeType = threading.Condition.wait.__code__
 OUTWARD = "recall-watch"
-"""The thread that waits for the file system, which is not ours to wait for."""
+"""The thread that waits for the file system; tests do not wait for it."""
 PAINTS_EACH = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 
 FLAGS = ("_has_hover_style", "_has_focus_within", "_has_order_style", "_has_odd_or_even")
 """Attributes of a node that Textual sets while it applies rules."""
 BY_NEIGHBOURS = ("_has_order_style", "_has_odd_or_even")
-"""Those that are True where the rules depend on the neighbours of a node."""
+"""The flags that are True if the rules depend on the neighbours of a node."""
 
 
 class Outcome(NamedTuple):
@@ -62,7 +62,7 @@ class Sheet:
     """The styles that rules give a node, by every property of the node and its ancestors that selectors test."""
 
     def __init__(self, rules: list[RuleSet]) -> None:
-        self.rules = rules  # they live as long as their ids are a key
+        self.rules = rules  # keeps them alive while their ids are keys
         self.outcomes: dict[int, Outcome] = {}
         self._places: dict[tuple[object, ...], int] = {}
 
@@ -95,7 +95,7 @@ def set_up() -> None:
     Screen._compositor_refresh = _paint_later  # type: ignore[method-assign]
     Stylesheet._parse_rules = _parse_once  # type: ignore[method-assign]
     Stylesheet.apply = _apply_once  # type: ignore[method-assign]
-    RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign] # the same, and not in Python, a million times
+    RuleSet.__hash__ = object.__hash__  # type: ignore[method-assign] # the same hash, without a million calls in Python
     if not PAINTS_EACH:
         Compositor.render_update = _render_whole  # type: ignore[method-assign]
 
@@ -133,7 +133,7 @@ async def at_rest(_least: float = 0.0, most: float = 1.0, *, paints: bool = True
         if now < latest and _has_more():
             continue
         is_working = _threads_work()
-        if now < latest and _has_more():  # what threads said before they rested is in the loop by now
+        if now < latest and _has_more():  # everything that threads reported before they rested is in the loop now
             continue
         is_held_up = now - since >= STILL_SECONDS and _others_cpu() - used < STILL_CPU_SECONDS
         if is_working and now < end and not is_held_up:

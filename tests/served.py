@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[1]
-GONE = 120.0  # seconds in which a process ends on the busiest machine
+GONE = 120.0  # seconds that suffice for a process to end on the busiest machine
 
 
 class Served:
@@ -62,7 +62,7 @@ class Served:
     def stop(self, number: signal.Signals = signal.SIGINT) -> tuple[int, str, str]:
         """Return the exit code, and the output without the address."""
         if self.process.poll() is None:
-            os.killpg(self.process.pid, number)  # as a terminal sends it, to everything that it runs
+            os.killpg(self.process.pid, number)  # as a terminal sends it, to the whole process group
         out, err = self.process.communicate(timeout=GONE)
         return self.process.returncode, out, err
 

@@ -19,7 +19,7 @@ from recall_core.api.recall import Recall
 
 ROOT = Path(__file__).parents[1]
 RESTLESS = 7
-"""Files that are written anew by turns; all of them hold the word `restless`, and no other file does."""
+"""Files that are rewritten in turn; only they contain the word `restless`."""
 WORDS = "quokka wombat heron minnow trout stalks river bank morning slowly stone branch shadow water grass".split()
 
 
@@ -95,7 +95,7 @@ def _shown(answer: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
         if "chunk" in result:
             yield result["chunk"]["id"], result["doc"]["path"], result["chunk"]["text"]
     for chunk in answer.get("context", {}).get("chunks", []):
-        yield chunk["id"], chunk["path"], None  # the last one may be cut
+        yield chunk["id"], chunk["path"], None  # the last line may be incomplete
     for name in ("chunk", "other"):
         ledger = answer.get("explanation", {}).get(name)
         if ledger is not None:

@@ -86,7 +86,7 @@ QUESTIONS = (
     ("let us trade", "us.txt"),
     ("who supervises a Ph.D. thesis", "phd.txt"),
     ("e.g.", "letters.txt"),
-    # Verbs cut short.
+    # Contracted verbs.
     ("I'd like to know how boiling water carries heat", "water.txt"),
     ("what they'll do when a swarm leaves", "swarm.txt"),
     ("we've lost the light wells of Crete", "crete.txt"),
@@ -112,7 +112,7 @@ QUESTIONS = (
     ("-v output", "flag.txt"),
     ("find_file", "find_file.txt"),
     ("what does /etc/hosts hold", "etc.txt"),
-    # Asked at length.
+    # Long questions.
     ("find articles that discuss the use of drains in Crete", "crete.txt"),
     ("please give information about bees that dance", "bees.txt"),
     ("describe anything known on eax and ebx", "x86.txt"),
@@ -134,7 +134,7 @@ SHAPES = (
     *("d", "x", "C", "T", "s", "C++", "C#", "-v", "x86", "foo_bar", "3.11", "8080", "红色", "色", "京"),
     *("find", "articles", "using", "information", "please", "find_alpha", "the", "of"),
 )
-"""Words and phrases of every kind that a question is read for, beside plain ones."""
+"""Words and phrases of every kind that queries treat specially, next to plain ones."""
 
 
 def answering() -> SqliteStore:

@@ -72,7 +72,7 @@ class Terminal:
             if time.monotonic() > deadline:
                 pytest.fail(f"waited {seconds} s in vain; the screen is\n{screen}")
             time.sleep(pause)
-            pause = min(0.4, pause * 1.5)  # each look is a process
+            pause = min(0.4, pause * 1.5)  # each look starts a process
         return screen
 
     def stop(self) -> None:

@@ -22,7 +22,7 @@ from typing import IO, Any, Literal
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 200.0
-"""Seconds in which a process ends on the busiest machine."""
+"""Seconds that suffice for a process to end on the busiest machine."""
 PIPE, DEVNULL = subprocess.PIPE, subprocess.DEVNULL
 CLOSED = None
 """A stream that the process does not have."""

@@ -150,7 +150,7 @@ def _report(running: dict[int, int], flags: int) -> None:
             if pid == 0:
                 return
             status = running.pop(pid)
-            with suppress(OSError):  # the test has ended before
+            with suppress(OSError):  # the test has already ended
                 os.write(status, b"%d" % os.waitstatus_to_exitcode(ended))
             os.close(status)
 

@@ -39,16 +39,16 @@ from tests.rest import at_rest, paint_last, set_up
 from tests.workbench_corpus import QUESTION
 
 NAMES = {" ": "space", "\n": "enter"}
-REMAINS = 25  # closed workbenches that may be in memory at a time, at 6 MB each, between two full collections
+REMAINS = 25  # closed workbenches in memory between two full collections, at most; 6 MB each
 
 PASSING = (
     *("can_keep_questions", "can_remember", "displaced_at", "first_store", "given", "output", "pressed_at"),
     *("query_file", "reembed_stop", "stops", "typing"),
 )
-"""Attributes of a workbench that its class has a first value for."""
+"""Attributes of a workbench with an initial value in the class."""
 
 RESET = "remembered session showing stopped store threads tidying trail turns".split()
-"""Attributes of a workbench that another store changes."""
+"""Attributes of a workbench that change with the store."""
 CONSTANT = ("_shades", "bench", "clock", "keymap", "table")
 """Attributes of a workbench that stay."""
 
@@ -88,9 +88,9 @@ class Driver:
         self.app = app
         self.pilot = pilot
         self.stderr = io.StringIO()
-        """What is said once it has been left."""
+        """Output after it has been left."""
         self.code: int | None = None
-        """What it ends with then."""
+        """Its exit code then."""
 
     @property
     def session(self) -> Session:
@@ -350,7 +350,7 @@ def let_go() -> None:
 
 
 FORM = ("weight", "fusion", "normalize", "min_score", "sparse_recall", "match", "lexical_model", "k", "pool")
-"""The rows of the form of weights while two signals are fused; rrf_k stands where normalize does."""
+"""The rows of the weights form while two signals are fused; rrf_k replaces normalize."""
 
 
 def in_form(setting: str, *keys: str) -> tuple[str, ...]:

@@ -59,14 +59,14 @@ def holds(home: Path, kind: str, chunks: int, count: int, *, processes: int) -> 
     with Recall.open(start=home) as recall:
         settle(recall, lambda: recall.search("any"))
         same(asked, expected, digests(recall, asked))  # warm
-        same(asked, expected, digests(recall, asked))  # the second time of each, after all others
+        same(asked, expected, digests(recall, asked))  # each for the second time, after all others
         (home / "docs" / "new.txt").write_text(" ".join(each.arguments[0] for each in asked[:50]), encoding="utf-8")
         recall_in_a_process(home, "add", "docs/new.txt")
         changed = digests(recall, asked)
         assert whole(changed) != whole(expected)
         same(asked, first(home, asked), changed)
         recall_in_a_process(home, "rm", "docs/new.txt")
-        recall_in_a_process(home, "compact")  # else a trace tells of the removed chunk
+        recall_in_a_process(home, "compact")  # otherwise a trace reports the removed chunk
         same(asked, expected, digests(recall, asked))
 
 

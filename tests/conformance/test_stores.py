@@ -32,7 +32,7 @@ class Made(StoreConformance):
         return ":memory:"
 
 
-@pytest.mark.slow  # many unit tests have their stores in memory
+@pytest.mark.slow  # many unit tests use in-memory stores
 class TestMemory(Made):
     """The promises of a store in memory."""
 

@@ -40,7 +40,7 @@ class Call(NamedTuple):
 
 Do = Callable[[], Any]
 Act = Callable[[Call, Do], Any]
-"""What comes between SQLite and the disk: it is given each call, and does it, or does not."""
+"""A layer between SQLite and the disk: it gets each call, and runs it or not."""
 
 
 @contextmanager
@@ -171,7 +171,7 @@ class Log:
         self._look()
 
     def _of_python(self, call: Call, do: Do) -> Any:
-        self._look()  # what was written since is there by now, but not synced
+        self._look()  # later writes are there now, but not synced
         path = self._path_of(call.at) if call.kind == "flush" else call.path
         done = do()
         if not self._is_below(path):
@@ -191,7 +191,7 @@ class Log:
         return done
 
     def _is_below(self, path: str) -> bool:
-        return path == str(self._base) or os.path.dirname(path) == str(self._base)  # noqa: PTH120 - asked at each call
+        return path == str(self._base) or os.path.dirname(path) == str(self._base)  # noqa: PTH120 - runs at every call
 
     def _path_of(self, number: int) -> str:
         """Return the path of an open file in the folder, or of the folder."""

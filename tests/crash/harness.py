@@ -26,7 +26,7 @@ from tests.builders import MTIME_NS, letters, pieces_left
 
 SETTINGS = {"embedding_dim": 64, "chunk_tokens": 24, "overlap_tokens": 0}
 SECRETS = {kind: letters(kind) for kind in ("text", "old text", "title", "tag", "source", "meta")}
-"""What a purge takes away: words of random letters that stand nowhere else."""
+"""Texts that a purge removes: words of random letters that occur nowhere else."""
 
 _WORDS = (
     "quokka wombat heron minnow trout smiles digs hunts stalks eats leaves grass river bank morning evening slowly "
@@ -122,9 +122,11 @@ def expect_whole(scene: Scene, stage: Stage, base: Path, *, committed: int = 0) 
     code = run(scene, base)
     assert code == 0 or (is_over and code in scene.again), code
     assert errors(base) == set()
-    if code:  # it had nothing left to do, so the next writer removes what the killed run left
+    if code:  # it had nothing left to do, so the next writer removes the leftovers of the killed run
         assert command(base, "compact")[0] == 0
-    assert [part for part in find(base) if part.state != "living"] == []  # a cut leaves some of this very process
+    assert [
+        part for part in find(base) if part.state != "living"
+    ] == []  # a cut leaves copies made by this very process
     assert state(scene, base) == undisturbed
     assert pieces_left(base, *scene.secrets, pieces=stage.vectors(scene)) == []
 
@@ -403,7 +405,7 @@ COPIES = (
     Scene("backup here", _to_copy_secrets, ("backup", "{base}/copy.db"), files=("copy.db",)),
     Scene("fix secrets", _to_fix_secrets, ("doctor", "--fix"), files=(), is_damaged=True),
 )
-"""Commands that copy a whole store; files: the copies that were asked for."""
+"""Commands that copy a whole store. files: the requested copies."""
 
 SCENES = (INIT, ADD, SYNC, COMPACT, IMPORT, REEMBED, RECHUNK, PURGE, MIGRATE, EXPORT, RECEIPT, BACKUP, FIX, RECOVER)
-"""Every command that writes; one more takes a line here."""
+"""Every command that writes; a new one takes a line here."""

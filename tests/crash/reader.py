@@ -25,7 +25,7 @@ from recall_core.store.sqlite.memory.snapshot import Shared, Snapshot
 ROOT = Path(__file__).parents[2]
 
 FILLED = 0.3
-"""How often a reader waits until all of the store is in memory: the others ask while it is read."""
+"""How often a reader waits until the whole store is in memory; otherwise it queries during loading."""
 
 QUESTIONS: tuple[Callable[[Recall], Any], ...] = (
     lambda recall: recall.search("quokka wombat", k=10, explain=True),
@@ -49,7 +49,7 @@ def answered(recall: Recall, question: int) -> tuple[str, str]:
 
 
 REFUSED = "refused"
-"""What stands for the digest, and for the answer, of a question that is not answered."""
+"""Stands for the digest and the answer of a refused query."""
 
 
 class Answer(NamedTuple):

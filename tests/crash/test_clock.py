@@ -16,7 +16,7 @@ CLOCKS = {
     "leaping": (0, 10**9, -(10**9), 10**9, 0, 3),
     "standing still": (None,) * 6,
 }
-"""Seconds that the clock is ahead during each command; None: it does not move at all."""
+"""Seconds that the clock is ahead during each command; None: it stands still."""
 
 _RUN = """
 import io, json, os, sys, time

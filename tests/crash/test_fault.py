@@ -35,13 +35,13 @@ from tests.crash.harness import (
 SEED = 19
 IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 FROM = 25
-"""For each command and way to fail, in a nightly run: from so many calls on the disk fails for good."""
+"""For each command and way to fail, in a nightly run: the number of calls after which the disk fails for good."""
 
 COPIED = (BACKUP, FIX, RECOVER)
-"""They copy pages, and apsw cannot end a copy while a disk in Python fails; see the file systems of test_full."""
+"""They copy pages, and apsw cannot end a copy while a disk in Python fails; test_full covers them."""
 
 NEVER = ("store_corrupt", "not_a_store", "store_failed")
-"""What no disk that fails is told as."""
+"""Errors that never report a failing disk."""
 
 _FAILED = {
     "open": apsw.SQLITE_CANTOPEN,
@@ -65,7 +65,7 @@ FAULTS = {
     "full": _FULL,
     "short": {"read": apsw.SQLITE_IOERR_READ, "write": apsw.SQLITE_FULL},
 }
-"""How calls fail: not at all done, no room, or done by half. By what is done, the error that SQLite or Python has."""
+"""Ways to fail: nothing done, no space, or half done. By operation, the error of SQLite or Python."""
 
 
 class Fault:
@@ -97,7 +97,7 @@ class Fault:
 
 SOME = (ADD, COMPACT, IMPORT, PURGE, MIGRATE, BACKUP)
 IN_CI = {(scene, how) for scene, how in zip(SOME, [*FAULTS] * 2, strict=True)} | {(ADD, how) for how in FAULTS}
-"""Each way to fail for one command, and each command once."""
+"""Each way to fail once, and each command once."""
 
 
 @pytest.mark.parametrize(

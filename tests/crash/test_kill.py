@@ -35,7 +35,7 @@ from tests.crash.harness import (
 
 SEED = 19
 READ = (ADD, SYNC, COMPACT, IMPORT, REEMBED, RECHUNK, PURGE, BACKUP)
-"""Commands beside which somebody has the store open, every second time."""
+"""Commands that run with the store open elsewhere, every second time."""
 KILLS = 72
 """For each command, in a nightly run."""
 COPY_KILLS = 60
@@ -101,11 +101,11 @@ def _kill_copying(scene: Scene, killer: Child, stage: Stage, *, kills: int, coun
         write(base, "next.md", "What is written next.\n")
         assert command(base, *(scene.argv if scene.is_damaged else ("add", "{base}/next.md")))[0] == 0
         assert [*base.rglob(".recall-*")] == []
-        for name in ("old.db", "secret/diary.md", *scene.files):  # a person's own
+        for name in ("old.db", "secret/diary.md", *scene.files):  # user files
             (base / name).unlink(missing_ok=True)
         code, answer = command(base, "rm", "--purge", "{base}/secret")
         assert code == 0
-        for backup in answer["removed"]["backups"]:  # named, for the person to decide
+        for backup in answer["removed"]["backups"]:  # named, for the user to decide
             Path(backup).unlink()
         assert pieces_left(base, *SECRETS.values(), pieces=stage.vectors(PURGE), within="**/*") == []
         stage.end(base)

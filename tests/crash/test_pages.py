@@ -23,12 +23,12 @@ from tests.examples import mostly_nightly
 
 IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 FEW, MANY, KILLS = 12, 492, 5 if IS_NIGHTLY else 2
-FOREIGN = 379  # puts rows of another table where vectors are kept
+FOREIGN = 379  # puts rows of another table in place of vectors
 ROOT = Path(__file__).parents[2]
 KINDS = ("flip", "swap", "zero")
 OUTCOMES = ("unaffected", "told_at_once", "mended_whole", "mended_in_part")
 LEFT = {"slices", "digest"}
-"""What no mending takes away: that a part is missing, and labels that agree with no digest. Doctor names both."""
+"""Faults that no repair removes: a missing part, and labels that match no digest. Doctor names both."""
 
 
 class Known(NamedTuple):
@@ -155,7 +155,7 @@ def case(seed: int, made: Path, known: Known, place: Path) -> str:
 
 
 IN_CI = (3, 5, 9, FOREIGN)
-"""A bit, a page and two exchanged pages: one that harms nothing, one that takes a part away, and two between."""
+"""A bit, a page and two swapped pages: one harmless, one that removes a part, and two in between."""
 
 
 @pytest.mark.parametrize(
@@ -185,10 +185,10 @@ def test_many_damaged_pages_are_repaired_or_change_no_answer(
 
 
 SMALL = ("root", "left_out", "judged_query", "judgement", "meta")
-"""Tables that one page holds, and of which no row has a hash."""
+"""Tables on a single page, without hashes of their rows."""
 
 LIKE = {"root": "vec_rerank", "left_out": "vec_windowed", "judgement": "vec_next", "meta": "vec_cache"}
-"""Another tree for each whose page can pass for its own."""
+"""For each table another tree whose page can pass for its own."""
 
 
 def exchanged(made: Path, base: Path, one: str, other: str) -> None:

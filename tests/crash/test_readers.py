@@ -20,7 +20,7 @@ from tests.crash.harness import SETTINGS, command, notes
 from tests.crash.reader import QUESTIONS, REFUSED, Answer, Reader, answered
 
 FILES = 4
-"""So few that a sync commits all of them at once."""
+"""Few enough for one commit of a sync."""
 IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 VERSIONS = 4 if IS_NIGHTLY else 3
 STEPS = (
@@ -69,7 +69,7 @@ def test_eight_readers_see_committed_states_for_five_minutes(
     _read_beside_a_writer(tmp_path, expected, readers=8, is_over=lambda _: monotonic() > end, counted=counted)
 
 
-@pytest.mark.slow  # in CI one process checks the same below
+@pytest.mark.slow  # in CI one process checks the same
 def test_reader_with_stale_memory_is_caught(tmp_path: Path, expected: dict[str, list[str]]) -> None:
     base = _store(tmp_path)
     with reader.started(base, tmp_path / "answers", seed=0, is_careless=True) as careless:
@@ -92,7 +92,7 @@ def test_planted_snapshot_of_another_generation_answers_nothing(
         assert command(base, "sync")[0] == 0
 
         for question in range(len(QUESTIONS)):
-            assert store.fill_memory()  # so that no thread reads what would take its place
+            assert store.fill_memory()  # so that no thread reads its replacement
             shared._kept = planted
             digest, answer = answered(recall, question)
             assert expected[digest][question] == answer

@@ -26,7 +26,7 @@ ENDS_WITH = {
     "Why is a file not in the context": 7,
     "Stop a change for the worse": 7,
 }
-"""The exit status of a chore's last command, where it is not 0."""
+"""The exit status of a chore's last command if it is not 0."""
 
 ENDS_IN_HELP = {
     "recall whynot 'idempotenzy' --bm25 --target retries.md": 7,

@@ -28,7 +28,7 @@ assert main() == 0
 print("once more", flush=True)
 assert main() == 0
 """
-"""The demo of some topics of the reference in CI, and of all at night."""
+"""The demo over some topics of the reference in CI, and over all at night."""
 
 
 class Demo(NamedTuple):

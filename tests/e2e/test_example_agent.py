@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "agent"
 CALL = re.compile(r"^````text\n(\w+) (\{[^\n]*\})\n\n(.*?)^````$", re.M | re.S)
 DIGEST = re.compile(r'(?<=igest )[0-9a-f]{12}|(?<="digest":")[0-9a-f]{12}')
-"""It is of the times of the files too."""
+"""The digest also depends on the times of files."""
 WIKI = "# Village\n\nThe library of Underhollow opens on Saturdays.\n"
 CONTRACT = (
     "The contract with the hosting company.",

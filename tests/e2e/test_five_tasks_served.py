@@ -15,9 +15,9 @@ from tests.real_pages import QUESTION, build_pages
 from tests.served import Served
 
 PIXELS = (1160, 780)
-"""In which the page has a terminal of at least that size."""
+"""At this size the page has a terminal of at least the tested size."""
 DOM = {"escape": "Escape", "enter": "Enter", "right": "ArrowRight"}
-"""Keys of the tasks that a browser names otherwise."""
+"""Keys of the tasks with other names in a browser."""
 
 pytestmark = [pytest.mark.chromium, pytest.mark.slow]
 
@@ -63,7 +63,7 @@ def take(browser: Browser, step: Step) -> None:
     if not step.is_text:
         browser.key(DOM.get(step.key, step.key))
         if step.key == "escape":
-            browser.wait_for(lambda screen: " NAV " in screen)  # with the next key behind it, it would be Alt
+            browser.wait_for(lambda screen: " NAV " in screen)  # followed at once by the next key, it would be Alt
         return
     browser.type(step.key)
     browser.wait_for(lambda screen: step.key in screen)
@@ -114,7 +114,7 @@ def test_reload_restores_typed_text_but_not_cleared_text(browser: Browser) -> No
 def test_new_page_starts_without_a_query(served: Served, browser: Browser, tmp_path: Path) -> None:
     ask(browser)
 
-    assert browser.evaluate("sessionStorage.length") == 0  # what a copy of the page is made with
+    assert browser.evaluate("sessionStorage.length") == 0  # where a copy of the page would get its data
     with opened(tmp_path / "other") as other:
         other.goto(served.address)
         other.wait_for(lambda screen: "39 documents" in screen)

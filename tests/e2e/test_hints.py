@@ -89,7 +89,7 @@ SET_UP = (
 
 
 QUICK = [each for each in PROVOCATIONS if "--prob" not in each]
-"""All but the one that has every model answer."""
+"""Every provocation except the one in which every model answers."""
 PROBING = [each for each in PROVOCATIONS if each not in QUICK]
 
 

@@ -54,7 +54,7 @@ def spoken(argv: list[str], cwd: Path) -> str:
     try:
         while more := os.read(keeper, 1 << 16):
             read += more
-    except OSError:  # Linux says so where nobody holds the other side any more
+    except OSError:  # Linux reports this when the other side is closed
         pass
     os.close(keeper)
     assert process.wait() in range(9)
@@ -179,9 +179,9 @@ def commands(base: Path) -> list[list[str]]:
 
 
 BARS = ("add", "sync", "diff", "eval", "tune", "reembed", "rechunk", "backup", "verify")
-"""Commands that draw how far they are."""
+"""Commands that draw a progress bar."""
 VERBATIM = ("context", "get", "export", "check", "format", "report")
-"""Commands that write data into a pipe as it is, where it is asked for."""
+"""Commands that write data verbatim into a pipe on request."""
 
 
 @pytest.fixture(scope="module")
@@ -261,7 +261,7 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
 
 
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[()][0-9A-B]|\]22;[a-z]*\x07|[=>78])|[\r\x0e\x0f]")
-"""What the workbench itself draws with: the pointer's shape, and no title, no link, no clipboard."""
+"""Sequences used by the workbench itself, including the pointer's shape: no title, no link, no clipboard."""
 
 
 @pytest.mark.tmux

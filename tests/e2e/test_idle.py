@@ -14,7 +14,7 @@ from tests.workbench_corpus import build_store
 
 PATIENCE = 60.0
 MOST = 3
-"""Wakeups a second: one for the terminal, which may be gone, half a one for the store, and some in reserve."""
+"""Wake-ups a second: one to check for a lost terminal, half a one for the store, and some in reserve."""
 
 
 def _wakeups(pid: int) -> int:
@@ -29,7 +29,7 @@ def test_idle_workbench_wakes_at_most_three_times_a_second(tmp_path: Path) -> No
     with Terminal([sys.executable, "-m", "recall_tui", str(store)], cwd=tmp_path) as terminal:
         terminal.until("37 documents")
         deadline, counts = time.monotonic() + PATIENCE, [0]
-        # What the start has begun comes to rest first.
+        # Let the work of the start finish first.
         while len(counts) < 2 or not 0 <= counts[-1] - counts[-2] <= MOST:
             assert time.monotonic() < deadline, [after - before for before, after in pairwise(counts)]
             terminal.rest(1)

@@ -99,7 +99,7 @@ EVERY_ARGUMENT = (
     ),
     Call("memory_get", {"path": "log.txt", "from": 3, "lines": 1}, "Line 3 of the log."),
 )
-"""Models with strict schemas send every argument; what is not wanted is empty."""
+"""Models with strict schemas send every argument; unwanted ones are empty."""
 ODD = (
     Call("search", {"query": "entry 17", "k": "1", "set": '{"min_score": 0}', "mode": None}, "1 hit"),
     Call("context", {"query": "entry 17", "budgetTokens": 200.0, "set": "min_score=0"}, "[1] notes/n17.md:"),
@@ -198,4 +198,4 @@ def _driven(client: Foreign, store: Path, calls: list[Call], place: dict[str, An
 
 
 _SILENT = {"MCP_USE_ANONYMIZED_TELEMETRY": "false", "OPENAI_AGENTS_DISABLE_TRACING": "1"}
-"""Clients that report their use to their makers do not."""
+"""Settings that stop clients from reporting their use to their makers."""

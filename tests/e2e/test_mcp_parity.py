@@ -210,7 +210,7 @@ def spelled(value: Any) -> str:
     return json.dumps(lasting(value), ensure_ascii=False)
 
 
-# What a compact text has to say, read off the object piece by piece.
+# The expected content of a compact text, derived from the object piece by piece.
 
 
 def complaints(question: Question, text: str, answer: Any, plain: str = "") -> list[str]:

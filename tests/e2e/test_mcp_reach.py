@@ -338,7 +338,7 @@ def test_no_resource_address_reads_unadded_files(client: Client, place: Place, s
         for uri in (scheme + name for scheme in schemes for name in names):
             try:
                 told.append((await session.read_resource(uri)).model_dump_json())
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+            except Exception as error:  # noqa: BLE001 - every exception is reported
                 told.append(repr(error))
         return told
 

@@ -464,7 +464,7 @@ def test_server_answers_at_once_after_six_hundred_cancelled_calls(store: Path, i
 
 def test_impatient_client_cancels_and_continues(client: Client) -> None:
     async def impatient(session: ClientSession) -> types.CallToolResult:
-        import anyio  # noqa: PLC0415 - beside the event loop that it is for
+        import anyio  # noqa: PLC0415 - inside the event loop that it serves
 
         begun = anyio.Event()
 
@@ -578,7 +578,7 @@ def test_signal_ends_a_server_whose_client_reads_nothing(store: Path) -> None:
         server.opened()
         for number in range(60):
             server.request(number, "tools/call", name="list", arguments={})
-        while unread(server) < 40_000:  # a pipe is full by then, or soon
+        while unread(server) < 40_000:  # by now or soon the pipe is full
             pass
         assert server.ended(signal.SIGTERM) == (130, "Interrupted.\n")
 

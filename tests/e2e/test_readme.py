@@ -15,7 +15,7 @@ TIME = re.compile(r"\d+ ms")
 class Step(NamedTuple):
     command: str
     output: str
-    """As printed in the README; empty where the README leaves it out."""
+    """As printed in the README; empty if the README omits it."""
 
 
 def steps() -> list[Step]:

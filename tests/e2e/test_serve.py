@@ -59,7 +59,7 @@ def test_browser_user_searches_copies_and_leaves(shared: Served, browser: Browse
     browser.type("token budget")
     browser.wait_for(lambda screen: "docs/budget.md:1 " in screen and "1,395 of 2,000 tokens" in screen)
     assert browser.screenshot() != empty
-    browser.key("F5")  # would load the page again, but for the workbench
+    browser.key("F5")  # would reload the page without the workbench
 
     browser.key("Escape")
     browser.wait_for(lambda screen: " NAV " in screen)
@@ -116,7 +116,7 @@ def test_browser_shortcut_keys_go_to_the_workbench(served: Served, browser: Brow
 
     browser.type("household")
     browser.wait_for(lambda screen: re.search(r"▶ +1 .*notes/diary\.txt", screen))
-    browser.key("F5")  # a query that was meant goes into the history
+    browser.key("F5")  # a completed query enters the history
     browser.until(lambda: any("household" in path.read_text() for path in tmp_path.rglob("history.jsonl")))
     browser.key("Control+r")
     browser.wait_for(lambda screen: "1 of 1" in screen)

@@ -224,7 +224,7 @@ def test_each_read_or_quoted_row_checks_the_deadline(few: Prepared) -> None:
 
     read, packed = _looks(few, "search", every), _looks(few, "context", {**every, "budgetTokens": 1_000_000})
 
-    assert read >= 5 * QUICK  # its row, its units, what they give to the cosine, its place in the answer, its text
+    assert read >= 5 * QUICK  # its row, its units, their share of the cosine, its place in the answer, its text
     assert packed >= 5 * QUICK
 
 

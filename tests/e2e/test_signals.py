@@ -61,7 +61,7 @@ def test_early_signal_restores_the_terminal_and_prints_one_line(tmp_path: Path, 
 
     assert code == 130
     assert "Traceback" not in drawn
-    assert drawn.rpartition("\x1b[?1049l")[2].count("Interrupted.") == 1  # on the screen that was there before
+    assert drawn.rpartition("\x1b[?1049l")[2].count("Interrupted.") == 1  # on the previous screen
 
 
 @pytest.mark.tmux
@@ -113,7 +113,7 @@ def _on_a_terminal(command: list[str], folder: Path, **elsewhere: int) -> tuple[
     os.close(inside)
     drawn = b""
     try:
-        with suppress(OSError):  # nobody is at the other side any more
+        with suppress(OSError):  # the other side is closed
             while select.select([outside], [], [], PATIENCE)[0]:
                 drawn += os.read(outside, 65_536)
         return drawn.decode(errors="replace"), process.wait(PATIENCE)

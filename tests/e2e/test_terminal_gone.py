@@ -136,7 +136,9 @@ def test_resumed_process_has_one_reader_and_one_writer(terminal: Terminal, tmp_p
         os.kill(pid, number)
         time.sleep(0.5)
 
-    _until(lambda: terminal.type(".") or "household." in terminal.screen(), "it reads no key")  # taking it drops some
+    _until(
+        lambda: terminal.type(".") or "household." in terminal.screen(), "it reads no key"
+    )  # a busy terminal drops some keys
     terminal.type(" tea and its price")
     terminal.wait_for(lambda screen: re.search(r"household\.+ tea and its price", screen))
     assert _threads_of_terminal(tmp_path, pid) == ["textual-input", "textual-output"]

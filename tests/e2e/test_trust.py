@@ -112,7 +112,7 @@ def test_user_at_a_terminal_is_asked(foreign: Path, server: ProviderServer, mine
     os.close(theirs)
     os.write(ours, b"y\n")
     told = b""
-    with suppress(OSError):  # the end, where nobody has the other side any more
+    with suppress(OSError):  # end of file: the other side is closed
         while piece := os.read(ours, 4096):
             told += piece
     os.close(ours)

@@ -20,9 +20,9 @@ from tests.terminal import ROOT, Terminal
 from tests.walk import TUTORIAL, Step, steps
 
 TMUX = {"Esc": "Escape"}
-"""Keys of the page that tmux names otherwise."""
+"""Keys of the page with other names in tmux."""
 DOM = {"Esc": "Escape", "Up": "ArrowUp", "Down": "ArrowDown", "Left": "ArrowLeft", "Right": "ArrowRight"}
-"""Keys of the page that a browser names otherwise."""
+"""Keys of the page with other names in a browser."""
 
 
 MODULES = (
@@ -31,7 +31,7 @@ MODULES = (
     "json/decoder", "json/encoder", "asyncio/subprocess", "asyncio/timeouts", "asyncio/tasks", "asyncio/events",
     "concurrent/futures/_base", "concurrent/futures/thread", "multiprocessing/process", "multiprocessing/pool",
 )  # fmt: skip
-"""The part of the library that the tutorial is done on in CI; at night it is done on all."""
+"""The part of the library for the tutorial in CI; nightly runs use all of it."""
 IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 MAKE = f"""
 import sys
@@ -40,7 +40,7 @@ from recall_tui.demo import main
 topics.topics = dict(list(topics.topics.items())[:{None if IS_NIGHTLY else 20}])
 sys.exit(main())
 """
-"""The demo of some topics of the reference in CI, and of all at night."""
+"""The demo over some topics of the reference in CI, and over all at night."""
 
 
 @pytest.fixture(scope="module")

@@ -195,13 +195,13 @@ def test_ctrl_z_suspends_in_nav_and_undoes_in_edit(terminal: Terminal, tmp_path:
 def stop_and_go_on(terminal: Terminal, pid: int, number: signal.Signals, time: str) -> None:
     os.kill(pid, number)
     terminal.wait_for(lambda screen: "Stopped" in screen)
-    if number == signal.SIGTSTP:  # the other one leaves a process no time to tidy up
+    if number == signal.SIGTSTP:  # the other signal leaves a process no time to clean up
         terminal.type(f"echo {time} $(stty -a | tr ' ' '\\n' | grep -x -e icanon -e echo)\r")
         terminal.wait_for(lambda screen: f"{time} icanon echo" in screen)
         assert terminal.is_sane()
     terminal.type("fg\r")
     terminal.wait_for(lambda screen: "37 documents" in screen and household_first(screen) and "Stopped" not in screen)
-    terminal.wait_for(lambda _: terminal.is_read_by_key())  # what was painted may have been on its way before
+    terminal.wait_for(lambda _: terminal.is_read_by_key())  # earlier output may still have been on its way
     assert terminal.is_alternate()
 
 
@@ -250,7 +250,7 @@ def test_failing_editor_and_pager_restore_the_terminal(terminal: Terminal, tmp_p
     assert terminal.is_alternate()
     terminal.press("Escape")
     terminal.wait_for(lambda screen: " NAV " in screen)
-    (store.parent / "notes" / "diary.txt").unlink()  # what the store has of it is paged
+    (store.parent / "notes" / "diary.txt").unlink()  # the pager shows the stored text
     terminal.type("3e")
     terminal.wait_for(lambda screen: "(export PAGER=less)" in screen)
     assert terminal.is_alternate()

@@ -31,7 +31,7 @@ class Connected:
         sent = json.dumps(arguments)
         context = ToolContext(context=None, tool_name=tool, tool_call_id="1", tool_arguments=sent)
         told: Any = await self._tools[tool].on_invoke_tool(context, sent)
-        # The model gets the text alone; only the call beneath says whether it is an error.
+        # The model gets only the text; the call below says whether it is an error.
         return Answer(told["text"], answer_of(await self._server.call_tool(tool, arguments)).is_error)
 
 

@@ -26,7 +26,7 @@ from tests.property.test_estimates import CONFIGS, Case, cases, unsettled
 
 TEXTS = st.lists(st.integers(0, 12), min_size=60, max_size=60)
 EVERY = 10_000
-"""More rows than any list here has."""
+"""More rows than any list in these tests."""
 
 
 def struck(order: Sequence[int], kept: int, numbers: Mapping[int, int]) -> list[int]:

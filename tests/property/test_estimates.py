@@ -18,7 +18,7 @@ from recall_core.rank.weighing import semantic_values
 from recall_core.types import Key, Pool, Ranked
 
 FLOOR, SLOPE = 0.0101, 0.05
-"""Wide beside the grids that values lie on, so that many rows are near one another."""
+"""Wide compared with the grids of values, so that many rows are near each other."""
 COSINES = st.none() | st.integers(-60, 100).map(lambda n: n / 100) | st.floats(-1, 1).map(lambda v: round(v, 6))
 RAWS = st.none() | st.integers(0, 20).map(float) | st.floats(0, 20)
 CONFIGS = st.builds(

@@ -109,7 +109,7 @@ PATHS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="[]"
 
 @given(st.sets(PATHS, min_size=1, max_size=8), st.booleans(), st.integers(0, 9), st.integers(1, 9))
 def test_name_finds_its_document(paths: set[str], records: bool, offset: int, length: int) -> None:
-    literal = {path for path in paths if "%" not in path}  # a%20b and `a b` in one store: the file's own name wins
+    literal = {path for path in paths if "%" not in path}  # a%20b and `a b` in one store: the exact file name wins
     names = Names([(f"c.jsonl#{path}", "c.jsonl") if records else (path, path) for path in sorted(literal)])
 
     for path in literal:

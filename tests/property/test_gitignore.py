@@ -176,7 +176,7 @@ def test_git_settings_are_read_as_git_reads_them(tmp_path: Path) -> None:
         ask = ["git", "config", "--file", str(settings), "--get", "--type=path", "core.excludesFile"]
         said = subprocess.run(ask, env=environment, check=False, capture_output=True)
         if said.returncode > 1:
-            continue  # to git these are no settings
+            continue  # git does not read these as settings
         value = said.stdout.decode().removesuffix("\n") if said.returncode == 0 else str(tmp_path / "own/git/ignore")
 
         place = ignore.find_personal_file(environment)

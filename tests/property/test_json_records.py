@@ -75,8 +75,8 @@ def together(raw: str, path: str, name: str) -> Iterator[tuple[Any, ...]]:
 def agree(written: Sequence[str]) -> None:
     expected = [*one_by_one(written)]
     assert [*together("\n".join(written), "a.jsonl", "jsonl")] == expected
-    if not {*written} & {*BROKEN}:  # else it is no array
-        more = [*PLAIN[:1] * (len(written) + 1), *written]  # most of them have a text
+    if not {*written} & {*BROKEN}:  # otherwise it is not an array
+        more = [*PLAIN[:1] * (len(written) + 1), *written]  # most of them contain a text
         for between in (",\n", ", "):
             assert [*together(f"[{between.join(more)}]", "a.json", "json")] == [*one_by_one(more)]
 

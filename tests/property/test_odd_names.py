@@ -79,7 +79,7 @@ WRITING: dict[str, Verb] = {
     "judge_import": lambda recall, text: recall.judge_import(queries=Path(text), qrels=None),
 }
 ODD = st.text(st.sampled_from("\ud800\udfff\udcff\0ab/*:'\"é\n"), min_size=1, max_size=6).filter(
-    lambda text: text.strip("/")  # the folder of all files is no odd name, and long to read
+    lambda text: text.strip("/")  # the folder of all files is not an odd name, and takes long to read
 )
 
 

@@ -65,7 +65,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 configs = st.builds(
-    Config()._replace,  # of Config itself, every other setting would be made up too
+    Config()._replace,  # with Config itself, hypothesis would invent every other setting too
     separator=st.sampled_from(["\n\n", "\n---\n", "", "x", " | "]),
     header=st.sampled_from(["[{n}] {path}:{lines}", "", "{heading}{n}", "# {title}"]),
     footer=st.sampled_from(["", "", "</x>", "two words"]),

@@ -73,7 +73,7 @@ def operands(field: Field) -> st.SearchStrategy[object]:
     if field.name in ("offset", "tokens"):
         return numbers
     if field.name == "path":
-        return words.map(nfc)  # as a query spells it, once it is read
+        return words.map(nfc)  # as a parsed query spells it
     return scalars if field.name == "meta" else times if field.name == "mtime" else words
 
 
@@ -414,5 +414,5 @@ def test_parsed_query_prints_and_parses_to_itself(text: str) -> None:
         query = parse_query(text).query
     except RqlError:
         return
-    if query.select != ():  # of unknown names alone, which are left out with a warning: no text says that
+    if query.select != ():  # only unknown names, which are dropped with a warning: no text expresses that
         assert repr(parse_query(print_query(query)).query) == repr(query)

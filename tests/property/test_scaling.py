@@ -43,7 +43,7 @@ from recall_core.rql.patterns import glob_match, ilike_match, like_match
 from recall_core.text import counter
 
 MOST = 2.6
-"""Times as long for twice the text; more is not linear."""
+"""Largest allowed multiple of the time for twice the text; more is not linear."""
 ENOUGH_SECONDS = 0.05
 NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 CAP = 128 << 10 if NIGHTLY else 10 << 10
@@ -63,7 +63,7 @@ BLOCKS = (
     "1\n00:00:01,000 --> 00:00:02,000\na\n\n", "WEBVTT\n", "User: a\n", ".SH a\n", ".TS\n", "T{\n", ".if n \\{",
     ".RS\n", "\\fB", "\\*a", ".Oo ", ".Bl\n", "--b\n", "=?utf-8?q?", "\\u", "\ufeff", "\x0c", "\x1b[",
 )  # fmt: skip
-"""What blocks and elements of the formats begin with."""
+"""Beginnings of blocks and elements of the formats."""
 
 Call = Callable[[str], object]
 
@@ -117,7 +117,7 @@ BOUNDED = {
     "asciidoc._TITLE_MARKUP": "titles are cut",
     "org._TITLE_MARKUP": "titles are cut",
 }
-"""Patterns that take more than linear time on texts that they are never given; their callers are in CALLS."""
+"""Patterns that take more than linear time on texts that they never get; CALLS contains their callers."""
 
 PACKAGES = (
     "recall_core.ingest",
@@ -247,7 +247,7 @@ def test_every_regex_takes_linear_time(share: int) -> None:
 
 def zipped(parts: dict[str, str]) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:  # stored, since a long run packs better than an archive may
+    with zipfile.ZipFile(out, "w") as archive:  # stored, because a long run compresses more than an archive may
         for name, content in parts.items():
             archive.writestr(name, content)
     return out.getvalue()
@@ -297,7 +297,7 @@ OWN_UNITS = {
 }
 
 Samples = tuple[tuple[str, ...], tuple[Callable[[str], bytes], ...]]
-"""Names of files, and what makes a file of a text."""
+"""File names, and the functions that make a file from a text."""
 
 FILES: dict[str, Samples] = {
     "text": (("a.txt", "a.md"), begun()),
@@ -335,7 +335,7 @@ FILES: dict[str, Samples] = {
 """By parser. A new parser needs an entry."""
 
 FOREIGN = {"code", "pdf"}
-"""What others wrote, tree-sitter and PDFium, grows as it likes on broken files: the worker ends it."""
+"""Third-party parsers, tree-sitter and PDFium, may take any time on broken files: the worker ends them."""
 
 
 def readings(name: str, samples: Samples) -> Iterator[tuple[str, Call]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recall_core import shell
 from recall_core.adapters.parser import parse
 
-# A process has no argument with a NUL in it, nor one that no encoding can spell.
+# A process argument contains no NUL and no text that no encoding can spell.
 words = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)))
 RQL = "SEARCH chunks WHERE doc.path LIKE 'a%' AND doc.tag = 'x y'"
 

@@ -17,7 +17,7 @@ COSINES = st.none() | st.integers(-1_000_000, 1_000_000).map(lambda millionths: 
 NEAR = st.none() | st.sampled_from([1.0, 0.9, 0.85, 0.8, 0.799999, 0.5, 0.0])
 SHARES = st.floats(0, 1)
 CONFIGS = st.builds(
-    Config()._replace,  # of Config itself, every other setting would be made up too, and so not be valid
+    Config()._replace,  # with Config itself, hypothesis would invent every other setting too, and an invalid one
     fusion=st.sampled_from(["weighted", "rrf"]),
     normalize=st.sampled_from(["bound", "max", "minmax"]),
     bm25_weight=SHARES,

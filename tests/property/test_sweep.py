@@ -28,7 +28,7 @@ from recall_core.rank.fuse import rank
 from recall_core.types import Key, Pool
 from tests.examples import examples
 
-# Few distinct values, so that ties, doubles and coincident crossings are common; and fine ones as they are in life.
+# Few distinct values, so that ties, doubles and coincident crossings are common; and fine ones as in practice.
 coarse = st.integers(0, 6).map(lambda tenths: tenths / 10)
 fine = st.integers(0, 1_000_000).map(lambda millionths: millionths / 1_000_000)
 values = st.one_of(coarse, fine)

@@ -26,7 +26,7 @@ CELLS = 5_000
 IS_NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 raws = st.one_of(st.none(), st.sampled_from([0.0, 0.25, 0.5]), st.floats(0, 1))
-"""Of a signal; None where a candidate is absent from it."""
+"""Raw values of a signal; None for an absent candidate."""
 
 
 @given(any_lines(), depths, st.data())

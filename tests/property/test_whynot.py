@@ -30,7 +30,7 @@ from tests.sixty_questions import SHAPES
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "omega"]
 SIMILAR = ["alphabet", "betatron", "gammaray", "deltoid", "epsilons", "zetas", "omegas"]
-"""Near to a word in the hash embedder's eyes, and another word to the index."""
+"""Near the words for the hash embedder, and different words for the index."""
 PHRASES = ['"alpha betatron"', '"gamma omegas"', '"delta epsilon zeta"']
 CONFIG = Config(embedding_dim=64)
 PREDICATES = [
@@ -89,7 +89,7 @@ def shows(store: SqliteStore, question: Question, row: Row) -> bool:
 
 
 UNSAID = {name: st.just(value) for name, value in Question._field_defaults.items()}
-"""Left alone, hypothesis makes up what a named tuple has a default for."""
+"""Fixed defaults; otherwise hypothesis invents values for the defaults of a named tuple."""
 UNASKED = {"rql", "changes", "exact", "budget_tokens", "diversity", "counter", "query", "where"}
 SETTINGS = st.lists(
     st.sampled_from(
@@ -232,4 +232,4 @@ def test_verdict_is_the_first_failing_stage(seed: int, question: Question, pick:
     assert view["present"] == shows(store, question, row)
     assert view["verdict"] == ("present" if view["present"] else failed[0])
     if not view["present"]:
-        assert set(failed) > {"stale"}  # no file is behind this store
+        assert set(failed) > {"stale"}  # this store has no files

@@ -33,7 +33,7 @@ from tests.examples import examples
 from tests.property.test_whynot import QUESTIONS, asker_of, made, shows
 
 POOLS = st.none() | st.integers(1, 12)
-"""The depth of a bounded pool; None for one that holds every row."""
+"""The depth of a bounded pool; None for a complete one."""
 
 
 def weights(share: float) -> Settings:
@@ -47,7 +47,7 @@ OTHERS: list[Settings] = [
     {"rerank": "hash", "rerank_rows": 20, "rerank_weight": 1.0},
     {"min_cosine": 0.6},
 ]
-"""What brings a row in, or takes those before it out, whatever its score."""
+"""Settings that admit a row or remove rows before it, whatever its score."""
 VALUES = st.sampled_from([{**weights(share), **others} for share in (0.1, 0.5, 0.9) for others in OTHERS])
 
 

@@ -29,7 +29,7 @@ SEEN: tuple[tuple[str, str, str], ...] = (
     ("vec_place", "windows", "'zzz'"),
     ("vec_place", "windows", "-1"),
 )
-"""Table, column and value; each once ended in a traceback."""
+"""Table, column and value that once caused a traceback."""
 
 USES: tuple[Callable[[Recall], object], ...] = (
     lambda recall: recall.search("quokka"),
@@ -72,7 +72,7 @@ def has_put(path: Path, table: str, column: str, value: str) -> bool:
             return False
         try:
             db.execute(f"UPDATE {table} SET {column} = {value} WHERE {column} IS ?", first[0])
-        except apsw.Error:  # a key that is there, a NULL where none may be, a rowid that is no number
+        except apsw.Error:  # an existing key, a NULL not allowed there, a non-numeric rowid
             return False
         return bool(db.changes())
 

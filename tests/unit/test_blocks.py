@@ -131,7 +131,7 @@ def test_rollback_removes_added_vectors(tmp_path: Path) -> None:
     store = store_of(5, str(tmp_path / "r.db"))
     before = content(store), free(store)
 
-    with store.without_writers():  # what is done in here is rolled back
+    with store.without_writers():  # changes inside this block are rolled back
         store.execute("DELETE FROM vec_place WHERE chunk = 2")
         assert free(store) == before[1] + 1
 

@@ -106,7 +106,9 @@ def test_no_ceiling_is_proposed_if_nothing_is_left_out(recall: Recall) -> None:
 
 
 def test_unreachable_ceiling_is_a_warning(recall: Recall) -> None:
-    assert ceiling_reachable(recall.store, recall.engine.embedder, recall.config).severity == "ok"  # nothing to go by
+    assert (
+        ceiling_reachable(recall.store, recall.engine.embedder, recall.config).severity == "ok"
+    )  # nothing to judge by
     calibrated(recall, {"office": ["docs/rules-0.md"]})
     recall.judge_import(queries=recall.engine.base / "queries.jsonl", qrels=recall.engine.base / "qrels.tsv")
     for changes, severity, evidence in [

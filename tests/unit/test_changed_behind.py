@@ -39,7 +39,7 @@ ANIMALS = {
     "next/folder/e.txt": "wombat",
     "other.txt": "wombat",
 }
-"""All names are equally long, so that no change is told by its size."""
+"""All names are equally long, so that no change shows in the size."""
 READ = ("docs/a.txt", "docs/b.txt", "docs/deep/c.txt", "docs/link.txt", "docs/way/e.txt")
 RECORDS = ("data/list.jsonl#one", "data/list.jsonl#two")
 DEEP, LINK, WAY = "docs/deep/c.txt", "docs/link.txt", "docs/way/e.txt"
@@ -238,7 +238,7 @@ def swapped(base: Path) -> None:
 
 def exchanged_in_one_step(base: Path) -> None:
     one, other = (os.fsencode(base / "docs" / name) for name in ("a.txt", "b.txt"))
-    exchange = getattr(CDLL(None), "renameat2", None)  # Linux alone has it, and not on every disk
+    exchange = getattr(CDLL(None), "renameat2", None)  # only Linux has it, and not on every disk
     if exchange is None or exchange(-100, one, -100, other, 2) != 0:
         swapped(base)
 
@@ -349,7 +349,7 @@ def folder_turned_into_a_link(base: Path) -> None:
     (base / DEEP).parent.symlink_to("../spare")
 
 
-# Records, and a file outside of the store's folder
+# Records, and a file outside the store's folder
 
 
 def record_edited(base: Path) -> None:
@@ -427,14 +427,14 @@ WAYS: dict[Change, Marks] = {
     file_of_records_deleted: dict.fromkeys(RECORDS, "missing"),
     far_file_edited: {FAR: "modified"},
 }
-"""Each change with the documents that are marked; no other is. FAR: the file outside of the store's folder."""
+"""Each change with the documents that must be marked. FAR: the file outside the store's folder."""
 
 
 def expect(recall: Recall, marks: Marks, case: object = None) -> None:
     """Check that search, context and get mark exactly these documents, and that `strict_fresh` refuses them."""
     far = str(recall.engine.base.parent / "far" / "f.txt")
     marks = {far if path == FAR else path: mark for path, mark in marks.items()}
-    each = Ask(settings=("collapse=false",))  # a change can make a copy of another
+    each = Ask(settings=("collapse=false",))  # a change can make one file a copy of another
     found, context = recall.search("smiles", each), recall.context("smiles", each)
     assert {hit["doc"]["path"] for hit in found["results"]} == {*READ, *RECORDS, far}
     states = {hit["doc"]["path"]: hit["doc"].get("state", "") for hit in found["results"]}
@@ -482,7 +482,7 @@ OF_A = (
     linked_to_nothing,
     linked_to_itself,
 )
-"""The changes of docs/a.txt that differ in more than a detail."""
+"""The changes of docs/a.txt that differ substantially."""
 
 
 def test_several_changed_files_are_all_marked(tmp_path: Path) -> None:
@@ -576,7 +576,7 @@ KEPT: tuple[Change, ...] = (
     folder_made_again,
     neighbour_made,
 )
-"""What leaves every file with the bytes that were read."""
+"""Changes that leave every file with the bytes already read."""
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "chunks.json").read_
 CASES = {case["cut"]: case for case in GOLDEN["cases"]}
 
 DIGESTS = {1: "3a077ed7fba8171e69896da3cfd2034a1e410ad24805e6078a76817173bb19c7"}
-"""Version of the chunker to the digest of the golden cases, as they are cut by it."""
+"""Version of the chunker to the digest of its golden cases."""
 
 
 def text_of(case: dict[str, Any]) -> str:

@@ -205,7 +205,7 @@ METADATA = (
     ("a=b", "a=b"),
     ("", ""),
 )
-"""What is typed as a value and what it means."""
+"""Typed values and their meaning."""
 
 
 def test_metadata_value_is_json_or_text(home: Path) -> None:

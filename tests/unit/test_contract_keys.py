@@ -14,7 +14,7 @@ FIRST = ROOT / "tests" / "golden" / "response-schema-1.json.gz"
 NOW = ROOT / "recall_core" / "schema" / "response.schema.json"
 
 Facts = dict[str, set[str]]
-"""By the path of each key the types that it may hold, and its words where there is a list of them."""
+"""By the path of each key, its allowed types, and its allowed words if it is an enumeration."""
 
 
 def facts(schema: Mapping[str, Any]) -> Facts:

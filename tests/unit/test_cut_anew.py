@@ -169,7 +169,7 @@ def test_each_unknown_text_is_embedded_once(counting: Recall) -> None:
     view = run(counting.rechunk(NEW))["rechunked"]
 
     texts = counting.store.texts()
-    assert view["embedded"] == sum(COUNTING.embedder.read.values()) == texts - 1  # the short one was known
+    assert view["embedded"] == sum(COUNTING.embedder.read.values()) == texts - 1  # the short text was known
     assert view["reused"] == view["after"]["chunks"] - view["embedded"]
     assert set(COUNTING.embedder.read.values()) == {1}
 
@@ -404,7 +404,7 @@ def test_new_counter_recounts_every_chunk(recall: Recall, home: Path, tmp_path: 
         assert exported(recall) == exported(other)
 
 
-# What is not cut by the store's own parsers.
+# Text that the store's own parsers do not chunk.
 
 
 def test_indexed_pieces_keep_their_cuts_and_are_recounted(recall: Recall) -> None:
@@ -505,7 +505,7 @@ def test_file_without_stored_marks_is_left_to_a_sync(notes: Path) -> None:
         assert run(recall.rechunk())["rechunked"]["left"] == []
 
 
-# Others at work.
+# Concurrent work.
 
 
 def test_chunks_added_during_a_rechunk_are_rechunked_too(recall: Recall, home: Path) -> None:

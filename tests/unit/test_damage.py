@@ -42,7 +42,7 @@ def fresh(made: Path, tmp_path: Path) -> Iterator[Callable[[], Recall]]:
             base = copytree(made, tmp_path / str(next(numbers)), copy_function=copy2)
             recall = opened.enter_context(Recall.open(str(base)))
             with recall.store.writer():
-                pass  # a connection that has written keeps the sums of small tables, also of what damage writes
+                pass  # a connection that has written maintains the sums of small tables, also for damaging writes
             return recall
 
         yield fresh

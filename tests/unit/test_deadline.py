@@ -77,7 +77,7 @@ def test_cancelled_block_ends_at_the_next_check() -> None:
         assert seconds_left() == inf
         cancel.set()
         assert seconds_left() == 0
-        with pytest.raises(Interrupted), within(5):  # a block inside of it is cancelled with it
+        with pytest.raises(Interrupted), within(5):  # a nested block is cancelled with it
             check()
         with pytest.raises(Interrupted):
             check()
@@ -161,7 +161,7 @@ def test_slow_full_text_expression_times_out() -> None:
 def test_transaction_that_times_out_at_its_start_is_closed() -> None:
     store = fish_store()
     ended = 0
-    for _ in range(200):  # SQLite counts the steps of a statement from one time to the next
+    for _ in range(200):  # SQLite continues its count of steps from one statement to the next
         for block, statements in ((store.reading, 1), (store.transaction, 2)):
             try:
                 with within(1, clock=Looks(1 + statements)), block():
@@ -252,7 +252,7 @@ def timeless(answer: Any) -> str:
 
 
 LOOKS = 25 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 8
-"""How many moments between the first look and the last a question is ended at."""
+"""Number of deadline checks at which a query is ended."""
 
 
 def test_query_may_time_out_anywhere_and_run_again(recall: Recall) -> None:
@@ -267,7 +267,7 @@ def test_query_may_time_out_anywhere_and_run_again(recall: Recall) -> None:
         for looks in sorted({1, 2, 3, *range(4, clock.seen, max(1, clock.seen // LOOKS))}):
             try:
                 with Recall.within(1, clock=Looks(looks)):
-                    assert timeless(ask(recall)) == expected, name  # what is remembered now takes fewer looks
+                    assert timeless(ask(recall)) == expected, name  # with a filled memory it takes fewer checks
             except TimedOut:
                 ended += 1
             store = recall.store

@@ -21,7 +21,7 @@ from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import memory_store, new_file, put
 
 WITHOUT_SOURCE = ignore_patterns("source")
-"""Leaves nothing for doctor to read again, which would start a parser."""
+"""Leaves nothing for doctor to reread, which would start a parser."""
 USES = "for kind in kinds:\n    connections = pool.of(kind)\n    close_all(connections)\n    log(kind)\n"
 SESSION = '''\
 class HTTPSession:

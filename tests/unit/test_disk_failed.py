@@ -20,7 +20,7 @@ class Disk(apsw.VFS):
         self.reads = 0
         self.fails_from: int | None = None
         self.is_back = False
-        """Only one read fails."""
+        """If True, only one read fails."""
         self.real = apsw.vfs_names()[0]
         super().__init__("failing", self.real)
 

@@ -168,7 +168,7 @@ def test_changed_file_is_reported_with_a_working_fix(home: Path, tmp_path: Path)
 def test_unreadable_file_breaks_nothing(home: Path) -> None:
     modified(home)
     (home / "docs/a.md").chmod(0)
-    (home / "recall.db").chmod(0o644)  # as its owner may have made it
+    (home / "recall.db").chmod(0o644)  # as its owner may have set it
     with without_privileges(home):
         check = files_check(home)
 

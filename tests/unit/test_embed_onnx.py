@@ -135,7 +135,7 @@ def test_cls_pooling_changes_vector_and_identity(
 def test_prompts_precede_queries_and_documents(tmp_path: Path, minilm: OnnxEmbedder) -> None:
     prompts = {"prompts": {"query": "query: ", "document": "passage: "}}
     path = folder(tmp_path / "model", config_sentence_transformers=prompts)
-    (path / "onnx").mkdir()  # the model may be in a folder of its own
+    (path / "onnx").mkdir()  # the model may be in a subfolder
     (path / "model.onnx").rename(path / "onnx" / "model.onnx")
     embedder = onnx(path)
 

@@ -358,7 +358,7 @@ def test_answer_that_is_not_json_is_refused(server: ProviderServer) -> None:
 
 def test_deeply_nested_answer_is_refused(server: ProviderServer) -> None:
     server.replies.append(Reply(body=b"[" * 100_000))
-    # Down there no finaliser of another test's garbage has room to run.
+    # At that depth, finalisers of another test's garbage have no room to run.
     gc.disable()
     try:
         error = failure_of(embedder(server))

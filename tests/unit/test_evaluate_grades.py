@@ -56,7 +56,7 @@ def test_judgement_counts_for_the_chunk_around_its_middle() -> None:
         (190, 300, False),
         (200, 300, False),
         (100, 300, True),
-        (150, 250, False),  # its middle is the first of the next
+        (150, 250, False),  # its middle is the first offset of the next
         (149, 250, True),
     ]:
         assert stands_for(Spot("a.md", offset, end), CHUNK) is counts, (offset, end)

@@ -71,7 +71,7 @@ def test_dot_means_the_current_folder(home: Path, monkeypatch: pytest.MonkeyPatc
     assert gone(".") == gone("./") == gone(str(home / "old")) == gone("../old") == ["old/a.md", "old/old/c.md"]
     assert run("rm", ".", "--purge")["removed"]["documents"] == 2
 
-    assert run("stats")["store"]["documents"] == len(FILES)  # two less, and two from outside
+    assert run("stats")["store"]["documents"] == len(FILES)  # two fewer, and two from outside
     assert run("stats")["store"]["roots"] == [".", str(home.parent / "far")]
 
 

@@ -21,7 +21,7 @@ from recall_tui.state.packing import Entry
 from recall_tui.widgets.draw import UNICODE
 
 FORGED = "secret/plan.md"
-"""No document has this name: an answer that cites it was taken in."""
+"""An answer that cites this name, which no document has, was deceived."""
 LINES = (
     "[2] {0}:1-3",
     "  [2]  {0}:1-3",

@@ -303,7 +303,7 @@ def test_several_cores_give_the_same_result_as_one(folder: IngestFolder, monkeyp
         folder.write(
             f"docs/{n:02}.x", ("say some words", "refuse", "leave", "say more words", "say")[n % 5] + f" {n}"
         )
-    monkeypatch.setattr(pipeline, "monotonic", lambda: 0.0)  # or a slow machine would commit more often
+    monkeypatch.setattr(pipeline, "monotonic", lambda: 0.0)  # otherwise a slow machine would commit more often
     outcomes = []
     for count in counts:
         set_cores(monkeypatch, count)

@@ -134,7 +134,7 @@ def test_link_that_vanishes_during_the_walk_is_skipped(tmp_path: Path, monkeypat
     readlink = os.readlink
 
     def gone(path: str) -> str:
-        if os.path.basename(path) == "b.md":  # noqa: PTH119 - as it is asked
+        if os.path.basename(path) == "b.md":  # noqa: PTH119 - the argument is a string
             os.unlink(path)  # noqa: PTH108 - as above
             raise FileNotFoundError(2, "No such file or directory", path)
         return readlink(path)

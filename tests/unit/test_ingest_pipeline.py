@@ -596,7 +596,7 @@ def test_files_of_a_root_with_invalid_settings_are_skipped(
 ) -> None:
     folder.write("bad/a.md")
     folder.write("good/b.md")
-    with folder.store.writer() as writer:  # as an import brings them
+    with folder.store.writer() as writer:  # as an import writes them
         writer.put_root(Root("bad", **asked))  # type: ignore[arg-type]
         writer.put_root(Root("good"))
 
@@ -722,7 +722,7 @@ def test_stopped_run_keeps_its_commits_and_can_resume(folder: IngestFolder) -> N
         base=folder.base,
     )
     first_commit = next(event for event in events if event.stage == "commit")
-    events.close()  # type: ignore[attr-defined]  # a generator behind its promise to be an iterator
+    events.close()  # type: ignore[attr-defined]  # typed as an iterator, but a generator
     kept = len(folder.documents())
     assert 0 < kept == first_commit.files_done < files
 

@@ -17,7 +17,7 @@ from benchmarks.files import compare, corpora, known
 from benchmarks.files.compare import Cut, HitPlace, JudgedQuestion, JudgedSpan, LineRange
 
 APART = 100
-"""Lines between judged stretches of one file: so far that one hit of today's cut seldom covers two of them."""
+"""Lines between judged spans of one file: too far apart for one hit of today's chunking to cover two of them."""
 
 PACKAGES = Path(os.environ.get("RECALL_DATA", ""), "packages")
 

@@ -167,7 +167,7 @@ def test_invalid_parser_table_is_refused(tmp_path: Path, text: str) -> None:
     assert caught.value.code == "bad_value"
 
 
-# What a text is in.
+# The encoding of a text.
 
 
 def text_of(raw: bytes, *, parser: str = "text", encoding: str = "", guess: bool = False) -> tuple[str, str]:
@@ -251,7 +251,7 @@ def test_requested_encoding_is_used_or_refused() -> None:
     with pytest.raises(UsageError) as unknown:
         check_encoding("klingon")
     assert unknown.value.code == "unknown_encoding"
-    for name in ("base64", "undefined", "idna", "punycode"):  # codecs, and none of texts
+    for name in ("base64", "undefined", "idna", "punycode"):  # codecs that are not text encodings
         with pytest.raises(UsageError):
             check_encoding(name)
 
@@ -304,7 +304,7 @@ def test_guess_without_its_package_names_the_install_command(monkeypatch: pytest
     assert "charset-normalizer" in (caught.value.hint or "")
 
 
-# What is packed.
+# Compressed files.
 
 
 @pytest.mark.parametrize(("suffix", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
@@ -412,7 +412,7 @@ def test_multi_file_archive_is_named_and_not_read() -> None:
         assert caught.value.code == "not_read"
 
 
-# All of it in a store.
+# All of this in a store.
 
 
 @pytest.fixture

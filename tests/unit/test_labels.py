@@ -221,7 +221,7 @@ def test_interrupted_labelling_is_completed_by_the_next_run(
         base=folder.base,
     )
     next(event for event in events if event.stage == "commit")
-    events.close()  # type: ignore[attr-defined]  # a generator behind its promise to be an iterator
+    events.close()  # type: ignore[attr-defined]  # typed as an iterator, but a generator
     assert [labels(document) for document in folder.documents().values()] == [CASES["all"][1], labels_of(OLD)]
 
     folder.ingest("docs", template=CASES["all"][0])

@@ -15,7 +15,7 @@ PACKAGES = ("recall_core", "recall_tui")
 PAPERS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 NAMED_TWICE = ("Named",)
-"""Names of two classes, an underscore not counted: this one is also a message, inside of the screen that sends it."""
+"""Names of two classes, ignoring an underscore: this one is also a message inside the screen that sends it."""
 MAP = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -109,7 +109,9 @@ def test_map_lists_exactly_the_existing_packages() -> None:
 
 def test_map_shows_the_checked_layers() -> None:
     contract = next(c for c in PYPROJECT["tool"]["importlinter"]["contracts"] if c["type"] == "layers")
-    checked = [re.sub(r"\(.*?\)", "", layer) for layer in contract["layers"]]  # optional layers need not be drawn
+    checked = [
+        re.sub(r"\(.*?\)", "", layer) for layer in contract["layers"]
+    ]  # optional layers may be missing from the map
     drawn = [line.partition(" " * 6)[0] for line in FENCE.findall(MAP)[0].splitlines()]
 
     assert [modules(line) for line in drawn] == [modules(line) for line in checked]

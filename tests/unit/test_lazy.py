@@ -15,7 +15,7 @@ from recall_core import _lazy, explain
 def test_package_imports_a_module_on_access(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "recall_core.explain.winning", raising=False)
     monkeypatch.delattr(explain, "winning", raising=False)
-    assert isinstance(getattr(explain, "winning"), ModuleType)  # noqa: B009 - type checkers are told of no such name
+    assert isinstance(getattr(explain, "winning"), ModuleType)  # noqa: B009 - type checkers do not know this name
 
 
 @pytest.mark.parametrize("module", [explain, _lazy])

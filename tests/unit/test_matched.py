@@ -20,7 +20,7 @@ TEXTS = {
 NONSENSE = "zzyzx"
 WORDS = "lanterns"
 NEAR = 0.1
-"""Between the cosines of lamps.txt and of bees.txt."""
+"""Between the cosines of lamps.txt and bees.txt."""
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +181,7 @@ def test_whynot_trace_and_explain_use_min_cosine(recall: Recall) -> None:
     assert (fix["kind"], fix["settings"]) == ("min_cosine", [f"min_cosine={cosine:g}"])
     assert "proof" not in view
     behind = recall.why_not(WORDS, "numbers.txt", Ask(k=2, settings=("min_cosine=0.9",)), fixes=False)["whynot"]
-    assert behind["verdict"] == "distant"  # lamps.txt, which comes before it by score, is dropped too
+    assert behind["verdict"] == "distant"  # lamps.txt, ranked before it, is dropped too
 
     stages = {
         each["stage"]: each["rows_out"] for each in recall.trace(WORDS, Ask(settings=settings))["trace"]["stages"]
@@ -207,7 +207,7 @@ def test_documents_with_words_are_all_listed_without_k(recall: Recall) -> None:
 
     assert paths("lanterns bees", ask) == paths("lanterns bees", Ask(k=2)) == ["bees.txt", "lamp.txt"]
     assert paths("lanterns bees", ask._replace(k=1)) == ["bees.txt"]
-    by_meaning = ("lexical_weight=0", "semantic_weight=1")  # lamps.txt, which has no word, is before bees.txt
+    by_meaning = ("lexical_weight=0", "semantic_weight=1")  # lamps.txt, which has no word, ranks before bees.txt
     assert set(paths("lanterns bees", ask._replace(settings=by_meaning, k=2))) == {"bees.txt", "lamp.txt"}
     assert paths(NONSENSE, ask) == []
     assert len(paths(NONSENSE, ask._replace(mode="semantic"))) == len(TEXTS)

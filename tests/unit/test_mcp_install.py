@@ -37,7 +37,7 @@ LINES = {
     "codex": ["codex", "mcp", "add", "recall", "--"],
     "vscode": ["code", "--add-mcp"],
 }
-"""The words before the server, of the clients that have such a command."""
+"""For clients with a command for this: the words before the server."""
 WORDS = st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), min_size=1)
 
 

@@ -33,15 +33,15 @@ TREES = (
     *("judged_query", "judgement", "left_out", "vec_rerank", "sqlite_autoindex_vec_rerank_1"),
     *("vec_block", "vec_place", "sqlite_autoindex_vec_place_1", "vec_free"),
 )
-"""Every table and index of a store; each is a tree of pages of its own."""
+"""Every table and index of a store; each is a separate tree of pages."""
 
 DATA = {"doc", "doc_reading", "file", "left_out", "judged_query", "judgement"}
-"""Tables that hold what nothing else tells, and lie on one page here: labels and the hashes of records, how files
-were read, what was left out, and what people judged. So does that of the texts, but its pages are found without their
-root. All the others follow from these and from the settings."""
+"""Tables with unique data on one page here: labels and hashes of records, how files were read, removed files, and
+judgements. The texts are unique too, but their pages are found without their root. All other tables follow from
+these and from the settings."""
 
 VECTORS = {"vec_block", "vec_place"}
-"""Tables without which no vector can be checked, on one page each here."""
+"""Tables needed to check any vector, on one page each here."""
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +177,7 @@ def test_fix_suggests_sync_if_times_or_marks_are_lost(
 
 
 SEVERAL = TREES[4::4]
-"""A quarter of the trees, one of each kind; those in DATA are left out below."""
+"""A quarter of the trees, one of each kind; those in DATA are excluded below."""
 
 
 def test_several_damaged_root_pages_are_repaired_together(
@@ -191,7 +191,7 @@ def test_several_damaged_root_pages_are_repaired_together(
 
 
 def test_fix_leaves_only_a_backup_of_the_damaged_file(fixed: Callable[..., Mended]) -> None:
-    for tree in ("meta", "chunk"):  # the pages of a copy are looked through for chunks
+    for tree in ("meta", "chunk"):  # the pages of a copy are searched for chunks
         store = fixed(tree)
 
         (backup,) = store.base.glob("recall.db.bak-*")
@@ -354,7 +354,7 @@ def test_damaged_index_is_rebuilt_in_place(base: Path, before: tuple[list[str], 
     db.execute(statement)
     db.execute("ROLLBACK" if tree == "doc_live_mtime" else "COMMIT")
     db.close()
-    if tree == "doc_live_mtime":  # an entry of it under another time
+    if tree == "doc_live_mtime":  # an index entry under another time
         damage.spoil(base / "recall.db", root, kept.replace(b"Z", b"Y", 1))
 
     checks = mended(base)
@@ -515,7 +515,7 @@ def test_repair_finishes_a_purge_of_a_damaged_file(base: Path) -> None:
     db.close()
 
 
-# Into another file.
+# Recovery into another file.
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ MODERN: dict[str, dict[str, int]] = json.loads((FOLDER / "modern.json").read_tex
 HELD_OUT = ("gemma2", "gemma3", "llama3", "o200k", "qwen3.6")
 """Vocabularies that `approx:modern` was not fitted to."""
 LEAST, MOST = 0.95, 1.15
-"""Of the greatest count: what no text goes below, and no class goes above on average."""
+"""Shares of the greatest count: the lower limit of any text, and the upper limit of a class on average."""
 
 
 def text_of(name: str) -> str:

@@ -119,7 +119,7 @@ def test_values_of_the_wrong_type_are_refused_with_a_code(recall: Recall) -> Non
 def test_lone_surrogate_is_refused_in_printable_words(recall: Recall) -> None:
     for name, ask in TEXTS.items():
         if name == "complete":
-            continue  # a text that is being written
+            continue  # an incomplete text
         with pytest.raises(RecallError) as refused:
             ask(recall, "half \ud800 pair")
         str(refused.value).encode()
@@ -168,7 +168,7 @@ def test_refusal_quotes_only_the_beginning_of_a_long_value(recall: Recall) -> No
 def test_caret_shows_the_relevant_part_of_a_long_line(recall: Recall) -> None:
     with pytest.raises(UsageError) as refused:
         recall.query("SELECT * FROM chunk FILTER doc.path = " + "'a' AND doc.path = " * 2_000 + "7 LIMIT 3")
-    lines = refused.value.caret().splitlines()  # type: ignore[attr-defined] - an RqlError has one
+    lines = refused.value.caret().splitlines()  # type: ignore[attr-defined] - an RqlError has it
     assert len(lines[0]) <= 200
     assert lines[0][lines[1].index("^")] == "7"
 

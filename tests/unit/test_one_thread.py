@@ -31,7 +31,7 @@ from recall_core.store.one_thread import ThreadGuard
 from recall_core.types import Root
 from tests.builders import memory_store
 
-WAIT = 120  # seconds, for what comes at once unless something is broken
+WAIT = 120  # seconds, for events that come at once in a working program
 NO_CONNECTION = {"init", "open", "embedders", "check_rql", "format_rql", "verify", "recover", "trust", "within"}
 """Static and class methods."""
 FROM_ANY_THREAD = {"interrupt", "end"}
@@ -238,7 +238,7 @@ WITHOUT_STORE = {
         "words_plan",
     },
 }
-"""Methods that read nothing of the store, at least not here."""
+"""Methods that do not read the store, at least not here."""
 
 
 def test_other_threads_cannot_use_the_store_during_a_call(recall: Recall) -> None:
@@ -279,7 +279,7 @@ def test_interrupt_and_end_may_run_during_a_call(recall: Recall, name: str) -> N
     held.may_go.set()
     thread.join(WAIT)
 
-    assert ended == [{"interrupt": "done", "end": "interrupted"}[name]]  # no statement ran, and one comes
+    assert ended == [{"interrupt": "done", "end": "interrupted"}[name]]  # no statement ran; the next one does
 
 
 def test_refusal_gives_advice_and_quotes_the_store(recall: Recall) -> None:
@@ -378,7 +378,7 @@ def test_comparison_is_a_call_to_both_stores(recall: Recall) -> None:
         work = recall.diff(other, DiffRequest(queries=Path("pipe")))
         thread = threading.Thread(target=finished, args=(work,))
         thread.start()
-        with open("pipe", "w", encoding="utf-8") as pipe:  # once the step reads it
+        with open("pipe", "w", encoding="utf-8") as pipe:  # once the step opens it
             refused = [outcome(lambda each=each: each.search("red")) for each in (recall, other)]  # type: ignore[misc]
             pipe.write("a\tred\n")
         thread.join(WAIT)
@@ -497,7 +497,7 @@ def test_signal_may_interrupt_its_own_call(recall: Recall) -> None:
     before = signal.signal(signal.SIGUSR1, lambda _number, _frame: recall.interrupt())
     try:
         out = Calling(lambda: signal.raise_signal(signal.SIGUSR1))
-        assert outcome(lambda: recall.export(out)) == "done"  # between two statements there is none to abort
+        assert outcome(lambda: recall.export(out)) == "done"  # between two statements there is nothing to abort
     finally:
         signal.signal(signal.SIGUSR1, before)
 
@@ -717,7 +717,7 @@ with Recall.open() as recall:
             thread.join()
         print(json.dumps(said))
 """
-"""Four threads that search with one Recall at the same time, with one each, and with one that is handed on."""
+"""Four threads that search with one shared Recall, with one each, and with one that is passed on."""
 
 
 @pytest.mark.parametrize("searches", [10, pytest.param(200, marks=pytest.mark.slow)])

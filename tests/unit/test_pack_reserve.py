@@ -46,7 +46,7 @@ ROWS = [hit(1, 10), hit(2, 10), hit(3, 10)]
 
 
 def test_ranked_rows_are_cut_after_a_complete_injected_row() -> None:
-    context = packed([*ROWS, brought_in(hit(4, 6))], 33)  # 8 of them are kept
+    context = packed([*ROWS, brought_in(hit(4, 6))], 33)  # 8 tokens are reserved
     assert told(context) == [(1, 10, False), (2, 10, False), (4, 6, False), (3, 5, True)]
     assert (context.used_tokens, context.reserved_tokens, context.reserved_used_tokens) == (31, 8, 6)
 
@@ -78,7 +78,7 @@ def test_lone_injected_row_gets_only_its_reserve() -> None:
 
 def test_several_injected_rows_share_the_reserve_in_order() -> None:
     own = [brought_in(hit(4, 6)), brought_in(hit(5, 6)), brought_in(hit(6, 1))]
-    context = packed([*ROWS, *own], 40)  # 10 are kept
+    context = packed([*ROWS, *own], 40)  # 10 tokens are reserved
     assert told(context) == [(1, 10, False), (2, 10, False), (3, 10, False), (4, 6, False), (5, 4, True)]
     assert [(left.reason, left.rank) for left in context.omitted] == [("budget", 6)]
 

@@ -75,7 +75,7 @@ class TestSourceOutline(NightlyElsewhere):
     samples: ClassVar = {"a.py": PYTHON, "b.rs": RUST, "c.c": C, "d": SHELL}
 
 
-# What a document says
+# The content of a document
 
 
 @needs_python
@@ -191,7 +191,7 @@ def test_nested_definitions_are_marked_to_a_limited_depth() -> None:
     assert max(mark.level for mark in parsed(by_lines, "a.dart").marks) == 500
 
 
-# Where no grammar can be used
+# Without a usable grammar
 
 
 def test_large_file_is_outlined_by_lines_with_a_note() -> None:
@@ -421,10 +421,10 @@ def share_of_equal(paths: list[Path]) -> float:
         try:
             expected = truth(ast.parse(raw.decode()).body)
         except (SyntaxError, ValueError):
-            continue  # a test of the interpreter's own
+            continue  # a test of the interpreter itself
         document = parsed(raw, path.name)
         if b"\f" in raw or document.notes:
-            continue  # lines are told in another way
+            continue  # lines are reported differently
         ours = seen(document)
         equal += len({*expected} & {*ours})
         total += len({*expected} | {*ours})

@@ -165,7 +165,7 @@ def test_headings_are_recognised_by_style_name_in_any_language() -> None:
     assert headings == [("Tides", 1), ("Own", 2), ("Flat", 3)]
     outline = Outline(found.marks, len(found.text))
     assert outline.heading_at(found.text.index("in a box")) == "Tides › Own › Flat"
-    assert outline.heading_at(found.text.index("[1] A")) is None  # notes are in no section
+    assert outline.heading_at(found.text.index("[1] A")) is None  # notes belong to no section
 
 
 def test_empty_and_table_paragraphs_are_counted() -> None:
@@ -237,7 +237,7 @@ def test_deep_nesting_is_refused() -> None:
 
 
 TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
-"""At night a text is this many times as long, and may take as many times longer."""
+"""At night a text is this many times as long and may take this many times longer."""
 
 
 def test_repetition_takes_linear_time() -> None:

@@ -30,7 +30,7 @@ class NightlyElsewhere(ParserConformance):
 
 def test_parsers_read_the_same_in_another_process_and_locale() -> None:
     for path in sorted(Path(__file__).parent.glob("test_parse_*.py")):
-        with suppress(pytest.skip.Exception):  # where a package is missing
+        with suppress(pytest.skip.Exception):  # if a package is missing
             importlib.import_module(f"{__name__.rpartition('.')[0]}.{path.stem}")
     samples = [
         (case.name, path, raw) for case in NightlyElsewhere.__subclasses__() for path, raw in case.samples.items()

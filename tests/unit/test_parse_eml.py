@@ -193,7 +193,7 @@ def test_number_of_parts_is_limited() -> None:
 
 
 TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
-"""At night a text is this many times as long, and may take as many times longer."""
+"""At night a text is this many times as long and may take this many times longer."""
 
 
 def test_no_header_takes_long() -> None:

@@ -409,7 +409,7 @@ def test_any_text_is_read(name: str, pieces: list[tuple[str, str]]) -> None:
 
 
 TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
-"""At night a text is this many times as long, and may take as many times longer."""
+"""At night a text is this many times as long and may take this many times longer."""
 NASTY = (
     *(
         "=",

@@ -301,7 +301,7 @@ PIECES = (
     *("\n\n", "\n\n", "\n", "\n- a", "\n  ", "\n> ", "\n   1. a", "&amp;", "\x0b", "\u00a0", "\n# [a](b) _c_\n"),
 )
 ORACLE = MarkdownIt("commonmark").enable("table")
-# markdown-it reads a row of a table even where a line is a heading, a fence or HTML by its beginning; GFM does not.
+# markdown-it reads a table row even from a line that begins as a heading, a fence or HTML; GFM does not.
 TABLE_FIRST = re.compile(r"[#`~<].*\|")
 
 
@@ -369,7 +369,7 @@ def test_any_text_is_read(text: str) -> None:
 
 
 TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
-"""At night a text is this many times as long, and may take as many times longer."""
+"""At night a text is this many times as long and may take this many times longer."""
 NASTY = {
     "quotes": ">",
     "spaced quotes": "> ",
@@ -411,7 +411,7 @@ def test_hostile_text_takes_linear_time() -> None:
 
         began = time.process_time()
         read(text)
-        assert time.process_time() - began < TIMES, piece  # a fifth; where it grows by the square, minutes
+        assert time.process_time() - began < TIMES, piece  # a fifth of that; with quadratic growth, minutes
 
 
 @pytest.mark.slow

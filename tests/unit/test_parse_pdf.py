@@ -111,7 +111,7 @@ def test_title_is_found_despite_numbers_case_and_breaks() -> None:
         ("The deep sea", "CHAPTER 3: The Deep Sea"),
         ("3.1 The deep sea", "The deep sea"),
         ("glp_set_col - set", "2.3.10 glp set col — set"),
-        ("The deep sea and all that lives in it", "4 The deep sea and all that lives"),  # goes on in the next line
+        ("The deep sea and all that lives in it", "4 The deep sea and all that lives"),  # continues on the next line
         ("Valid", "Valid The function of that name"),
         ("A very long title indeed, of which the line is a part", "B.2. A very long title indeed, of"),
     ]:
@@ -402,7 +402,7 @@ def test_missing_font_is_not_needed() -> None:
     assert parsed(pdf(["one two"], more={4: font})).text == "one two"
 
 
-# Files that mean ill.
+# Hostile files.
 
 
 def tree(kids: bytes, *, count: int = 3) -> bytes:

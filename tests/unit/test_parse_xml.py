@@ -182,7 +182,7 @@ def test_unremovable_definitions_are_refused() -> None:
 
 
 TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
-"""At night a text is this many times as long, and may take as many times longer."""
+"""At night a text is this many times as long and may take this many times longer."""
 
 
 def test_repetition_takes_linear_time() -> None:

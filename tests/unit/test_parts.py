@@ -165,7 +165,7 @@ def elsewhere(base: Path, tmp_path: Path, dead_pid: int) -> Path:
 def test_copy_on_another_disk_is_remembered_until_removed(base: Path, elsewhere: Path, tmp_path: Path) -> None:
     away = tmp_path / "away"
     elsewhere.parent.rename(away)
-    for is_made in (False, True):  # the folder that a disk was mounted on stays
+    for is_made in (False, True):  # the mount point of a disk stays
         if is_made:
             elsewhere.parent.mkdir()
         with Recall.open(str(base)) as recall:

@@ -25,7 +25,7 @@ from tests.builders import memory_store, new_file, put
 
 FILLER = "nothing to see here, or there"
 LONGEST = 240
-"""Code points of a passage, as docs/cli.md says: not taken from the code, which may change it by accident."""
+"""Code points of a passage as documented in docs/cli.md, to detect an accidental change in the code."""
 
 
 def counted(text: str, query: LexicalQuery | str, *, title: str = "") -> list[tuple[str, str]]:

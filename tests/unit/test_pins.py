@@ -9,7 +9,7 @@ from recall_core.explain.lines import weighted_lines
 from recall_core.explain.sweep import Interval
 from recall_core.explain.winning import pin_weights, together
 
-# 0 leads on words, 1 on meaning, 2 is good in both and first from 3/8 to 5/8; 3 is nowhere.
+# 0 leads on words, 1 on meaning, 2 is good in both and first from 3/8 to 5/8; 3 ranks nowhere.
 LINES = weighted_lines([0.9, 0.1, 0.6, 0.0], [0.1, 0.9, 0.6, 0.0])
 MIDDLE = Interval(Fraction(3, 8), Fraction(5, 8), low_open=True, high_open=True)
 

@@ -73,7 +73,7 @@ def test_other_packages_cannot_replace_an_own_plug_in(tmp_path: Path, monkeypatc
     for folder, environment in (
         (other, other),
         (here, other),
-    ):  # another name; nothing is installed there
+    ):  # another name, with nothing installed
         with monkeypatch.context() as patch:
             patch.setattr(site, "getsitepackages", lambda environment=environment: [str(environment)])
             scan_only(folder, patch)

@@ -189,7 +189,7 @@ def test_approximate_index_is_reported(
 
 def test_up_to_20_000_vectors_every_row_is_a_candidate(store: SqliteStore) -> None:
     plan = words("ship", Config(embedding_dim=64, pool=1))
-    store.db.pragma("query_only", False)  # the store keeps count of its vectors, and is told that it has more
+    store.db.pragma("query_only", False)  # the stored number of vectors is raised
     for vectors, is_whole in ((20_000, True), (20_001, False)):
         store.db.execute("UPDATE meta SET value = ? WHERE key = 'vectors'", (str(vectors),))
         found = pool.gather(plan, store, EMBEDDER)

@@ -27,7 +27,7 @@ NEW = {
     "late/a.txt": "the herons stalks\n\nthe herons hunt minnow and trout\n\nquokka\n",
     "late/b.txt": "herons herons quokka\n",
 }
-"""As many words and chunks as the old ones have, and at the same offsets."""
+"""As many words and chunks as the old documents, at the same offsets."""
 
 
 class Home:
@@ -257,7 +257,7 @@ JUDGED = (
     Judgement("q", Spot("docs/keep.txt", 0, 5), 1),
     Judgement("q", Spot("not/there.txt"), 1),
 )
-"""Two kinds of spans, and names that a document has besides its path."""
+"""Two kinds of spans, and other names of a document than its path."""
 
 
 def judged(home: Home) -> set[Judgement]:

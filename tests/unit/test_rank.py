@@ -119,9 +119,9 @@ def test_document_has_the_score_of_its_best_chunk() -> None:
 
 def test_only_documents_that_pass_min_score_count() -> None:
     for raws, kept in [
-        ((9.0, 8.0, 7.0, 2.0, 1.0, 0.5), 2),  # three chunks pass, of two documents out of three
-        ((9.0, 8.0, 1.0, 2.0), 1),  # the first chunk that does not pass is of another document
-        ((9.0, 1.0, 5.0, 8.0), 2),  # every document passes, though not each of its chunks
+        ((9.0, 8.0, 7.0, 2.0, 1.0, 0.5), 2),  # three chunks pass, of two of three documents
+        ((9.0, 8.0, 1.0, 2.0), 1),  # the first chunk that fails belongs to another document
+        ((9.0, 1.0, 5.0, 8.0), 2),  # every document passes, though some of their chunks do not
         ((1.0, 2.0, 3.0, 4.0), 0),
     ]:
         given = pool(raws, ())

@@ -14,7 +14,7 @@ from recall_core.types import Key, Pool
 FLOOR, SLOPE = 0.01, 0.1
 COSINES = (0.30, None, 0.31, 0.30, -0.20, 0.90, 0.0, 0.32)
 OFF = (-1, 0, -1, 1, 1, 0, 1, 1)
-"""Each estimate lies as far from its cosine as it may, upwards or downwards."""
+"""Each estimate differs from its cosine by as much as allowed, upwards or downwards."""
 LEXICAL = (None, 6.0, None, 1.0, None, None, 2.0, None)
 KEYS = tuple(Key(100 - n, n // 2, f"{n // 2}.txt", n, 1) for n in range(len(COSINES)))
 EVEN = Config(bm25_weight=0.5, vector_weight=0.5)

@@ -392,5 +392,5 @@ def test_unreadable_receipt_is_refused(here: Path) -> None:
     assert err.splitlines()[0] == "error: none.json cannot be read: no such file or directory."
     assert run("replay", ".")[0] == 2
     os.mkfifo(here / "pipe")
-    assert run("replay", "pipe")[0] == 2  # and nobody waits for what may never come
+    assert run("replay", "pipe")[0] == 2  # the command does not wait for an endless pipe
     assert run("replay", "a.txt")[2].splitlines()[0] == "error: a.txt is not a receipt."

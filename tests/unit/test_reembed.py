@@ -151,7 +151,7 @@ def test_stopped_reembed_resumes(recall: Recall) -> None:
     while next(work).embedded < 10:
         pass
     work.close()
-    read = COUNTING.embedder.read.total() - 1  # one text was only to see whether it answers
+    read = COUNTING.embedder.read.total() - 1  # one text tests whether the embedder answers
 
     assert answers(recall) == before
     warning = next(each for each in recall.doctor()["checks"] if each["code"] == "reembed")
@@ -276,7 +276,7 @@ def test_running_add_cannot_mix_in_old_vectors(recall: Recall, home: Path) -> No
 
         assert caught.value.code == "embedder_changed"
         assert recall.store.info().vectors == FILES
-        run(work)  # what had not begun takes the new embedder
+        run(work)  # it had not begun, and uses the new embedder
     assert recall.store.info().vectors == FILES + 1
     assert COUNTING.embedder.read["a new file\n"] == 1
 
@@ -336,7 +336,7 @@ def test_windows_are_counted_and_stats_report_their_share(recall: Recall, home: 
     assert rows == [(1, FILES), (4, 1), (7, 1)]
     assert recall.stats()["store"]["truncated_share"] == round(2 / (FILES + 2), 6)
     recall.remove(["docs/long.txt"], purge=False)
-    recall.index(str(home / "docs/long.txt"))  # back, with the vector that was kept
+    recall.index(str(home / "docs/long.txt"))  # restored, with its cached vector
     assert recall.store.info().windowed == 2
     assert WINDOWED.embedder.read["word " * 30] == 1
 

@@ -149,7 +149,7 @@ def test_embedder_of_the_store_reranks_with_stored_vectors(base: Path, embedded:
         list(recall.reembed("local"))
         embedded.clear()
         own = told(recall)
-        assert embedded == [QUESTION, QUESTION]  # for the search, and for the reranker
+        assert embedded == [QUESTION, QUESTION]  # one for the search, one for the reranker
     with Recall.open(str(base)) as recall:
         assert (kept(recall), kept(recall, is_query=True)) == (0, 1)
         fresh = rescore.EmbedderReranker(LocalEmbedder())
@@ -229,7 +229,7 @@ def test_cached_vectors_change_no_generation_digest_or_export(base: Path) -> Non
         assert (recall.store.info(), after.getvalue()) == (before, exported.getvalue())
 
 
-# What is let go.
+# Removal.
 
 
 def vector_pieces(recall: Recall, path: str) -> frozenset[bytes]:
@@ -331,7 +331,7 @@ def test_query_vector_is_saved_only_if_nothing_was_written() -> None:
     assert store.reranked(MAKER, [asked.text_hash], is_query=True) == {asked.text_hash: asked.vector}
 
 
-# Damage, and care.
+# Damage and backups.
 
 
 def test_damaged_vector_is_recomputed_and_reported_by_doctor(base: Path, embedded: list[str]) -> None:
@@ -406,7 +406,7 @@ def test_vectors_are_saved_after_the_answer_is_printed(base: Path) -> None:
         assert kept(recall) == len(TEXTS)
 
 
-# Beside others.
+# Concurrent processes.
 
 SEARCHING = """
 import json, sys
@@ -523,7 +523,7 @@ COMPONENTS = st.lists(st.floats(-1, 1, width=32).filter(lambda x: x == 0 or abs(
 def test_similarity_is_the_exact_sum_in_any_order(rows: list[list[float]], has_numpy: bool) -> None:
     made = [vector for vector in map(unit, rows) if vector]
     with pytest.MonkeyPatch.context() as patch:
-        import numpy as np  # noqa: F401, PLC0415 - one of the two ways
+        import numpy as np  # noqa: F401, PLC0415 - one of the two code paths
 
         if not has_numpy:
             patch.delitem(sys.modules, "numpy")
@@ -535,7 +535,7 @@ def test_similarity_is_the_exact_sum_in_any_order(rows: list[list[float]], has_n
             assert rescore._similarities(question, made) == wanted
 
 
-# Ahead of any question.
+# Warming.
 
 
 def warmed(recall: Recall, **wanted: Any) -> dict[str, Any]:

@@ -58,7 +58,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
 
 def test_page_has_enough_examples() -> None:
     assert len(RIGHT) + len(WRONG) == PAGE.count("\n```rql") >= 40
-    assert len({text for text, *_ in RIGHT + WRONG}) == len(RIGHT) + len(WRONG) - 2  # two stand under strict too
+    assert (
+        len({text for text, *_ in RIGHT + WRONG}) == len(RIGHT) + len(WRONG) - 2
+    )  # two are also listed under strict
 
 
 def test_example_finds_rows_and_warns_as_documented(library: Recall) -> None:

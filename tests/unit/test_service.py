@@ -160,7 +160,7 @@ def test_total_hits_counts_all_rows_and_next_offset_continues(recall: Recall) ->
 
 MISSED = "SELECT doc.path, score FROM chunk USING lexical('cache'), semantic('buy milk write the tests') LIMIT 1"
 RECALLED = f"{MISSED} OPTION sparse_recall ON"
-FAR = ("vector_weight=0", "sparse_distance_ceiling=0.95")  # as far as the vectors of this embedder lie apart
+FAR = ("vector_weight=0", "sparse_distance_ceiling=0.95")  # as far as vectors of this embedder are apart
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from recall_core.ingest import watch
 from recall_core.types import Progress, Root
 
 SECONDS = 60.0
-"""In which even a busy machine says what it has to."""
+"""Seconds in which even a busy machine reports."""
 
 
 @pytest.fixture(autouse=True)

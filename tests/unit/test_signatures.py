@@ -286,7 +286,7 @@ def test_purge_leaves_no_signature(path: str) -> None:
     assert [each for each in gone if each in content] == []
 
 
-# The program.
+# The command line.
 
 
 @pytest.fixture(scope="module")

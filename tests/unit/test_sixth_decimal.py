@@ -103,7 +103,7 @@ def test_data_can_tell_float32_from_float64() -> None:
     for values in (numpy32.tolist(), sqlite32):
         assert sum(round(value, 6) != right for value, right in zip(values, settled, strict=True)) > 10
         assert best_first(values) != best_first(settled)
-    assert len(set(settled)) < 12  # many ties, which stand in natural order
+    assert len(set(settled)) < 12  # many ties, in natural order
     assert sum(str(round(fsum(map(mul, array("f", QUERY), array("f", row))), 6)) == "-0.0" for row in HALVES) > 10
 
 
@@ -123,7 +123,7 @@ def test_cosine_exactly_on_the_half_rounds_to_even() -> None:
             (-3, -0.023438),
             (63, 0.492188),
         ]:
-            cosine = steps / 2**7  # odd multiples of 2**-7 are the only such numbers that float64 has below 1
+            cosine = steps / 2**7  # only these numbers have an exact half below 1 in float64: odd multiples of 2**-7
             row = np.array([cosine, sqrt(1 - cosine * cosine), 0.0]).astype("<f4").tobytes()
             query = np.array([1.0, 0.0, 0.0]).astype("<f4").tobytes()
 

@@ -212,7 +212,7 @@ def test_near_words_equal_a_scan_of_all_terms(made: tuple[str, dict[str, int]]) 
     found = {term for term, _ in looked_up}
     assert looked_up == [(term, edits) for edits, _, term in scanned if term in found]
     for edits, _, term in scanned:
-        if term not in found:  # what is lost: another first letter, and one edit more
+        if term not in found:  # known misses: another first letter and one more edit
             assert edits == 2, (word, term)
             assert term[0] not in word[: most + 1], (word, term)
 

@@ -66,7 +66,7 @@ def test_store_stays_sound_after_interrupting_any_statement(
     store = memory_store(str(tmp_path / "recall.db"))
     put(store, new_file("a.txt", ["alpha", "alpha beta"]))
     for _ in range(3):
-        asked(store)  # what is remembered is read from now on
+        asked(store)  # the memory is read from now on
     with aborted(store, None) as counted:
         work(store)
 

@@ -109,7 +109,7 @@ def test_doctor_names_and_repairs_a_changed_small_table(made: Path, tmp_path: Pa
         base = damage.copied(made, tmp_path / str(number))
         with Recall.open(str(base)) as recall:
             with recall.store.unlock():
-                recall.store.db.execute(change)  # through a connection that keeps no sums yet
+                recall.store.db.execute(change)  # through a connection that does not maintain sums yet
 
             checks = {check["code"]: check for check in recall.doctor()["checks"]}
             evidence = checks["counts"]["evidence"]

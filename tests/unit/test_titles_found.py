@@ -18,7 +18,7 @@ from recall_core.types import Root
 
 BLANKS = ("", " ", "\n", "\t \n", "\u3000")
 TITLE_ONLY, FULL, BARE = 3_000, 200, 1_600
-"""Records with a title and a blank text, with both, and with a blank text alone: a half on top of the others."""
+"""Records with a title and a blank text, with both, and with only a blank text: half as many as the others."""
 
 
 WHOLE = (pytest.mark.slow, pytest.mark.timeout(3_600))

@@ -99,5 +99,5 @@ def test_every_library_line_is_named_by_its_enclosing_definition(name: str) -> N
             compile(source, path.name, "exec", ast.PyCF_ONLY_AST)
             source.decode()
         except (SyntaxError, ValueError):
-            continue  # a test of the interpreter's own
+            continue  # a test of the interpreter itself
         assert false_names(source, name, path.name) == [], path

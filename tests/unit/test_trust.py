@@ -173,7 +173,7 @@ def test_commands_without_an_embedder_still_work(
 ) -> None:
     monkeypatch.chdir(foreign)
     for name in ("local", "minilm"):
-        monkeypatch.delitem(registry.KINDS, name)  # whose probes would load their models
+        monkeypatch.delitem(registry.KINDS, name)  # probing them would load their models
     lines = (
         ("search", "--bm25", "quokka"), ("query", "SELECT * FROM chunk USING lexical('quokka')"),
         ("get", "docs/a.txt"), ("stats",), ("doctor",), ("export",), ("roots",), ("embedders", "--probe"),
@@ -336,7 +336,7 @@ def test_first_message_after_an_upgrade_explains_the_change(foreign: Path, monke
     assert "Since version 0.1.0 such settings wait until you accept them." in run("search", "quokka")[2]
 
 
-# What a person asks for.
+# Explicit requests of a user.
 
 
 def test_new_store_accepts_the_settings_of_its_creator(
@@ -599,7 +599,7 @@ def test_store_outside_its_folder_needs_acceptance(tmp_path: Path) -> None:
             code, _, said = run("--store", str(folder), verb, *("quokka",) * (verb == "search"))
             assert code == 2, way
             assert str(tmp_path / "private" / "recall.db") in said, way
-            assert "--bm25" not in said, way  # that would open it too
+            assert "--bm25" not in said, way  # opening it would need acceptance too
         assert run("--store", str(folder), "trust", "--yes")[0] == 0, way
         assert run("--store", str(folder), "stats")[0] == 0, way
         assert run("--store", str(folder), "trust", "--forget")[0] == 0, way

@@ -85,7 +85,7 @@ def test_no_cosine_exceeds_the_bound_of_its_estimate() -> None:
             rows = rng.normal(size=(300, 512)) / 512**0.5
             rows -= (rows @ asked)[:, None] * asked
             along = np.concatenate([np.linspace(-3, 3, 150), np.linspace(-1e-6, 1e-6, 150)])
-            rows += along[:, None] * asked  # from against the query to along with it, and across
+            rows += along[:, None] * asked  # from opposite to parallel to the query, and across it
             rows *= length / np.linalg.norm(rows, axis=1)[:, None]
             query, stored = asked.astype("<f4").tobytes(), [row.astype("<f4").tobytes() for row in rows]
             found = estimated(query, stored)
@@ -96,7 +96,7 @@ def test_no_cosine_exceeds_the_bound_of_its_estimate() -> None:
             within = [found.floor + found.slope * abs(estimate or 0.0) for estimate in found.cosines]
             assert list(found.rowids) == list(range(300)), (places, length)
             assert all(each <= most for each, most in zip(off, within, strict=True)), (places, length)
-            if length != 1.0:  # what is allowed for is needed
+            if length != 1.0:  # the margin is needed
                 assert max(each / most for each, most in zip(off, within, strict=True)) > 0.5, (places, length)
 
 

@@ -194,7 +194,7 @@ def test_file_outside_the_store_is_explained_by_its_rule(tmp_path: Path, monkeyp
         assert view["verdict"] == "not_ingested", rule
         assert len(rules) == 1, rule
         assert rules[0].endswith(rule) or rule in rules[0], rule
-        assert ("hint" in stage(view, "ingested")) == (rule != "binary_file"), rule  # which no command can bring in
+        assert ("hint" in stage(view, "ingested")) == (rule != "binary_file"), rule  # no command can add this file
 
 
 def test_newer_file_needs_a_sync(recall: Recall, folder: Path) -> None:
@@ -451,7 +451,7 @@ def test_chunk_beaten_at_every_weight_is_proven_to_miss(recall: Recall, folder: 
     assert {rival["path"][:6] for rival in proof["ahead"]} == {"better"}
     assert not {"k", "weight", "weight+k"} & {fix["kind"] for fix in view["fixes"]}
     dropping = why(recall, "call retry breaker", "cache.md", Ask(settings=("collapse=false", "min_cosine=0.01")))
-    assert "proof" not in dropping  # some of those ahead of it may be dropped
+    assert "proof" not in dropping  # dropping some of those ahead may help
 
 
 def test_copies_do_not_end_a_proof(recall: Recall, folder: Path) -> None:
@@ -466,7 +466,7 @@ def test_copies_do_not_end_a_proof(recall: Recall, folder: Path) -> None:
         view = why(recall, "call retry breaker", target)
         fused = why(recall, "call retry breaker", target, Ask(settings=("fusion=rrf",)))
 
-        assert view["proof"]["always_ahead"] == 207, target  # texts, of 208 chunks
+        assert view["proof"]["always_ahead"] == 207, target  # distinct texts of 208 chunks
         assert view["proof"]["best_rank"] == 208, target
         assert "proof" not in fused, target
         assert "weighted fusion" in fused["no_proof"], target

@@ -12,7 +12,7 @@ from recall_core.contract.explaining import WhyNotView
 from recall_core.types import Root
 
 ORDER = ("filter match min_score", "k budget", "mode", "spelling", "name", "weight", "term")
-"""The kinds of fixes, in the order in which they have to come."""
+"""The kinds of fixes in the required order."""
 OTHERS = 30
 
 
@@ -44,7 +44,7 @@ QUESTIONS: list[tuple[str, Ask, Pack, str]] = [
     ("deployed nightli vaulet", WEIGHED, Pack(), "k spelling name weight term"),
     ("server restarted", Ask(), Pack(budget_tokens=60), "budget name"),
 ]
-"""Words, how they are put, and the kinds of fixes that work."""
+"""Words, how they are asked, and the kinds of working fixes."""
 
 
 def place(kind: str) -> int:
@@ -86,7 +86,14 @@ def test_contexts_and_match_all_try_and_report_three_words(recall: Recall) -> No
     needs_all = Ask(k=2, mode="lexical", settings=("match=all",))
     for words, ask, pack, few_for, said, count in [
         ("server restored deployed", needs_all, Pack(), "match", "match=all", 3),
-        ("number restarted hand", Ask(), Pack(20), "context", "a context", 2),  # none of its text, as a budget does
+        (
+            "number restarted hand",
+            Ask(),
+            Pack(20),
+            "context",
+            "a context",
+            2,
+        ),  # no word of its text, because a budget works
     ]:
         view = why(recall, words, ask, pack)
         tried = view["words"]

@@ -106,7 +106,7 @@ def test_wrapped_lines_keep_their_text(monkeypatch: pytest.MonkeyPatch) -> None:
             lines = on_terminal(width, *argv, monkeypatch=monkeypatch)
 
             assert max(map(cell_len, lines)) <= width, (name, width)
-            if name != "trace":  # whose milliseconds are of one run
+            if name != "trace":  # its milliseconds vary
                 assert bare("\n".join(lines)) == bare(piped), (name, width)
 
 
@@ -135,7 +135,7 @@ def test_tables_fit_and_contain_every_figure(monkeypatch: pytest.MonkeyPatch) ->
             lines = on_terminal(width, *argv, monkeypatch=monkeypatch)
 
             assert max(map(cell_len, lines)) <= width, (width, name)
-            if not name.startswith("search"):  # whose rows are cut to their first words, with a sign
+            if not name.startswith("search"):  # its rows are cut to their first words, with a mark
                 drawn = bare("\n".join(lines))
                 figures = [line for line in piped.splitlines() if not line.startswith(("mode ", "query ", "gate "))]
                 assert [

@@ -502,7 +502,7 @@ def test_file_replacing_a_graded_store_answers_and_stays_sound(tmp_path: Path, l
     thread.start()
     thread.submit(request_for(1))
     log.wait_for(is_packed(1))
-    with Recall.open(str(place)) as analysing:  # as the thread that analyses: it learns of the new file last
+    with Recall.open(str(place)) as analysing:  # like the analysis thread, which notices the new file last
         analysing.store.info()
         do(place, log, WriterTask("grade", grade))
 
@@ -529,7 +529,7 @@ def test_other_programs_can_open_a_replaced_file(
     thread = QueryThread(lambda: Recall.open(str(place)), log.post, time.monotonic)
     thread.start()
     log.wait_for(lambda event: isinstance(event, StoreOpened))
-    do(place, log, WriterTask("grade", grade))  # SQLite's index of the log now tells the size of this file
+    do(place, log, WriterTask("grade", grade))  # SQLite's index of the log now contains the size of this file
 
     larger.replace(place)
     log.wait_for(lambda event: isinstance(event, StoreOpened) and event.is_altered and event.info.documents == 37)
@@ -655,7 +655,7 @@ def test_abandoned_query_is_released_and_not_retried(silent: tuple[ProviderServe
 
     thread.stop()
     assert isinstance(repacked, Repacked)
-    assert repacked.packed.text != ""  # what stands on the screen still is the answer before
+    assert repacked.packed.text != ""  # the screen still shows the previous answer
     assert not server.asked.is_set()
     assert not any(isinstance(event, Failed | Crashed) for event in log.events)
     assert not any(isinstance(event, Answered) and event.generation == 2 for event in log.events)
@@ -779,7 +779,7 @@ def test_another_weight_ranks_and_packs_without_the_store(store: Path, log: Even
         log.wait_for(is_packed(generation))
     thread.stop()
 
-    # A look at what others wrote may come between, and so may the sizes of documents that come near the fiftieth row.
+    # A poll for outside writes may come between, and so may sizes of documents near the fiftieth row.
     asked = [sql for sql in seen if not sql.startswith("SELECT doc, count(*) FROM chunk")]
     assert [sql for sql in asked if "chunk" in sql or "doc" in sql] == []
 
