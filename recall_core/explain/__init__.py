@@ -1,4 +1,4 @@
-"""Why the ranking is as it is: what every weight would change, exactly, and how sure a better weight is."""
+"""Explanations of a ranking: what each weight would change, exactly, and how sure a better weight is."""
 
 from recall_core._lazy import attach
 

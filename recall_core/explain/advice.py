@@ -1,4 +1,4 @@
-"""A gain on judged queries: how sure it is, what it would take to be sure, and which weight to recommend."""
+"""Advice from judged queries: how sure a gain is, how many queries would make it sure, which weight to recommend."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from recall_core.explain.lines import Integers, Weight, exact
 RESAMPLES = 2_000
 SEED = 0
 ROUNDING = 1e-9
-"""Sums of floats that are meant to be equal may differ by less."""
+"""Sums of floats that should be equal may differ by this much."""
 
 
 class Band(NamedTuple):
-    """Low and high, of weights or of a metric."""
+    """A low and a high end, of weights or of a metric."""
 
     low: float
     high: float
 
 
 class Draws(NamedTuple):
-    """What chance is asked with: the same number of queries always gives the same."""
+    """Random draws for the tests below. The same number of queries always gets the same draws."""
 
     counts: Floats
-    """(RESAMPLES, queries): how often each query was drawn (Efron 1979)."""
+    """(RESAMPLES, queries): how often each query is drawn (Efron 1979)."""
     signs: Floats
-    """(flips, queries) of 1 and -1: every combination if they are few, else random ones; the first flips nothing."""
+    """(flips, queries) of 1 and -1: every combination if there are few, else random ones. The first flips nothing."""
 
 
 def draws(queries: int, *, seed: int = SEED) -> Draws:
-    """Return the resamples and the flips for so many queries."""
+    """Return the resamples and sign flips for this number of queries."""
     generator = np.random.default_rng(seed)
     drawn = generator.integers(0, queries, size=(RESAMPLES, queries))
     counts = np.stack([np.bincount(row, minlength=queries) for row in drawn]).astype(np.float64)
@@ -50,22 +50,22 @@ def draws(queries: int, *, seed: int = SEED) -> Draws:
 
 
 def interval(values: Floats) -> Band:
-    """Return what holds 95 % of them."""
+    """Return the band that contains 95 % of the values."""
     return Band(*np.quantile(values, [0.025, 0.975], method="inverted_cdf").tolist())
 
 
 def statistics(differences: Floats) -> Floats:
-    """(cells,): the sum of each column over the root of its sum of squares; 0 where there is no difference.
+    """Return the sum of each column over the root of its sum of squares, shape (cells,); 0 where nothing differs.
 
-    Flipping signs does not change what it is divided by, so that a far weight whose gains are wild does not drown a
-    near one whose gains are sure (Westfall and Young 1993).
+    Flipping signs does not change the divisor. So a distant weight with erratic gains does not hide a near weight
+    with sure gains (Westfall and Young 1993).
     """
     found: Floats = (differences / _spread(differences)).sum(axis=0)
     return found
 
 
 def largest_by_chance(curves: Sequence[StepCurve], current: Floats, signs: Floats) -> Floats:
-    """(flips,), ascending: the largest of the `statistics` of all cells of all curves, with the signs flipped so."""
+    """Return the largest of the `statistics` of all cells for each sign flip, ascending, shape (flips,)."""
     largest = np.full(len(signs), -np.inf)
     for curve in curves:
         for _, block in blocks(curve):
@@ -75,51 +75,51 @@ def largest_by_chance(curves: Sequence[StepCurve], current: Floats, signs: Float
 
 
 def chance(largest: Floats, statistic: float) -> float:
-    """Return one-sided p of this statistic, corrected for all cells that `largest` has looked at."""
+    """Return the one-sided p of this statistic, corrected for all cells behind `largest`."""
     return float((largest >= statistic - ROUNDING).mean())
 
 
 def _spread(differences: Floats) -> Floats:
-    """Return the root of the sum of squares down the queries; 1 where there is no difference."""
+    """Return the root of the sum of squares over the queries; 1 where nothing differs."""
     found = np.sqrt((differences**2).sum(axis=0))
     return np.where(found > 0, found, 1.0)
 
 
 SIGNIFICANT = 0.05
-"""A gain is sure where chance does as well in no larger share of all cases."""
+"""A gain is sure if chance reaches it in at most this share of cases."""
 POWER = 0.8
-"""The share of cases in which a gain that can be seen is seen."""
+"""The share of cases in which the test finds a detectable gain."""
 MOST_QUERIES = 1_000_000
-"""Past so many, nobody judges."""
+"""More queries than anyone judges."""
 
 _SEEN: Final = NormalDist().inv_cdf(1 - SIGNIFICANT / 2) + NormalDist().inv_cdf(POWER)  # 2.80 (Bloom 1995)
 _DIGITS = 9  # the last bits of an error function depend on the machine, those of a matrix product on its shape
-_REACH, _GRAIN = 10, 20  # standard errors either side of what was seen, and steps in each, that an integral takes
-_HALVINGS = 60  # of the stretch that the top of a likelihood is looked for in
+_REACH, _GRAIN = 10, 20  # standard errors on either side of the statistic, and steps in each, of the integral
+_HALVINGS = 60  # halvings of the interval that contains the maximum of a likelihood
 _HUNDREDTHS = np.arange(1, 100) / 100
 
 
 class PowerOfTest(NamedTuple):
-    """What a paired test of so many queries can see; two-sided, at 5 %."""
+    """What a paired, two-sided test at 5 % can detect with this number of queries."""
 
     deviation: float | None
-    """Of the differences query by query; None for one query."""
+    """Standard deviation of the per-query differences; None for one query."""
     detectable: float | None
-    """The least gain that is found in 80 % of cases; None where all queries gain the same."""
+    """The smallest gain found in 80 % of cases; None where all queries gain the same."""
     more_queries: int | None
-    """So many more, and a gain such as was seen is found in 80 % of cases; None without one, or past MOST_QUERIES."""
+    """Queries to add to find the observed gain in 80 % of cases; None without a gain, or past MOST_QUERIES."""
     more_queries_expected: int | None
-    """The same for a gain such as is expected."""
+    """The same for the expected gain."""
 
 
 class SureChange(NamedTuple):
     """The smallest change whose gain is sure."""
 
     curve: int
-    """Which of the curves."""
+    """The index of the curve."""
     weight: float
     gains: tuple[float, ...]
-    """Of each query."""
+    """The gain of each query."""
     gain: float
     gain_ci: Band
     expected_gain: float
@@ -128,11 +128,11 @@ class SureChange(NamedTuple):
 
 
 def expected_gain(gain: float, honest_gain: float, *, statistic: float, critical: float | None) -> float:
-    """Return what is left of the gain of the best cell once what it owes to having been selected is taken off.
+    """Return the gain of the best cell, less the part that comes from selecting it.
 
-    It was the best of many, which the honest gain, measured on queries that had no part in the choice, corrects. And
-    where it is told as a sure one it passed a threshold, which of two equal changes lets through the one that had
-    luck: `worth` corrects that. The lower of the two holds. critical: None where it passed no threshold.
+    Two corrections apply, and the lower result counts. The honest gain corrects for picking the best of many cells:
+    it is measured on queries that had no part in the choice. `worth` corrects for passing a threshold, which prefers
+    lucky changes. critical: that threshold; None if there was none.
     """
     if critical is None:
         return honest_gain
@@ -140,24 +140,24 @@ def expected_gain(gain: float, honest_gain: float, *, statistic: float, critical
 
 
 def worth(gain: float, *, statistic: float, critical: float) -> float:
-    """Return the gain whose statistic passed this threshold, less what it owes to having passed: see `shrunk`."""
+    """Return a gain that passed this threshold, less the part that comes from passing it: see `shrunk`."""
     return round(gain * shrunk(statistic, critical) / statistic, _DIGITS)
 
 
 def critical_value(largest: Floats) -> float:
-    """Return what a statistic must exceed to be sure: by chance the largest of all cells does so in 5 % of cases."""
+    """Return the threshold for a sure statistic: by chance the largest of all cells exceeds it in 5 % of cases."""
     return float(np.quantile(largest, 1 - SIGNIFICANT, method="inverted_cdf"))
 
 
 def shrunk(statistic: float, critical: float) -> float:
-    """Return the mean that a normal statistic with deviation 1 suggests, if only those above `critical` are seen.
+    """Return the mean that a normal statistic with deviation 1 suggests if only values above `critical` are seen.
 
-    The middle of the likeliest value and of the mean of the likelihood, both conditional on being further than
-    `critical` from 0 (Ghosh, Zou and Wright 2008, their third estimator). It lies between 0 and the statistic, which
-    is above `critical`.
+    This is the midpoint between the likeliest value and the mean of the likelihood, both conditional on being further
+    than `critical` from 0 (Ghosh, Zou and Wright 2008, their third estimator). It lies between 0 and the statistic.
+    The statistic must be above `critical`.
     """
     low, high = 0.0, statistic
-    for _ in range(_HALVINGS):  # the likelihood rises to its one top and falls
+    for _ in range(_HALVINGS):  # the likelihood has a single maximum
         middle = (low + high) / 2
         told = (_density(middle - critical) - _density(middle + critical)) / _tail(middle, critical)
         low, high = (middle, high) if statistic - middle > told else (low, middle)
@@ -172,12 +172,12 @@ def _density(x: float) -> float:
 
 
 def _tail(mean: float, critical: float) -> float:
-    """Return how likely a statistic with this mean is further than `critical` from 0, on the scale of `_density`."""
+    """Return the chance that a statistic with this mean is further than `critical` from 0, scaled as `_density`."""
     return sqrt(pi / 2) * (erfc((critical - mean) / sqrt(2)) + erfc((critical + mean) / sqrt(2)))
 
 
 def power(gains: Floats, expected: float) -> PowerOfTest:
-    """Return what differences such as these let a paired test see. gains: of each query, by the same change."""
+    """Return what a paired test can detect with these differences. gains: of each query, by the same change."""
     queries = len(gains)
     if queries == 1:
         return PowerOfTest(None, None, None, None)
@@ -192,7 +192,7 @@ def power(gains: Floats, expected: float) -> PowerOfTest:
 
 
 def more_queries(gain: float, deviation: float, queries: int) -> int | None:
-    """Return how many more than these it takes to see such a gain: ((z + z) * deviation / gain) ** 2 in all."""
+    """Return how many queries to add to detect this gain: ((z + z) * deviation / gain) ** 2 in all."""
     if gain <= ROUNDING:
         return None
     needed = max(2, ceil((_SEEN * deviation / gain) ** 2 - ROUNDING))
@@ -208,13 +208,15 @@ def sure_change(
     largest: Sequence[float],
     seed: int = SEED,
 ) -> SureChange | None:
-    """Return the smallest of all changes whose gain is sure, None where none is: the fewest settings changed, of
-    which the weight is one; then the weight nearest to the present one; then the surest.
+    """Return the smallest change whose gain is sure, or None.
 
-    Tried are the weights in hundredths, and other settings at the present weight too; those that are a break point
-    are not. Sure: p, corrected for all cells of all curves, is at most SIGNIFICANT, so that picking one of those that
-    are sure needs no further correction. curves: of the same queries. changed: how many other settings each curve
-    differs in from the present ones; 0 for one of them. largest: `largest_by_chance` of these curves.
+    Smallest means: fewest settings changed (the weight is one of them), then the weight nearest to the current one,
+    then the surest. Candidates are the weights in hundredths, and other settings at the current weight; break points
+    are skipped. Sure means p is at most SIGNIFICANT. p is corrected for all cells of all curves, so picking one of
+    the sure changes needs no further correction.
+    curves: of the same queries.
+    changed: how many other settings each curve changes; 0 for one curve.
+    largest: `largest_by_chance` of these curves.
     """
     by_chance, now = np.array(largest), exact(weight)
     sure = (
@@ -243,14 +245,16 @@ def sure_change(
 
 class _GainCandidate(NamedTuple):
     order: tuple[int, Fraction, float, int, float]
-    """Settings changed, how far the weight moves, the statistic negated, which curve, the weight."""
+    """Settings changed, distance that the weight moves, the negated statistic, the curve, the weight."""
     gains: Floats
 
 
 def _try_weights(
     curve: StepCurve, current: Floats, now: Fraction, *, stays: bool
 ) -> Iterator[tuple[float, Fraction, float, Floats]]:
-    """Weights inside a cell, how far each is from now, and what it gains. stays: with the weight that is set now."""
+    """Yield weights inside a cell with their distance from now, statistic and gains. stays: also try the current
+    weight.
+    """
     wanted = np.append(_HUNDREDTHS, float(now)) if stays else _HUNDREDTHS
     weights = wanted[(wanted > 0) & (wanted < 1) & ~np.isin(wanted, curve.places)]
     gains = columns(curve, np.searchsorted(curve.places, weights, side="right") - 1) - current[:, None]
@@ -260,61 +264,61 @@ def _try_weights(
 
 Mask: TypeAlias = NDArray[np.bool_]
 LEAST_QUERIES = 10
-"""With fewer, no weight is recommended."""
+"""With fewer queries, no weight is recommended."""
 
 
 class Advice(NamedTuple):
-    """One metric over all weights, against the current settings. Gains are best minus current."""
+    """One metric over all weights, compared with the current settings. Gains are best minus current."""
 
     current: float
     best: float
-    """The highest mean any cell has."""
+    """The highest mean of any cell."""
     best_weights: tuple[Band, ...]
-    """All cells that have it. Bands here and below are open and in ascending order."""
+    """All cells with that mean. Bands here and below are open and in ascending order."""
     plateau: tuple[Band, ...]
-    """Where the paired difference to the widest best cell is within one standard error of 0."""
+    """The weights whose paired difference to the widest best cell is within one standard error of 0."""
     best_weight_ci: Band
-    """95 % of bootstrap samples of the queries have their best weight in it."""
+    """Contains the best weight of 95 % of bootstrap samples of the queries."""
     gain: float
     gain_ci: Band
-    """Of the best weight that was found, so that it does not know it was picked."""
+    """Of the best weight, not corrected for picking it."""
     p: float
-    """Sign-flip test, two-sided, of the best weight against the current one: it too ignores that it was picked."""
+    """Two-sided sign-flip test of the best weight against the current one, not corrected for picking it."""
     p_picked: float
     """The same, one-sided, against the largest of all cells of all curves: corrected for picking."""
     honest_gain: float
-    """Each query's gain at the weight that is best for the other queries, on average."""
+    """The mean over queries of a query's gain at the weight that is best for the other queries."""
     expected_gain: float
-    """What other queries may be expected to gain: the gain less what it owes to having been selected."""
+    """The gain to expect on other queries: the gain less the part that comes from selection."""
     power: PowerOfTest
-    """What could have been seen, by the differences at the best weight."""
+    """What a test could detect, from the differences at the best weight."""
     gains: tuple[float, ...]
     """Each query's gain at the best weight."""
     winners: tuple[int, ...]
-    """Queries that gain, most first."""
+    """Queries that gain, largest gain first."""
     losers: tuple[int, ...]
-    """Queries that lose, most first."""
+    """Queries that lose, largest loss first."""
     recommended: float | None
     """The middle of the widest part of the plateau."""
     refusal: str | None
-    """Why nothing is recommended: few_queries, not_significant, no_honest_gain or plateau_not_better."""
+    """Why no weight is recommended: few_queries, not_significant, no_honest_gain or plateau_not_better."""
     largest: tuple[float, ...]
-    """What chance shows at its luckiest: `largest_by_chance` of this curve and its rivals."""
+    """`largest_by_chance` of this curve and its rivals."""
 
 
 def advise(curve: StepCurve, weight: Weight, *, seed: int = SEED) -> Advice:
-    """Return what the judgements say about moving from this weight, the same to the last bit for the same input.
+    """Return what the judgements say about moving away from this weight. The same input gives the same bits.
 
-    The curve has at least one query. Cells that score alike are told apart by width, then by place.
+    The curve needs at least one query. Ties between cells go to the wider cell, then to the lower weight.
     """
     return advise_among(curve, values_at(curve, weight), (), seed=seed)
 
 
 def advise_among(curve: StepCurve, current: Floats, rivals: Sequence[StepCurve], *, seed: int = SEED) -> Advice:
-    """Return what the judgements say about moving to this curve's settings, picked among those of the rivals.
+    """Return what the judgements say about moving to this curve's settings, picked from those of the rivals.
 
-    current: each query's value under the settings to move from. rivals: curves of the same queries, none of which
-    has a higher mean anywhere than this one's highest.
+    current: each query's value under the settings to move away from.
+    rivals: curves of the same queries, none with a higher mean than this one's highest.
     """
     mean = means(curve)
     best = int(np.where(mean == mean.max(), np.diff(curve.places), -1.0).argmax())  # the widest
@@ -364,7 +368,7 @@ def _refusal(queries: int, p_picked: float, expected_gain: float, gain: float) -
 
 
 def _near(curve: StepCurve, best: int) -> Mask:
-    """Return which cells are within one standard error of the best, each query compared with itself."""
+    """Return the cells within one standard error of the best, each query compared with itself."""
     reference = columns(curve, slice(best, best + 1))
     queries = len(reference)
     near = []
@@ -376,7 +380,10 @@ def _near(curve: StepCurve, best: int) -> Mask:
 
 
 def _best_cells(curve: StepCurve, counts: Floats) -> tuple[Integers, Floats]:
-    """(samples,): the best cell when query q counts counts[sample, q] times, and the sum of its values."""
+    """Return the best cell of each sample and the sum of its values, shape (samples,).
+
+    counts[sample, q]: how often query q counts.
+    """
     best = np.full(len(counts), -1.0)
     cell = np.zeros(len(counts), dtype=np.int64)
     widths = np.diff(curve.places)
@@ -411,13 +418,13 @@ def _values_in(curve: StepCurve, cells: Integers) -> Floats:
 
 
 def _bands(curve: StepCurve, chosen: Mask) -> tuple[Band, ...]:
-    """Return the chosen cells, neighbours joined."""
+    """Return the chosen cells, with neighbours joined."""
     edges = np.flatnonzero(np.diff(np.concatenate([[0], chosen.astype(np.int64), [0]])))
     return tuple(Band(*curve.places[pair].tolist()) for pair in edges.reshape(-1, 2))
 
 
 def _middle(band: Band) -> float:
-    """Return the middle to as few decimals as stay inside the band."""
+    """Return the middle, with as few decimals as stay inside the band."""
     low, high = exact(band.low), exact(band.high)
     middle = (low + high) / 2
     tried = (round(middle, digits) for digits in (3, 4, 5, 6))

@@ -1,4 +1,4 @@
-"""A metric over all weights: exact step functions, one a query, and their union on one axis."""
+"""A metric over all weights: one exact step function per query, and their union on one axis."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from recall_core.explain.sweep import Sweep
 
 Floats: TypeAlias = NDArray[np.float64]
 Metric: TypeAlias = Callable[[Floats, Floats, int], Floats]
-"""(gains of the top k, one row a ranking; every judged gain of the query, descending; k) -> one value a row."""
+"""(gains of the top k, a row per ranking; every judged gain of the query, descending; k) -> a value per row."""
 
 BLOCK = 2_048
-"""Cells that are looked at together: what bounds the memory."""
+"""Cells per block, which limits memory."""
 
 _GRAIN: Final = 2.0**30
-"""Values are whole multiples of 2**-30, so that sums of them are exact in whatever order they are added."""
+"""Values are whole multiples of 2**-30, so their sums are exact in any order."""
 
 
 class JudgedQuery(NamedTuple):
-    """What is known of one query's candidates."""
+    """The judgements of one query's candidates."""
 
     gains: tuple[float, ...]
-    """One a candidate of the pool, in natural order; 0 where nobody judged."""
+    """One per candidate of the pool, in natural order; 0 if not judged."""
     ideal: tuple[float, ...]
     """Every judged gain of the query, descending, in the pool or not."""
 
@@ -47,17 +47,17 @@ class Step(NamedTuple):
 class StepCurve(NamedTuple):
     """The steps of all queries and the cells of their union.
 
-    Cells are open: a single weight where ties happen to fall well is nobody's choice. Break points that differ by
-    less than a float can tell are one.
+    Cells are open: a single weight with lucky ties is not a useful choice. Break points too close to differ as floats
+    are merged.
     """
 
     steps: tuple[Step, ...]
     places: Floats
-    """Ascending from 0 to 1; cell c lies between places[c] and places[c + 1]."""
+    """Ascending from 0 to 1. Cell c lies between places[c] and places[c + 1]."""
 
     @property
     def cells(self) -> int:
-        """Return how many cells there are."""
+        """The number of cells."""
         return len(self.places) - 1
 
 
@@ -70,26 +70,26 @@ def ndcg(gains: Floats, ideal: Floats, k: int) -> Floats:
 
 
 def recall(gains: Floats, ideal: Floats, k: int) -> Floats:
-    """Return the share of all relevant candidates (gain above 0) that the top k holds; 0 if there are none."""
+    """Return the share of all relevant candidates (gain above 0) in the top k; 0 if there are none."""
     found: Floats = np.count_nonzero(gains > 0, axis=1) / max(1, np.count_nonzero(ideal > 0))
     return found
 
 
 def precision(gains: Floats, ideal: Floats, k: int) -> Floats:
-    """Return the share of k places that hold a relevant candidate."""
+    """Return the share of the first k places with a relevant candidate."""
     found: Floats = np.count_nonzero(gains > 0, axis=1) / k
     return found
 
 
 def mrr(gains: Floats, ideal: Floats, k: int) -> Floats:
-    """1 / rank of the first relevant candidate; 0 if there is none in the top k."""
+    """Return 1 / rank of the first relevant candidate; 0 if the top k has none."""
     relevant = np.pad(gains > 0, ((0, 0), (0, 1)), constant_values=True)
     first = relevant.argmax(axis=1)
     return np.where(first < gains.shape[1], 1 / (first + 1), 0.0)
 
 
 def average_precision(gains: Floats, ideal: Floats, k: int) -> Floats:
-    """Precision at the place of each relevant candidate of the top k, over all relevant ones; 0 if there are none."""
+    """Return the mean over all relevant candidates of the precision at each one in the top k; 0 if there are none."""
     relevant = gains > 0
     at = np.cumsum(relevant, axis=1) / np.arange(1, gains.shape[1] + 1)
     found: Floats = (at * relevant).sum(axis=1) / max(1, np.count_nonzero(ideal > 0))
@@ -106,7 +106,7 @@ METRICS: Final[dict[str, Metric]] = {
 
 
 def step(swept: Sweep, judged: JudgedQuery, metric: Metric, k: int) -> Step:
-    """Return one query's metric at k over all weights, within 2**-31. k is at most what the sweep was made for."""
+    """Return one query's metric at k over all weights, within 2**-31. k must not exceed the k of the sweep."""
     gains = np.array(judged.gains, dtype=np.float64)[swept.orders[:, :k]]
     values = np.round(metric(gains, np.array(judged.ideal, dtype=np.float64), k) * _GRAIN) / _GRAIN
     inner = values[1:-1]
@@ -118,20 +118,20 @@ def step(swept: Sweep, judged: JudgedQuery, metric: Metric, k: int) -> Step:
 
 
 def step_curve(steps: Sequence[Step]) -> StepCurve:
-    """Return the union of the steps. Cells that follow each other differ in at least one query."""
+    """Return the union of the steps. Neighbouring cells differ in at least one query."""
     changing = [each.places[1:-1][each.values[1:-2:2] != each.values[3::2]] for each in steps]
     return StepCurve(tuple(steps), np.unique(np.concatenate([[0.0, 1.0], *changing])))
 
 
 def columns(curve: StepCurve, cells: slice | Integers) -> Floats:
-    """(queries, cells): the value of each query in each of these cells, given as a slice or by their places."""
+    """Return each query's value in each of these cells, shape (queries, cells). cells: a slice or indexes."""
     lows = curve.places[:-1][cells]
     rows = [each.values[2 * np.searchsorted(each.places, lows, side="right") - 1] for each in curve.steps]
     return np.array(rows).reshape(len(curve.steps), len(lows))
 
 
 def blocks(curve: StepCurve) -> Iterator[tuple[slice, Floats]]:
-    """Yield all cells, a bounded number at a time, with their columns."""
+    """Yield all cells with their columns, a block at a time."""
     for start in range(0, curve.cells, BLOCK):
         check()
         cells = slice(start, min(start + BLOCK, curve.cells))
@@ -139,12 +139,12 @@ def blocks(curve: StepCurve) -> Iterator[tuple[slice, Floats]]:
 
 
 def values_at(curve: StepCurve, weight: Weight) -> Floats:
-    """Return the value of each query at exactly this weight, ties by natural order if it is a break point."""
+    """Return each query's value at exactly this weight; ties at a break point follow the natural order."""
     w = exact(weight)
     pieces = [bisect_left(each.weights, w) + bisect_right(each.weights, w) - 1 for each in curve.steps]
     return np.array([each.values[piece] for each, piece in zip(curve.steps, pieces, strict=True)])
 
 
 def means(curve: StepCurve) -> Floats:
-    """(cells,): the mean over queries. There must be a query."""
+    """Return the mean over queries for each cell, shape (cells,). Needs at least one query."""
     return np.concatenate([block.sum(axis=0) for _, block in blocks(curve)]) / len(curve.steps)

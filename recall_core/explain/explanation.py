@@ -1,6 +1,6 @@
-"""Why a chunk scores what it scores and stands where it stands, alone or beside another one.
+"""Explanations of a chunk's score and rank, alone or compared with another chunk.
 
-Its ledger whatever its rank, its neighbours, and the weights at which two chunks change places.
+They contain its ledger (at any rank), its neighbours, and the weights at which two chunks swap places.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from recall_core.views import Leaves, explain_view, recall_view
 
 
 class Scored(NamedTuple):
-    """A chunk of the pool, by its position there. hit: its rank counts only where the list holds it."""
+    """A chunk of the pool, by its position there. hit: its rank counts only if the list contains the chunk."""
 
     position: int
     score: float
@@ -56,19 +56,19 @@ class Scored(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A chunk in an answer."""
+    """A chunk and its place in an answer."""
 
     row: Row
     place: int | None
-    """From 0 in the ranked list; None when that does not hold the chunk."""
+    """From 0 in the ranked list; None if the list does not contain the chunk."""
     scored: Scored | None
-    """None when no signal proposed the chunk."""
+    """None if no signal proposed the chunk."""
 
 
 def named_chunk(asker: Asker, answer: Answer, target: str | None) -> Row:
-    """Return the chunk of an id, of those at `path:line` or another place the one that ranks first, or the first hit.
+    """Return the chunk with this id, the best-ranked chunk at `path:line` or another place, or the first hit.
 
-    target: None for the first hit.  Raises UnknownTarget, UsageError.
+    target: None for the first hit. Raises UnknownTarget, UsageError.
     """
     store, base = asker.store, asker.base
     if target is None:
@@ -98,9 +98,9 @@ def _first_chunk(answer: Answer, store: Store) -> Row:
 
 
 def standings(answer: Answer, rows: Sequence[Row], store: Store, embedder: Embedder | None) -> list[Standing]:
-    """Return where these chunks stand, with every leaf of their scores.
+    """Return the place of each chunk in the answer, with every leaf of its score.
 
-    A black-box embedder is asked about every sentence of theirs.
+    A black-box embedder embeds every sentence of these chunks.
     """
     pool, ranked = answer.pool, answer.ranked
     if pool is None or ranked is None:
@@ -127,7 +127,7 @@ def standings(answer: Answer, rows: Sequence[Row], store: Store, embedder: Embed
 
 
 def weight_lines(answer: Answer) -> Lines | None:
-    """Return the candidates as lines over the weights, where those alone decide the order of chunks."""
+    """Return the candidates as lines over the weights, or None where the weights alone do not decide the order."""
     pool, plan = answer.pool, answer.plan
     if pool is None or not (pool.lexical and pool.semantic):
         return None
@@ -136,7 +136,7 @@ def weight_lines(answer: Answer) -> Lines | None:
 
 
 def neighbours(answer: Answer, standing: Standing, lines: Lines | None, store: Store) -> Iterator[NeighbourView]:
-    """Yield the rows right above and below, and what settled the order. lines: see `weight_lines`."""
+    """Yield the rows directly above and below, and what decided their order. lines: see `weight_lines`."""
     place, ranked = standing.place, answer.ranked
     if place is None or ranked is None:
         return
@@ -153,7 +153,7 @@ def neighbours(answer: Answer, standing: Standing, lines: Lines | None, store: S
             margin=ranked.scores[upper] - ranked.scores[lower],
             decided_by=decided_by(answer, upper, lower),
         )
-        if lines is not None and view["decided_by"] != "recall":  # that order is not the scores'
+        if lines is not None and view["decided_by"] != "recall":  # recall orders rows without their scores
             view["flips_at"] = flips_at(lines, upper, lower)
         yield view
 
@@ -174,20 +174,20 @@ def decided_by(answer: Answer, upper: int, lower: int) -> str:
 
 
 def flips_at(lines: Lines, upper: int, lower: int) -> float | None:
-    """Return the semantic share of the weights at which two positions change places; None if one always leads."""
+    """Return the semantic weight at which two positions swap places; None if one always leads."""
     weight = crossing(lines, upper, lower)
     return None if weight is None else float(weight)
 
 
 MOST_DIFFERENCES = 30
-"""Leaves that are compared one by one; the smaller ones of each signal are one difference together."""
+"""Leaves compared one by one. The smaller leaves of each signal become one difference."""
 
 _SIDES: tuple[Literal["points"], Literal["other_points"]] = ("points", "other_points")
 _Key: TypeAlias = tuple[Signal, str, str]
 
 
 def versus(answer: Answer, one: Standing, other: Standing, lines: Lines | None) -> VersusView | None:
-    """Return the first chunk against the second; None when one of them has no score. lines: see `weight_lines`."""
+    """Compare the first chunk with the second; None if either has no score. lines: see `weight_lines`."""
     left, right = one.scored, other.scored
     if left is None or right is None:
         return None
@@ -206,12 +206,14 @@ def versus(answer: Answer, one: Standing, other: Standing, lines: Lines | None) 
 
 
 def _order(standing: Standing, scored: Scored) -> tuple[bool, int, float, int]:
-    """Return the sort key: rows of the list by place, then the others by score and in natural order."""
+    """Return the sort key: rows of the list by place, then other rows by score and natural order."""
     return (standing.place is None, standing.place or 0, -scored.score, scored.position)
 
 
 def _points(scored: Scored) -> dict[_Key, float]:
-    """Return every leaf's points; a part without leaves is its own. Leaves that look the same are added up."""
+    """Return the points of every leaf. A part without leaves counts as one leaf; leaves that look the same are added
+    up.
+    """
     points: dict[_Key, float] = {}
     for part in scored.hit.parts:
         whole = LeafView(kind="residual", text="", points=part.points)
@@ -243,7 +245,7 @@ def _difference(key: _Key, points: float, other_points: float) -> DifferenceView
 
 
 def _others(views: Sequence[DifferenceView]) -> Iterator[DifferenceView]:
-    """Yield one for each signal in place of all of its own."""
+    """Yield one difference per signal that replaces all of these."""
     for signal in SIGNALS:
         same = [view for view in views if view["signal"] == signal]
         if same:
@@ -259,7 +261,7 @@ _SHOWN_WORDS = 3 * MOST_WORDS
 
 
 class Ground(NamedTuple):
-    """What every explanation of one answer stands on, whichever chunk it is of; None where no weight moves it."""
+    """The part of an explanation that all chunks of one answer share. None where no weight changes the order."""
 
     lines: Lines | None
     stability: StabilityView | None
@@ -280,10 +282,10 @@ def explanation(
     embedder: Embedder | None,
     ground: Ground | None = None,
 ) -> ExplanationView:
-    """Return the ledger of a chunk, of another to compare with, and how far the weights are from changing the list.
+    """Return the ledger of a chunk and of an optional second one, and how far the weights are from changing the list.
 
-    Leaves are exact for words, and for embedders that tell words apart; others are asked about every sentence.
-    ground: `ground_of` this answer, for who explains several of its chunks.
+    Leaves are exact for lexical scores and for embedders that separate words. Other embedders embed every sentence.
+    ground: `ground_of` this answer, to share between several chunks.
     """
     lines, stable = ground or ground_of(answer)
     rows = [row] if other is None else [row, other]
@@ -339,7 +341,7 @@ def _ledger(
 
 
 def _among(answer: Answer, standing: Standing, view: LedgerView, store: Store) -> Among:
-    """Return what its sentence needs to know of the rows that are shown beside it."""
+    """Return the facts that the summary sentence needs about the other rows shown."""
     assert standing.scored is not None  # noqa: S101 - the caller looked
     hit, others = standing.scored.hit, _others_shown(answer, standing)
     return Among(
@@ -354,7 +356,7 @@ def _among(answer: Answer, standing: Standing, view: LedgerView, store: Store) -
 
 
 def _others_shown(answer: Answer, standing: Standing) -> list[int]:
-    """Return the rowids of the other rows of its page; none where it is not on it, or where rows are documents."""
+    """Return the rowids of the other rows on the page; empty if the chunk is not on it, or if rows are documents."""
     plan, place = answer.plan, standing.place
     if answer.pool is None or answer.ranked is None or place is None or plan.table == "doc":
         return []
@@ -373,7 +375,7 @@ def _terms_of(answer: Answer, rowids: Sequence[int], store: Store) -> set[str]:
 
 
 def _copy_of(answer: Answer, position: int, store: Store) -> CopyView:
-    """Return the row that stands for a chunk that does not."""
+    """Return the row that represents the text of this copy."""
     assert answer.ranked is not None  # noqa: S101 - it has copies
     place = answer.ranked.order.index(standing_for(answer).first(position))
     (hit,) = hits(answer, store, start=place, stop=place + 1)

@@ -1,4 +1,4 @@
-"""The funnel: how many rows are left after each step from the store to the answer, and what each step took."""
+"""The funnel: how many rows each step from the store to the answer leaves, and how many it removes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Given = TypeVar("Given")
 
 
 class Trace(NamedTuple):
-    """The funnel, with the answer at its end."""
+    """The funnel and its answer."""
 
     view: TraceView
     answer: Answer
 
 
 class _Clock:
-    """Milliseconds by stage."""
+    """Milliseconds per stage."""
 
     def __init__(self) -> None:
         self.timings: dict[str, float] = {}
@@ -45,9 +45,8 @@ class _Clock:
 def trace(asker: Asker, question: Question) -> Trace:
     """Count rows at each step: store, live, filter, each signal, union, documents, kept, near, copies, shown, packed.
 
-    Rows are chunks, of FROM doc documents from where they are put together. Signals run side by side: both take what
-    the filter leaves, and union is every candidate: of an exact pool all that the filter leaves, also what no signal
-    has a value for; else what the signals propose together.
+    Rows are chunks; with FROM doc they are documents once chunks are grouped. Both signals start from the filtered
+    rows. The union counts the candidates: all filtered rows in an exact pool, else the rows that a signal proposes.
     """
     plan = plan_of(question, asker)
     clock, stages = _Clock(), _Stages()
@@ -73,23 +72,23 @@ def trace(asker: Asker, question: Question) -> Trace:
 
 
 class _Stages:
-    """The stages so far; each takes in what the one before it let through."""
+    """The stages so far. Each stage starts from the rows that the previous one leaves."""
 
     def __init__(self) -> None:
         self.views: list[FunnelStageView] = []
 
     @property
     def rows_left(self) -> int:
-        """Return rows that are left."""
+        """The number of rows left."""
         return self.views[-1]["rows_out"]
 
     def add(self, stage: str, rows_out: int, *, rows_in: int | None = None) -> None:
-        """One more stage."""
+        """Append a stage."""
         before = rows_in if rows_in is not None else self.rows_left if self.views else rows_out
         self.views.append(FunnelStageView(stage=stage, rows_in=before, rows_out=rows_out))
 
     def add_unscored(self, answer: Answer) -> None:
-        """Rows without a score: all that pass are on the list."""
+        """Append the stages of rows without a score, which list every row that passes."""
         if answer.struck:
             self.add("copies", answer.total)
         elif answer.total != self.rows_left:
@@ -97,7 +96,7 @@ class _Stages:
 
 
 def _add_scored(asker: Asker, plan: Plan, answer: Answer, clock: _Clock, stages: _Stages) -> None:
-    """What each signal proposes, both together, and what the score then keeps."""
+    """Append the stages of each signal, their union, and the rows that the score keeps."""
     pool, fused, ranked = answer.pool, answer.fused, answer.ranked
     assert pool is not None  # noqa: S101 - the caller looked
     assert fused is not None  # noqa: S101
@@ -107,7 +106,7 @@ def _add_scored(asker: Asker, plan: Plan, answer: Answer, clock: _Clock, stages:
         stages.add("lexical", clock.measure("lexical", lambda: _by_words(asker, plan, pool)), rows_in=passing)
     if plan.semantic is not None:
         if plan.lexical is None:
-            near = _by_meaning(asker, plan, pool)  # which is the answer's own work
+            near = _by_meaning(asker, plan, pool)  # the answer did this already
         else:
             near = clock.measure("semantic", lambda: _by_meaning(asker, plan, pool))
         stages.add("semantic", near, rows_in=passing)
@@ -125,7 +124,7 @@ def _add_scored(asker: Asker, plan: Plan, answer: Answer, clock: _Clock, stages:
 
 
 def _by_words(asker: Asker, plan: Plan, pool: Pool) -> int:
-    """Return how many rows the words propose."""
+    """Return how many rows the lexical signal proposes."""
     query, _ = lexical_query(plan, asker.store)
     if not pool.exact and isinstance(query, LiteralQuery) and query.long_phrases:
         k, weight = plan.config.pool, plan.config.title_weight
@@ -134,7 +133,7 @@ def _by_words(asker: Asker, plan: Plan, pool: Pool) -> int:
 
 
 def _by_meaning(asker: Asker, plan: Plan, pool: Pool) -> int:
-    """Return how many rows lie near enough to be proposed."""
+    """Return how many rows the semantic signal proposes."""
     if not pool.exact and pool.index_kind != "exact":
         meant = asker.answer(plan._replace(lexical=None)).pool
         return 0 if meant is None else len(meant.keys)
@@ -142,13 +141,13 @@ def _by_meaning(asker: Asker, plan: Plan, pool: Pool) -> int:
 
 
 def _at_most(raw: Sequence[float | None], plan: Plan, pool: Pool) -> int:
-    """Count the rows that a signal proposes: all it has, but of a bounded pool at most the pool's depth."""
+    """Count the rows that a signal proposes: all with a value, but in a bounded pool at most its depth."""
     held = len(raw) - raw.count(None)
     return held if pool.exact else min(held, plan.config.pool)
 
 
 def _add_shown(asker: Asker, question: Question, answer: Answer, clock: _Clock, stages: _Stages) -> None:
-    """The rows of the page; or those that may be packed, and those that are."""
+    """Append the rows of the page, or the rows available to pack and the rows packed."""
     if question.budget_tokens is None:
         stages.add("top_k", len(clock.measure("top_k", lambda: page(answer, asker.store))))
         return

@@ -1,7 +1,7 @@
-"""The points of a score, split by phrase, word or sentence; and in a sentence what a rank depends on most.
+"""The points of a score, split by phrase, word or sentence, and a sentence on what a rank depends on most.
 
-A lexical score is split exactly into its phrases, whatever the shape of the expression; a cosine into words where
-the embedder can separate them, else into sentences.
+A lexical score splits exactly into its phrases, for any expression. A cosine splits into words if the embedder can
+separate them, else into sentences.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from recall_core.types import Hit, Occurrences, Part, Pool, Signal
 from recall_core.views import Leaves
 
 MOST = 12
-"""Players up to which every coalition is looked at."""
+"""Players up to which every coalition is evaluated."""
 
 
 def shapley(worth: Callable[[int], float], players: int) -> list[float]:
     """Return each player's share of worth(all) - worth(none), exact over all 2 ** players coalitions (Shapley 1953).
 
-    worth: of a coalition, a bit mask in which bit i stands for player i; asked once each. The shares add up to the
-    difference but for the rounding of floats; a player who never matters gets exactly 0.
+    The shares add up to the difference, except for float rounding. A player that never matters gets exactly 0.
+    worth: of a coalition, a bit mask where bit i is player i; called once for each.
     """
     if players > MOST:
         raise ValueError(f"{players} players make too many coalitions")
     worths = [worth(coalition) for coalition in range(1 << players)]
-    # How many orders of the players put this many of them before a given one, over all orders.
+    # The share of all orders in which exactly this many players come before a given one.
     chance = [factorial(size) * factorial(players - 1 - size) / factorial(players) for size in range(players)]
     return [
         fsum(
@@ -56,14 +56,14 @@ FACTORS: tuple[Factor, ...] = get_args(Factor)
 
 
 class RawSignal(NamedTuple):
-    """A signal's raw value and its rank in that signal alone; both None where the candidate has none."""
+    """A signal's raw value and the rank by that signal alone; both None if the candidate has none."""
 
     value: float | None
     rank: int | None
 
 
 class Scale(NamedTuple):
-    """How raw values become stage values: the method, and for each signal the raw values that become 0 and 1."""
+    """The normalization method, and for each signal the raw values that become 0 and 1."""
 
     method: str
     lexical: tuple[float, float]
@@ -73,8 +73,9 @@ class Scale(NamedTuple):
 class Inputs(NamedTuple):
     """Everything that one candidate's score depends on, in the order of FACTORS.
 
-    weights: of lexical and semantic, 0 for one that was not asked.  fusion: its name and rrf_k.  rerank: the share of
-    a reranker, and what it said; (0, 0) without one.
+    weights: of lexical and semantic; 0 for a signal that is not in use.
+    fusion: the name and rrf_k.
+    rerank: the reranker's weight and its value; (0, 0) without one.
     """
 
     weights: tuple[float, float]
@@ -93,7 +94,7 @@ class FactorShare(NamedTuple):
 
 
 def inputs_at(position: int, ranking: Ranking, pool: Pool, config: Config) -> Inputs:
-    """Return what the score of the candidate at this position of a pool was made of under this config."""
+    """Return the inputs to the score of the candidate at this position of a pool, under this config."""
     columns = {column.signal: column for column in ranking.columns}
     lexical, semantic = (
         RawSignal(columns[signal].raw[position], columns[signal].ranks[position])
@@ -114,7 +115,7 @@ def inputs_at(position: int, ranking: Ranking, pool: Pool, config: Config) -> In
 
 
 def score_of(inputs: Inputs) -> float:
-    """Return the score that `rank` and then the reranker give to these inputs, but for the last bits of a float."""
+    """Return the score of these inputs after fusion and reranking, except for float rounding."""
     fusion, rrf_k = inputs.fusion
     raws = inputs.lexical, inputs.semantic
     total = sum(inputs.weights)
@@ -131,7 +132,7 @@ def score_of(inputs: Inputs) -> float:
 
 
 def points_of(inputs: Inputs) -> dict[Signal, float]:
-    """Return what each signal gives to the score; together they are `score_of`, but for the last bits."""
+    """Return the points of each signal; they add up to `score_of`, except for float rounding."""
     fusion, rrf_k = inputs.fusion
     share, value = inputs.rerank
     points: dict[Signal, float] = {}
@@ -147,7 +148,7 @@ def points_of(inputs: Inputs) -> dict[Signal, float]:
 
 
 def stage_value(raw: float | None, signal: Signal, used: Scale) -> float:
-    """Return one raw value on this scale; beyond 0 and 1 where the scale was measured on another pool."""
+    """Return a raw value on this scale. It may leave 0 to 1 if the scale comes from another pool."""
     low, high = used.lexical if signal == "lexical" else used.semantic
     if raw is None:
         return 0.0
@@ -163,9 +164,9 @@ def stage_value(raw: float | None, signal: Signal, used: Scale) -> float:
 
 
 def causes(a: Inputs, b: Inputs) -> tuple[FactorShare, ...]:
-    """score_of(b) - score_of(a) as the sum of what each factor that changed did, by Shapley values.
+    """Return score_of(b) - score_of(a) as a sum of the share of each factor that changed, by Shapley values.
 
-    A factor that is the same on both sides takes no part; one that changed nothing is left out.
+    Factors that are equal on both sides, and factors with a share of 0, are left out.
     """
     changed = [place for place, factor in enumerate(FACTORS) if a[place] != b[place]]
 
@@ -182,7 +183,7 @@ _SIGNALS: tuple[Signal, Signal] = ("lexical", "semantic")
 
 
 class Contribution(NamedTuple):
-    """A summand of a raw value, in the signal's own unit, with what is known of it."""
+    """A summand of a raw value, in the signal's own unit, with its details."""
 
     kind: LeafKind
     text: str
@@ -190,15 +191,15 @@ class Contribution(NamedTuple):
     details: Mapping[str, Any] = MappingProxyType({})
 
     def leaf(self, points: float) -> LeafView:
-        """Return the same as a leaf of that many points."""
+        """Return the contribution as a leaf with these points."""
         view = {"kind": self.kind, "text": self.text, "points": points, "contribution": self.value, **self.details}
         return cast(LeafView, view)
 
 
 def lexical_contributions(answer: Answer, rowids: Sequence[int], store: Store) -> dict[int, list[Contribution]]:
-    """Return rowid to its phrases that count there, in query order; together they are the row's raw lexical value.
+    """Return for each rowid its phrases in query order; their values add up to the row's raw lexical value.
 
-    One pass over the rows, in FTS5's own counting or, where the answer was ranked so, by BM25F.
+    One pass over the rows, scored by FTS5, or by BM25F if the answer was ranked with it.
     """
     query, _ = lexical_query(answer.plan, store)
     if query is None or answer.pool is None or not rowids:
@@ -231,23 +232,23 @@ def _columns(pair: tuple[float, float]) -> ColumnsView:
 
 
 SHAPLEY_SENTENCES = 8
-"""Sentences up to which every subset of them is embedded."""
+"""Sentences up to which every subset is embedded."""
 
 _SENTENCE = re.compile(r".+?(?:[.!?][\"'”’)\]]*\s+|[。！？]\s*|\n\s*\n|\Z)", re.DOTALL)
 
 
 def word_contributions(embedder: Embedder, question: str, texts: Sequence[str]) -> list[list[Contribution]] | None:
-    """For each text what its words give to its cosine with the question; None where the embedder cannot tell."""
+    """Return for each text the words' contributions to its cosine; None if the embedder cannot separate words."""
     if not isinstance(embedder, Additive):
         return None
     return [[Contribution(*share) for share in shares] for shares in embedder.shares(question, texts)]
 
 
 def sentence_contributions(embedder: Embedder, question: str, text: str) -> list[Contribution]:
-    """Return what each sentence gives to the cosine of the question and a text, for an embedder that is a black box.
+    """Return each sentence's contribution to the cosine of a question and a text, for a black-box embedder.
 
-    Up to 8 sentences: their exact Shapley values, which add up to the cosine, from all 2 ** n - 1 subsets, embedded
-    in one call (Shapley 1953). More: what the cosine loses without each (kind "removal"), and a residual.
+    Up to 8 sentences: exact Shapley values, which add up to the cosine, from all 2 ** n - 1 subsets, embedded in one
+    call (Shapley 1953). More sentences: the cosine lost without each one (kind "removal"), and a residual.
     """
     check()
     pieces = sentences(text)
@@ -271,7 +272,7 @@ def sentence_contributions(embedder: Embedder, question: str, text: str) -> list
 
 
 def sentences(text: str) -> list[str]:
-    """Return the text cut behind every sentence and empty line; put together again they are the text.
+    """Split the text after every sentence and empty line. Joined again, the pieces are the text.
 
     >>> sentences("Retry once. Then give up!")
     ['Retry once. ', 'Then give up!']
@@ -289,20 +290,20 @@ def _cosines(embedder: Embedder, axis: Sequence[float], texts: Sequence[str]) ->
 
 
 MOST_WORDS = 8
-"""Semantic leaves of a row in a list, the largest; the others are one leaf together."""
+"""Semantic leaves of a row in a list, largest first. The others become one leaf."""
 
 _OF_TEXT = ("feature", "collision", "token", "sentence", "removal")
-_ROUNDING = 2e-6  # half a unit of the sixth decimal, of a raw value and of its stage value, and float32 storage
+_ROUNDING = 2e-6  # half a unit of the sixth decimal, in a raw value and its stage value, and float32 storage
 _NOISE = 1e-10
-"""Less than this is the rounding of floats, not of stage values."""
+"""Anything smaller comes from rounding floats, not stage values."""
 
 
 class LedgerRow(NamedTuple):
-    """A row of an answer's pool whose parts are to be taken apart."""
+    """A row of an answer's pool whose parts are split into leaves."""
 
     rowid: int
     text: str
-    """As the embedder was given it."""
+    """The text that the embedder received."""
     parts: tuple[Part, ...]
 
 
@@ -319,7 +320,7 @@ def hit_leaves(answer: Answer, hits: Sequence[Hit], *, store: Store, embedder: E
 
 
 def row_to_explain(rowid: int, hit: Hit) -> LedgerRow:
-    """Return a hit with the text that its embedder was given."""
+    """Return the hit with the text that its embedder received."""
     text = "" if hit.chunk is None else embedded_of(hit.doc, hit.chunk)
     return LedgerRow(rowid, text, hit.parts)
 
@@ -333,9 +334,10 @@ def leaves(
     most: int | None = None,
     by_sentence: bool = False,
 ) -> list[Leaves]:
-    """Return the leaves of each row. most: semantic leaves that are told apart, all by default.
+    """Return the leaves of each row. The leaves of a part add up to its points.
 
-    by_sentence: ask an embedder that does not tell words apart about every sentence, which takes many embeddings.
+    most: semantic leaves to list one by one; all by default.
+    by_sentence: embed every sentence if the embedder does not separate words, which takes many embeddings.
     """
     pool, plan = answer.pool, answer.plan
     if pool is None:
@@ -360,7 +362,7 @@ def leaves(
 
 
 def _rows_with_value(rows: Sequence[LedgerRow], signal: Signal) -> list[int]:
-    """Return the rows that have a value for this signal."""
+    """Return the rowids with a value for this signal."""
     return [row.rowid for row in rows if any(part.signal == signal and part.raw is not None for part in row.parts)]
 
 
@@ -384,7 +386,7 @@ def _leaves(
     *,
     most: int | None,
 ) -> list[LeafView]:
-    """Return a part's leaves; none where the row has no value for the signal."""
+    """Return a part's leaves; none if the row has no value for the signal."""
     config = answer.plan.config
     if part.raw is None:
         return []
@@ -407,17 +409,17 @@ def _leaves(
     if part.signal == "semantic" and most is not None:
         made = largest(made, most)
     if low:
-        made.append(LeafView(kind="scale", text=f"minus the pool's lowest, {low:g}", points=-factor * low))
+        made.append(LeafView(kind="scale", text=f"minus the pool minimum,  {low:g}", points=-factor * low))
     if part.raw < 0 and config.normalize != "minmax":
-        clipped = LeafView(kind="clipped", text="a cosine below 0 counts 0", points=-_sum(made))
+        clipped = LeafView(kind="clipped", text="cosine below 0 counts as 0", points=-_sum(made))
         return [*made, clipped] if made else []
     return [*made, *_rest(part.points - _sum(made), _ROUNDING * (factor + share))]
 
 
 def largest(made: Sequence[LeafView], most: int) -> list[LeafView]:
-    """Return the words and sentences of most points, the largest first, and one for all others; then the arithmetic.
+    """Return the largest words and sentences, then one leaf for the rest, then the arithmetic leaves.
 
-    Ties stay in their order.
+    Ties keep their order.
     """
     words = sorted((leaf for leaf in made if leaf["kind"] in _OF_TEXT), key=lambda leaf: -abs(leaf["points"]))
     rest = words[most:]
@@ -426,18 +428,18 @@ def largest(made: Sequence[LeafView], most: int) -> list[LeafView]:
 
 
 def total(part: Part, made: Leaves) -> float:
-    """Return what a part's leaves add up to; a part without leaves is its own."""
+    """Return the sum of a part's leaves, or its own points if it has none."""
     return _sum(made[part.signal]) if part.signal in made and part.raw is not None else part.points
 
 
 def _share(part: Part, parts: Sequence[Part], config: Config) -> float:
-    """Return the points of a stage value of 1: the signal's share of the weights, and of what a reranker leaves."""
+    """Return the points of a stage value of 1: the signal's weight times the share that a reranker leaves."""
     share = part.weight / fsum(each.weight for each in parts if each.signal != "rerank")
     return share * (1.0 - config.rerank_weight) if config.rerank else share
 
 
 def _rest(rest: float, most: float) -> Iterator[LeafView]:
-    """Yield what is left: the sixth decimals, or more than `most` if a vector was made of another text."""
+    """Yield the remainder: rounding, or a residual above `most` if a vector was made from another text."""
     if abs(rest) >= _NOISE:
         if abs(rest) <= most:
             yield LeafView(kind="rounding", text="stage values have 6 decimals", points=rest)
@@ -450,30 +452,30 @@ def _sum(made: Sequence[LeafView]) -> float:
 
 
 _NAMED = ("term", "feature", "token", "sentence")
-_LONGEST = 60  # letters of a sentence that is quoted
+_LONGEST = 60  # characters of a quoted sentence
 _SIGNALS_IN_WORDS = {"lexical": "its words", "semantic": "its meaning", "rerank": "the reranker"}
 
 
 class Among(NamedTuple):
-    """A row and those that it stands among."""
+    """A row's surroundings in the answer."""
 
     rank: int | None
-    """From 1; None where the list does not hold it."""
+    """From 1; None if the list does not contain the row."""
     of: int
     chunks: int
-    """Of the whole store."""
+    """Chunks in the whole store."""
     shown: int = 0
-    """Rows that are shown, this one included."""
+    """Rows shown, including this one."""
     terms_of_others: Collection[str] | None = None
-    """The phrases for which another row that is shown has points; None where that is not known."""
+    """The phrases for which another row shown has points; None if unknown."""
     lead: float | None = None
-    """Of the first row, by how much its score is above that of the second, where that made it first."""
+    """The first row's lead over the second, if the score decided their order."""
     distance: float | None = None
-    """1 - cosine of a row that sparse-document recall gave away."""
+    """1 - cosine of the document, if sparse-document recall gave it this row."""
 
 
 class Support(NamedTuple):
-    """The leaf, or the whole part where no leaf of it is known, that gives most. leaf: None for a whole part."""
+    """The leaf that gives most points, or the whole part if it has no leaf (leaf is None)."""
 
     part: PartView
     leaf: LeafView | None
@@ -481,33 +483,33 @@ class Support(NamedTuple):
 
 
 def sentence(view: ExplainView, among: Among) -> str:
-    """Return what the place rests on, true of this answer as it is.
+    """Return a sentence on what the place depends on most.
 
-    The largest leaf is named: a phrase of the question, or what gives most to the meaning. `because` is only said
-    where the row leads by less than that leaf gives, and no other row that is shown has points for it.
+    It names the largest leaf: a phrase of the query, or the largest semantic leaf. It uses `because` only if the row
+    leads by less than that leaf gives, and no other row shown has points for it.
     """
     where = "not in the list"
     if among.rank is not None:
         where = "first" if among.rank == 1 else f"row {among.rank:,} of {among.of:,}"
     if among.distance is not None:
-        near = f"short and near, at distance {among.distance:g}"
-        return f"{where} because sparse-document recall gave it the row: its document is {near}"
+        short = f"short document at distance {among.distance:g}"
+        return f"{where}: sparse-document recall gave it this row ({short})"
     support = support_of(view)
     if support is None:
-        return f"{where}, without a point: nothing that was asked speaks for it"
-    told, score = _describe(support, among.chunks), sum(part["points"] for part in view["parts"])
-    share = f"{support.points:.3f} of its {score:.3f}"
-    if round(support.points, 3) > round(score, 3):  # and not by what rounding took away
-        share = f"{support.points:.3f}, of which the rest takes away until its score is {score:.3f}"
+        return f"{where}, 0 points: nothing in the query matches it"
+    source, score = _describe(support, among.chunks), sum(part["points"] for part in view["parts"])
+    share = f"{support.points:.3f} of {score:.3f}"
+    if round(support.points, 3) > round(score, 3):  # more than rounding explains
+        share = f"{support.points:.3f}, reduced to {score:.3f} by other parts"
     if not _is_alone(support, among):
-        return f"{where}, most of all by {told}: {share}"
+        return f"{where}, mostly from {source}: {share}"
     if among.rank == 1 and among.lead is not None and support.points > among.lead:
-        return f"{where} because no other row shown has points for {told}: {share}"
-    return f"{where}, most of all by {told}: {share}; no other row shown has points for it"
+        return f"{where} because no other row shown has points for {source}: {share}"
+    return f"{where}, mostly from {source}: {share}; no other row shown has points for it"
 
 
 def support_of(view: ExplainView) -> Support | None:
-    """Return what gives most points; None where nothing gives any. Ties go to what stands first."""
+    """Return the largest source of points, or None. Ties go to the first one."""
     parts = [part for part in view["parts"] if part["points"] > 0]
     if not parts:
         return None
@@ -527,7 +529,7 @@ def _supports(part: PartView) -> Iterator[Support]:
 
 
 def _most_hidden(part: PartView) -> float:
-    """Return the most that one of the leaves may give that are only told together."""
+    """Return the most points that one leaf inside the combined leaf may have."""
     leaves = part.get("leaves", [])
     if all(leaf["kind"] != "other" for leaf in leaves):
         return 0.0
@@ -540,7 +542,7 @@ def _describe(support: Support, chunks: int) -> str:
         return _SIGNALS_IN_WORDS[support.part["signal"]]
     text = " ".join(leaf["text"].split())
     if leaf["kind"] == "term":
-        return f"*{text}*, which is in {leaf['df']:,} of {chunks:,} chunk{'' if chunks == 1 else 's'}"
+        return f"*{text}* (in {leaf['df']:,} of {chunks:,} chunk{'' if chunks == 1 else 's'})"
     if leaf["kind"] == "sentence":
         return f"the meaning of “{text if len(text) <= _LONGEST else text[: _LONGEST - 1] + '…'}”"
     return f"the meaning of *{text}*"
@@ -554,12 +556,12 @@ def _is_alone(support: Support, among: Among) -> bool:
 
 
 def terms_of(view: ExplainView) -> list[str]:
-    """Return the phrases that a row has points for."""
+    """Return the phrases for which a row has points."""
     return [leaf["text"] for part in view["parts"] for leaf in part.get("leaves", []) if leaf["kind"] == "term"]
 
 
 def add_sentences(views: Sequence[ExplainView], hits: Sequence[Hit], answer: Answer, store: Store) -> None:
-    """A sentence to the explanation of every hit of a page, which has all of them."""
+    """Add a summary sentence to every hit of a page. Each hit needs all the others."""
     chunks, counted = store.info().chunks, [terms_of(view) for view in views]
     for place, (view, hit) in enumerate(zip(views, hits, strict=True)):
         view["summary"] = sentence(
@@ -577,7 +579,7 @@ def add_sentences(views: Sequence[ExplainView], hits: Sequence[Hit], answer: Ans
 
 
 def _lead(answer: Answer, hits: Sequence[Hit]) -> float | None:
-    """By how much the first row leads, where its score is what put it before the second."""
+    """Return the first row's lead over the second, or None if their scores did not decide the order."""
     if len(hits) < 2 or answer.plan.order or any(hit.injection is not None or hit.score is None for hit in hits[:2]):
         return None
     first, second = (hit.score for hit in hits[:2])

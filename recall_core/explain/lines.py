@@ -1,4 +1,4 @@
-"""Candidates as straight lines: what each one scores as the weight moves from lexical to semantic, in integers."""
+"""Candidates as straight lines: each score as the weight moves from lexical to semantic, in integers."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from recall_core.types import Pool
 
 Each = TypeVar("Each")
 Weight: TypeAlias = float | Fraction
-"""The semantic share of the weights, 0 to 1; a float means the decimal that it prints as."""
+"""The semantic weight, 0 to 1. A float means the decimal that it prints as."""
 Integers: TypeAlias = NDArray[np.int64]
 ABSENT = -(2**62)
 """Below every negated rank."""
 
 _SMALL = 2**24
-"""Values below this make denominators below 2**26, whose fractions differ by more than a float64 can blur."""
+"""Values below this give denominators below 2**26, so distinct fractions differ as float64."""
 
 _FINE = 2**32
-"""Denominators of weights below it times values below 2**24 are exact in int64."""
+"""Weights with a denominator below this, times values below 2**24, are exact in int64."""
 
 
 class Lines(NamedTuple):
@@ -47,25 +47,25 @@ class Lines(NamedTuple):
         return Lines(*_pick(self.a, self.b, held), self.scale)
 
     def exactly(self) -> Lines:
-        """Return the lines themselves."""
+        """Return these lines, which are exact already."""
         return self
 
 
 class Ranks(NamedTuple):
-    """A pool under reciprocal rank fusion in natural order, before any line is drawn.
+    """A pool under reciprocal rank fusion, in natural order, before its lines are computed.
 
-    a and b put the candidates in the order of their lines at weight 0 and at weight 1, which is all that it takes to
-    see who can reach the top. Lines of thousands of ranks are numbers of thousands of digits, those of the few that
-    can reach it are not.
+    a and b order the candidates as their lines do at weight 0 and weight 1, which is enough to find those that can
+    reach the top. The lines of thousands of ranks need integers with thousands of digits; the lines of those few do
+    not.
     """
 
     a: tuple[int, ...]
-    """A rank negated; ABSENT without one."""
+    """Negated ranks; ABSENT for none."""
     b: tuple[int, ...]
     rrf_k: int
 
     def among(self, held: Sequence[int]) -> Ranks:
-        """Return these candidates, with the ranks that they have among all."""
+        """Return these candidates with their ranks in the full pool."""
         return Ranks(*_pick(self.a, self.b, held), self.rrf_k)
 
     def exactly(self) -> Lines:
@@ -75,7 +75,7 @@ class Ranks(NamedTuple):
 
 
 Sweepable: TypeAlias = Lines | Ranks
-"""What can be swept: candidates whose order at both ends is known, and whose lines can be had."""
+"""A pool whose order at both ends is known and whose lines can be computed."""
 
 
 def _pick(a: tuple[int, ...], b: tuple[int, ...], held: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -83,19 +83,19 @@ def _pick(a: tuple[int, ...], b: tuple[int, ...], held: Sequence[int]) -> tuple[
 
 
 def weighted_lines(lexical: Sequence[float], semantic: Sequence[float]) -> Lines:
-    """Return the lines of weighted fusion. Both columns hold stage values, which are whole multiples of 1e-6."""
+    """Return the lines of weighted fusion. Both columns contain stage values, whole multiples of 1e-6."""
     scale = 10**DECIMALS
     return Lines(_round(lexical, scale), _round(semantic, scale), scale)
 
 
 class _Wholes(tuple[int, ...]):
-    """Whole numbers, which are at hand as an array too: to make one of 20,000 of them takes a millisecond."""
+    """Integers with a cached array, because converting 20,000 of them takes a millisecond."""
 
     array: Integers
 
 
 def _round(values: Sequence[float], scale: int) -> tuple[int, ...]:
-    """Return the values as whole numbers; NumPy rounds halves to even as Python does."""
+    """Return the values as integers. NumPy rounds halves to even, as Python does."""
     column = values.array if isinstance(values, Series) else np.array(values, dtype=np.float64)
     array = np.rint(column * scale).astype(np.int64)
     wholes = _Wholes(array.tolist())
@@ -104,7 +104,7 @@ def _round(values: Sequence[float], scale: int) -> tuple[int, ...]:
 
 
 def reciprocal_lines(lexical: Sequence[int | None], semantic: Sequence[int | None], rrf_k: int) -> Lines:
-    """Return the lines of weighted reciprocal rank fusion: 1 / (rrf_k + rank), absent 0, not divided by a maximum.
+    """Return the lines of weighted reciprocal rank fusion: 1 / (rrf_k + rank), 0 if absent, not divided by a maximum.
 
     The integers are exact and large: the scale is the least common multiple of all denominators.
     """
@@ -112,23 +112,23 @@ def reciprocal_lines(lexical: Sequence[int | None], semantic: Sequence[int | Non
     a, b = (
         [0 if rank is None else scale // (rrf_k + rank) for rank in _in_time(ranks)] for ranks in (lexical, semantic)
     )
-    # Multiples of a common factor cross where their quotients cross.
+    # Lines with a common factor cross where the reduced lines cross.
     shared = reduce(gcd, _in_time((*a, *b)), scale)
     a, b = ([value // shared for value in _in_time(values)] for values in (a, b))
     return Lines(tuple(a), tuple(b), scale // shared)
 
 
 def _in_time(values: Iterable[Each]) -> Iterator[Each]:
-    """Yield the values. What is done with each may take a while: they have thousands of digits."""
+    """Yield the values and check the deadline. Values with thousands of digits are slow to process."""
     for value in values:
         check()
         yield value
 
 
 def lines_of(pool: Pool, config: Config) -> Lines:
-    """Return what `rank` would score under these settings, for every weight. One signal alone gives flat lines.
+    """Return the lines that `rank` scores under these settings, for every weight. One signal alone gives flat lines.
 
-    Kept for the pool that was asked for last: several questions are asked about one.
+    Cached for the last pool, because one pool gets several calls.
     """
     return _lines(Same(pool), config.fusion, config.normalize, config.rrf_k)
 
@@ -145,7 +145,7 @@ def _lines(held: Same[Pool], fusion: str, normalize: str, rrf_k: int) -> Lines:
 
 
 def sweepable(pool: Pool, config: Config) -> Sweepable:
-    """Return the same for a sweep, which draws the lines of those candidates alone that can reach the top."""
+    """Return the same for a sweep, which computes lines only for candidates that can reach the top."""
     if config.fusion != "rrf":
         return lines_of(pool, config)
     ranks = (signal_ranks(column) for column in (pool.lexical or pool.semantic, pool.semantic or pool.lexical))
@@ -154,7 +154,7 @@ def sweepable(pool: Pool, config: Config) -> Sweepable:
 
 
 def weight_of(config: Config) -> Fraction:
-    """Return the weight that these settings stand at: vector_weight / (bm25_weight + vector_weight)."""
+    """Return the weight of these settings: vector_weight / (bm25_weight + vector_weight)."""
     semantic = Fraction(str(config.vector_weight))
     return semantic / (Fraction(str(config.bm25_weight)) + semantic)
 
@@ -162,7 +162,7 @@ def weight_of(config: Config) -> Fraction:
 def exact(weight: Weight) -> Fraction:
     """Return the weight as a fraction. Raises UsageError below 0 and above 1."""
     if not 0 <= weight <= 1:
-        raise UsageError("bad_value", f"A share of the weight goes from 0 to 1, not {weight}.", hint="0.5")
+        raise UsageError("bad_value", f"The semantic weight must be between 0 and 1, not {weight}.", hint="0.5")
     return weight if isinstance(weight, Fraction) else Fraction(str(float(weight)))
 
 
@@ -174,7 +174,7 @@ def scores_at(lines: Lines, weight: Weight) -> tuple[list[int], int]:
 
 
 def order_at(lines: Lines, weight: Weight) -> list[int]:
-    """Return all candidates, best first, at exactly this weight: score descending, then natural order."""
+    """Return all candidates at exactly this weight, by descending score, then natural order."""
     w = exact(weight)
     a, b = integers(lines.a), integers(lines.b)
     if w.denominator >= _FINE or a.dtype != np.int64 or b.dtype != np.int64:
@@ -185,7 +185,7 @@ def order_at(lines: Lines, weight: Weight) -> list[int]:
 
 
 def leaders(lines: Lines, x: int, weight: Weight, most: int) -> list[int]:
-    """Return the first candidates before x, at most so many, in the order that `order_at` has at this weight."""
+    """Return at most `most` candidates that rank before x, best first as in `order_at`."""
     w = exact(weight)
     a, b = integers(lines.a), integers(lines.b)
     if w.denominator >= _FINE or a.dtype != np.int64 or b.dtype != np.int64:
@@ -201,7 +201,7 @@ def leaders(lines: Lines, x: int, weight: Weight, most: int) -> list[int]:
 
 
 def crossing(lines: Lines, x: int, y: int) -> Fraction | None:
-    """Return the weight in [0, 1] at which two candidates score the same; None if none is, or every one."""
+    """Return the weight in [0, 1] at which two candidates score the same; None if no weight or every weight does."""
     da, db = lines.a[x] - lines.a[y], lines.b[x] - lines.b[y]
     if da == db or da * db > 0:
         return None
@@ -209,15 +209,15 @@ def crossing(lines: Lines, x: int, y: int) -> Fraction | None:
 
 
 def contenders(lines: Sweepable, k: int) -> list[int]:
-    """In natural order, the candidates that fewer than k others lead at both ends, and so at every weight.
+    """Return in natural order the candidates that fewer than k others lead at both ends, and so at every weight.
 
-    Whoever is not listed is outside the top k everywhere.
+    Candidates not returned are outside the top k at every weight.
     """
     place = [0] * len(lines.b)
     for at, candidate in enumerate(_descending(lines.b)):
         place[candidate] = at
     kept: list[int] = []
-    nearest: list[int] = []  # the k best places at weight 1 of those that lead at weight 0
+    nearest: list[int] = []  # the k best places at weight 1 among candidates that lead at weight 0
     for candidate in _descending(lines.a):
         if len(nearest) < k or place[candidate] < nearest[-1]:
             kept.append(candidate)
@@ -232,17 +232,17 @@ def _descending(values: Sequence[int]) -> list[int]:
 
 
 def integers(values: Sequence[int]) -> Integers:
-    """Return a column for NumPy: int64 where differences stay small, Python's own integers where they do not."""
+    """Return a NumPy column: int64 if differences stay small, else Python integers."""
     if isinstance(values, _Wholes) and (not values or abs(values.array).max() < _SMALL):
         return values.array
     small = not values or max(map(abs, values)) < _SMALL
-    # Object arrays obey the same operators, so that one piece of code serves both.
+    # Object arrays support the same operators, so one piece of code serves both.
     return np.array(values, dtype=np.int64) if small else cast(Integers, np.array(values, dtype=object))
 
 
 def groups(numerators: Integers, denominators: Integers) -> tuple[list[int], list[int]]:
-    """Fractions of [0, 1] in ascending order, as positions, and where in that order each distinct value begins."""
-    # Division rounds correctly: equal fractions give equal floats, and a greater one never gives a lower float.
+    """Return the positions of fractions of [0, 1] in ascending order, and where in it each distinct value begins."""
+    # Division rounds correctly: equal fractions give equal floats, and a larger one never gives a smaller float.
     keys = (numerators / denominators).astype(np.float64)
     by = np.argsort(keys, kind="stable")
     starts = np.flatnonzero(np.diff(keys[by], prepend=-1.0)).tolist()
@@ -254,7 +254,7 @@ def groups(numerators: Integers, denominators: Integers) -> tuple[list[int], lis
 def _settle_ties(
     by: list[int], starts: list[int], numerators: Integers, denominators: Integers
 ) -> tuple[list[int], list[int]]:
-    """Return the same, where large fractions that round to one float are put in order as fractions."""
+    """Return the same, with large fractions that round to one float ordered exactly."""
     begins: list[int] = []
     for start, stop in _in_time(pairwise([*starts, len(by)])):
         begins.append(start)

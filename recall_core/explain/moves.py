@@ -1,4 +1,4 @@
-"""Two answers to one question, row by row: who moved, who came, who went, why, and how alike the lists are."""
+"""Two answers to one query, row by row: moves, arrivals, departures, their causes, and the overlap of the lists."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from recall_core.store.port import Store
 from recall_core.types import SIGNALS, Row, Signal, Table
 
 PERSISTENCE = 0.9
-"""The chance that a reader goes on to the next row: ten rows on average (Webber, Moffat and Zobel 2010)."""
+"""The chance that a reader continues to the next row: ten rows on average (Webber, Moffat and Zobel 2010)."""
 
 
 def rbo(a: Sequence[Hashable], b: Sequence[Hashable], *, p: float = PERSISTENCE) -> float:
-    """Rank-biased overlap of two lists without repeats, from 0 (nothing shared) to 1 (equal), the top weighing most.
+    """Return the rank-biased overlap of two lists without repeats, 0 (disjoint) to 1 (equal).
 
-    The extrapolated form for lists of any lengths (Webber, Moffat and Zobel 2010, equation 32): what lies beyond the
-    lists is taken to agree as they did at their ends. Two empty lists are equal; an empty one shares nothing.
+    Top rows weigh most. This is the extrapolated form for lists of any length (Webber, Moffat and Zobel 2010,
+    equation 32): it assumes that agreement continues past the ends. Two empty lists give 1; one empty list gives 0.
     """
     short, long = sorted((a, b), key=len)
     if list(a) == list(b):
@@ -43,28 +43,27 @@ def rbo(a: Sequence[Hashable], b: Sequence[Hashable], *, p: float = PERSISTENCE)
 
 
 def jaccard(a: Sequence[Hashable], b: Sequence[Hashable]) -> float:
-    """Return the rows that two lists share over the rows that either has; 1 when both are empty."""
+    """Return the size of the intersection over the size of the union; 1 if both lists are empty."""
     union = {*a, *b}
     return len(set(a) & set(b)) / len(union) if union else 1.0
 
 
 class RowPair(NamedTuple):
-    """One row by its rowid (of a chunk, or of a document where rows are documents) on each side; None: not there."""
+    """The rowid of a row on each side (a chunk's, or a document's where rows are documents); None if absent."""
 
     a: int | None
     b: int | None
 
 
 def same(a: Iterable[int], b: Iterable[int]) -> list[RowPair]:
-    """Return the rows of either list, of one store: every row is itself. Those of a first."""
+    """Return the rows of two lists from one store, where each row matches itself; rows of a first."""
     return [RowPair(rowid, rowid) for rowid in dict.fromkeys((*a, *b))]
 
 
 def across(a: Sequence[int], b: Sequence[int], stores: tuple[Store, Store], *, table: Table) -> list[RowPair]:
-    """Return the rows of either list with their like in the other store; those of a first.
+    """Return the rows of either list with the matching row of the other store; rows of a first.
 
-    Documents are alike by path. Chunks are of documents alike by path, and alike themselves by text, and where no
-    text is equal by offset.
+    Documents match by path. Chunks match within documents of equal path: by text, else by offset.
     """
     wanted = [_places_of_rows(rowids, store, table) for rowids, store in zip((a, b), stores, strict=True)]
     paths = list(dict.fromkeys([*wanted[0].values(), *wanted[1].values()]))
@@ -75,9 +74,9 @@ def across(a: Sequence[int], b: Sequence[int], stores: tuple[Store, Store], *, t
 
 
 def alike_chunks(a: Sequence[Row], b: Sequence[Row]) -> list[RowPair]:
-    """Pair the chunks of two versions of a document: equal texts, then equal offsets, then the rest alone.
+    """Pair the chunks of two versions of a document: equal texts, then equal offsets; the rest stay alone.
 
-    Rows in order of offset. Texts that repeat pair up in that order.
+    Rows come in order of offset. Repeated texts pair up in that order.
     """
     waiting: dict[str, list[Row]] = {}
     for row in reversed(b):
@@ -119,28 +118,34 @@ def _document(path: str, store: Store) -> str | None:
 
 
 DEPTH = 100
-"""Rows of each list that rank-biased overlap looks at: what lies below weighs 0.9 ** 100, less than 0.0001."""
+"""Rows of each list that rank-biased overlap compares. Rows below weigh 0.9 ** 100, less than 0.0001."""
 
 Kind = Literal["same", "moved", "new", "gone"]
 AbsenceCause = Literal["store", "filter", "no_match", "pool", "min_score", "min_cosine", "copy"]
-"""Why a row is not in a list: the store has none like it; the filter removes it; it has no word of the question, and
-nothing else was asked; a bounded pool left it out; its score is below min_score; it has no query word, and its
-cosine is below min_cosine; a row before it has its very text.
-"""
+"""Why a row is absent from a list.
+
+store: the store has no matching row.
+filter: the filter removes it.
+no_match: it contains no query word, and only the lexical signal is in use.
+pool: a bounded pool does not contain it.
+min_score: its score is below min_score.
+min_cosine: it contains no query word, and its cosine is below min_cosine.
+copy: an earlier row has the same text."""
 
 
 class Side(NamedTuple):
-    """An answer and the store that gave it."""
+    """An answer and its store."""
 
     answer: Answer
     store: Store
 
 
 class RowStanding(NamedTuple):
-    """Where a row stands in one answer. rank: from 1 in the full list; None where it is absent.
+    """A row's place in one answer. rank: from 1 in the full list; None if absent.
 
-    score, inputs: None where nothing was asked of a signal, or the row is not in the pool. injected: sparse-document
-    recall gave it the rank; displaced: took its row away.
+    score, inputs: None if no signal is in use or the row is not in the pool.
+    injected: sparse-document recall gave it the rank.
+    displaced: sparse-document recall took its row.
     """
 
     rank: int | None
@@ -152,7 +157,7 @@ class RowStanding(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A row in the first k of either list. causes: of the change of its score, where it has one on both sides."""
+    """A row in the first k of either list. causes: of the change in score, if both sides have one."""
 
     pair: RowPair
     kind: Kind
@@ -160,11 +165,11 @@ class Move(NamedTuple):
     b: RowStanding
     causes: tuple[FactorShare, ...]
     subtotals: tuple[SignalShare, ...] = ()
-    """What each signal gives on either side, where the score is known on both."""
+    """The points of each signal on either side, if both scores are known."""
 
 
 class SignalShare(NamedTuple):
-    """The points of a signal in the score of a row on either side."""
+    """A signal's points in a row's score on either side."""
 
     signal: Signal
     a: float
@@ -172,9 +177,9 @@ class SignalShare(NamedTuple):
 
 
 class Diff(NamedTuple):
-    """Two answers compared. rbo: over the first `depth` rows; jaccard: over the first k.
+    """A comparison of two answers. rbo: over the first `depth` rows; jaccard: over the first k.
 
-    moves: rows in the first k of b in its order, then those that left, in the order of a.
+    moves: rows in the first k of b in its order, then rows that left, in the order of a.
     """
 
     rbo: float
@@ -185,12 +190,12 @@ class Diff(NamedTuple):
 
     @property
     def first_changed(self) -> bool:
-        """Another row is first, or there is none any more, or only now."""
+        """True if the first row is another one, is gone, or is new."""
         return any(1 in (move.a.rank, move.b.rank) and move.a.rank != move.b.rank for move in self.moves)
 
 
 def diff(a: Side, b: Side, *, k: int) -> Diff:
-    """Return the answer of b beside that of a, in their first k rows. Read both stores at one state."""
+    """Compare the first k rows of two answers. Read each store inside one read transaction."""
     depth = max(DEPTH, k)
     lists = [_first(side, depth) for side in (a, b)]
     table = a.answer.plan.table
@@ -257,7 +262,7 @@ def _standings(side: Side, rowids: Sequence[int | None]) -> list[RowStanding]:
 
 
 def _struck_positions(answer: Answer, rowids: Sequence[int]) -> dict[int, int]:
-    """Return the position of each of these rows that another one stands for, by its rowid."""
+    """Return the position of each of these rows that is a copy of a listed row, by its rowid."""
     if answer.copies is None or answer.pool is None:
         return {}
     copies = standing_for(answer)
@@ -290,7 +295,7 @@ def _placed_standing(answer: Answer, place: int, displaced: Iterable[int | None]
 
 
 def _passing(side: Side, rowids: Sequence[int]) -> set[int]:
-    """Return those of these rows that the filter lets through."""
+    """Return the rows that pass the filter."""
     if not rowids:
         return set()
     plan = side.answer.plan

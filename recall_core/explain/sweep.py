@@ -1,8 +1,7 @@
-"""The exact sweep: every weight at which the top k changes, and the top k between and at them.
+"""The exact sweep: every weight at which the top k changes, and the top k at and between these weights.
 
-Sets of weights are unions of intervals with exact ends, each open or closed.
-
-Rows are candidates, or the best of each group of them: of a document, or of a text.
+Sets of weights are unions of intervals with exact ends, each open or closed. Rows are candidates, or the best
+candidate of each group: of a document, or of a text.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from recall_core.explain.lines import Integers, Sweepable, Weight, contenders, e
 Label = TypeVar("Label")
 Each = TypeVar("Each", np.int64, np.bool_)
 _DIGITS = (3, 4, 5, 6)
-"""Weights that a person types. Six decimals keep unequal scores of six decimals further apart than float error."""
+"""Decimals of a weight that a person types. With six, unequal scores stay further apart than float error."""
 
 
 class Interval(NamedTuple):
-    """Weights from low to high. An open end is not part of it; low == high is one weight, both ends closed."""
+    """Weights from low to high. An open end is excluded; low == high is a single weight, with both ends closed."""
 
     low: Fraction
     high: Fraction
@@ -38,24 +37,24 @@ class Interval(NamedTuple):
 
     @property
     def width(self) -> float:
-        """Return its length, 0 to 1."""
+        """The length, 0 to 1."""
         return float(self.high - self.low)
 
     def holds(self, weight: Weight) -> bool:
-        """Return True if the weight lies in it, exactly."""
+        """Return True if the interval contains the weight, exactly."""
         w = exact(weight)
         return (self.low < w or (w == self.low and not self.low_open)) and (
             w < self.high or (w == self.high and not self.high_open)
         )
 
     def distance(self, weight: Weight) -> Fraction:
-        """Return how far the weight is from its nearer end; 0 between them."""
+        """Return the distance from the weight to the nearer end; 0 inside."""
         w = exact(weight)
         return max(self.low - w, w - self.high, Fraction(0))
 
 
 def interval_view(interval: Interval) -> WeightIntervalView:
-    """Return the interval as the JSON contract spells it."""
+    """Return the interval as a JSON view."""
     return WeightIntervalView(
         low=float(interval.low), high=float(interval.high), low_open=interval.low_open, high_open=interval.high_open
     )
@@ -64,8 +63,8 @@ def interval_view(interval: Interval) -> WeightIntervalView:
 def runs(weights: Sequence[Fraction], labels: Sequence[Label]) -> list[tuple[Interval, Label]]:
     """Return the longest stretches of equal labels, in ascending order; together they are [0, 1].
 
-    weights: the break points, 0 and 1 included. labels: one for each break point and each open cell between two,
-    in turn, so 2 * len(weights) - 1.
+    weights: the break points, 0 and 1 included.
+    labels: one for each break point and each open cell between two, in turn: 2 * len(weights) - 1.
     """
     found: list[tuple[Interval, Label]] = []
     start = 0
@@ -78,7 +77,7 @@ def runs(weights: Sequence[Fraction], labels: Sequence[Label]) -> list[tuple[Int
 
 
 def runs_of_array(weights: Sequence[Fraction], labels: NDArray[Each]) -> list[tuple[Interval, Each]]:
-    """Return the same of labels in an array, whose stretches are found without looking at each."""
+    """Return the same for an array of labels, without a Python loop over every label."""
     edges: list[int] = (np.flatnonzero(labels[1:] != labels[:-1]) + 1).tolist()
     bounds = pairwise([0, *edges, len(labels)])
     found = []
@@ -89,7 +88,7 @@ def runs_of_array(weights: Sequence[Fraction], labels: NDArray[Each]) -> list[tu
 
 
 def intersect(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Interval, ...]:
-    """Return the weights in both unions. Each union is in ascending order and its intervals do not touch."""
+    """Return the weights in both unions. Each union is ascending and its intervals do not touch."""
     met: list[Interval] = []
     for one in left:
         check()
@@ -102,15 +101,15 @@ def intersect(left: Sequence[Interval], right: Sequence[Interval]) -> tuple[Inte
 
 
 def nearest(intervals: Sequence[Interval], weight: Weight) -> Interval | None:
-    """Return the interval closest to the weight, then the longer; single weights only when there is nothing else."""
+    """Return the interval closest to the weight, then the longest. Single weights come last."""
     long = [each for each in intervals if each.low < each.high]
     return min(long or intervals, key=lambda each: (each.distance(weight), each.low - each.high), default=None)
 
 
 def weight_inside(interval: Interval, near: Weight) -> float | None:
-    """Return a weight that the interval holds: the given one, else the nearest of few decimals, else the middle.
+    """Return a weight inside the interval: the given one, else the nearest with few decimals, else the middle.
 
-    None when no float prints a decimal in it, as with a single weight of 1/3.
+    Return None if the interval contains no printable float, such as the single weight 1/3.
     """
     tried = [exact(near), *(_decimal(interval, exact(near), 10**digits) for digits in _DIGITS)]
     tried.append((interval.low + interval.high) / 2)
@@ -131,50 +130,50 @@ def _decimal(interval: Interval, near: Fraction, unit: int) -> Fraction:
 
 
 _BLOCK = 4_096
-"""Pieces that are looked at together."""
+"""Pieces compared at a time."""
 
 
 class Sweep(NamedTuple):
     """The top k of a pool over all weights, as pieces: break point, open cell, break point, ..., break point.
 
-    Piece 2 * i is the single weight weights[i]; piece 2 * i + 1 lies strictly between weights[i] and weights[i + 1].
+    Piece 2 * i is the single weight weights[i]. Piece 2 * i + 1 lies strictly between weights[i] and weights[i + 1].
     """
 
     weights: tuple[Fraction, ...]
-    """Ascending, from 0 to 1, both included whether or not the order changes there."""
+    """Ascending from 0 to 1, both always included."""
     orders: Integers
-    """(pieces, depth): positions in the pool, best first; depth is k, or the pool's size if that is smaller."""
+    """(pieces, depth): positions in the pool, best first; depth is k, or the pool's size if smaller."""
 
 
 def sweep(lines: Sweepable, k: int, groups: Sequence[int] | None = None) -> Sweep:
     """Return all weights in [0, 1] where the top k changes in order or in members, with the top k of every piece.
 
-    groups: the number of each candidate's group (its document, or its text). Then a row is the best candidate of a
-    group. Between two break points nothing changes; at one, ties fall to the natural order. Without groups every
-    break point is a true one. O(m^2 log m) for the m candidates that can reach the top k.
+    Nothing changes between two break points. At a break point, ties follow the natural order. Without groups, the
+    order changes at every break point. O(m^2 log m) for the m candidates that can reach the top k.
+    groups: the number of each candidate's group (document or text); then a row is the best candidate of a group.
     """
     return _sweep_each(lines, k) if groups is None else _sweep_groups(lines, groups, k)
 
 
 def piece_at(swept: Sweep, weight: Weight) -> int:
-    """Return the piece that holds this weight."""
+    """Return the index of the piece that contains this weight."""
     w = exact(weight)
     return bisect_left(swept.weights, w) + bisect_right(swept.weights, w) - 1
 
 
 def top_at(swept: Sweep, weight: Weight) -> list[int]:
-    """Return the top k at this weight, best first, looked up without ranking again."""
+    """Return the top k at this weight, best first, without ranking again."""
     top: list[int] = swept.orders[piece_at(swept, weight)].tolist()
     return top
 
 
 def stretches(swept: Sweep, *, members: bool = False) -> list[tuple[Interval, tuple[int, ...]]]:
-    """Intervals over which the top k keeps its order, best first, or only its members, in ascending position."""
+    """Return the intervals over which the top k keeps its order, best first, or only its members, by position."""
     return runs(swept.weights, list(tops(swept, members=members)))
 
 
 def tops(swept: Sweep, *, members: bool = False) -> Iterator[tuple[int, ...]]:
-    """Yield the top k of every piece in turn, best first, or in ascending position."""
+    """Yield the top k of every piece in turn, best first, or by position."""
     for start in range(0, len(swept.orders), _BLOCK):
         check()
         rows = swept.orders[start : start + _BLOCK]
@@ -197,7 +196,7 @@ def _sweep_each(lines: Sweepable, k: int) -> Sweep:
 
 
 def _walk(a: list[int], b: list[int], order: array[int], depth: int, rows: array[int]) -> Iterator[Fraction]:
-    """Carries the order across every crossing; appends the top at and after each one that touches it."""
+    """Walk the order across every crossing. Append the top at and after each crossing that touches it."""
     place = [0] * len(order)
     _put(order, place, range(len(order)), order)
     for numerator, denominator, pairs in _crossings(a, b):
@@ -230,7 +229,7 @@ def _put(order: array[int], place: list[int], places: Sequence[int], members: Se
 
 
 def _crossings(a: list[int], b: list[int]) -> Iterator[tuple[int, int, list[tuple[int, int]]]]:
-    """Yield where pairs change places strictly inside (0, 1), ascending: a fraction and all pairs that meet there."""
+    """Yield the fractions strictly inside (0, 1) where pairs swap places, ascending, with these pairs."""
     left, right = np.triu_indices(len(a), 1)
     lexical, semantic = integers(a), integers(b)
     da, db = lexical[left] - lexical[right], semantic[left] - semantic[right]
@@ -247,10 +246,9 @@ def _crossings(a: list[int], b: list[int]) -> Iterator[tuple[int, int, list[tupl
 def _sweep_groups(lines: Sweepable, groups: Sequence[int], k: int) -> Sweep:
     """Return the top k groups over all weights, each as the position of its best candidate.
 
-    A group's score is the highest of several lines, which bends where another candidate takes over. A candidate that
-    another one of its group leads at both ends is never the best and is left out. The others are swept as deep as it
-    takes for every piece to show k groups, which is looked at and not assumed. Neighbouring pieces may be equal,
-    where only a hidden candidate moved.
+    A group's score is the maximum of several lines. Candidates that another candidate of their group leads at both
+    ends are never the best and are left out. The depth doubles until every piece shows k groups. Neighbouring pieces
+    may be equal if only a hidden candidate moves.
     """
     candidates = _best_somewhere(lines, groups)
     part = lines.among(candidates)
@@ -266,7 +264,7 @@ def _sweep_groups(lines: Sweepable, groups: Sequence[int], k: int) -> Sweep:
 
 
 def _best_somewhere(lines: Sweepable, groups: Sequence[int]) -> list[int]:
-    """Return the candidates that may be best of their group at some weight, in natural order."""
+    """Return the candidates that may be the best of their group at some weight, in natural order."""
     if len(set(groups)) == len(groups):
         return list(range(len(groups)))
     members: dict[int, list[int]] = {}
@@ -283,7 +281,7 @@ def _best_somewhere(lines: Sweepable, groups: Sequence[int]) -> list[int]:
 
 
 def _firsts(orders: Integers, owners: Integers, wanted: int) -> Integers | None:
-    """Return the first `wanted` groups of every row, as positions; None where a row shows fewer."""
+    """Return the first `wanted` groups of every row, as positions; None if a row has fewer."""
     if orders.shape[1] == 0:
         return orders
     rows = owners[orders]
@@ -298,32 +296,32 @@ def _firsts(orders: Integers, owners: Integers, wanted: int) -> Integers | None:
 
 
 ROWS = 8
-"""The first rows of an answer, whose order is looked at: as many as the workbench draws lines of."""
+"""The first rows of an answer whose order counts: as many lines as the workbench draws."""
 
 FRAGILE = 0.02
-"""A weight that may move by less than this before the top k changes its order makes a fragile answer."""
+"""An answer is fragile if moving the weight by less than this changes the order of the top k."""
 
 
 class Stability(NamedTuple):
-    """The weights around the current one that keep the top k as it is, in order and in members."""
+    """The weights around the current one that keep the order of the top k, and its members."""
 
     order: Interval
     members: Interval
     order_distance: float | None
-    """To the nearest weight with another order; 0 when the current one is a break point, None when there is none."""
+    """To the nearest weight with another order; 0 at a break point, None if there is no other order."""
     members_distance: float | None
     fragile: bool
-    """order_distance is below FRAGILE."""
+    """True if order_distance is below FRAGILE."""
 
 
 def stability(swept: Sweep, weight: Weight) -> Stability:
-    """Return how stable the top k of a sweep is at this weight."""
+    """Return the stability of a sweep's top k at this weight."""
     order, members = ([where for where, _ in stretches(swept, members=only)] for only in (False, True))
     return stability_of(order, members, weight)
 
 
 def stability_of(order: Sequence[Interval], members: Sequence[Interval], weight: Weight) -> Stability:
-    """Return the same from the stretches over which the top k keeps its order, and its members; both ascending."""
+    """Return the stability, from the ascending intervals over which the top k keeps its order, and its members."""
     same_order, same_members = _around(order, weight), _around(members, weight)
     distance = _distance(same_order, weight)
     return Stability(
@@ -336,20 +334,20 @@ def stability_of(order: Sequence[Interval], members: Sequence[Interval], weight:
 
 
 def order_distance(swept: Sweep, weight: Weight) -> float | None:
-    """From this weight to the nearest one at which the top k has another order: `Stability.order_distance`."""
+    """Return the distance from this weight to the nearest one with another order: `Stability.order_distance`."""
     return _distance(_around([where for where, _ in stretches(swept)], weight), weight)
 
 
 def _around(intervals: Sequence[Interval], weight: Weight) -> Interval:
-    """Return the one of these ascending intervals, which together are [0, 1], that holds the weight."""
+    """Return the interval that contains the weight. The intervals are ascending and cover [0, 1]."""
     at = bisect_right(intervals, exact(weight), key=lambda each: each.low) - 1
-    while not intervals[at].holds(weight):  # those that begin behind their low end, or at it
+    while not intervals[at].holds(weight):  # intervals that begin after the weight, or open at it
         at -= 1
     return intervals[at]
 
 
 def _distance(interval: Interval, weight: Weight) -> float | None:
-    """To the nearer end beyond which another order follows; a closed end at 0 or 1 is the end of the scale."""
+    """Return the distance to the nearer end with another order behind it; a closed end at 0 or 1 has none."""
     w = exact(weight)
     ends = [w - interval.low] if interval.low > 0 or interval.low_open else []
     ends += [interval.high - w] if interval.high < 1 or interval.high_open else []

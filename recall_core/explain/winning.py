@@ -1,7 +1,7 @@
-"""The rank of one candidate at every weight, as a step function, and the weights that let it win.
+"""The rank of one candidate at every weight, as a step function, and the weights at which it wins.
 
-Candidates may be copies of one text. Then texts are ranked, each by its best copy, and the best may
-change with the weight. Every function takes `texts`, the number of each candidate's text; None if no two are equal.
+Candidates may be copies of one text. Then texts are ranked, each by its best copy, which may change with the weight.
+Every function takes `texts`, the number of each candidate's text; None if all texts differ.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from recall_core.rank.fuse import Same
 Truths: TypeAlias = NDArray[np.bool_]
 Texts: TypeAlias = Sequence[int] | None
 _NOWHERE = 2**62
-"""The rank of a candidate where another copy stands for its text."""
+"""The rank of a candidate whose text another copy represents."""
 
 
 class RankLine(NamedTuple):
-    """The rank of one candidate, or of its text, from 1, over all weights, in ascending order; neighbours differ."""
+    """The rank of one candidate or its text, from 1, over ascending weights. Neighbouring ranks differ."""
 
     candidate: int
     steps: tuple[tuple[Interval, int], ...]
 
 
 class Winning(NamedTuple):
-    """For which weights a candidate, or its text, is in the top k: all of them, exactly; none when it never is."""
+    """All weights at which a candidate, or its text, is in the top k, exactly; empty if there are none."""
 
     intervals: tuple[Interval, ...]
     best_rank: int
-    """The best it reaches at any weight, from 1."""
+    """The best rank at any weight, from 1."""
     best_at: tuple[Interval, ...]
     always_ahead: tuple[int, ...]
-    """Who leads it at every weight, of copies the first. With k of them it can never win; it may never win with
-    fewer, when different ones lead it at different weights."""
+    """Candidates that lead at every weight; of copies, the first. With k of them it can never win. It may never win
+    with fewer, if different candidates lead it at different weights."""
 
 
 def rank_line(lines: Lines, x: int, texts: Texts = None) -> RankLine:
-    """Return the rank of candidate x among all, ties by natural order, at every weight. O(n log n)."""
+    """Return the rank of candidate x at every weight, with ties in natural order. O(n log n)."""
     line = _rank_pieces(lines, x, texts)
     return RankLine(x, tuple((where, int(count) + 1) for where, count in runs_of_array(line.weights, line.ahead)))
 
@@ -55,7 +55,7 @@ def ranked_where(
 ) -> tuple[Interval, ...]:
     """Return the weights at which x itself has a wanted rank, in ascending order.
 
-    wanted: which of these ranks (from 1) are. Where another copy of x stands for their text, the rank is beyond all.
+    wanted: returns which of these ranks (from 1) count. If another copy represents x's text, x ranks below every row.
     """
     line = _rank_pieces(lines, x, texts)
     return _where(line.weights, wanted(np.where(line.is_best, line.ahead + 1, _NOWHERE)))
@@ -68,8 +68,8 @@ def _where(weights: Sequence[Fraction], holds: Truths) -> tuple[Interval, ...]:
 def winning_weights(lines: Lines, x: int, k: int, texts: Texts = None) -> Winning:
     """Return every weight that puts x, or a copy of it, in the top k, in O(n log n).
 
-    This is He and Lo's why-not question for two lists. Ends are open or closed as the natural order decides ties;
-    single weights are possible.
+    This is He and Lo's why-not question for two lists. The natural order decides ties, and so whether an end is open
+    or closed. Single weights are possible.
     """
     weights, ahead, _, always = _rank_pieces(lines, x, texts)
     best = int(ahead.min())
@@ -77,7 +77,7 @@ def winning_weights(lines: Lines, x: int, k: int, texts: Texts = None) -> Winnin
 
 
 class _BreakPoints(Sequence[Fraction]):
-    """Weights, ascending from 0 to 1, both included; few of thousands are looked at, and made then."""
+    """Weights in ascending order, 0 and 1 included. Fractions are made on access: few of thousands are read."""
 
     def __init__(self, numerators: list[int], denominators: list[int]) -> None:
         starts_late = not numerators or numerators[0] != 0
@@ -100,26 +100,26 @@ class _BreakPoints(Sequence[Fraction]):
 
 
 class _RankPieces(NamedTuple):
-    """The rank of a text over all weights; see `recall_core.explain.sweep` for what a piece is."""
+    """The rank of a text over all weights; see `recall_core.explain.sweep` for pieces."""
 
     weights: Sequence[Fraction]
     """The break points."""
     ahead: Integers
     """(pieces,): how many other texts lead it."""
     is_best: Truths
-    """(pieces,): whether the given candidate is the best copy."""
+    """(pieces,): True where the given candidate is the best copy."""
     always: tuple[int, ...]
-    """The first candidate of each text that leads it in every piece."""
+    """The first candidate of each text that leads in every piece."""
 
 
 def _rank_pieces(lines: Lines, x: int, texts: Texts) -> _RankPieces:
-    """As `_join_pieces`; kept, because several questions are asked about one candidate."""
+    """Return the pieces of `_join_pieces`, cached because one candidate gets several calls."""
     return _join_pieces(Same(lines), x, Same(texts))
 
 
 @lru_cache(maxsize=1)
 def _join_pieces(held: Same[Lines], x: int, texts: Same[Texts]) -> _RankPieces:
-    """Join the pieces of each copy of x where it is the best one."""
+    """Join the pieces of each copy of x where it is the best copy."""
     lines = held.value
     if texts.value is None:
         numbers = firsts = np.arange(len(lines.a))
@@ -131,7 +131,7 @@ def _join_pieces(held: Same[Lines], x: int, texts: Same[Texts]) -> _RankPieces:
     counted = [_count_ahead(lines, copy, numbers) for copy in own]
     parts = [part for part in counted if part.first < part.stop]
     parts.sort(key=lambda part: (part.weights[part.first // 2], part.first % 2))
-    # Where a copy stops being the best, its line meets another copy's: the parts have no gaps.
+    # Where a copy stops being the best, its line meets another copy's, so the parts have no gaps.
     points = [(part.weights, slice((part.first + 1) // 2, (part.stop + 1) // 2)) for part in parts]
     weights = _BreakPoints(
         [each for all_points, of_part in points for each in all_points.numerators[of_part]],
@@ -147,24 +147,24 @@ def _join_pieces(held: Same[Lines], x: int, texts: Same[Texts]) -> _RankPieces:
 
 
 class _CopyPieces(NamedTuple):
-    """How one copy ranks over all weights."""
+    """The rank of one copy over all weights."""
 
     candidate: int
     weights: _BreakPoints
     ahead: Integers
     """(pieces,): how many other texts lead it."""
     first: int
-    """It is the best copy from this piece to the one before `stop`."""
+    """The copy is the best one from this piece up to the piece before `stop`."""
     stop: int
     always: Truths
-    """(texts,): which ones lead it in all of these pieces."""
+    """(texts,): True for texts that lead it in all of these pieces."""
 
 
 def _count_ahead(lines: Lines, x: int, texts: Integers) -> _CopyPieces:
     """Count the texts that lead x at each break point and between them. texts: numbers from 0 without a gap.
 
-    Another candidate whose line meets that of x leads on one side of the meeting point, and there too if it stands
-    before x in natural order. So a text leads up to a piece, and again from a piece on: those of its best copies.
+    A candidate whose line meets x's leads on one side of the crossing, and at the crossing if it precedes x in
+    natural order. So the best copies of a text lead up to one piece, and again from another piece on.
     """
     check()
     a, b = integers(lines.a), integers(lines.b)
@@ -215,7 +215,7 @@ def together(where: Mapping[Wish, tuple[Interval, ...]]) -> tuple[tuple[Interval
 
 
 def _conflict(where: Mapping[Wish, tuple[Interval, ...]]) -> tuple[Wish, ...]:
-    """Drops each wish, last first, that the conflict does not need."""
+    """Drop each wish, last first, that the conflict does not need."""
     kept = dict(where)
     for wish in reversed(list(where)):
         rest = {each: sets for each, sets in kept.items() if each != wish}

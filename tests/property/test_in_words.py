@@ -17,10 +17,10 @@ from tests.examples import examples
 from tests.property.test_ledger import DOCUMENTS, QUESTIONS, SETTINGS, SHAPES, recall_of
 
 NAMED = ("term", "feature", "token", "sentence")
-SHARE = r"(?P<points>[\d.]+)(?: of its |, of which the rest takes away until its score is )(?P<score>[\d.]+)"
+SHARE = r"(?P<points>[\d.]+)(?: of |, reduced to )(?P<score>[\d.]+)"
 ALONE = "no other row shown has points for "
 WHERE = re.compile(r"(first|row (?P<rank>[\d,]+) of (?P<of>[\d,]+)|not in the list)")
-TERM = re.compile(rf"\*(?P<text>.+)\*, which is in (?P<df>[\d,]+) of (?P<chunks>[\d,]+) chunks?: {SHARE}")
+TERM = re.compile(rf"\*(?P<text>.+)\* \(in (?P<df>[\d,]+) of (?P<chunks>[\d,]+) chunks?\): {SHARE}")
 MEANING = re.compile(rf"the meaning of \*(?P<text>.+)\*: {SHARE}")
 PART = re.compile(rf"(?P<part>its words|its meaning|the reranker): {SHARE}")
 SIGNALS = {"its words": "lexical", "its meaning": "semantic", "the reranker": "rerank"}
@@ -53,7 +53,7 @@ def check(
         (result,) = (each for each in results if each["chunk"]["id"] == own)
         assert f"at distance {result['recall']['distance']:g}" in told
         return "recall"
-    if "without a point" in told:
+    if ", 0 points: " in told:
         assert max(points, default=0.0) <= 0
         return "nothing"
     found = TERM.search(told) or MEANING.search(told) or PART.search(told)
@@ -124,7 +124,7 @@ def told(recall: Recall, words: str, **settings: str) -> list[str]:
 
 def test_deciding_word_is_named_as_the_reason() -> None:
     assert told(recall_of(ONE), "alpha beta", vector_weight="0")[0].startswith(
-        "first because no other row shown has points for *alpha*, which is in 1 of 4 chunks: "
+        "first because no other row shown has points for *alpha* (in 1 of 4 chunks): "
     )
     assert "because" not in told(recall_of(ONE[:1]), "alpha")[0]
 
@@ -132,8 +132,8 @@ def test_deciding_word_is_named_as_the_reason() -> None:
 def test_summary_names_signal_and_reports_missing_points() -> None:
     summaries = told(recall_of(ONE), "alpha", fusion="rrf", vector_weight="0", sparse_recall="false")
 
-    assert summaries[0].startswith("first, most of all by its words: ")
-    assert summaries[-1].endswith(", without a point: nothing that was asked speaks for it")
+    assert summaries[0].startswith("first, mostly from its words: ")
+    assert summaries[-1].endswith(", 0 points: nothing in the query matches it")
 
 
 def test_no_word_is_called_largest_while_unlisted_words_remain() -> None:
@@ -148,15 +148,15 @@ def test_no_word_is_called_largest_while_unlisted_words_remain() -> None:
         meaning = PartView(signal="semantic", raw=0.5, value=0.5, weight=1, rank=1, points=0.5, leaves=leaves)
         return sentence(ExplainView(parts=[words, meaning]), Among(rank=1, of=9, chunks=9))
 
-    assert said(0.3) == "first, most of all by *y*, which is in 1 of 9 chunks: 0.300 of its 0.800"
-    assert said(0.1) == "first, most of all by its meaning: 0.500 of its 0.600"
+    assert said(0.3) == "first, mostly from *y* (in 1 of 9 chunks): 0.300 of 0.800"
+    assert said(0.1) == "first, mostly from its meaning: 0.500 of 0.600"
 
 
 def test_row_given_by_sparse_recall_is_named() -> None:
     view = ExplainView(parts=[])
 
     assert sentence(view, Among(rank=3, of=9, chunks=9, distance=0.125)) == (
-        "row 3 of 9 because sparse-document recall gave it the row: its document is short and near, at distance 0.125"
+        "row 3 of 9: sparse-document recall gave it this row (short document at distance 0.125)"
     )
 
 
