@@ -464,11 +464,11 @@ async def test_the_first_failing_stage_is_open_and_others_folded(shared_store: P
         await missed(bench, "src/pack.py")
 
         lines = [line.rstrip() for line in bench.painted("explain").splitlines()]
-        assert lines[1] == "✗ not in the top 9: it fails doc.path GLOB 'docs/*' (it is src/pack.…"
+        assert lines[1] == "✗ not in the top 9: fails doc.path GLOB 'docs/*' (value: src/pack.py)"
         assert lines[2].strip().startswith("src/pack.py:2  not ranked")
         assert lines[4] == "▶ ask without doc.path GLOB 'docs/*' · rank 2 of 3 with it"
         opened_at = next(row for row, line in enumerate(lines) if line.startswith("✗  filter"))
-        assert lines[opened_at].endswith("it fails doc.path GLOB 'docs/*' (it is src/pack.py)")
+        assert lines[opened_at].endswith("fails doc.path GLOB 'docs/*' (value: src/pack.py)")
         assert lines[opened_at + 1].startswith("passed: identify, ingested, fresh, live, indexed, lexical")
 
 
@@ -653,7 +653,7 @@ async def test_the_verdict_and_the_chosen_fix_stay_visible(
         await bench.press("end")
         await bench.until(lambda _: pane.scroll_offset.y > 0)
         verdict, target = bench.painted("explain").splitlines()[1:3]
-        assert verdict.startswith("✗ not in the context: it has 30 tokens, and ")
+        assert verdict.startswith("✗ not in the context: needs 30 tokens; ")
         assert target.strip().startswith("manual/part30.txt:4  rank 9")
         await bench.press("k")
         await bench.until(lambda _: "▶ allow 238 tokens" in bench.painted("explain"))
@@ -735,10 +735,10 @@ async def test_a_click_chooses_a_fix_and_a_second_applies_it(shared_store: Path)
         assert all(shlex.split(each.command)[:3] == ["recall", "--store", str(shared_store)] for each in remedies)
 
         await bench.press("z")
-        await bench.until(lambda _: "add the word diary" in bench.painted("explain"))
+        await bench.until(lambda _: 'also search for "diary"' in bench.painted("explain"))
         assert "$ recall --store " in bench.painted("explain")
         rows = bench.painted("explain").splitlines()
-        at = next(row for row, line in enumerate(rows) if "add the word diary" in line)
+        at = next(row for row, line in enumerate(rows) if 'also search for "diary"' in line)
         await bench.pilot.click(ExplainPane, offset=(8, at))
         await bench.until(lambda now: (remedy := chosen_remedy(now)) and remedy.change == "add the word diary")
         assert "▶ add the word diary" in bench.painted("explain")

@@ -102,7 +102,7 @@ def test_report_shows_verdict_stage_and_commands_only(folder: Path) -> None:
     fixes = json.loads(run(*argv, "--json")[1])["whynot"]["fixes"]
 
     assert verdict.startswith("paint.md:1 is not in the answer: the filter excludes it  ")
-    assert why == "why   filter: it fails doc.path GLOB 'r*' (it is paint.md)"
+    assert why == "why   filter: fails doc.path GLOB 'r*' (value: paint.md)"
     assert [line.split(None, 1)[1] for line in rest if line.startswith("fix")] == [fix["command"] for fix in fixes]
     assert len(fixes) > 0
     assert rest[-1] == "more  --all shows all 20 stages"
@@ -137,18 +137,18 @@ def test_every_verdict_has_plain_words() -> None:
 
 def test_filter_fix_names_the_dropped_predicates(folder: Path) -> None:
     for where, said in [
-        ("doc.path = 'x' OR doc.source = 's'", "ask without (doc.path = 'x' OR doc.source = 's')"),
+        ("doc.path = 'x' OR doc.source = 's'", "search without (doc.path = 'x' OR doc.source = 's')"),
         ("NOT (doc.path = 'paint.md' AND chunk.tokens > 1)", None),
         ("chunk.tokens > 1 AND doc.path = 'x'", "drop doc.path = 'x'"),
         (
             "chunk.tokens > 1 AND (doc.path = 'x' OR doc.source = 's')",
-            "ask without (doc.path = 'x' OR doc.source = 's')",
+            "search without (doc.path = 'x' OR doc.source = 's')",
         ),
     ]:
         answer = json.loads(run("whynot", "paint", "--target", "paint.md", "--filter", where, "--json")[1])
         changes = [fix["change"] for fix in answer["whynot"]["fixes"] if fix["kind"] == "filter"]
 
-        assert changes == [said or f"ask without {where}"], where
+        assert changes == [said or f"search without {where}"], where
 
 
 def test_distinguishing_words_come_last_with_a_label(folder: Path) -> None:
@@ -260,4 +260,4 @@ def test_one_passing_row_is_singular(folder: Path) -> None:
 def test_one_missing_row_is_singular(folder: Path) -> None:
     _, text, _ = run("whynot", "failed call", "--target", "cache.md", "--k", "1")
 
-    assert "; confirmed, 1 row is not enough" in text
+    assert "showing 1 result is not enough" in text

@@ -146,7 +146,7 @@ def test_whynot_of_a_context_row_names_a_sufficient_budget(recall: Recall) -> No
 
     budget = next(stage for stage in view["stages"] if stage["stage"] == "budget")
     assert view["verdict"] in ("budget", "truncated")
-    assert "of 255 beside the 45 that are kept for a short document" in budget["detail"]
+    assert "of 255 left (without 45 reserved for a short document)" in budget["detail"]
     assert budget["evidence"]["left_tokens"] < 255
     assert "budget" in {fix["kind"] for fix in view["fixes"]}
 
@@ -156,8 +156,8 @@ def test_account_of_a_short_document_mentions_its_reserve(recall: Recall) -> Non
     stages = {stage["stage"]: stage for stage in view["stages"]}
 
     assert view["present"]
-    assert stages["sparse"]["detail"].startswith("a part of the budget is kept for it")
-    assert "that are kept for short documents left" in stages["budget"]["detail"]
+    assert stages["sparse"]["detail"].startswith("has a reserved part of the budget")
+    assert "of 45 tokens left (reserved for short documents)" in stages["budget"]["detail"]
 
 
 def test_document_too_large_for_its_reserve_is_omitted_by_budget(recall: Recall) -> None:

@@ -320,7 +320,7 @@ def test_rank_is_reported_with_its_gap_and_the_smallest_k(recall: Recall) -> Non
     assert view["verdict"] == "rank"
     assert evidence["gap"] == evidence["last_score"] - evidence["score"] > 0
     assert (k["command"], k["size"]) == (f"recall search 'call retried' --k {evidence['rank']}", evidence["rank"] - 1)
-    assert k["next_smaller"] == f"{evidence['rank'] - 1} rows"
+    assert k["next_smaller"] == f"showing {evidence['rank'] - 1} results"
 
 
 def test_equal_score_loses_by_path(recall: Recall, folder: Path) -> None:

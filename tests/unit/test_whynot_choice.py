@@ -71,14 +71,14 @@ def test_one_rare_word_is_offered_instead_of_file_name_words(recall: Recall) -> 
     fixes = why(recall, "deployed nightli vaulet", WEIGHED)["fixes"]
     added = {fix["kind"]: fix["change"] for fix in fixes if fix["kind"] in ("name", "term")}
 
-    assert added == {"name": "add the word restoring", "term": "add the word vault"}
+    assert added == {"name": 'also search for "restoring"', "term": 'also search for "vault"'}
     assert [fix["kind"] for fix in fixes].count("term") == 1
 
 
 def test_name_word_is_preferred_to_text_word(recall: Recall) -> None:
     view = why(recall, "server restarted", Ask(), Pack(budget_tokens=60))
 
-    assert [fix["change"] for fix in view["fixes"]][-1] == "add the word restoring"
+    assert [fix["change"] for fix in view["fixes"]][-1] == 'also search for "restoring"'
     assert view["words"]["tried"] == 1
 
 

@@ -148,4 +148,4 @@ def test_sparse_recall_word_is_reported_even_behind_leading_rows(
     engine.plans = []
     view = why(engine, "short.txt", k=2)
     assert not view["present"]
-    assert "add the word gamma" in [fix["change"] for fix in view["fixes"]]
+    assert 'also search for "gamma"' in [fix["change"] for fix in view["fixes"]]

@@ -1,4 +1,4 @@
-"""Why not: what keeps a chunk out of an answer, stage by stage, and the smallest changes that bring it in."""
+"""Why not: the stages that keep a chunk out of an answer, and the smallest changes that bring it in."""
 
 from recall_core._lazy import attach
 

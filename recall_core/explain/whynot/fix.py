@@ -1,4 +1,4 @@
-"""A change to a question, tried; and the proof that it cannot bring the target in, without asking."""
+"""Changes to a query that are tried out, and bounds that show without a search that a change cannot help."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from recall_core.retrieve.pool import lexical_query
 from recall_core.types import LexicalQuery, LiteralQuery, Phrase, Pool, TermStat
 
 K_MOST = 200
-"""Rows that a person may still look through: a fix asks for no more, and a proof speaks of so many."""
+"""The most rows that a fix asks for and a proof covers. A person can still look through them."""
 
 
 class Start(NamedTuple):
-    """A question with its answer, from which a change sets out, and what was changed to come here."""
+    """A query with its answer, and the changes that led to it. Further changes start here."""
 
     question: Question
     answer: Answer
     kinds: tuple[str, ...] = ()
-    said: tuple[str, ...] = ()
+    descriptions: tuple[str, ...] = ()
     settings: Settings = MappingProxyType({})
     size: float = 0
 
 
 class Change(NamedTuple):
-    """A change that is to be tried. smaller: the next smaller one, and what it is."""
+    """A change to try. smaller: the next smaller change, and its description."""
 
     kind: str
-    said: str
+    description: str
     question: Question
     settings: Settings
     size: float
     smaller: Question | None = None
-    smaller_said: str | None = None
+    smaller_description: str | None = None
     weights: Interval | None = None
 
 
-def try_change(asker: KeptAsker, change: Change, sought: Sought) -> Change | None:
-    """Return the change if the changed question shows the target and the next smaller change does not."""
-    if not is_present(asker, change.question, sought):
+def try_change(asker: KeptAsker, change: Change, target_chunk: Sought) -> Change | None:
+    """Return the change if the changed query shows the target and the next smaller change does not."""
+    if not is_present(asker, change.question, target_chunk):
         return None
-    if change.smaller is not None and is_present(asker, change.smaller, sought):
+    if change.smaller is not None and is_present(asker, change.smaller, target_chunk):
         return None
     return change
 
@@ -62,7 +62,7 @@ def try_change(asker: KeptAsker, change: Change, sought: Sought) -> Change | Non
 def from_start(
     start: Start,
     kind: str,
-    said: str,
+    description: str,
     question: Question,
     *,
     size: float,
@@ -70,10 +70,10 @@ def from_start(
     smaller: tuple[Question, str] | None = None,
     weights: Interval | None = None,
 ) -> Change:
-    """Return the change that `question` is, together with what was changed before it."""
+    """Return the change to `question`, including the earlier changes of the start."""
     return Change(
         "+".join([*start.kinds, kind]),
-        "; ".join([*start.said, said]),
+        "; ".join([*start.descriptions, description]),
         question,
         {**start.settings, **settings},
         start.size + size,
@@ -86,16 +86,21 @@ def from_start(
 def move_start(
     start: Start,
     kind: str,
-    said: str,
+    description: str,
     question: Question,
     answer: Answer,
     *,
     size: float,
     settings: Settings = MappingProxyType({}),
 ) -> Start:
-    """Return a start from which to go on, one change further."""
+    """Return the start that follows after this change."""
     return Start(
-        question, answer, (*start.kinds, kind), (*start.said, said), {**start.settings, **settings}, start.size + size
+        question,
+        answer,
+        (*start.kinds, kind),
+        (*start.descriptions, description),
+        {**start.settings, **settings},
+        start.size + size,
     )
 
 
@@ -114,47 +119,47 @@ _EFFORT = {
     )
     for kind in kinds.split()
 }
-"""What a person tries first: leave out a filter or a flag, ask for more, ask in another way, correct a word, add a
-word that they may know, move a weight, add a word that only who has the text can know."""
+"""The order in which a person tries changes: drop a filter or a flag, ask for more, use another mode, correct a word,
+add a word they may know, move a weight, add a word that only readers of the text know."""
 
 
 def by_effort(changes: Iterable[Change]) -> list[Change]:
-    """Return the changes in the order in which a person would try them.
+    """Return the changes in the order in which a person tries them.
 
-    One of several kinds comes where the last of them does; those of one place keep their order.
+    A change of several kinds sorts by its last kind. Ties keep their order.
     """
     return sorted(changes, key=lambda change: max(_EFFORT[kind] for kind in change.kind.split("+")))
 
 
 Values: TypeAlias = NDArray[np.float64]
 _MOST_ROWS = 1_000
-"""The longest list that is looked into; a longer one is asked for."""
+"""The longest list for which the bounds below are computed. For longer lists each change is searched."""
 
-_SPARE_ROWS = 100  # leaders beyond those that it takes: some fall behind by a new word
-_MARGIN = 1e-5  # more than the rounding of stage values to six decimals moves a score
+_SPARE_ROWS = 100  # spare leaders, because some fall behind when a word is added
+_MARGIN = 1e-5  # more than rounding stage values to six decimals can move a score
 
 
 class _Rivals(NamedTuple):
-    """Candidates that may keep what is sought off the page."""
+    """Candidates that may keep the target off the page."""
 
     positions: list[int]
     texts: NDArray[np.int64] | None
-    """The number of the text of each; None where each hides on its own."""
+    """The text number of each; None if every row counts alone."""
 
     def count(self, ahead: NDArray[np.bool_]) -> int:
-        """Return how many of these are ahead, each text counted once."""
+        """Return how many of these are ahead. Rows with the same text count once."""
         return int(np.count_nonzero(ahead)) if self.texts is None else len(np.unique(self.texts[ahead]))
 
 
-class _Own(NamedTuple):
-    """The raw values of what is sought; 0 where it has none."""
+class _RawValues(NamedTuple):
+    """The target's raw values; 0 for none."""
 
     lexical: float
     semantic: float
 
 
-def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bool:
-    """Return True if no deeper pool shows the target: enough candidates, which it would contain too, lead it."""
+def is_led_in_deeper_pools(asker: KeptAsker, start: Start, target_chunk: Sought) -> bool:
+    """Return True if no deeper pool shows the target, because enough candidates lead it in every pool."""
     answer, plan = start.answer, start.answer.plan
     pool, needed = answer.pool, _rows_that_hide(start)
     if pool is None or needed is None or pool.index_kind != "exact":
@@ -162,10 +167,10 @@ def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bo
     query, _ = lexical_query(plan, asker.store)
     if query is not None and not _is_plain(query):
         return False
-    own = _own(asker, pool, plan, sought)
-    if own is None or (_is_near(plan, own.semantic) and _is_short(asker, plan, sought)):
+    own = _raw_values(asker, pool, plan, target_chunk)
+    if own is None or (_is_near(plan, own.semantic) and _is_short(asker, plan, target_chunk)):
         return False
-    rivals = _rivals(asker, answer, sought, range(len(pool.keys)))
+    rivals = _rivals(asker, answer, target_chunk, range(len(pool.keys)))
     lexical = _column(pool.lexical, rivals.positions)
     semantic = _column(pool.semantic, rivals.positions)
     ahead = _scores(plan, lexical, semantic, pool.bound) > _score(plan, own, pool.bound) + _MARGIN
@@ -173,34 +178,34 @@ def is_led_in_deeper_pools(asker: KeptAsker, start: Start, sought: Sought) -> bo
 
 
 class Lead:
-    """The best candidates beside what is sought, and whether a word more changes who is ahead."""
+    """The best candidates other than the target, to check whether an added word changes who leads."""
 
     def __init__(
-        self, asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat], needed: int
+        self, asker: KeptAsker, start: Start, target_chunk: Sought, words: Sequence[TermStat], needed: int
     ) -> None:
         pool, ranked = start.answer.pool, start.answer.ranked
         assert pool is not None  # noqa: S101 - the caller looked
         assert ranked is not None  # noqa: S101 - a pool is always ranked
         self._asker, self._plan, self._pool, self._needed = asker, start.answer.plan, pool, needed
-        self._own_rowid = sought.row.rowid
+        self._own_rowid = target_chunk.row.rowid
         self._query, _ = lexical_query(self._plan, asker.store)
         rowids = rowids_in(pool)
         best = ranked.order[: 2 * needed + _SPARE_ROWS] if pool.exact else range(len(rowids))
-        self._rivals = _rivals(asker, start.answer, sought, best)
+        self._rivals = _rivals(asker, start.answer, target_chunk, best)
         positions = self._rivals.positions
         self._rowids = [rowids[at] for at in positions]
         self._lexical = _column(pool.lexical, positions)
-        own = _own(asker, pool, self._plan, sought)
+        own = _raw_values(asker, pool, self._plan, target_chunk)
         self._own_lexical = inf if own is None else own.lexical
-        self._is_short = _is_short(asker, self._plan, sought)
+        self._is_short = _is_short(asker, self._plan, target_chunk)
         self._gains = {word.text: 0.0 for word in words}
         if self._plan.lexical is not None:
             self._look_at(words)
 
     def stays(self, plan: Plan, word: TermStat, *, instead_of: str = "") -> bool:
-        """Return True if enough rows lead it in the answer to the plan with this word added.
+        """Return True if enough rows still lead the target after this word is added to the plan.
 
-        instead_of: the word in whose place it stands, which no row holds; "" where it stands behind all others.
+        instead_of: the query word, found in no row, that the new word replaces; "" to append the new word.
         """
         query, _ = lexical_query(plan, self._asker.store)
         if not self._adds_only(query, word, instead_of):
@@ -209,21 +214,21 @@ class Lead:
         return by_words or self._stays_by_both(plan, query, word)
 
     def _stays_by_words(self, plan: Plan, word: TermStat) -> bool:
-        """Return True if it stays, even if it meant what is asked, and they nothing."""
+        """Return True if enough rows lead even with cosine 1 for the target and 0 for the others."""
         if plan.lexical is None:
             return False
-        own = _Own(self._own_lexical + self._gains[word.text], 1.0)
+        own = _RawValues(self._own_lexical + self._gains[word.text], 1.0)
         ahead = self._ahead(plan, word, own, np.zeros(len(self._rowids)))
         return self._is_enough(ahead & ((self._lexical > 0) if self._pool.exact else self._remain(word)))
 
     def _stays_by_both(self, plan: Plan, query: LexicalQuery | None, word: TermStat) -> bool:
-        """Return True if it stays for what the question means with the word."""
+        """Return True if enough rows lead with the cosines of the changed query."""
         vector = self._asker.vector(plan)
         semantic = np.zeros(len(self._rowids) + 1)
         if vector:
             semantic = self._vectors @ np.frombuffer(vector, dtype="<f4").astype(np.float64)
         *others, near = semantic.tolist()
-        own = _Own(self._own_lexical + self._gains[word.text], near)
+        own = _RawValues(self._own_lexical + self._gains[word.text], near)
         if self._is_short and _is_near(plan, near):
             return False
         if self._is_passed_over(own, np.array(others)):
@@ -235,8 +240,8 @@ class Lead:
             return False
         return self._is_enough(ahead & self._remain(word)) or self._is_enough(ahead & self._propose(plan, query))
 
-    def _ahead(self, plan: Plan, word: TermStat, own: _Own, semantic: Values) -> NDArray[np.bool_]:
-        """Return the rows with higher scores under the plan with the word, which they may hold as well."""
+    def _ahead(self, plan: Plan, word: TermStat, own: _RawValues, semantic: Values) -> NDArray[np.bool_]:
+        """Return the rows that score higher under the plan with the word, even if they lack the word."""
         config = plan.config._replace(lexical_model=self._pool.lexical_model)
         most = bound((*self._pool.terms, word), config) if plan.lexical is not None else 0.0
         ahead: NDArray[np.bool_] = _scores(plan, self._lexical, semantic, most) > _score(plan, own, most) + _MARGIN
@@ -245,8 +250,8 @@ class Lead:
     def _is_enough(self, ahead: NDArray[np.bool_]) -> bool:
         return self._rivals.count(ahead) >= self._needed
 
-    def _is_passed_over(self, own: _Own, semantic: Values) -> bool:
-        """Return True if a bounded pool leaves it out: each signal proposes enough others that are known."""
+    def _is_passed_over(self, own: _RawValues, semantic: Values) -> bool:
+        """Return True if a bounded pool leaves out the target: each signal proposes enough other known rows."""
         depth = self._plan.config.pool
         by_words = self._plan.lexical is None or np.count_nonzero(self._lexical > own.lexical + _MARGIN) >= depth
         by_meaning = self._plan.semantic is None or np.count_nonzero(semantic > own.semantic + _MARGIN) >= depth
@@ -254,7 +259,7 @@ class Lead:
         return is_known and bool(by_words and by_meaning)
 
     def _look_at(self, words: Sequence[TermStat]) -> None:
-        """Learn what each of these words would give to what is sought."""
+        """Store how much each of these words adds to the target's lexical value."""
         query = LiteralQuery("", tuple(Phrase(word.text, (word.text,)) for word in words))
         found = self._asker.store.occurrences(query, [self._own_rowid])
         config = self._plan.config._replace(lexical_model=self._pool.lexical_model)
@@ -262,7 +267,7 @@ class Lead:
         self._gains |= {word.text: value for word, value in zip(words, given, strict=True)}
 
     def _adds_only(self, query: LexicalQuery | None, word: TermStat, instead_of: str) -> bool:
-        """Return True if the words of the question are what they were, and this one."""
+        """Return True if the query keeps its words and gains only this one."""
         before = self._query
         if not (isinstance(before, LiteralQuery) and isinstance(query, LiteralQuery)):
             return before is None and query is None and self._pool.exact
@@ -274,14 +279,14 @@ class Lead:
         return is_known and query.match == "any" and query.phrases == phrases and phrases.count(added) == 1
 
     def _remain(self, word: TermStat) -> NDArray[np.bool_]:
-        """Return the rows that words still propose to a bounded pool, if every row with the new word passes them."""
+        """Return the rows that stay in a bounded lexical pool even if every row with the new word passes them."""
         ranks = signal_ranks(self._pool.lexical) if self._pool.lexical else ()
         own = np.array([ranks[at] or np.inf for at in self._rivals.positions] if ranks else [], dtype=np.float64)
         remain: NDArray[np.bool_] = own + word.df <= self._plan.config.pool
         return remain
 
     def _propose(self, plan: Plan, query: LexicalQuery | None) -> NDArray[np.bool_]:
-        """Return which rows words propose to a bounded pool, asked."""
+        """Return the rows in the bounded lexical pool, by running the lexical search."""
         if query is None:
             return np.zeros(len(self._rowids), dtype=np.bool_)
         k, weight = plan.config.pool, plan.config.title_weight
@@ -290,7 +295,7 @@ class Lead:
 
     @cached_property
     def _vectors(self) -> Values:
-        """Return the vectors of the rows and last of what is sought; zeros where there is none."""
+        """The vectors of the rows, then of the target; zeros for rows without one."""
         if self._plan.semantic is None:
             return np.zeros((len(self._rowids) + 1, 0))
         wanted = [*self._rowids, self._own_rowid]
@@ -301,18 +306,18 @@ class Lead:
         return np.frombuffer(rows, dtype="<f4").reshape(-1, dimension).astype(np.float64)
 
 
-def lead(asker: KeptAsker, start: Start, sought: Sought, words: Sequence[TermStat]) -> Lead | None:
-    """Return what there is to know before these words are tried; None where each has to be asked for."""
+def lead(asker: KeptAsker, start: Start, target_chunk: Sought, words: Sequence[TermStat]) -> Lead | None:
+    """Return the bounds for these words; None if each word needs a search."""
     pool, needed = start.answer.pool, _rows_that_hide(start)
     if pool is None or needed is None or len(pool.keys) <= needed or not words:
         return None
-    return Lead(asker, start, sought, words, needed)
+    return Lead(asker, start, target_chunk, words, needed)
 
 
-def _rivals(asker: KeptAsker, answer: Answer, sought: Sought, positions: Sequence[int]) -> _Rivals:
-    """Return the candidates at these positions that do not have the text that is sought."""
+def _rivals(asker: KeptAsker, answer: Answer, target_chunk: Sought, positions: Sequence[int]) -> _Rivals:
+    """Return the candidates at these positions whose text differs from the target's."""
     assert answer.pool is not None  # noqa: S101 - the caller looked
-    rowids, own = rowids_in(answer.pool), sought.row.rowid
+    rowids, own = rowids_in(answer.pool), target_chunk.row.rowid
     if answer.copies is None:
         return _Rivals([at for at in positions if rowids[at] != own], None)
     alike = {own, *asker.store.twins([own]).get(own, ())}
@@ -323,38 +328,41 @@ def _rivals(asker: KeptAsker, answer: Answer, sought: Sought, positions: Sequenc
 def _rows_that_hide(start: Start) -> int | None:
     """Return how many rows with higher scores keep a chunk off the page; None if scores alone do not decide.
 
-    Where the list shows a text once, so many texts: rows with one text hide it as one row does.
+    If the list shows each text once, this counts texts: rows with the same text hide the chunk as one row.
     """
     plan, config = start.answer.plan, start.answer.plan.config
     is_by_score = plan.table == "chunk" and not plan.order and start.question.budget_tokens is None
     if config.min_cosine:
-        return None  # a row that is dropped hides nothing
+        return None  # a dropped row hides nothing
     last = max(plan.offset + plan.limit, config.rerank_rows if config.rerank else 0)
-    is_steady = config.fusion == "weighted" and config.normalize == "bound"  # no score depends on other candidates
+    is_steady = config.fusion == "weighted" and config.normalize == "bound"  # one score never depends on another
     return last if is_by_score and is_steady and last <= _MOST_ROWS else None
 
 
 def _is_plain(query: LexicalQuery) -> bool:
-    """Return True if a bounded list of its rows is the best of them: beside those of phrases stand others."""
+    """Return True if the bounded list contains the best rows. With phrases it also contains other rows."""
     return isinstance(query, LiteralQuery) and not query.long_phrases
 
 
-def _is_short(asker: KeptAsker, plan: Plan, sought: Sought) -> bool:
-    """Return True if sparse-document recall may bring it in, however many lead it, if it is near."""
+def _is_short(asker: KeptAsker, plan: Plan, target_chunk: Sought) -> bool:
+    """Return True if sparse-document recall may bring in the target when it is near, regardless of its rank."""
     most = plan.config.sparse_chunk_threshold
-    return plan.config.sparse_recall and asker.store.chunk_counts([sought.doc_rowid])[sought.doc_rowid] <= most
+    return (
+        plan.config.sparse_recall
+        and asker.store.chunk_counts([target_chunk.doc_rowid])[target_chunk.doc_rowid] <= most
+    )
 
 
 def _is_near(plan: Plan, cosine: float) -> bool:
     return 1.0 - cosine <= plan.config.sparse_distance_ceiling + _MARGIN
 
 
-def _own(asker: KeptAsker, pool: Pool, plan: Plan, sought: Sought) -> _Own | None:
-    """Return what is sought, as a pool has it that holds it; None where only such a pool could say."""
-    rowid = sought.row.rowid
-    at = position_in(pool, sought)
+def _raw_values(asker: KeptAsker, pool: Pool, plan: Plan, target_chunk: Sought) -> _RawValues | None:
+    """Return the target's raw values in a pool that contains it; None if only such a pool can tell."""
+    rowid = target_chunk.row.rowid
+    at = position_in(pool, target_chunk)
     if at is not None:
-        return _Own(*(float(raw[at] or 0.0) if raw else 0.0 for raw in (pool.lexical, pool.semantic)))
+        return _RawValues(*(float(raw[at] or 0.0) if raw else 0.0 for raw in (pool.lexical, pool.semantic)))
     lexical = semantic = 0.0
     query, _ = lexical_query(plan, asker.store)
     if query is not None and not query.is_empty:
@@ -364,7 +372,7 @@ def _own(asker: KeptAsker, pool: Pool, plan: Plan, sought: Sought) -> _Own | Non
         lexical = asker.store.lexical_scores(query, [rowid], title_weight=weight).get(rowid, 0.0)
     if vector := asker.vector(plan):
         semantic = asker.store.cosines(vector, where=None, rowids=[rowid]).get(rowid, 0.0)
-    return _Own(lexical, semantic)
+    return _RawValues(lexical, semantic)
 
 
 def _column(raw: Sequence[float | None], positions: Sequence[int]) -> Values:
@@ -382,5 +390,5 @@ def _scores(plan: Plan, lexical: Values, semantic: Values, most: float) -> Value
     return scores
 
 
-def _score(plan: Plan, own: _Own, most: float) -> float:
+def _score(plan: Plan, own: _RawValues, most: float) -> float:
     return float(_scores(plan, np.array([own.lexical]), np.array([own.semantic]), most)[0])

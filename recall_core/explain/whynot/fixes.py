@@ -1,6 +1,6 @@
-"""Every fix that could be confirmed, the smallest of its kind each, or the proof that none of them can exist.
+"""All confirmed fixes, the smallest of each kind, or the proof that none exists.
 
-Here: of what a question says (words, filter, signals, settings, pool, page), and of a context's budget and cap.
+This module covers the query (words, filter, signals, settings, pool, page) and a context's budget and cap.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _DROPS_TRIED = 3
 
 
 class Fixes(NamedTuple):
-    """Confirmed changes, the proof about the weights with the question that it is about, and the words tried."""
+    """Confirmed changes, the proof about the weights with its query, and the words tried."""
 
     changes: tuple[Change, ...]
     never: Never | None
@@ -63,58 +63,62 @@ class Fixes(NamedTuple):
     words: WordsView | None = None
 
 
-def fixes(asker: Asker, question: Question, answer: Answer, sought: Sought) -> Fixes:
-    """Return what brings the sought chunk into the answer, in the order in which a person would try it.
+def fixes(asker: Asker, question: Question, answer: Answer, target_chunk: Sought) -> Fixes:
+    """Return the changes that bring the target chunk into the answer, in the order in which a person tries them.
 
-    A change is tried at its turn, because some are tried only where none before them does.
+    Changes are tried lazily, because some are tried only if no earlier change works.
     """
     asker = keep_reads(asker)
     start = Start(question, answer)
-    entered = list(_let_in(asker, start, sought))
-    listed = [_show_copies(asker, each, sought) for each in entered]
-    changes = [change for each in listed for change in _from(asker, each, sought)]
+    entered = list(_let_in(asker, start, target_chunk))
+    listed = [_show_copies(asker, each, target_chunk) for each in entered]
+    changes = [change for each in listed for change in _from(asker, each, target_chunk)]
     is_context, words = question.budget_tokens is not None, None
-    if not is_filtered_out(start, sought):
-        changes += other_changes(asker, start, sought)
-        changes += spelling_changes(asker, start, sought)
-        words = WordsToAdd(asker, start, sought)
+    if not is_filtered_out(start, target_chunk):
+        changes += other_changes(asker, start, target_chunk)
+        changes += spelling_changes(asker, start, target_chunk)
+        words = WordsToAdd(asker, start, target_chunk)
         changes += words.of_name()
     is_enough = is_context and bool(changes)
     if not is_enough:
-        changes += [change for each in listed for change in _change_weight(asker, each, sought)]
+        changes += [change for each in listed for change in _change_weight(asker, each, target_chunk)]
     if words is not None and not (is_context and changes):
         changes += words.of_text()
     is_weighed = is_enough or any("weight" in change.kind.split("+") for change in changes)
-    proofs = ((proof, each) for each in entered if (proof := never(each, sought)))
+    proofs = ((proof, each) for each in entered if (proof := never(each, target_chunk)))
     proof, proved = (None, start) if is_weighed else next(proofs, (None, start))
-    # Each changed question once, as it was first described.
+    # Keep each changed query once, with its first description.
     distinct = {command(change.question): change for change in reversed(by_effort(changes))}
     return Fixes(tuple(distinct.values())[::-1], proof, proved, None if words is None else words.view)
 
 
-def is_filtered_out(start: Start, sought: Sought) -> bool:
-    """Return True if nothing but another filter lets it in. A document comes in by any of its chunks."""
+def is_filtered_out(start: Start, target_chunk: Sought) -> bool:
+    """Return True if the filter alone excludes the chunk. A document passes by any of its chunks."""
     plan = start.answer.plan
-    return plan.table == "chunk" and plan.where is not None and not match(plan.where, sought.row)
+    return plan.table == "chunk" and plan.where is not None and not match(plan.where, target_chunk.row)
 
 
-def _let_in(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Start]:
-    """Yield the question as it is, or with what keeps the row out of the list altogether taken away."""
+def _let_in(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[Start]:
+    """Yield the start, or one start for each set of predicates whose removal lets the row pass."""
     where = start.answer.plan.where
-    sets = drops(where, sought.row) if where is not None else ()
+    sets = drops(where, target_chunk.row) if where is not None else ()
     if where is None or not sets:
-        yield _lower_floors(asker, start, sought)
+        yield _lower_floors(asker, start, target_chunk)
         return
     for dropped in sets[:_DROPS_TRIED]:
         question = with_filter(start.question, without(where, dropped))
-        said = describe_dropped(given_up(where, dropped))
+        description = describe_dropped(given_up(where, dropped))
         answer = ask_question(asker, question)
-        yield _lower_floors(asker, move_start(start, "filter", said, question, answer, size=len(dropped)), sought)
+        yield _lower_floors(
+            asker, move_start(start, "filter", description, question, answer, size=len(dropped)), target_chunk
+        )
 
 
-def _show_copies(asker: KeptAsker, start: Start, sought: Sought) -> Start:
-    """With every copy in the list, where another row stands for its text."""
-    is_hidden = standing(start.answer, sought) is not None or is_struck_unscored(asker, start.answer, sought)
+def _show_copies(asker: KeptAsker, start: Start, target_chunk: Sought) -> Start:
+    """Return a start that lists every copy, if another row represents the target's text."""
+    is_hidden = standing(start.answer, target_chunk) is not None or is_struck_unscored(
+        asker, start.answer, target_chunk
+    )
     if not is_hidden:
         return start
     values = {"collapse": False}
@@ -123,9 +127,9 @@ def _show_copies(asker: KeptAsker, start: Start, sought: Sought) -> Start:
     return move_start(start, "collapse", "show every copy", question, answer, size=1, settings=values)
 
 
-def _lower_floors(asker: KeptAsker, start: Start, sought: Sought) -> Start:
-    """With min_score and min_cosine lowered to what it has, where it has less."""
-    ranked, at = start.answer.ranked, position(start.answer, sought)
+def _lower_floors(asker: KeptAsker, start: Start, target_chunk: Sought) -> Start:
+    """Return a start with min_score and min_cosine lowered to the target's values, where those are lower."""
+    ranked, at = start.answer.ranked, position(start.answer, target_chunk)
     if ranked is None or at is None:
         return start
     if ranked.scores[at] < start.answer.plan.config.min_score:
@@ -141,95 +145,102 @@ def _lower(asker: KeptAsker, start: Start, key: str, lower: float) -> Start:
     values = {key: lower}
     question = with_settings(start.question, values)
     answer = ask_question(asker, question)
-    said = f"lower {key} from {least:g} to {lower:g}"
-    return move_start(start, key, said, question, answer, size=least - lower, settings=values)
+    description = f"lower {key} from {least:g} to {lower:g}"
+    return move_start(start, key, description, question, answer, size=least - lower, settings=values)
 
 
-def _from(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """Yield what was changed to come here, if that is enough; else more rows, or of a context more room."""
-    if start.kinds and is_shown(asker, start.question, start.answer, sought):
-        change = Change("+".join(start.kinds), "; ".join(start.said), start.question, start.settings, start.size)
+def _from(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[Change]:
+    """Yield the changes so far if they are enough; else a larger k, or packing changes for a context."""
+    if start.kinds and is_shown(asker, start.question, start.answer, target_chunk):
+        change = Change(
+            "+".join(start.kinds), "; ".join(start.descriptions), start.question, start.settings, start.size
+        )
         key = start.kinds[-1]
         if key in ("min_score", "min_cosine"):  # the next smaller change lowers it a millionth less
             least = getattr(start.answer.plan.config, key) + 10**-DECIMALS
             higher = with_settings(start.question, {key: round(least, DECIMALS)})
-            change = change._replace(smaller=higher, smaller_said=f"{key} {least:.6f}")
-        if done := try_change(asker, change, sought):
-            yield done
+            change = change._replace(smaller=higher, smaller_description=f"{key} {least:.6f}")
+        if confirmed := try_change(asker, change, target_chunk):
+            yield confirmed
         return
-    more = by_k(asker, start, sought)
+    more = by_k(asker, start, target_chunk)
     if more:
         yield more
     if start.question.budget_tokens is None:
         return
-    longer = _longer(asker, start, sought)
+    longer = _longer(asker, start, target_chunk)
     if longer is start or not more:
-        yield from packing_changes(asker, longer, sought)
+        yield from packing_changes(asker, longer, target_chunk)
 
 
-def _change_weight(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """Yield the nearest weight, or one with more rows where neither does alone."""
-    if start.kinds and is_shown(asker, start.question, start.answer, sought):
+def _change_weight(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[Change]:
+    """Yield the nearest weight, or a weight with a larger k if neither works alone."""
+    if start.kinds and is_shown(asker, start.question, start.answer, target_chunk):
         return
-    change = by_weight(asker, start, sought)
-    if change is None and by_k(asker, start, sought) is None:
-        change = by_weight_and_k(asker, start, sought)
+    change = by_weight(asker, start, target_chunk)
+    if change is None and by_k(asker, start, target_chunk) is None:
+        change = by_weight_and_k(asker, start, target_chunk)
     if change:
         yield change
 
 
-def _longer(asker: KeptAsker, start: Start, sought: Sought) -> Start:
-    """Return a list that reaches down to it, for a context that may pack no more than the best k."""
-    at, plan = row_of(asker, start.answer, sought), start.answer.plan
+def _longer(asker: KeptAsker, start: Start, target_chunk: Sought) -> Start:
+    """Return a start whose list reaches the target, for a context that packs at most the best k rows."""
+    at, plan = row_of(asker, start.answer, target_chunk), start.answer.plan
     first = 0 if at is None else at + 1 - plan.offset
     if not plan.is_capped or first <= plan.limit:
         return start
-    for k in range(first, first + plan.config.sparse_max_injections + 1):  # recall may give the last row away
+    for k in range(first, first + plan.config.sparse_max_injections + 1):  # recall may give away the last row
         question = with_limit(start.question, k)
         answer = ask_question(asker, question)
-        now = row_of(asker, answer, sought)
+        now = row_of(asker, answer, target_chunk)
         if now is not None and now < plan.offset + k:
             return move_start(
-                start, "k", f"take the best {k} instead of {plan.limit}", question, answer, size=k - plan.limit
+                start,
+                "k",
+                f"pack from the best {k} results instead of {plan.limit}",
+                question,
+                answer,
+                size=k - plan.limit,
             )
     return start
 
 
-def other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """Yield each change of match, stop words, signals, pool, sparse recall, rerank and offset that does it alone."""
-    for change in _other_changes(asker, start, sought):
-        if try_change(asker, change, sought):
+def other_changes(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[Change]:
+    """Yield each single change of match, stop words, signals, pool, sparse recall, rerank and offset that works."""
+    for change in _other_changes(asker, start, target_chunk):
+        if try_change(asker, change, target_chunk):
             yield change
 
 
-def _other_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
+def _other_changes(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[Change]:
     config, plan = start.answer.plan.config, start.answer.plan
     if config.match == "all" and plan.lexical is not None:
         yield _set(start, "match", "any")
     if start.answer.pool is not None and start.answer.pool.dropped:
         yield _set(start, "stop_words", "none")
     if start.question.rql is None and start.question.mode != "hybrid":
-        yield from_start(start, "mode", "ask both signals", start.question._replace(mode="hybrid"), size=1)
+        yield from_start(start, "mode", "use both signals", start.question._replace(mode="hybrid"), size=1)
     if start.answer.pool is not None and not start.answer.pool.exact:
-        yield from _change_pool(asker, start, sought)
-    if position(start.answer, sought) is not None and not plan.order:
-        yield from _change_sparse(asker, start, sought)
+        yield from _change_pool(asker, start, target_chunk)
+    if position(start.answer, target_chunk) is not None and not plan.order:
+        yield from _change_sparse(asker, start, target_chunk)
     if config.rerank:
         yield _set(start, "rerank", "")
-    at = row_of(asker, start.answer, sought)
+    at = row_of(asker, start.answer, target_chunk)
     if start.question.rql is not None and at is not None and at < plan.offset:
         question = with_limit(start.question, plan.limit, offset=at)
-        yield from_start(start, "offset", f"begin at OFFSET {at}", question, size=plan.offset - at)
+        yield from_start(start, "offset", f"start at OFFSET {at}", question, size=plan.offset - at)
 
 
 def _set(start: Start, key: str, value: SettingValue) -> Change:
-    said = f"set {key} to {value}" if value != "" else f"leave {key} out"
+    description = f"set {key} to {value}" if value != "" else f"turn {key} off"
     values: Settings = {key: value}
-    return from_start(start, key, said, with_settings(start.question, values), size=1, settings=values)
+    return from_start(start, key, description, with_settings(start.question, values), size=1, settings=values)
 
 
-def _change_sparse(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """Give no row away, or give one to more documents: as many as it takes."""
+def _change_sparse(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[Change]:
+    """Yield a change without sparse recall, or with the fewest extra documents that may take a row."""
     recall, most = start.answer.recall, start.answer.plan.config.sparse_max_injections
     if recall is None:
         return
@@ -238,94 +249,102 @@ def _change_sparse(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[C
     for more in range(most + 1, most + 1 + recall.report.blocked):
         values: Settings = {"sparse_max_injections": more}
         question = with_settings(start.question, values)
-        if is_present(asker, question, sought):
-            said = f"let {more} short documents take a row instead of {most}"
+        if is_present(asker, question, target_chunk):
+            description = f"give rows to {more} short documents instead of {most}"
             smaller = (with_settings(start.question, {"sparse_max_injections": more - 1}), f"{more - 1} documents")
-            yield from_start(start, "sparse", said, question, size=more - most, settings=values, smaller=smaller)
+            yield from_start(
+                start, "sparse", description, question, size=more - most, settings=values, smaller=smaller
+            )
             return
 
 
-def _change_pool(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """Use the shallowest pool that shows it, and no pool at all."""
+def _change_pool(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[Change]:
+    """Yield the smallest pool that shows the target, and a search without a bounded pool."""
     depth = start.answer.plan.config.pool
-    if is_led_in_deeper_pools(asker, start, sought):
+    if is_led_in_deeper_pools(asker, start, target_chunk):
         return
-    ranks = full_ranks(asker, start.answer.plan, start.answer, sought).values()
+    ranks = full_ranks(asker, start.answer.plan, start.answer, target_chunk).values()
     for rank in sorted(rank for rank in ranks if rank is not None and rank > depth):
         values: Settings = {"pool": rank}
         question = with_settings(start.question, values)
-        if is_present(asker, question, sought):
-            said = f"let each signal propose {rank} instead of {depth}"
+        if is_present(asker, question, target_chunk):
+            description = f"let each signal propose {rank} rows instead of {depth}"
             smaller = (with_settings(start.question, {"pool": rank - 1}), f"a pool of {rank - 1}")
-            yield from_start(start, "pool", said, question, size=rank - depth, settings=values, smaller=smaller)
+            yield from_start(
+                start, "pool", description, question, size=rank - depth, settings=values, smaller=smaller
+            )
             break
     yield from_start(start, "exact", "score every row", start.question._replace(exact=True), size=1)
 
 
 _MOST_TOKENS = 2**24
 _ROWS_PACKED = 50
-"""Rows down to which a budget is worked out: for more no one asks, and to pack them takes longer than all else."""
+"""The last rank for which a budget is computed. Packing more rows takes longer than everything else."""
 
 _MOST_CAP = 50
 
 
-def packing_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """Yield a larger budget, a larger cap on a document, or both, each tried. Only for the first rows of the list."""
-    at = row_of(asker, start.answer, sought)
+def packing_changes(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[Change]:
+    """Yield a larger budget, a larger cap per document, or both, if it works. Only for the first rows of the list."""
+    at = row_of(asker, start.answer, target_chunk)
     if at is None or at >= _ROWS_PACKED:
         return
-    if not _is_refused(asker.pack(start.answer, pack_of(start.question)), sought):
-        change = by_budget(asker, start, sought)
+    if not _is_refused(asker.pack(start.answer, pack_of(start.question)), target_chunk):
+        change = by_budget(asker, start, target_chunk)
         if change:
             yield change
             return
-    wider = _wider(asker, start, sought)
+    wider = _wider(asker, start, target_chunk)
     if wider is None:
         return
     change, capped = wider
-    if done := try_change(asker, change, sought):
-        yield done
-    elif change_of_both := by_budget(asker, capped, sought):
+    if confirmed := try_change(asker, change, target_chunk):
+        yield confirmed
+    elif change_of_both := by_budget(asker, capped, target_chunk):
         yield change_of_both
 
 
-def _wider(asker: KeptAsker, start: Start, sought: Sought) -> tuple[Change, Start] | None:
-    """Return the smallest cap that does not keep it out of a context of any size, as a change and as a start."""
+def _wider(asker: KeptAsker, start: Start, target_chunk: Sought) -> tuple[Change, Start] | None:
+    """Return the smallest cap that allows the target in a context of any size, as a change and as a start."""
     question = start.question
     cap = start.answer.plan.config.diversity if question.diversity is None else question.diversity
     if not cap:
         return None
     for least in range(cap + 1, cap + _MOST_CAP + 1):
         wider = question._replace(diversity=least)
-        if not _is_refused(_at_length(asker, start, wider, sought), sought):
+        if not _is_refused(_at_length(asker, start, wider, target_chunk), target_chunk):
             break
     else:
         return None
-    said, values, size = f"allow {least} chunks of a document instead of {cap}", {"diversity": least}, least - cap
+    description, values, size = (
+        f"allow {least} chunks per document instead of {cap}",
+        {"diversity": least},
+        least - cap,
+    )
     smaller = (question._replace(diversity=least - 1), count_of(least - 1, "chunk"))
-    change = from_start(start, "diversity", said, wider, size=size, settings=values, smaller=smaller)
-    return change, move_start(start, "diversity", said, wider, start.answer, size=size, settings=values)
+    change = from_start(start, "diversity", description, wider, size=size, settings=values, smaller=smaller)
+    return change, move_start(start, "diversity", description, wider, start.answer, size=size, settings=values)
 
 
-def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """Return the smallest budget that packs it: one token less does not."""
+def by_budget(asker: KeptAsker, start: Start, target_chunk: Sought) -> Change | None:
+    """Return the smallest budget that packs the target: one token less does not."""
     now = start.question.budget_tokens or 1
-    whole = _at_length(asker, start, start.question, sought)
-    if not is_packed(whole, start.answer.plan.table, sought):
+    whole = _at_length(asker, start, start.question, target_chunk)
+    if not is_packed(whole, start.answer.plan.table, target_chunk):
         return None
-    high, is_whole = whole.used_tokens, sought.snippet is None and sought.lines is None
-    fits = now < high and _fits(asker, start, high, sought)
-    # With a token less packing by rank ends before the chunk, since it takes them all; a part of it may take fewer.
-    is_least = is_whole and is_packed_by_rank(asker, start.answer, sought)
-    if not fits or not (is_least or not _fits(asker, start, high - 1, sought)):
-        found = _by_bisection(asker, start, now, sought)
+    high, is_whole = whole.used_tokens, target_chunk.snippet is None and target_chunk.lines is None
+    fits = now < high and _fits(asker, start, high, target_chunk)
+    # With one token less, packing by rank stops before the whole chunk. Part of a chunk may need fewer tokens.
+    is_least = is_whole and is_packed_by_rank(asker, start.answer, target_chunk)
+    if not fits or not (is_least or not _fits(asker, start, high - 1, target_chunk)):
+        found = _by_bisection(asker, start, now, target_chunk)
         if found is None:
             return None
         high = found
     return from_start(
         start,
         "budget",
-        f"allow {count_of(high, 'token')} instead of {now}",
+        f"use a budget of {count_of(high, 'token')} instead of {now}",
         start.question._replace(budget_tokens=high),
         size=high - now,
         settings={"budget_tokens": high},
@@ -333,10 +352,10 @@ def by_budget(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
     )
 
 
-def _by_bisection(asker: KeptAsker, start: Start, low: int, sought: Sought) -> int | None:
-    """Return a budget above `low` that packs it, of which one token less does not; None if there is none."""
+def _by_bisection(asker: KeptAsker, start: Start, low: int, target_chunk: Sought) -> int | None:
+    """Return a budget above `low` that packs the target, where one token less does not; None if there is none."""
     high = low
-    while not _fits(asker, start, high, sought):
+    while not _fits(asker, start, high, target_chunk):
         low, high = high, 2 * high
         if high > _MOST_TOKENS:
             return None
@@ -344,23 +363,23 @@ def _by_bisection(asker: KeptAsker, start: Start, low: int, sought: Sought) -> i
         return None
     while high - low > 1:
         middle = (low + high) // 2
-        if _fits(asker, start, middle, sought):
+        if _fits(asker, start, middle, target_chunk):
             high = middle
         else:
             low = middle
     return high
 
 
-def _fits(asker: KeptAsker, start: Start, budget_tokens: int, sought: Sought) -> bool:
-    return is_shown(asker, start.question._replace(budget_tokens=budget_tokens), start.answer, sought)
+def _fits(asker: KeptAsker, start: Start, budget_tokens: int, target_chunk: Sought) -> bool:
+    return is_shown(asker, start.question._replace(budget_tokens=budget_tokens), start.answer, target_chunk)
 
 
-def _at_length(asker: KeptAsker, start: Start, question: Question, sought: Sought) -> Packed:
-    """Pack what is sought and all before it, without a budget."""
-    return packed_until(asker, question._replace(budget_tokens=_MOST_TOKENS), start.answer, sought)
+def _at_length(asker: KeptAsker, start: Start, question: Question, target_chunk: Sought) -> Packed:
+    """Pack the target and all rows before it, without a budget."""
+    return packed_until(asker, question._replace(budget_tokens=_MOST_TOKENS), start.answer, target_chunk)
 
 
-def _is_refused(packed: Packed, sought: Sought) -> bool:
-    """Return True if the cap on its document keeps it out of a context."""
-    own = sought.row.chunk.id
+def _is_refused(packed: Packed, target_chunk: Sought) -> bool:
+    """Return True if the cap on its document keeps the target out of a context."""
+    own = target_chunk.row.chunk.id
     return any(each.chunk_id == own and each.reason == "diversity" for each in packed.omitted)

@@ -1,4 +1,4 @@
-"""The question that is being explained: put, changed and asked again, and whether the target is in its answer."""
+"""The query that whynot explains: run, changed and run again, with a check whether the target is in its answer."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ class Question(NamedTuple):
     filter: str | None = None
     k: int | None = None
     settings: Settings | tuple[str, ...] = ()
-    """As they were put."""
+    """Settings as the caller gave them."""
     changes: Settings = MappingProxyType({})
-    """What is set otherwise than as it was put."""
+    """Settings that differ from the caller's."""
     exact: bool = False
     budget_tokens: int | None = None
     diversity: int | None = None
     counter: str | None = None
     query: Query | None = None
-    """The tree of the RQL, once it was read."""
+    """The parsed RQL, once read."""
     where: Expr | None = None
-    """The tree of the filter of words, once it was read."""
+    """The parsed filter of a words query, once read."""
 
 
 def plan_of(question: Question, asker: Asker) -> Plan:
-    """Return the plan that a search, a query or a context makes of it."""
+    """Return the plan that a search, a query or a context makes of the question."""
     if question.rql is not None and question.query is not None:
         exact, settings = question.exact, settings_in(question)
         plan = plan_query(question.query, question.rql, config=asker.config, exact=exact, settings=settings)
@@ -61,58 +61,58 @@ def plan_of(question: Question, asker: Asker) -> Plan:
 
 
 def pack_of(question: Question) -> Pack:
-    """Return the options that pack its hits."""
+    """Return the packing options."""
     return Pack(budget_tokens=question.budget_tokens, diversity=question.diversity, counter=question.counter)
 
 
 def with_trees(question: Question, plan: Plan) -> Question:
-    """Return the question with the trees of its texts, which its plan has read."""
+    """Return the question with the parsed texts of its plan."""
     return question._replace(query=plan.query, where=plan.where if question.rql is None else None)
 
 
 def settings_in(question: Question) -> Settings | tuple[str, ...]:
-    """Return the settings under which it is asked."""
+    """Return the settings in effect."""
     if not question.changes:
         return question.settings
     return {**settings_of(question.settings, where=flag("set")), **question.changes}
 
 
 def tree(question: Question, rql: str) -> Query:
-    """Return the tree of its query."""
+    """Return the parsed query."""
     return parse_query(rql).query if question.query is None else question.query
 
 
 def with_query(question: Question, query: Query) -> Question:
-    """Return the question as another query."""
+    """Return the question with another RQL query."""
     return question._replace(rql=print_query(query), query=query)
 
 
 def with_settings(question: Question, values: Settings) -> Question:
-    """Return the question under other settings: an option of the query where it has one, else as --set takes them."""
+    """Return the question with other settings: as query options where they exist, else as --set takes them."""
     settings = dict(values)
     if question.rql is not None:
         query = tree(question, question.rql)
         options = dict(query.options)
-        said = {name: key for name in options if (key := KEYS.get(name, name)) in settings}
-        values = {name: settings.pop(key) for name, key in said.items()}
+        given = {name: key for name in options if (key := KEYS.get(name, name)) in settings}
+        values = {name: settings.pop(key) for name, key in given.items()}
         options |= {name: False if value == "" else value for name, value in values.items()}
-        if said:
+        if given:
             question = with_query(question, query._replace(options=tuple(options.items())))
     kept = {key: value for key, value in question.changes.items() if key not in settings}
     return question._replace(changes={**kept, **settings})
 
 
 def count_of(number: int, noun: str) -> str:
-    """Return a count as sentences about a fix have it.
+    """Return a count with its noun.
 
-    >>> counted(1, "row"), counted(2000, "row")
+    >>> count_of(1, "row"), count_of(2000, "row")
     ('1 row', '2000 rows')
     """
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def decimal(number: float, *, digits: int = 6) -> str:
-    """Return a number without an exponent, so that it can be read beside others.
+    """Return a number without an exponent.
 
     >>> decimal(1e-07), decimal(0.23284190004, digits=9), decimal(0.5)
     ('0.0000001', '0.2328419', '0.5')
@@ -121,7 +121,7 @@ def decimal(number: float, *, digits: int = 6) -> str:
 
 
 def with_limit(question: Question, limit: int, offset: int | None = None) -> Question:
-    """Return the question for so many rows. offset: rows of a query to pass over, None to leave it as it is."""
+    """Return the question with this limit. offset: rows of a query to skip; None to keep it."""
     if question.rql is None:
         return question._replace(k=limit)
     query = tree(question, question.rql)
@@ -130,14 +130,14 @@ def with_limit(question: Question, limit: int, offset: int | None = None) -> Que
 
 
 def with_filter(question: Question, where: Expr | None) -> Question:
-    """Return the question under another filter, or under none."""
+    """Return the question with another filter, or None."""
     if question.rql is not None:
         return with_query(question, tree(question, question.rql)._replace(where=where))
     return question._replace(filter=None if where is None else print_filter(where), where=where)
 
 
 def with_word(question: Question, word: str) -> Question:
-    """Return the question with one more word, in each text that it searches for."""
+    """Return the question with one more word in each of its search texts."""
     if question.rql is None:
         return question._replace(words=f"{question.words} {word}")
     query = tree(question, question.rql)
@@ -146,7 +146,7 @@ def with_word(question: Question, word: str) -> Question:
 
 
 def with_spelling(question: Question, respell: Callable[[str], str]) -> Question:
-    """Return the question with each text that it searches for as it is written otherwise."""
+    """Return the question with `respell` applied to each of its search texts."""
     if question.rql is None:
         return question._replace(words=respell(question.words))
     query = tree(question, question.rql)
@@ -155,7 +155,7 @@ def with_spelling(question: Question, respell: Callable[[str], str]) -> Question
 
 
 def command(question: Question) -> Hint:
-    """Return the command that asks the question."""
+    """Return the command that runs the question."""
     is_list = question.budget_tokens is None
     if question.rql is None:
         how: Options = {"mode": question.mode, "k": question.k, "filter": question.filter, **_options(question)}
@@ -170,7 +170,7 @@ def _options(question: Question) -> Options:
         "budget_tokens": question.budget_tokens,
         "diversity": question.diversity,
         "counter": question.counter,
-        "set": (*put, *assignments(question.changes)),  # as they were typed, and last what is changed
+        "set": (*put, *assignments(question.changes)),  # as typed, then the changes
         "exact": question.exact or None,
     }
 
@@ -183,15 +183,15 @@ max_limit pack_counter budget_tokens diversity min_fragment pack header footer s
 """.split()
 
 _RANKINGS_KEPT = 4
-"""A change and the next smaller one, each asked for twice. At a million rows a ranking takes 30 MB."""
+"""A change and the next smaller one, each run twice. At a million rows a ranking takes 30 MB."""
 
 _DEFAULTS = {name: Config._field_defaults[name] for name in _RANKING}
 
 
 class KeptAsker:
-    """An asker that reads the candidates of a question once, however they are ranked, paged and packed.
+    """An asker that reads a query's candidates once, then reranks, pages and packs them.
 
-    It is for one state of the store: inside one `reading` block.
+    Valid for one state of the store: inside one `reading` block.
     """
 
     def __init__(self, asker: Asker) -> None:
@@ -205,10 +205,10 @@ class KeptAsker:
         self._places: dict[tuple[object, ...], Mapping[int, int]] = {}
         self._packed: list[tuple[Answer, Pack, Packed]] = []
         self.ranks: dict[tuple[Plan, int], dict[Signal, int | None]] = {}
-        """What `signals.full_ranks` has found out, by what was retrieved and the rowid of a chunk."""
+        """Cached results of `stages.full_ranks`, by retrieval plan and rowid of a chunk."""
 
     def answer(self, plan: Plan) -> Answer:
-        """Search and rank. Rank alone if the candidates are known, and page alone if their order is known."""
+        """Search and rank. Only rank if the candidates are known, and only page if their order is known."""
         ranking = plan._replace(limit=0, offset=0, is_capped=False, text="", rql=None, query=None, select=None)
         known = self._rankings.get(ranking)
         if known is None:
@@ -255,7 +255,7 @@ class KeptAsker:
         return packed
 
     def find_packed(self, answer: Answer, options: Pack) -> Packed | None:
-        """Return the context as it was packed before; None if it was not."""
+        """Return the context packed earlier with these options, or None."""
         return next((packed for of, how, packed in self._packed if of is answer and how == options), None)
 
     def places(self, plan: Plan) -> Mapping[int, int]:
@@ -268,17 +268,17 @@ class KeptAsker:
         return self._places[listed]
 
     def struck_rows(self, plan: Plan) -> Mapping[int, int]:
-        """Of a list without scores that shows a text once: chunk rowid of a row to that of the row with its text."""
+        """Return the rowid of each copy with the rowid of the row listed for its text, for a list without scores."""
         return copies.scan(plan, self.store).first if plan.collapses and plan.mode == "filter" else {}
 
 
 def keep_reads(asker: Asker) -> KeptAsker:
-    """Return an asker that keeps what it reads."""
+    """Return an asker that caches its reads."""
     return asker if isinstance(asker, KeptAsker) else KeptAsker(asker)
 
 
 def retrieval(plan: Plan) -> Plan:
-    """Return the plan without what ranks, pages and packs: equal ones retrieve the same candidates."""
+    """Return the plan without ranking, paging and packing. Equal results retrieve the same candidates."""
     return plan._replace(
         text="",
         rql=None,
@@ -299,130 +299,132 @@ def ask_question(asker: Asker, question: Question) -> Answer:
 
 
 def as_asked(asker: Asker, question: Question, answer: Answer) -> Answer:
-    """Return the answer as it is listed; of a context, as it is packed."""
+    """Return the answer as listed, or as packed for a context."""
     if question.budget_tokens is None:
         return answer
     return asker.packable(answer) if isinstance(asker, KeptAsker) else packable(answer, asker.store)
 
 
-def is_present(asker: KeptAsker, question: Question, sought: Sought) -> bool:
-    """Return True if the question, asked anew, is answered with what is sought."""
-    return is_shown(asker, question, ask_question(asker, question), sought)
+def is_present(asker: KeptAsker, question: Question, target_chunk: Sought) -> bool:
+    """Return True if the question, run again, shows the target."""
+    return is_shown(asker, question, ask_question(asker, question), target_chunk)
 
 
-def is_shown(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> bool:
-    """Return True if the page of an answer, or the context that is packed of it, shows what is sought."""
+def is_shown(asker: KeptAsker, question: Question, answer: Answer, target_chunk: Sought) -> bool:
+    """Return True if the page of the answer, or the context packed from it, shows the target."""
     if question.budget_tokens is not None:
         packed = asker.find_packed(answer, pack_of(question))
-        if packed is None and is_packed_by_rank(asker, answer, sought):
-            packed = packed_until(asker, question, answer, sought)
-        return is_packed(packed or asker.pack(answer, pack_of(question)), answer.plan.table, sought)
-    at, plan = row_of(asker, answer, sought), answer.plan
+        if packed is None and is_packed_by_rank(asker, answer, target_chunk):
+            packed = packed_until(asker, question, answer, target_chunk)
+        return is_packed(packed or asker.pack(answer, pack_of(question)), answer.plan.table, target_chunk)
+    at, plan = row_of(asker, answer, target_chunk), answer.plan
     return at is not None and plan.offset <= at < min(plan.offset + plan.limit, answer.total)
 
 
 _WHOLE_CHUNKS = 2**24
-"""More tokens than a part of a chunk has: none is packed."""
+"""More tokens than any chunk has, so no chunk is cut."""
 
 
-def packed_until(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> Packed:
-    """Pack the list as far as what is sought: the rows behind it do not decide whether it is packed.
+def packed_until(asker: KeptAsker, question: Question, answer: Answer, target_chunk: Sought) -> Packed:
+    """Pack the list up to the target. Rows after it do not decide whether it is packed.
 
-    If the whole chunk is sought, where another chunk would be cut is not worked out.
+    If the whole chunk fits, cuts of other chunks are not computed.
     """
-    at, plan = row_of(asker, answer, sought), answer.plan
+    at, plan = row_of(asker, answer, target_chunk), answer.plan
     limit = 0 if at is None else at + 1 - plan.offset
     if not plan.is_capped or limit < plan.limit:
         plan = plan._replace(limit=max(limit, 0), is_capped=True)
-    is_whole = sought.snippet is None and sought.lines is None
+    is_whole = target_chunk.snippet is None and target_chunk.lines is None
     if is_whole:
         plan = plan._replace(config=plan.config._replace(min_fragment=_WHOLE_CHUNKS))
     return asker.pack(answer._replace(plan=plan), pack_of(question), cites=not is_whole)
 
 
-def is_packed_by_rank(asker: KeptAsker, answer: Answer, sought: Sought) -> bool:
-    """Return True if only the rows before it decide whether it is packed."""
-    at, is_recalled = row_of(asker, answer, sought), answer.recall is not None and bool(answer.recall.given)
+def is_packed_by_rank(asker: KeptAsker, answer: Answer, target_chunk: Sought) -> bool:
+    """Return True if only the rows before the target decide whether it is packed."""
+    at, is_recalled = row_of(asker, answer, target_chunk), answer.recall is not None and bool(answer.recall.given)
     return at is not None and answer.plan.config.pack == "rank" and not is_recalled
 
 
-def is_packed(packed: Packed, table: Table, sought: Sought) -> bool:
-    """Return True if a context holds it: the whole chunk, or at least the text that was looked for."""
+def is_packed(packed: Packed, table: Table, target_chunk: Sought) -> bool:
+    """Return True if a context contains the whole target chunk, or at least the target text."""
     for block in packed.blocks:
-        if table == "doc" and block.doc.id == sought.row.doc.id:
+        if table == "doc" and block.doc.id == target_chunk.row.doc.id:
             return True
-        if sought.row.chunk.id in block.chunk_ids:
-            return not block.truncated or _is_within(sought, block)
+        if target_chunk.row.chunk.id in block.chunk_ids:
+            return not block.truncated or _is_within(target_chunk, block)
     return False
 
 
-def _is_within(sought: Sought, block: Block) -> bool:
-    """Return True if the part of a chunk that was packed contains the text or the lines that were looked for."""
-    if sought.snippet is not None:
-        return sought.snippet in block.text
-    start, end = (sought.row.chunk.offset + each for each in sought.wanted_span)
-    return sought.lines is not None and block.offset <= start and end <= block.end
+def _is_within(target_chunk: Sought, block: Block) -> bool:
+    """Return True if the packed part of the chunk contains the target text or lines."""
+    if target_chunk.snippet is not None:
+        return target_chunk.snippet in block.text
+    start, end = (target_chunk.row.chunk.offset + each for each in target_chunk.wanted_span)
+    return target_chunk.lines is not None and block.offset <= start and end <= block.end
 
 
-def place(answer: Answer, sought: Sought, *, order: Sequence[int] | None = None) -> int | None:
-    """Return the target's index in the ranked list (or in this order of the pool's positions), or None."""
+def place(answer: Answer, target_chunk: Sought, *, order: Sequence[int] | None = None) -> int | None:
+    """Return the target's index in the ranked list (or in this order of pool positions), or None."""
     if answer.pool is None or answer.ranked is None:
         return None
     order = answer.ranked.order if order is None else order
     if answer.plan.table == "doc":
         keys = answer.pool.keys
         documents = keys.doc_rowids.tolist() if isinstance(keys, KeyColumns) else [key.doc_rowid for key in keys]
-        return next((at for at, each in enumerate(order) if documents[each] == sought.doc_rowid), None)
-    position = position_in(answer.pool, sought)
+        return next((at for at, each in enumerate(order) if documents[each] == target_chunk.doc_rowid), None)
+    position = position_in(answer.pool, target_chunk)
     if position is None:
         return None
     return places_in(order, [position]).get(position)
 
 
 def places_in(order: Sequence[int], positions: Iterable[int]) -> dict[int, int]:
-    """Return where these positions stand in a list, of those that do."""
+    """Return the index of each of these positions in a list; absent positions are left out."""
     if isinstance(order, Series):
         found = ((position, (order.array == position).nonzero()[0].tolist()) for position in positions)
         return {position: at[0] for position, at in found if at}
     return {position: order.index(position) for position in positions if position in order}
 
 
-def standing(answer: Answer, sought: Sought) -> int | None:
-    """Return the position of the other row that shows the target's text, or None."""
+def standing(answer: Answer, target_chunk: Sought) -> int | None:
+    """Return the position of the other row that represents the target's text, or None."""
     if answer.copies is None or answer.pool is None:
         return None
-    position = position_in(answer.pool, sought)
+    position = position_in(answer.pool, target_chunk)
     copies = standing_for(answer)
     return copies.first(position) if position is not None and copies.is_struck(position) else None
 
 
-def is_struck_unscored(asker: KeptAsker, answer: Answer, sought: Sought) -> bool:
-    """Return True if, in a list without scores, a row before it has its text."""
-    return answer.pool is None and sought.row.rowid in asker.struck_rows(answer.plan)
+def is_struck_unscored(asker: KeptAsker, answer: Answer, target_chunk: Sought) -> bool:
+    """Return True if a list without scores has an earlier row with the target's text."""
+    return answer.pool is None and target_chunk.row.rowid in asker.struck_rows(answer.plan)
 
 
-def position_in(pool: Pool, sought: Sought) -> int | None:
-    """Return the position of the chunk in the pool's columns, or None where it is no candidate."""
-    rowid = sought.row.rowid
+def position_in(pool: Pool, target_chunk: Sought) -> int | None:
+    """Return the chunk's position in the pool's columns; None if it is not a candidate."""
+    rowid = target_chunk.row.rowid
     if isinstance(pool.keys, KeyColumns):
         return next(iter((pool.keys.rowids == rowid).nonzero()[0].tolist()), None)
     return positions_of(pool.keys, [rowid]).get(rowid)
 
 
 def rowids_in(pool: Pool) -> list[int]:
-    """Return the candidates' own, by position."""
+    """Return the candidates' rowids, by position."""
     keys = pool.keys
     return keys.rowids.tolist() if isinstance(keys, KeyColumns) else [key.rowid for key in keys]
 
 
-def position(answer: Answer, sought: Sought) -> int | None:
-    """Return its position in the pool's columns; of a document, that of its best chunk."""
-    at = place(answer, sought)
+def position(answer: Answer, target_chunk: Sought) -> int | None:
+    """Return the target's position in the pool's columns; for a document, its best chunk's."""
+    at = place(answer, target_chunk)
     return None if at is None or answer.ranked is None else answer.ranked.order[at]
 
 
-def row_of(asker: KeptAsker, answer: Answer, sought: Sought) -> int | None:
-    """Return its index in the whole list, with scores or without; None where it is not in it."""
+def row_of(asker: KeptAsker, answer: Answer, target_chunk: Sought) -> int | None:
+    """Return the target's index in the full list, with or without scores; None if absent."""
     if answer.pool is not None:
-        return place(answer, sought)
-    return asker.places(answer.plan).get(sought.doc_rowid if answer.plan.table == "doc" else sought.row.rowid)
+        return place(answer, target_chunk)
+    return asker.places(answer.plan).get(
+        target_chunk.doc_rowid if answer.plan.table == "doc" else target_chunk.row.rowid
+    )

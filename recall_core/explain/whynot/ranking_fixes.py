@@ -1,4 +1,4 @@
-"""Fixes of a rank: more rows, another weight, or both; or the proof that no weight does."""
+"""Fixes of a rank: more rows, another weight, or both; or the proof that no weight works."""
 
 from __future__ import annotations
 
@@ -29,45 +29,45 @@ from recall_core.retrieve.answer import Answer
 
 _RIVALS = 10
 _BEYOND = Fraction(1, 10**7)
-"""How far past the end of an interval a weight is tried that must not do. Scores of equal decimals differ by more."""
+"""Distance past the end of an interval of the weight that must fail. Scores with equal decimals differ by more."""
 
 
 class Never(NamedTuple):
-    """No weight brings the candidate at `position`, or a copy of it, among the first K_MOST."""
+    """The proof that no weight brings the candidate at `position`, or a copy of it, into the first K_MOST."""
 
     position: int
     winning: Winning
     at: float | None
     ahead: tuple[int, ...]
-    """Who leads it where it is best: the first of them, of copies the one that stands for the text."""
+    """The first candidates ahead at the target's best weight; of copies, the listed one."""
     doubt: str = ""
-    """Why this does not count as a proof."""
+    """Why this is not a valid proof; "" if it is."""
 
 
-def by_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """Return the fewest rows that show it: one row less does not. A context without a limit takes as many as fit."""
+def by_k(asker: KeptAsker, start: Start, target_chunk: Sought) -> Change | None:
+    """Return the smallest k that shows the target: one row less does not. None for a context without a limit."""
     plan = start.answer.plan
     if start.question.budget_tokens is not None and not plan.is_capped:
         return None
-    at = row_of(asker, start.answer, sought)
+    at = row_of(asker, start.answer, target_chunk)
     if at is None or at < plan.offset or at >= start.answer.total:
         return None
     first = at + 1 - plan.offset
     for k in range(first, min(first + plan.config.sparse_max_injections + 1, K_MOST + 1)):
-        if k > plan.limit and is_present(asker, with_limit(start.question, k), sought):
+        if k > plan.limit and is_present(asker, with_limit(start.question, k), target_chunk):
             least = k
-            while least - 1 > plan.limit and is_present(asker, with_limit(start.question, least - 1), sought):
+            while least - 1 > plan.limit and is_present(asker, with_limit(start.question, least - 1), target_chunk):
                 least -= 1
-            smaller = (with_limit(start.question, least - 1), count_of(least - 1, "row"))
-            said, question = f"ask for {least} rows instead of {plan.limit}", with_limit(start.question, least)
-            change = from_start(start, "k", said, question, size=least - plan.limit, smaller=smaller)
-            return try_change(asker, change, sought)
+            smaller = (with_limit(start.question, least - 1), f"showing {count_of(least - 1, 'result')}")
+            description, question = f"show {least} results instead of {plan.limit}", with_limit(start.question, least)
+            change = from_start(start, "k", description, question, size=least - plan.limit, smaller=smaller)
+            return try_change(asker, change, target_chunk)
     return None
 
 
-def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """Return the weight nearest to the current one that shows it, from the exact set of those that do."""
-    lines, x, plan = lines_for(start.answer), position(start.answer, sought), start.answer.plan
+def by_weight(asker: KeptAsker, start: Start, target_chunk: Sought) -> Change | None:
+    """Return the weight nearest to the current one that shows the target, from the exact set of such weights."""
+    lines, x, plan = lines_for(start.answer), position(start.answer, target_chunk), start.answer.plan
     if (
         lines is None
         or x is None
@@ -85,15 +85,15 @@ def by_weight(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
         return None
     for weight in dict.fromkeys((weight_inside(chosen, now), float((chosen.low + chosen.high) / 2))):
         if weight is not None:
-            change = try_change(asker, _weight_change(start, weight, now, chosen, wins), sought)
+            change = try_change(asker, _weight_change(start, weight, now, chosen, wins), target_chunk)
             if change:
                 return change
     return None
 
 
-def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | None:
-    """Return the weights at which it ranks best, with as many rows as that takes."""
-    lines, x = lines_for(start.answer), position(start.answer, sought)
+def by_weight_and_k(asker: KeptAsker, start: Start, target_chunk: Sought) -> Change | None:
+    """Return the weight at which the target ranks best, with the k that it needs there."""
+    lines, x = lines_for(start.answer), position(start.answer, target_chunk)
     if lines is None or x is None:
         return None
     best = ranked_where(lines, x, lambda ranks: (ranks == ranks.min()) & (ranks <= K_MOST), _texts(start.answer))
@@ -104,23 +104,25 @@ def by_weight_and_k(asker: KeptAsker, start: Start, sought: Sought) -> Change | 
         return None
     values = _weights(weight)
     question = with_settings(start.question, values)
-    said = f"weigh meaning {decimal(weight)}"
+    description = f"set the semantic weight to {decimal(weight)}"
     answer = ask_question(asker, question)
     size = float(abs(Fraction(str(weight)) - now))
-    return by_k(asker, move_start(start, "weight", said, question, answer, size=size, settings=values), sought)
+    return by_k(
+        asker, move_start(start, "weight", description, question, answer, size=size, settings=values), target_chunk
+    )
 
 
-def never(start: Start, sought: Sought) -> Never | None:
-    """Return the proof that no weight brings it among the first K_MOST by score, or None.
+def never(start: Start, target_chunk: Sought) -> Never | None:
+    """Return the proof that no weight brings the target into the first K_MOST by score, or None.
 
-    A copy is judged by its text: where that does not come, no copy does, even if each has a row of its own.
+    For a copy, the proof covers its text: if no weight brings in the text, no copy can appear.
     """
     answer, config = start.answer, start.answer.plan.config
-    lines, x = lines_for(answer), None if answer.pool is None else position_in(answer.pool, sought)
+    lines, x = lines_for(answer), None if answer.pool is None else position_in(answer.pool, target_chunk)
     if lines is None or x is None:
         return None
     if config.min_cosine or (config.rerank and config.rerank_rows > K_MOST):
-        return None  # some of the rows ahead of it may not be in the list
+        return None  # rows ahead of the target may be missing from the list
     texts = _texts(answer)
     winning = winning_weights(lines, x, K_MOST, texts)
     if winning.intervals:
@@ -143,19 +145,19 @@ def never(start: Start, sought: Sought) -> Never | None:
 
 
 def lines_for(answer: Answer) -> Lines | None:
-    """Return the pool as lines over the weight, where the score of a chunk decides."""
+    """Return the pool as lines over the weight, if the score of a chunk decides the order."""
     if answer.pool is None or answer.plan.order or answer.plan.table == "doc":
         return None
     return lines_of(answer.pool, answer.plan.config) if answer.pool.lexical or answer.pool.semantic else None
 
 
 def _texts(answer: Answer) -> Sequence[int] | None:
-    """Return the number of each candidate's text, where a list that shows a text once has copies."""
+    """Return the text number of each candidate, if the list collapses copies."""
     return None if answer.copies is None else answer.copies.text_numbers
 
 
 def _texts_before(order: Sequence[int], x: int, texts: Sequence[int]) -> list[int]:
-    """Return the candidates that stand for their texts before the text of x, in order."""
+    """Return the representatives of the texts before the text of x, in order."""
     firsts: dict[int, int] = {}
     for candidate in order:
         if texts[candidate] == texts[x]:
@@ -165,12 +167,12 @@ def _texts_before(order: Sequence[int], x: int, texts: Sequence[int]) -> list[in
 
 
 def _doubt(answer: Answer) -> str:
-    """Return why a list that shows a text once proves nothing; "" where it does."""
+    """Return why a list that collapses copies allows no proof; "" if it does."""
     if answer.copies is None or answer.pool is None:
         return ""
     if answer.plan.config.fusion == "rrf":
-        return "the list shows copies once, and with them only weighted fusion is proved"
-    return "" if answer.pool.exact else "the list shows copies once, and with them only a complete pool is proved"
+        return "copies are collapsed, which allows a proof only for weighted fusion"
+    return "" if answer.pool.exact else "copies are collapsed, which allows a proof only for a complete pool"
 
 
 def _weight_change(
@@ -184,7 +186,7 @@ def _weight_change(
     return from_start(
         start,
         "weight",
-        f"weigh meaning {decimal(weight)} of 1 instead of {decimal(float(now))}",
+        f"set the semantic weight to {decimal(weight)} instead of {decimal(float(now))}",
         with_settings(start.question, values),
         size=abs(weight - float(now)),
         settings=values,
@@ -194,7 +196,7 @@ def _weight_change(
 
 
 def _outside(chosen: Interval, now: Fraction, wins: tuple[Interval, ...]) -> float | None:
-    """Return a weight just past the end that faces the current one, where no other interval begins."""
+    """Return a weight just past the end that faces the current one, unless another interval begins there."""
     weight = chosen.low - _BEYOND if now <= chosen.low else chosen.high + _BEYOND
     if not 0 <= weight <= 1 or any(each.holds(float(weight)) for each in wins):
         return None

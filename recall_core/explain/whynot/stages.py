@@ -1,5 +1,6 @@
-"""The stages up to the pool: is the target read, live and indexed, does it pass the filter, do its words and its
-meaning match, is it proposed?"""
+"""The stages up to the pool: whether the target is read, live and indexed, passes the filter, matches and is
+proposed.
+"""
 
 from __future__ import annotations
 
@@ -51,14 +52,14 @@ _ALTERNATIVES = 5
 
 
 class Failing(NamedTuple):
-    """A predicate, with the NOT that stands over it, that the row fails, and the row's value."""
+    """A predicate that the row fails, with any NOT before it, and the row's value."""
 
     text: str
     value: FieldValue
 
 
 def failing(where: Expr, row: Row) -> tuple[Failing, ...]:
-    """Return every predicate that the row fails in a part of the filter that fails, in reading order, each once."""
+    """Return every predicate that the row fails in a failing part of the filter, in reading order, each once."""
     found: dict[str, Failing] = {}
     for literal in _false_literals(_push_nots(where, negated=False), row):
         text, predicate = print_filter(literal), literal.operand if isinstance(literal, Not) else literal
@@ -68,10 +69,11 @@ def failing(where: Expr, row: Row) -> tuple[Failing, ...]:
 
 
 def drops(where: Expr, row: Row) -> tuple[tuple[str, ...], ...]:
-    """Return the fewest predicates whose dropping lets the row through, as `failing` spells them; several when tied.
+    """Return the smallest sets of predicates to drop so that the row passes, spelled as in `failing`.
 
-    An AND needs all of its failing terms dropped, an OR those of its cheapest branch; NOT is pushed down first. A
-    dropped predicate holds for every row. At most 5 sets, in reading order; () when the row passes.
+    An AND needs all of its failing terms dropped, an OR those of its cheapest branch. NOT is pushed down first. A
+    dropped predicate counts as true for every row. At most 5 sets of equal size, in reading order; () if the row
+    passes.
     """
     if match(where, row):
         return ()
@@ -79,16 +81,16 @@ def drops(where: Expr, row: Row) -> tuple[tuple[str, ...], ...]:
 
 
 def describe_dropped(parts: Iterable[Expr]) -> str:
-    """Return what leaving these parts out is called: predicates are dropped, without a whole OR is asked."""
+    """Return a description of leaving out these parts: "drop" predicates, or "search without" a whole OR."""
     parts = tuple(parts)
     if not any(isinstance(_inner(each), And | Or) for each in parts):
         return f"drop {' and '.join(map(print_filter, parts))}"
-    told = [f"({print_filter(each)})" if isinstance(each, And | Or) else print_filter(each) for each in parts]
-    return f"ask without {' and without '.join(told)}"
+    texts = [f"({print_filter(each)})" if isinstance(each, And | Or) else print_filter(each) for each in parts]
+    return f"search without {' and without '.join(texts)}"
 
 
 def _inner(expr: Expr) -> Expr:
-    """Return the part under every NOT."""
+    """Return the part below every NOT."""
     return _inner(expr.operand) if isinstance(expr, Not) else expr
 
 
@@ -111,9 +113,9 @@ def given_up(expr: Expr, dropped: Collection[str]) -> Iterator[Expr]:
 
 
 def without(expr: Expr, dropped: Collection[str]) -> Expr | None:
-    """Return the filter without these predicates (as `failing` spells them); None when nothing of it is left.
+    """Return the filter without these predicates (spelled as in `failing`); None if nothing is left.
 
-    A part in which nothing is dropped stays as it was written.
+    A part where nothing is dropped keeps its spelling.
     """
     if isinstance(expr, Not) and not isinstance(expr.operand, And | Or | Not):
         return None if print_filter(expr) in dropped else expr
@@ -133,7 +135,7 @@ def without(expr: Expr, dropped: Collection[str]) -> Expr | None:
 
 
 def _push_nots(expr: Expr, *, negated: bool) -> Expr:
-    """Return the same meaning with every NOT on a predicate."""
+    """Return an equivalent filter with NOT only on predicates."""
     if isinstance(expr, Not):
         return _push_nots(expr.operand, negated=not negated)
     if isinstance(expr, And | Or):
@@ -195,15 +197,15 @@ STAGES: dict[str, tuple[str, ...]] = {
     "budget": ("budget",),
     "truncated": ("truncated",),
 }
-"""Every stage in order, with the verdicts that it may give."""
+"""Every stage in order, with its possible verdicts."""
 
 OF_SETTINGS: dict[str, tuple[str, ...]] = {"index": ("ann_miss",), "min_cosine": ("distant",)}
-"""Stages that only some questions have: `index` before `pool`, where an index that skips rows has proposed some, and
-`min_cosine` after `min_score`, where that is set."""
+"""Stages of some queries only. `index` comes before `pool`, if an approximate index proposed rows. `min_cosine` comes
+after `min_score`, if it is set."""
 
 
 class Stage(NamedTuple):
-    """A stage's outcome. code: the verdict where it fails. hint: what to type where a fix cannot be tried."""
+    """A stage's outcome. code: the verdict of a failure. hint: what to type if no fix can be tried."""
 
     stage: str
     status: Literal["pass", "fail", "not_applicable"]
@@ -226,14 +228,14 @@ def fail_stage(
 
 
 def skip_stage(stage: str, detail: str) -> Stage:
-    """Return a stage that the question does not reach, or does not have."""
+    """Return a stage that the query does not reach or does not have."""
     return Stage(stage, "not_applicable", detail)
 
 
 def absent_stages(asker: Asker, target: Target) -> list[Stage]:
-    """Return every stage for a target of which the store holds no chunk."""
+    """Return every stage for a target without a chunk in the store."""
     stage, outcome = _absent(asker, target)
-    stages = {name: skip_stage(name, "there is no chunk to look at") for name in STAGES}
+    stages = {name: skip_stage(name, "no chunk") for name in STAGES}
     stages["identify"] = pass_stage("identify", f"{target.text} names a {target.kind}")
     if stage != "ingested":
         stages["ingested"] = pass_stage("ingested", f"{target.path} was read")
@@ -253,53 +255,57 @@ def _absent(asker: Asker, target: Target) -> tuple[str, Stage]:
 
 
 def _without_text(asker: Asker, path: str) -> Stage:
-    """Explain a document without a chunk; an earlier version of its parser may have missed its text."""
+    """Return the stage of a document without chunks. An earlier version of its parser may have missed its text."""
     files = asker.store.sources([asker.store.document_at(path) or ""]).values()
-    detail = f"{path} is empty: it has no chunk"
+    detail = f"{path} is empty: it has no chunks"
     if any(file.os_path and is_earlier(parser_in_settings(file.settings)) for file in files):
-        detail = f"{path} has no chunk, and was read by an earlier version of its parser"
+        detail = f"{path} has no chunks; an earlier version of its parser read it"
         return fail_stage("indexed", "not_indexed", detail, hint=Hint("sync"))
     return fail_stage("indexed", "not_indexed", detail)
 
 
-def stored_stages(asker: Asker, target: Target, sought: Sought, plan: Plan, *, is_listed: bool) -> Iterator[Stage]:
-    """identify, ingested, fresh, live, vector, indexed. is_listed: it needs no vector to have its place."""
-    row = sought.row
+def stored_stages(
+    asker: Asker, target: Target, target_chunk: Sought, plan: Plan, *, is_listed: bool
+) -> Iterator[Stage]:
+    """Yield identify, ingested, fresh, live, vector and indexed. is_listed: the chunk is listed even without a
+    vector.
+    """
+    row = target_chunk.row
     where = row.where
-    others = f", the best ranked of {len(target.rows)} chunks" if len(target.rows) > 1 else ""
+    others = f", the best-ranked of {len(target.rows)} chunks" if len(target.rows) > 1 else ""
     yield pass_stage("identify", f"{where}{others}")
     yield pass_stage("ingested", f"{row.doc.path} was read")
     yield _fresh(asker, row)
-    yield pass_stage("live", "it was not removed")
+    yield pass_stage("live", "not removed")
     if plan.semantic is None:
-        yield skip_stage("vector", "the question does not ask for meaning")
+        yield skip_stage("vector", "the query has no semantic part")
     elif asker.store.vectors([row.rowid]):
-        yield pass_stage("vector", "it has a vector")
+        yield pass_stage("vector", "has a vector")
     elif is_listed:
-        yield pass_stage("vector", "it has no vector, and it has its place without")
+        yield pass_stage("vector", "has no vector, but is listed without one")
     else:
-        yield fail_stage("vector", "no_vector", "its text has no feature that the embedder knows")
+        yield fail_stage("vector", "no_vector", "its text contains no feature that the embedder knows")
     if asker.store.is_indexed(row.rowid):
-        yield pass_stage("indexed", "the full-text index holds it")
+        yield pass_stage("indexed", "in the full-text index")
     else:
-        detail = "the full-text index does not hold it"
+        detail = "missing from the full-text index"
         yield fail_stage("indexed", "not_indexed", detail, hint=Hint("doctor", fix=True))
 
 
 def _fresh(asker: Asker, row: Row) -> Stage:
     state = stale_documents([row.doc.id], store=asker.store, base=asker.base).get(row.doc.id)
     if state is None:
-        return pass_stage("fresh", "the file is as it was read")
-    detail = f"{row.doc.path} is {state} since it was read"
+        return pass_stage("fresh", "the file is unchanged")
+    detail = f"{row.doc.path} is {state}; the store has its earlier text"
     hint: str | None = Hint("sync")
     file = asker.store.sources([row.doc.id])[row.doc.id]
     if state == "modified" and (reason := why_not_read_again(asker, file)):
-        detail, hint = f"{detail}; a sync leaves it so: {reason.detail}", reason.hint
+        detail, hint = f"{detail}; a sync does not read it: {reason.detail}", reason.hint
     return fail_stage("fresh", "stale", detail, {"state": state}, hint=hint)
 
 
 class Reason(NamedTuple):
-    """Which rules keep a file out, in a sentence and one by one, and what to type, where anything helps."""
+    """The rules that keep a file out, as a sentence and one by one, and what to type if that helps."""
 
     detail: str
     rules: tuple[str, ...]
@@ -307,12 +313,12 @@ class Reason(NamedTuple):
 
 
 def why_not_ingested(asker: Asker, path: str) -> Reason:
-    """Return what the newest root that covers the file says of it, or that none does."""
+    """Return the reason of the newest root that covers the file, or that no root covers it."""
     place = Path(path)
     name = path_of(place, asker.base)
     covering = [root for root in asker.store.roots() if _is_under(root, name)]
     if not covering:
-        detail = f"no folder or file that was added covers {printable(name)}"
+        detail = f"no added folder or file contains {printable(name)}"
         alone = Root(name)
         found = single(alone, asker.base)
         unread = _by_content(alone, place, name, asker.config) if isinstance(found, Found) else None
@@ -323,7 +329,7 @@ def why_not_ingested(asker: Asker, path: str) -> Reason:
 
 
 def why_not_read_again(asker: Asker, file: Fingerprint) -> Reason | None:
-    """Return what keeps a sync from reading a stored file that has changed; None if it would be read."""
+    """Return why a sync does not read a changed file; None if it does."""
     place = asker.base / file.os_path
     covering = [root for root in asker.store.roots() if _is_under(root, file.path)]
     reasons = [_by_root(root, place, file.path, asker) for root in covering]
@@ -342,7 +348,7 @@ def _is_under(root: Root, name: str) -> bool:
 def _by_root(root: Root, place: Path, name: str, asker: Asker) -> Reason:
     left_out = next(each.left_out for each in asker.store.known_roots() if each.root == root)
     if name in left_out:
-        detail = f"{root.folder} was added, and the file was removed from the store since"
+        detail = f"the file was removed from the store after {root.folder} was added"
         return Reason(detail, ("left_out",), Hint("add", shorten(place)))
     found = _looked_at(root, name, asker.base, asker.config)
     if isinstance(found, Found):
@@ -350,7 +356,7 @@ def _by_root(root: Root, place: Path, name: str, asker: Asker) -> Reason:
     if isinstance(found, Skip):
         return Reason(found.reason, (found.code,), Hint("add", shorten(place)))
     rules = _rules(root, place, name, asker)
-    return Reason(f"{root.folder} was added, and {'; '.join(rules)}", rules, Hint("add", shorten(place)))
+    return Reason(f"{root.folder} was added, but {'; '.join(rules)}", rules, Hint("add", shorten(place)))
 
 
 def _looked_at(root: Root, name: str, base: Path, config: Config) -> Found | Skip | None:
@@ -358,20 +364,22 @@ def _looked_at(root: Root, name: str, base: Path, config: Config) -> Found | Ski
 
 
 def _by_content(root: Root, place: Path, name: str, config: Config) -> Reason:
-    """Return what reading says of a file that the rules let through."""
+    """Return the result of reading a file that the rules allow."""
     try:
         raw = read_raw(place, path=name, config=config)
         with FileReader(config) as reader:
             reader.read(raw.content, path=name, root=root, digest=raw.digest)
     except (IngestError, UsageError) as error:
-        return Reason(error.message, (error.code,), error.hint)  # adding it by name would end with the same error
+        return Reason(error.message, (error.code,), error.hint)  # adding it by name ends with the same error
     except OSError as error:
-        return Reason(f"it cannot be read: {error.strerror}", ("unreadable",), f"ls -l {shell.quote(str(place))}")
-    return Reason(f"{root.folder} was added before the file was there", ("not_synced",), Hint("sync"))
+        return Reason(
+            f"the file cannot be read: {error.strerror}", ("unreadable",), f"ls -l {shell.quote(str(place))}"
+        )
+    return Reason(f"the file appeared after {root.folder} was added", ("not_synced",), Hint("sync"))
 
 
 def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
-    """Return every rule that keeps it out, each found by leaving the others away."""
+    """Return every rule that excludes the file."""
     relative = name.removeprefix(nfc(root.folder).rstrip("/") + "/") if root.folder != "." else name
     parts = relative.split("/")
     rules = [f"{part} is never read" for part in parts if part in NEVER_READ]
@@ -386,12 +394,14 @@ def _rules(root: Root, place: Path, name: str, asker: Asker) -> tuple[str, ...]:
         rules.append(line)
     open_root = root._replace(globs=(), ignores=(), hidden=True, gitignore=False)
     if not set(parts) & NEVER_READ and _looked_at(open_root, name, asker.base, asker.config) is None:
-        rules.append("it is the store's own, or lies in a virtual environment or behind a link")
+        rules.append("the file is the store's own, in a virtual environment or behind a link")
     return tuple(rules)
 
 
 def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
-    """`.gitignore says build/`: the file and the line that leave out the file, or a folder that it lies in."""
+    """Return the .gitignore line that excludes the file or a folder above it, such as `.gitignore line 1 says
+    build/`.
+    """
     top = base / root.folder
     below = Path(os.path.abspath(place)).relative_to(Path(os.path.abspath(top)))  # noqa: PTH100 - as it is spelt
     rules = ignore.above(top)
@@ -407,147 +417,156 @@ def _gitignore_line(root: Root, place: Path, base: Path) -> str | None:
 
 
 def lexical_stage(
-    asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought, *, is_listed: bool, is_dropped: bool = False
+    asker: KeptAsker,
+    plan: Plan,
+    answer: Answer,
+    target_chunk: Sought,
+    *,
+    is_listed: bool,
+    is_dropped: bool = False,
 ) -> Stage:
-    """Return which terms it holds and which not, and its rank by words alone.
+    """Return the lexical stage: the terms that the target contains and misses, and its rank by words alone.
 
-    Fails where the words do not match it, unless its place in the list is good enough without (is_listed), or it is
-    min_cosine that keeps it out (is_dropped).
+    Fails if the words do not match, unless the row is listed anyway (is_listed) or min_cosine excludes it
+    (is_dropped).
     """
     if plan.lexical is None:
-        return skip_stage("lexical", "the question does not look for words")
+        return skip_stage("lexical", "the query has no lexical part")
     query, _ = lexical_query(plan, asker.store)
     if query is None or query.is_empty or answer.pool is None:
-        return fail_stage("lexical", "lexical", "the question has no word to look for")
-    part = _part(answer, sought, "lexical")
-    rowid, weight = sought.row.rowid, plan.config.title_weight
+        return fail_stage("lexical", "lexical", "the query has no word to search for")
+    part = _part(answer, target_chunk, "lexical")
+    rowid, weight = target_chunk.row.rowid, plan.config.title_weight
     raw = part.raw if part else asker.store.lexical_scores(query, [rowid], title_weight=weight).get(rowid)
-    views = _terms(asker, query, answer.pool.terms, sought)
+    views = _terms(asker, query, answer.pool.terms, target_chunk)
     missing = [view["text"] for view in views if not (view.get("title", 1) or view.get("body", 1))]
     evidence = {"terms": views, "missing": missing, **_figures(answer, part, "lexical"), "raw": raw}
     if raw is None:
-        needed = "every word is needed" if plan.config.match == "all" else "it holds none of the words"
-        without = f", and it is without {', '.join(missing)}" if missing and plan.config.match == "all" else ""
+        detail = "contains none of the words"
+        if plan.config.match == "all":
+            detail = "match = all needs every word" + (f"; missing: {', '.join(missing)}" if missing else "")
         if is_listed:
-            return pass_stage("lexical", f"{needed + without}, and it has its place without", evidence)
+            return pass_stage("lexical", f"{detail}; listed without them", evidence)
         if is_dropped:
-            return pass_stage("lexical", f"{needed + without}, and so min_cosine decides", evidence)
-        return fail_stage("lexical", "lexical", needed + without, evidence)
+            return pass_stage("lexical", f"{detail}; min_cosine decides", evidence)
+        return fail_stage("lexical", "lexical", detail, evidence)
     floored = [view["text"] for view in views if view["floored"]]
-    common = f"; in half of all chunks or more, and so with the least weight: {', '.join(floored)}" if floored else ""
-    held = (
-        "its words match"
+    common = f"; minimal weight, in at least half of all chunks: {', '.join(floored)}" if floored else ""
+    matched = (
+        "matches the words"
         if isinstance(query, RawQuery)
-        else f"it holds {len(views) - len(missing)} of {len(views)} terms"
+        else f"contains {len(views) - len(missing)} of {len(views)} terms"
     )
-    return pass_stage("lexical", f"{held}{_rank_text(evidence)}{common}", evidence)
+    return pass_stage("lexical", f"{matched}{_rank_text(evidence)}{common}", evidence)
 
 
-def semantic_stage(plan: Plan, answer: Answer, sought: Sought, *, is_listed: bool) -> Stage:
-    """Return its cosine and its rank by meaning alone.
+def semantic_stage(plan: Plan, answer: Answer, target_chunk: Sought, *, is_listed: bool) -> Stage:
+    """Return the semantic stage: the target's cosine and its rank by meaning alone.
 
-    Fails where it is not at all similar, or has no vector, unless its place in the list is good enough without.
+    Fails without a vector or with a cosine of at most 0, unless the row is listed anyway (is_listed).
     """
     if plan.semantic is None:
-        return skip_stage("semantic", "the question does not look for meaning")
-    part = _part(answer, sought, "semantic")
+        return skip_stage("semantic", "the query has no semantic part")
+    part = _part(answer, target_chunk, "semantic")
     if part is None:
-        return skip_stage("semantic", "it was not scored")
+        return skip_stage("semantic", "not scored")
     evidence = {**_figures(answer, part, "semantic"), "raw": part.raw}
     if part.raw is None or part.raw <= 0:
-        nothing = "it has no vector to compare"
+        detail = "has no vector to compare"
         if part.raw is not None:
-            nothing = f"its cosine is {part.raw:g}, which counts as nothing"
+            detail = f"cosine {part.raw:g} counts as 0"
         if is_listed:
-            return pass_stage("semantic", f"{nothing}, and it has its place without", evidence)
-        return fail_stage("semantic", "semantic", nothing, evidence)
+            return pass_stage("semantic", f"{detail}; listed without it", evidence)
+        return fail_stage("semantic", "semantic", detail, evidence)
     return pass_stage("semantic", f"cosine {part.raw:g}{_rank_text(evidence)}", evidence)
 
 
-def index_stages(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> Iterator[Stage]:
-    """Yield whether an index that skips rows let it through; nothing where none was asked.
+def index_stages(asker: KeptAsker, plan: Plan, answer: Answer, target_chunk: Sought) -> Iterator[Stage]:
+    """Yield the index stage, if an approximate index is in use.
 
-    Fails where an exact search by meaning would have proposed it, and nothing else does.
+    Fails if an exact search by meaning would have proposed the target and no other signal does.
     """
     if answer.pool is None or (shortlist := answer.pool.shortlist) is None:
         return
     depth, of = plan.config.pool, len(shortlist)
-    if sought.row.rowid in shortlist:
-        place = shortlist.index(sought.row.rowid) + 1
-        yield pass_stage("index", f"its signature is {place} of the {of} nearest", {"rank": place, "of": of})
+    if target_chunk.row.rowid in shortlist:
+        place = shortlist.index(target_chunk.row.rowid) + 1
+        yield pass_stage("index", f"its signature ranks {place} of the {of} nearest", {"rank": place, "of": of})
         return
-    rank = full_ranks(asker, plan, answer, sought)["semantic"]
+    rank = full_ranks(asker, plan, answer, target_chunk)["semantic"]
     missed = f"its signature is not among the {of} nearest"
     evidence = {"rank": rank, "of": of, "depth": depth}
-    if position(answer, sought) is not None:
-        yield pass_stage("index", f"{missed}, and its words propose it", evidence)
+    if position(answer, target_chunk) is not None:
+        yield pass_stage("index", f"{missed}, but its words propose it", evidence)
     elif rank is None or rank > depth:
-        yield pass_stage("index", f"{missed}, nor would its meaning have proposed it", evidence)
+        yield pass_stage("index", f"{missed}, and its cosine would not propose it either", evidence)
     else:
-        yield fail_stage("index", "ann_miss", f"{missed}, though it is {rank} by meaning", evidence)
+        yield fail_stage("index", "ann_miss", f"{missed}, but it ranks {rank} by cosine", evidence)
 
 
-def pool_stage(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> Stage:
-    """Return whether a bounded pool has it; the exact ranks say how deep it would have to be."""
+def pool_stage(asker: KeptAsker, plan: Plan, answer: Answer, target_chunk: Sought) -> Stage:
+    """Return the pool stage: whether a bounded pool contains the target, and the exact ranks, which tell the depth to
+    use.
+    """
     if answer.pool is None:
-        return skip_stage("pool", "the question scores nothing")
+        return skip_stage("pool", "the query does not score rows")
     if answer.pool.exact:
         return skip_stage("pool", "every row is a candidate")
-    ranks = full_ranks(asker, plan, answer, sought)
+    ranks = full_ranks(asker, plan, answer, target_chunk)
     depth = plan.config.pool
-    told = ", ".join(f"{rank} by {name}" for name, rank in ranks.items() if rank is not None) or "unranked"
+    places = ", ".join(f"rank {rank} by {name}" for name, rank in ranks.items() if rank is not None) or "unranked"
     evidence: dict[str, Any] = {"depth": depth}
     nearest = min((rank for rank in ranks.values() if rank is not None), default=None)
     evidence |= {"rank": nearest}
-    if position(answer, sought) is not None:
-        return pass_stage("pool", f"it is among the first {depth} of a signal: {told}", evidence)
-    return fail_stage("pool", "pool_miss", f"it is {told}, and each signal proposes {depth}", evidence)
+    if position(answer, target_chunk) is not None:
+        return pass_stage("pool", f"among the first {depth} of a signal: {places}", evidence)
+    return fail_stage("pool", "pool_miss", f"{places}; each signal proposes {depth}", evidence)
 
 
-def full_ranks(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> dict[Signal, int | None]:
-    """Return its rank in each signal's full list, from 1. found: the answer to that plan, with its bounded pool."""
-    key = (retrieval(plan), sought.row.rowid)
+def full_ranks(asker: KeptAsker, plan: Plan, answer: Answer, target_chunk: Sought) -> dict[Signal, int | None]:
+    """Return the target's rank in each signal's full list, from 1."""
+    key = (retrieval(plan), target_chunk.row.rowid)
     if key not in asker.ranks:
         asker.ranks[key] = {
-            "lexical": _lexical_rank(asker, plan, answer, sought),
-            "semantic": _semantic_rank(asker, plan, answer, sought),
+            "lexical": _lexical_rank(asker, plan, answer, target_chunk),
+            "semantic": _semantic_rank(asker, plan, answer, target_chunk),
         }
     return asker.ranks[key]
 
 
-def _lexical_rank(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> int | None:
+def _lexical_rank(asker: KeptAsker, plan: Plan, answer: Answer, target_chunk: Sought) -> int | None:
     query, _ = lexical_query(plan, asker.store)
     if query is None or query.is_empty or answer.pool is None:
         return None
-    # Beside the best of a query with phrases stand rows that are not, and BM25F scores those again that FTS5 finds.
+    # Phrase queries also return rows that are not the best, and BM25F rescores what FTS5 finds.
     is_plain = isinstance(query, LiteralQuery) and not query.long_phrases and answer.pool.lexical_model == "fts5"
-    if is_plain and (rank := _among_the_best(answer, answer.pool.lexical, sought)):
+    if is_plain and (rank := _among_the_best(answer, answer.pool.lexical, target_chunk)):
         return rank
     weight = plan.config.title_weight
-    return _rank(asker, asker.store.lexical(query, where=plan.where, k=None, title_weight=weight), sought)
+    return _rank(asker, asker.store.lexical(query, where=plan.where, k=None, title_weight=weight), target_chunk)
 
 
-def _semantic_rank(asker: KeptAsker, plan: Plan, answer: Answer, sought: Sought) -> int | None:
+def _semantic_rank(asker: KeptAsker, plan: Plan, answer: Answer, target_chunk: Sought) -> int | None:
     if plan.semantic is None or answer.pool is None:
         return None
-    if answer.pool.index_kind == "exact" and (rank := _among_the_best(answer, answer.pool.semantic, sought)):
+    if answer.pool.index_kind == "exact" and (rank := _among_the_best(answer, answer.pool.semantic, target_chunk)):
         return rank
     vector = asker.vector(plan)
-    ahead = asker.store.ahead(vector, sought.row.rowid, where=plan.where) if vector else None
+    ahead = asker.store.ahead(vector, target_chunk.row.rowid, where=plan.where) if vector else None
     return None if ahead is None else ahead + 1
 
 
-def _among_the_best(answer: Answer, raw: Sequence[float | None], sought: Sought) -> int | None:
-    """Return its rank in a bounded pool, if it is among the signal's best: then all before it are there too."""
+def _among_the_best(answer: Answer, raw: Sequence[float | None], target_chunk: Sought) -> int | None:
+    """Return the target's rank in a bounded pool, if it is deep enough to contain all better rows."""
     assert answer.pool is not None  # noqa: S101 - the caller looked
-    at = position_in(answer.pool, sought)
+    at = position_in(answer.pool, target_chunk)
     rank = signal_ranks(raw)[at] if at is not None and raw else None
     return rank if rank is not None and rank <= answer.plan.config.pool else None
 
 
-def _rank(asker: KeptAsker, values: Mapping[int, float], sought: Sought) -> int | None:
-    """Ties stand in natural order."""
-    rowid = sought.row.rowid
+def _rank(asker: KeptAsker, values: Mapping[int, float], target_chunk: Sought) -> int | None:
+    """Return the target's rank among these values; ties follow natural order."""
+    rowid = target_chunk.row.rowid
     if isinstance(values, Scores):
         held, every = values.values_array[values.rowids == rowid], values.values_array
         if not len(held):
@@ -562,8 +581,8 @@ def _rank(asker: KeptAsker, values: Mapping[int, float], sought: Sought) -> int 
     return ahead + 1 + [key.rowid for key in asker.store.candidates(None, rowids=level)].index(rowid)
 
 
-def _part(answer: Answer, sought: Sought, signal: Signal) -> Part | None:
-    at = position(answer, sought)
+def _part(answer: Answer, target_chunk: Sought, signal: Signal) -> Part | None:
+    at = position(answer, target_chunk)
     if at is None or answer.ranked is None:
         return None
     index = answer.ranked.order.index(at)
@@ -583,14 +602,14 @@ def _rank_text(evidence: Mapping[str, Any]) -> str:
 
 
 def _terms(
-    asker: KeptAsker, query: LexicalQuery, terms: tuple[TermStat, ...], sought: Sought
+    asker: KeptAsker, query: LexicalQuery, terms: tuple[TermStat, ...], target_chunk: Sought
 ) -> list[SoughtTermView]:
     views: list[dict[str, Any]] = []
     for term in terms:
         view = {"text": term.text, "df": term.df, "idf": term.idf, "floored": 0 < term.idf <= IDF_FLOOR}
         views.append(view | ({"words": term.words} if term.words > 1 else {}))
     if isinstance(query, LiteralQuery) and query.phrases:
-        rowid = sought.row.rowid
+        rowid = target_chunk.row.rowid
         counts = asker.store.occurrences(query, [rowid]).counts
         for view, phrase, held in zip(views, query.phrases, counts, strict=True):
             stem = " ".join(stem for token in phrase.tokens for stem in asker.store.stems(token))

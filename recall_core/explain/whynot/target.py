@@ -1,4 +1,4 @@
-"""What a target names: a chunk, a document, lines, a text, or a file that is not in the store."""
+"""The target: a chunk, a document, lines, a text, or a file that is not in the store."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ Kind = Literal["chunk", "document", "lines", "file", "text"]
 
 
 class Target(NamedTuple):
-    """What was asked for. rows: the live chunks that it names, in natural order; none where the store has none."""
+    """A target as named by the caller. rows: its live chunks in natural order; empty if the store has none."""
 
     text: str
     kind: Kind
     rows: tuple[Row, ...] = ()
     snippet: str | None = None
-    """The text that was looked for."""
+    """The text to find."""
     lines: tuple[int, int] | None = None
-    """The first and the last line that were looked for."""
+    """The first and last line to find."""
     absent: Literal["", "not_ingested", "tombstoned", "not_indexed"] = ""
     """Why there are no rows."""
     path: str = ""
-    """The path behind an absent one."""
+    """The path, if absent is set."""
 
 
 class Sought(NamedTuple):
-    """The chunk that stands for a target. doc_rowid: its document's."""
+    """The chunk that represents a target. doc_rowid: its document's."""
 
     row: Row
     doc_rowid: int
     snippet: str | None
     lines: tuple[int, int] | None = None
-    """Of its document, that are sought; the chunk may hold a part of them."""
+    """The document's lines to show. The chunk may contain only part of them."""
 
     @property
     def wanted_span(self) -> tuple[int, int]:
-        """The code points of the chunk's text that have to be shown: all of it, or those of the sought lines."""
+        """The code points of the chunk's text to show: all of them, or those of the target lines."""
         chunk = self.row.chunk
         if self.lines is None:
             return 0, len(chunk.text)
@@ -63,7 +63,7 @@ def identify(asker: Asker, text: str) -> Target:
 
 
 def _by_ending(asker: Asker, text: str) -> Target | None:
-    """Return the one document, or lines of it, whose path ends so. Of several none is meant: it may be a text."""
+    """Return the only document, or lines of it, whose path has this ending; None if several do."""
     lines = targets.PART.fullmatch(text)
     for name, rest in ((text, ""), *(((lines["path"], text[lines.end("path") :]),) if lines else ())):
         paths = targets.by_ending(asker.store, name, base=asker.base)
@@ -127,7 +127,7 @@ def _lines(asker: Asker, text: str) -> Target | None:
 
 
 def _named_part(asker: Asker, text: str) -> Target | None:
-    """Return the part of a document that has a name, such as a section. Raises UsageError `bad_place`."""
+    """Return the named part of a document, such as a section. Raises UsageError `bad_place`."""
     named = targets.document_of_part(asker.store, text, base=asker.base)
     if named is None:
         return None
@@ -141,7 +141,7 @@ def _path_of(asker: Asker, doc_id: str) -> str:
 
 
 def _stretch(asker: Asker, text: str, doc_id: str, found: Unit) -> Target:
-    """Return the lines of a document's text that a place of its file, or a named part, has."""
+    """Return the lines of a document's text behind a place or a named part."""
     whole = asker.store.text_of(doc_id)
     end = found.start + len(whole[found.start : found.end].rstrip())
     rows = tuple(asker.store.fetch(asker.store.chunks_near(doc_id, found.start, end)))
@@ -166,7 +166,7 @@ def _not_in_store(asker: Asker, text: str) -> Target | None:
 def _is_file(place: Path) -> bool:
     try:
         return place.is_file()
-    except (OSError, ValueError):  # a name too long, or with a NUL: no file has it
+    except (OSError, ValueError):  # a name too long or with a NUL names no file
         return False
 
 

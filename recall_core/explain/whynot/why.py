@@ -1,4 +1,4 @@
-"""The whole account: every stage, the verdict, and what would change it."""
+"""The full explanation: every stage, the verdict, and the fixes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _OTHERS = 10
 
 
 class WhyNot(NamedTuple):
-    """The account, with the answer that it is about. changes: its fixes, in their order, with what they ask."""
+    """The explanation and its answer. changes: the fixes in order, with their changed queries."""
 
     view: WhyNotView
     answer: Answer
@@ -73,9 +73,9 @@ class WhyNot(NamedTuple):
 
 
 def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True) -> WhyNot:
-    """Explain why the target is not in the answer to the question, with all stages, whatever the first one says.
+    """Explain why the target is not in the answer, with all stages, even after one fails.
 
-    fixes: also what would bring it in, each change tried. Raises UnknownTarget, and what the question itself raises.
+    fixes: also search for changes that bring it in, each one tried. Raises UnknownTarget, and any error of the query.
     """
     asker = keep_reads(asker)
     named = identify(asker, target)
@@ -83,30 +83,30 @@ def why_not(asker: Asker, question: Question, target: str, *, fixes: bool = True
     answer, question = as_asked(asker, question, asker.answer(plan)), with_trees(question, plan)
     if not named.rows:
         return WhyNot(_view(named, None, [], absent_stages(asker, named), is_present=False), answer)
-    sought, listed = _choose(asker, question, plan, answer, named)
-    is_listed = _is_listed(asker, question, listed, sought)
-    own, is_context = position(listed, sought), question.budget_tokens is not None
+    target_chunk, listed = _choose(asker, question, plan, answer, named)
+    is_listed = _is_listed(asker, question, listed, target_chunk)
+    own, is_context = position(listed, target_chunk), question.budget_tokens is not None
     packed = asker.pack(listed, pack_of(question)) if is_context and listed.struck else None
     is_dropped = own is not None and is_distant(listed, own)
     stages = [
-        *stored_stages(asker, named, sought, plan, is_listed=is_listed),
-        _filter_stage(plan, sought.row),
-        lexical_stage(asker, listed.plan, listed, sought, is_listed=is_listed, is_dropped=is_dropped),
-        semantic_stage(listed.plan, listed, sought, is_listed=is_listed),
-        *index_stages(asker, listed.plan, listed, sought),
-        pool_stage(asker, listed.plan, listed, sought),
-        *placed_stages(asker, listed, sought, is_context=is_context, packed=packed),
-        *_packed_stages(asker, question, answer, sought),
+        *stored_stages(asker, named, target_chunk, plan, is_listed=is_listed),
+        _filter_stage(plan, target_chunk.row),
+        lexical_stage(asker, listed.plan, listed, target_chunk, is_listed=is_listed, is_dropped=is_dropped),
+        semantic_stage(listed.plan, listed, target_chunk, is_listed=is_listed),
+        *index_stages(asker, listed.plan, listed, target_chunk),
+        pool_stage(asker, listed.plan, listed, target_chunk),
+        *placed_stages(asker, listed, target_chunk, is_context=is_context, packed=packed),
+        *_packed_stages(asker, question, answer, target_chunk),
     ]
-    is_present = is_shown(asker, question, answer, sought)
-    view = _view(named, sought, _others(asker, answer, named, sought), stages, is_present=is_present)
-    view["target"]["chosen"]["rank"] = _rank(asker, answer, sought)
-    changes = _add_fixes(view, asker, question, answer, sought) if fixes and not is_present else ()
+    is_present = is_shown(asker, question, answer, target_chunk)
+    view = _view(named, target_chunk, _others(asker, answer, named, target_chunk), stages, is_present=is_present)
+    view["target"]["chosen"]["rank"] = _rank(asker, answer, target_chunk)
+    changes = _add_fixes(view, asker, question, answer, target_chunk) if fixes and not is_present else ()
     return WhyNot(view, answer, changes)
 
 
 def _choose(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, named: Target) -> tuple[Sought, Answer]:
-    """Return the chunk that stands for the target, and an answer that ranks it: the filter relaxed if it must be."""
+    """Return the chunk that represents the target, and an answer that ranks it, with a relaxed filter if needed."""
     rows = [row for row in named.rows if plan.where is None or not drops(plan.where, row)]
     if rows or plan.where is None:
         return _best(asker, answer, rows or named.rows, named, question), answer
@@ -117,9 +117,9 @@ def _choose(asker: KeptAsker, question: Question, plan: Plan, answer: Answer, na
 
 
 def _best(asker: KeptAsker, answer: Answer, rows: Iterable[Row], named: Target, question: Question) -> Sought:
-    """Return the best ranked of these chunks, first those with a row of their own, then those whose text has one.
+    """Return the best-ranked of these chunks: listed ones first, then those whose text is listed.
 
-    Of a context, one that is packed.
+    For a context, return a packed one if there is one.
     """
     choices = [Sought(row, asker.store.rowid("doc", row.doc.id), named.snippet, named.lines) for row in rows]
     places = _places(asker, answer, choices)
@@ -132,14 +132,14 @@ def _best(asker: KeptAsker, answer: Answer, rows: Iterable[Row], named: Target, 
     return next((each for each in ranked if is_packed(packed, answer.plan.table, each)), ranked[0])
 
 
-def _place_of_text(answer: Answer, sought: Sought) -> float:
-    """Return the place of the row that stands for the text of a copy; infinite for a chunk that is none."""
-    other = standing(answer, sought)
+def _place_of_text(answer: Answer, target_chunk: Sought) -> float:
+    """Return the place of the row that represents a copy's text; infinity if the chunk is not a copy."""
+    other = standing(answer, target_chunk)
     return inf if other is None or answer.ranked is None else answer.ranked.order.index(other)
 
 
 def _places(asker: KeptAsker, answer: Answer, choices: Sequence[Sought]) -> dict[int, int]:
-    """Return the place of each chunk in the list that has one, by its rowid."""
+    """Return the place of each listed chunk, by its rowid."""
     if answer.pool is None or answer.ranked is None or answer.plan.table == "doc":
         places = {each.row.rowid: row_of(asker, answer, each) for each in choices}
         return {rowid: at for rowid, at in places.items() if at is not None}
@@ -148,25 +148,25 @@ def _places(asker: KeptAsker, answer: Answer, choices: Sequence[Sought]) -> dict
     return {rowid: at[position] for rowid, position in held.items() if position in at}
 
 
-def _rank(asker: KeptAsker, answer: Answer, sought: Sought) -> int | None:
-    at = row_of(asker, answer, sought)
+def _rank(asker: KeptAsker, answer: Answer, target_chunk: Sought) -> int | None:
+    at = row_of(asker, answer, target_chunk)
     return None if at is None else at + 1
 
 
 def _filter_stage(plan: Plan, row: Row) -> Stage:
     if plan.where is None:
-        return skip_stage("filter", "there is no filter")
+        return skip_stage("filter", "no filter")
     sets = drops(plan.where, row)
     if not sets:
-        return pass_stage("filter", "it passes the filter")
+        return pass_stage("filter", "passes the filter")
     left = failing(plan.where, row)
     shown = [
         FailingView(predicate=each.text, value=list(each.value) if isinstance(each.value, tuple) else each.value)
         for each in left
     ]
-    values = "; ".join(f"{each['predicate']} (it is {_spell(each['value'])})" for each in shown)
+    values = "; ".join(f"{each['predicate']} (value: {_spell(each['value'])})" for each in shown)
     evidence = {"failing": shown, "drop": [list(each) for each in sets]}
-    return fail_stage("filter", "filter", f"it fails {values}", evidence)
+    return fail_stage("filter", "filter", f"fails {values}", evidence)
 
 
 def _spell(value: object) -> str:
@@ -176,29 +176,34 @@ def _spell(value: object) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _packed_stages(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> list[Stage]:
+def _packed_stages(asker: KeptAsker, question: Question, answer: Answer, target_chunk: Sought) -> list[Stage]:
     plan = answer.plan
     cap = plan.config.diversity if question.diversity is None else question.diversity
     if question.budget_tokens is None:
-        return list(packed_stages(None, plan.table, sought, cap=cap, is_listed=False))
-    is_listed = _is_listed(asker, question, answer, sought)
+        return list(packed_stages(None, plan.table, target_chunk, cap=cap, is_listed=False))
+    is_listed = _is_listed(asker, question, answer, target_chunk)
     packed = asker.pack(answer, pack_of(question))
-    is_copy = standing(answer, sought) is not None and holder_of_text(asker, packed, sought) is not None
-    return list(packed_stages(packed, plan.table, sought, cap=cap, is_listed=is_listed, is_copy=is_copy))
+    is_copy = standing(answer, target_chunk) is not None and holder_of_text(asker, packed, target_chunk) is not None
+    return list(packed_stages(packed, plan.table, target_chunk, cap=cap, is_listed=is_listed, is_copy=is_copy))
 
 
-def _is_listed(asker: KeptAsker, question: Question, answer: Answer, sought: Sought) -> bool:
-    """Return True if it has one of the rows that are shown, or that may be packed."""
+def _is_listed(asker: KeptAsker, question: Question, answer: Answer, target_chunk: Sought) -> bool:
+    """Return True if the target has one of the rows to show or to pack."""
     is_context = question.budget_tokens is not None
-    rank, last = _rank(asker, answer, sought), last_row(answer, is_context=is_context)
-    if rank is None and is_context and (other := standing(answer, sought)) is not None and answer.ranked is not None:
+    rank, last = _rank(asker, answer, target_chunk), last_row(answer, is_context=is_context)
+    if (
+        rank is None
+        and is_context
+        and (other := standing(answer, target_chunk)) is not None
+        and answer.ranked is not None
+    ):
         rank = answer.ranked.order.index(other) + 1
     return rank is not None and answer.plan.offset < rank <= min(answer.total if last is None else last, answer.total)
 
 
-def _others(asker: KeptAsker, answer: Answer, named: Target, sought: Sought) -> list[SoughtView]:
+def _others(asker: KeptAsker, answer: Answer, named: Target, target_chunk: Sought) -> list[SoughtView]:
     """Return the target's other chunks, best first."""
-    others = [Sought(row, sought.doc_rowid, None) for row in named.rows if row.rowid != sought.row.rowid]
+    others = [Sought(row, target_chunk.doc_rowid, None) for row in named.rows if row.rowid != target_chunk.row.rowid]
     if not others or answer.plan.table == "doc" or answer.pool is None or answer.ranked is None:
         return [_sought_view(each.row, None) for each in others[:_OTHERS]]
     places = _places(asker, answer, others)
@@ -221,11 +226,16 @@ def _sought_view(row: Row, rank: int | None) -> SoughtView:
 
 
 def _view(
-    named: Target, sought: Sought | None, others: list[SoughtView], stages: list[Stage], *, is_present: bool
+    named: Target,
+    target_chunk: Sought | None,
+    others: list[SoughtView],
+    stages: list[Stage],
+    *,
+    is_present: bool,
 ) -> WhyNotView:
     target = TargetView(text=named.text, kind=named.kind, chunks=len(named.rows))
-    if sought is not None:
-        target["chosen"] = _sought_view(sought.row, None)
+    if target_chunk is not None:
+        target["chosen"] = _sought_view(target_chunk.row, None)
         target["others"] = others
     first = next((stage.code for stage in stages if stage.status == "fail" and stage.code), "limit")
     verdict = "present" if is_present else first
@@ -246,31 +256,31 @@ def _stage_view(stage: Stage) -> StageView:
 
 
 def _add_fixes(
-    view: WhyNotView, asker: KeptAsker, question: Question, answer: Answer, sought: Sought
+    view: WhyNotView, asker: KeptAsker, question: Question, answer: Answer, target_chunk: Sought
 ) -> tuple[Change, ...]:
-    done = whynot.fixes.fixes(asker, question, answer, sought)
-    view["fixes"] = [_fix_view(change) for change in done.changes]
-    if done.words is not None:
-        view["words"] = done.words
-    if done.never is not None and done.never.doubt:
-        view["no_proof"] = done.never.doubt
-    elif done.never is not None:
-        winning = done.never.winning
+    result = whynot.fixes.fixes(asker, question, answer, target_chunk)
+    view["fixes"] = [_fix_view(change) for change in result.changes]
+    if result.words is not None:
+        view["words"] = result.words
+    if result.never is not None and result.never.doubt:
+        view["no_proof"] = result.never.doubt
+    elif result.never is not None:
+        winning = result.never.winning
         view["proof"] = ProofView(
             kind="never",
             k=K_MOST,
             best_rank=winning.best_rank,
-            at=done.never.at,
+            at=result.never.at,
             always_ahead=len(winning.always_ahead),
-            ahead=[_rival(asker, done.start, position) for position in done.never.ahead],
+            ahead=[_rival(asker, result.start, position) for position in result.never.ahead],
         )
-    return done.changes
+    return result.changes
 
 
 def _fix_view(change: Change) -> FixView:
     view = FixView(
         kind=change.kind,
-        change=change.said,
+        change=change.description,
         command=command(change.question),
         settings=list(assignments(change.settings)),
         size=change.size,
@@ -278,8 +288,8 @@ def _fix_view(change: Change) -> FixView:
     )
     if change.weights is not None:
         view["weights"] = interval_view(change.weights)
-    if change.smaller_said is not None:
-        view["next_smaller"] = change.smaller_said
+    if change.smaller_description is not None:
+        view["next_smaller"] = change.smaller_description
     return view
 
 

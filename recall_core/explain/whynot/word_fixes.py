@@ -1,4 +1,4 @@
-"""Fixes of words: words that no chunk contains written as words of the store, and words of the target to add."""
+"""Fixes of words: spelling corrections of words in no chunk, and words of the target to add."""
 
 from __future__ import annotations
 
@@ -25,41 +25,47 @@ MISSPELT_TRIED = 3
 TERMS_READ = 50_000
 SPELLINGS_TRIED = 5
 _ALPHABET = 31
-"""Code points around a letter among which those of its alphabet are: few alphabets have more than 32 letters."""
+"""Code points around a letter that include its alphabet: few alphabets have more than 32 letters."""
 
 
 class Spelling(NamedTuple):
-    """A word as texts have it. edits: from the word that was typed."""
+    """A spelling from the texts. edits: distance from the typed word."""
 
     word: TermStat
     edits: int
 
 
-def spelling_changes(asker: KeptAsker, start: Start, sought: Sought) -> Iterator[Change]:
-    """For each word that no chunk holds the nearest spelling that brings the target in, confirmed.
+def spelling_changes(asker: KeptAsker, start: Start, target_chunk: Sought) -> Iterator[Change]:
+    """Yield for each word in no chunk the nearest spelling that brings in the target.
 
-    Where no word does so alone, all of them together, each in its nearest spelling.
+    If no single word does, yield all of them together, each in its nearest spelling.
     """
     store, is_found = asker.store, False
     words = misspelt(start, store)[:MISSPELT_TRIED]
-    tried = {typed: [each.word for each in spellings(store, typed, sought)[:SPELLINGS_TRIED]] for typed in words}
-    led = lead(asker, start, sought, [word for spelt in tried.values() for word in spelt])
+    tried = {
+        typed: [each.word for each in spellings(store, typed, target_chunk)[:SPELLINGS_TRIED]] for typed in words
+    }
+    led = lead(asker, start, target_chunk, [word for spelt in tried.values() for word in spelt])
     for typed, spelt in tried.items():
         for word in spelt:
             change = _change(start, store, {typed: word.text})
             if led is not None and led.stays(plan_of(change.question, asker), word, instead_of=typed):
                 continue
-            if done := try_change(asker, change, sought):
+            if confirmed := try_change(asker, change, target_chunk):
                 is_found = True
-                yield done
+                yield confirmed
                 break
     nearest = {typed: spelt[0].text for typed, spelt in tried.items() if spelt}
-    if len(nearest) > 1 and not is_found and (done := try_change(asker, _change(start, store, nearest), sought)):
-        yield done
+    if (
+        len(nearest) > 1
+        and not is_found
+        and (confirmed := try_change(asker, _change(start, store, nearest), target_chunk))
+    ):
+        yield confirmed
 
 
 def misspelt(start: Start, store: Store) -> list[str]:
-    """Return the words of the question that no chunk contains, as the index folds them, in its order."""
+    """Return the query's words that no chunk contains, as the index folds them, in query order."""
     pool = start.answer.pool
     if pool is None or start.answer.plan.lexical is None or start.answer.plan.lexical_raw:
         return []
@@ -76,9 +82,12 @@ def edits_allowed(word: str) -> int:
     return 0 if len(word) < 3 else 1 if len(word) < 6 else 2
 
 
-def spellings(store: Store, typed: str, sought: Sought) -> list[Spelling]:
-    """Words that somebody may have meant: the fewest edits first, then those of the most chunks, then by letters."""
-    most, own = edits_allowed(typed), _words_of(store, f"{sought.row.doc.title or ''} {sought.row.chunk.text}")
+def spellings(store: Store, typed: str, target_chunk: Sought) -> list[Spelling]:
+    """Return likely spellings of a typed word: fewest edits first, then most chunks, then alphabetically."""
+    most, own = (
+        edits_allowed(typed),
+        _words_of(store, f"{target_chunk.row.doc.title or ''} {target_chunk.row.chunk.text}"),
+    )
     written = dict.fromkeys(own)
     stems = store.stems(typed)
     for stem, _ in near_terms(store, stems[0], most)[:SPELLINGS_TRIED] if len(stems) == 1 else ():
@@ -94,10 +103,10 @@ def spellings(store: Store, typed: str, sought: Sought) -> list[Spelling]:
 
 
 def near_terms(store: Store, word: str, most: int) -> list[tuple[str, int]]:
-    """Return the terms that are at most so many edits from a word, each with its edits, the nearest first.
+    """Return the terms within this many edits of a word, each with its edits, nearest first.
 
-    Looked up are terms that begin with one of the word's first `most` + 1 letters. One that begins with another
-    letter is found if its first letter is the only difference: the word lacks it, or has another one there.
+    The lookup covers terms that begin with one of the word's first `most` + 1 letters. A term with another first
+    letter is found only if that letter is the only difference: added before the word, or replacing its first letter.
     """
     letters = "".join(dict.fromkeys(word[: most + 1]))
     first, last = max(ord(word[0]) - _ALPHABET, 0x21), min(ord(word[0]) + _ALPHABET, sys.maxunicode)
@@ -112,7 +121,7 @@ def near_terms(store: Store, word: str, most: int) -> list[tuple[str, int]]:
 
 
 def _text_with(store: Store, stem: str) -> str:
-    """Return the first text, in natural order, that holds a term of the index; "" where none is found by it."""
+    """Return the first text, in natural order, that contains a term of the index; "" if none is found."""
     counts = store.occurrences(LiteralQuery("", (Phrase(stem, (stem,)),)), None).counts
     keys = store.candidates(None, rowids=list(counts[0])) if counts and counts[0] else ()
     rows = store.fetch([keys[0].rowid]) if len(keys) else []
@@ -120,15 +129,17 @@ def _text_with(store: Store, stem: str) -> str:
 
 
 def _words_of(store: Store, text: str) -> dict[str, str]:
-    """Return the words of a text in its order, each with its term of the index."""
+    """Return the words of a text in order, each with its term of the index."""
     apart = space_cjk(text)
     return dict(zip(store.tokens(apart), store.stems(apart), strict=True))
 
 
 def _change(start: Start, store: Store, spelt: dict[str, str]) -> Change:
     question = _respelt(start.question, store, spelt)
-    said = "; ".join(f"write {word} instead of {typed}, which no chunk holds" for typed, word in spelt.items())
-    return from_start(start, "spelling", said, question, size=len(spelt))
+    description = "; ".join(
+        f'search for "{word}" instead of "{typed}", which no chunk contains' for typed, word in spelt.items()
+    )
+    return from_start(start, "spelling", description, question, size=len(spelt))
 
 
 def _respelt(question: Question, store: Store, spelt: dict[str, str]) -> Question:
@@ -143,12 +154,12 @@ def _respelt(question: Question, store: Store, spelt: dict[str, str]) -> Questio
 
 
 def distances(word: str, others: Sequence[str], most: int) -> list[int]:
-    """Return for each of the others how many letters to put in, take out, change, or swap with the next, each once.
+    """Return the edit distance to each of the others: insert, delete, change, or swap neighbouring letters.
 
-    `most` + 1 stands for more than `most`. All others go through the table together: a cell is one column of NumPy.
+    Distances above `most` are returned as `most` + 1. Each cell of the table is one NumPy column over all others.
 
-    >>> distances("recieve", ["receive", "recieves", "relive", "cat"], 2), distances("ca", ["abc"], 2)
-    ([1, 1, 2, 3], [3])
+    >>> distances("recieve", ["receive", "recieves", "relive", "cat"], 2), distances("ca", ["abc"], 2) ([1, 1, 2, 3],
+    [3])
     """
     far, width = most + 1, len(word) + most
     padded = "".join(other[:width].ljust(width, "\0") for other in others)
@@ -174,15 +185,15 @@ def distances(word: str, others: Sequence[str], most: int) -> list[int]:
 
 WORDS_TRIED = 20
 FEW_WORDS_TRIED = 3
-"""In a context and with `match = all`: there each word is asked for, because no bound tells which stay behind."""
+"""In a context and with `match = all`, where every word needs a search because no bound applies."""
 
 
 class WordsToAdd:
-    """The words that may be added to a question, and how many of them were tried so far."""
+    """The words to add to a query, and how many were tried so far."""
 
-    def __init__(self, asker: KeptAsker, start: Start, sought: Sought) -> None:
+    def __init__(self, asker: KeptAsker, start: Start, target_chunk: Sought) -> None:
         plan, is_context = start.answer.plan, start.question.budget_tokens is not None
-        self._asker, self._start, self._sought = asker, start, sought
+        self._asker, self._start, self._target_chunk = asker, start, target_chunk
         self._can_add = not plan.lexical_raw and (plan.lexical is not None or plan.semantic is not None)
         needs_all = plan.lexical is not None and plan.config.match == "all"
         self._few_for: Literal["context", "match", ""] = "context" if is_context else "match" if needs_all else ""
@@ -191,7 +202,7 @@ class WordsToAdd:
 
     @property
     def view(self) -> WordsView | None:
-        """Return how many words were tried; None where there is none to try."""
+        """The number of words tried; None if there is no word to try."""
         count = len(self._names) + len(self._rare)
         if not count:
             return None
@@ -201,46 +212,46 @@ class WordsToAdd:
         return view
 
     def of_name(self) -> Iterator[Change]:
-        """Yield the first word of its path, title or heading that brings it in. One try is left for its text."""
+        """Yield the first word of the path, title or heading that works. One try is left for the text."""
         yield from self._first("name", self._names[: self._most - 1])
 
     def of_text(self) -> Iterator[Change]:
-        """Yield the best of the rare words of its text that bring it in."""
+        """Yield the best rare word of the text that works."""
         yield from self._first("term", self._rare[: self._most - self._tried])
 
     def _first(self, kind: str, words: Sequence[TermStat]) -> Iterator[Change]:
         for place, word in enumerate(words):
             self._tried += 1
             question = with_word(self._start.question, word.text)
-            # The first word mostly brings it in, and to ask for it costs less than to know which rows lead it.
+            # The first word usually works, and searching for it costs less than computing the bounds.
             if place and self._lead is not None and self._lead.stays(plan_of(question, self._asker), word):
                 continue
-            change = from_start(self._start, kind, f"add the word {word.text}", question, size=1)
-            if done := try_change(self._asker, change, self._sought):
-                yield done
+            change = from_start(self._start, kind, f'also search for "{word.text}"', question, size=1)
+            if confirmed := try_change(self._asker, change, self._target_chunk):
+                yield confirmed
                 return
 
     @cached_property
     def _names(self) -> list[TermStat]:
-        return name_words(self._asker, self._start, self._sought) if self._can_add else []
+        return name_words(self._asker, self._start, self._target_chunk) if self._can_add else []
 
     @cached_property
     def _rare(self) -> list[TermStat]:
         names = " ".join(word.text for word in self._names)
-        return rare_words(self._asker, self._start, self._sought, names) if self._can_add else []
+        return rare_words(self._asker, self._start, self._target_chunk, names) if self._can_add else []
 
     @cached_property
     def _lead(self) -> Lead | None:
         words = [*self._names[: self._most], *self._rare[: self._most]]
-        return None if self._few_for else lead(self._asker, self._start, self._sought, words)
+        return None if self._few_for else lead(self._asker, self._start, self._target_chunk, words)
 
 
-def name_words(asker: KeptAsker, start: Start, sought: Sought) -> list[TermStat]:
-    """Return the words of its path, title and heading that some chunk holds and the question does not have.
+def name_words(asker: KeptAsker, start: Start, target_chunk: Sought) -> list[TermStat]:
+    """Return the words of the path, title and heading that are in some chunk and not in the query.
 
-    Those that the chunk itself holds come first, then the rarest. Others that many chunks hold are left out.
+    Words in the chunk itself come first, then the rarest. Other words are left out if many chunks contain them.
     """
-    row = sought.row
+    row = target_chunk.row
     name = f"{row.doc.path} {row.doc.title or ''} {row.chunk.heading or ''}"
     words = [word for word in _new_words(asker, start, name) if word.df]
     if not words:
@@ -252,15 +263,15 @@ def name_words(asker: KeptAsker, start: Start, sought: Sought) -> list[TermStat]
 
 
 _TELLING_IDF = 3.0
-"""At most one chunk in twenty has the word: a folder's name that more have tells nothing."""
+"""At most one chunk in twenty contains the word. A folder name in more chunks does not identify one."""
 
 
-def rare_words(asker: KeptAsker, start: Start, sought: Sought, names: str = "") -> list[TermStat]:
-    """Return the words of its text that neither question nor names have, the best first, ties in the text's order.
+def rare_words(asker: KeptAsker, start: Start, target_chunk: Sought, names: str = "") -> list[TermStat]:
+    """Return the words of the text that neither query nor names contain, best first, ties in text order.
 
-    A word is the better the rarer it is and the more often the text has it, and better if a person could type it.
+    Rare words, words frequent in the text, and words that a person can type are better.
     """
-    text = sought.row.chunk.text
+    text = target_chunk.row.chunk.text
     times = Counter(asker.store.tokens(space_cjk(text)))
 
     def weight(word: TermStat) -> float:
@@ -271,17 +282,17 @@ def rare_words(asker: KeptAsker, start: Start, sought: Sought, names: str = "") 
 
 
 _TYPED_LETTERS = 20
-"""Longer words are hashes and joined names, which no one types."""
+"""Longer words are hashes and joined names, which nobody types."""
 
 
 def _new_words(asker: KeptAsker, start: Start, text: str, names: str = "") -> list[TermStat]:
-    """Return the words of a text, in their order, that the question does not have in any form, nor these names."""
+    """Return the words of a text, in order, that neither the query nor these names contain in any form."""
     store, plan, apart = asker.store, start.answer.plan, space_cjk(text)
     asked = set(store.stems(space_cjk(f"{plan.lexical or ''} {plan.semantic or ''} {names}")))
     stems = dict(zip(store.tokens(apart), store.stems(apart), strict=True))
     new = [word for word in telling(stems, plan.config.stop_words) if stems[word] not in asked]
     stats = store.term_stats(_literal(new), is_searched=False) if new else ()
-    # A word of a letter or two brings the chunk in and tells a person nothing.
+    # A word of one or two letters brings in the chunk but tells a person nothing.
     return [each for each in stats if len(each.text) > 2 or not each.text.isascii()] or list(stats)
 
 
