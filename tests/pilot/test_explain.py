@@ -466,7 +466,7 @@ async def test_the_first_failing_stage_is_open_and_others_folded(shared_store: P
         lines = [line.rstrip() for line in bench.painted("explain").splitlines()]
         assert lines[1] == "✗ not in the top 9: fails doc.path GLOB 'docs/*' (value: src/pack.py)"
         assert lines[2].strip().startswith("src/pack.py:2  not ranked")
-        assert lines[4] == "▶ ask without doc.path GLOB 'docs/*' · rank 2 of 3 with it"
+        assert lines[4] == "▶ search without doc.path GLOB 'docs/*' · rank 2 of 3 with it"
         opened_at = next(row for row, line in enumerate(lines) if line.startswith("✗  filter"))
         assert lines[opened_at].endswith("fails doc.path GLOB 'docs/*' (value: src/pack.py)")
         assert lines[opened_at + 1].startswith("passed: identify, ingested, fresh, live, indexed, lexical")
@@ -740,8 +740,8 @@ async def test_a_click_chooses_a_fix_and_a_second_applies_it(shared_store: Path)
         rows = bench.painted("explain").splitlines()
         at = next(row for row, line in enumerate(rows) if 'also search for "diary"' in line)
         await bench.pilot.click(ExplainPane, offset=(8, at))
-        await bench.until(lambda now: (remedy := chosen_remedy(now)) and remedy.change == "add the word diary")
-        assert "▶ add the word diary" in bench.painted("explain")
+        await bench.until(lambda now: (remedy := chosen_remedy(now)) and remedy.change == 'also search for "diary"')
+        assert '▶ also search for "diary"' in bench.painted("explain")
         await bench.pilot.click(ExplainPane, offset=(8, at))
         await bench.until(lambda now: now.query.text == "token budget diary" and not now.query.busy)
 

@@ -139,7 +139,7 @@ def test_filter_fix_names_the_dropped_predicates(folder: Path) -> None:
     for where, said in [
         ("doc.path = 'x' OR doc.source = 's'", "search without (doc.path = 'x' OR doc.source = 's')"),
         ("NOT (doc.path = 'paint.md' AND chunk.tokens > 1)", None),
-        ("chunk.tokens > 1 AND doc.path = 'x'", "drop doc.path = 'x'"),
+        ("chunk.tokens > 1 AND doc.path = 'x'", "search without doc.path = 'x'"),
         (
             "chunk.tokens > 1 AND (doc.path = 'x' OR doc.source = 's')",
             "search without (doc.path = 'x' OR doc.source = 's')",

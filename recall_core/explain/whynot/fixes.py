@@ -344,7 +344,7 @@ def by_budget(asker: KeptAsker, start: Start, target_chunk: Sought) -> Change | 
     return from_start(
         start,
         "budget",
-        f"use a budget of {count_of(high, 'token')} instead of {now}",
+        f"allow {count_of(high, 'token')} instead of {now}",
         start.question._replace(budget_tokens=high),
         size=high - now,
         settings={"budget_tokens": high},

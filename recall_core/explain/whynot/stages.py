@@ -81,10 +81,7 @@ def drops(where: Expr, row: Row) -> tuple[tuple[str, ...], ...]:
 
 
 def describe_dropped(parts: Iterable[Expr]) -> str:
-    """Return a description of leaving out these parts: "drop" predicates, or "search without" a whole OR."""
-    parts = tuple(parts)
-    if not any(isinstance(_inner(each), And | Or) for each in parts):
-        return f"drop {' and '.join(map(print_filter, parts))}"
+    """Return a description of a search without these parts; an AND or OR is in parentheses."""
     texts = [f"({print_filter(each)})" if isinstance(each, And | Or) else print_filter(each) for each in parts]
     return f"search without {' and without '.join(texts)}"
 
