@@ -21,7 +21,7 @@ from recall_core import Recall
 ROOT = Path(__file__).parents[2]
 PINNED = Path(__file__).parent / "npm" / "package.json"
 CONFORMANCE_PAGE = ROOT / "benchmarks" / "mcp-conformance.md"
-LATEST = 600.0  # seconds that anything here takes on the busiest machine
+LATEST = 600.0  # seconds that suffice on the busiest machine
 _INSTALL = ("install", "--omit=dev", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error")
 _RETRIES = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")
 _UNREACHABLE = re.compile(
@@ -36,7 +36,7 @@ NOTES = {
 
 Checks: TypeAlias = list[dict[str, Any]]
 Run: TypeAlias = dict[str, Checks]
-"""What each scenario has checked."""
+"""The checks of each scenario."""
 
 
 class NotApplicable(NamedTuple):
