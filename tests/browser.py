@@ -138,7 +138,7 @@ class Browser:
         try:
             return self.until(lambda: [screen] if holds(screen := self.screen()) else [], seconds=seconds)[0]
         except TimeoutError:
-            pytest.fail(f"waited {seconds} s in vain; the screen is\n{self.screen()}")
+            pytest.fail(f"no match within {seconds} s; the screen is\n{self.screen()}")
 
     def until(self, find: Callable[[], Found], *, seconds: float = 120.0) -> Found:
         """Return what `find` finds, as soon as it finds it. Raises TimeoutError."""
@@ -220,7 +220,7 @@ class Browser:
     def _read(self) -> Message:
         while b"\0" not in self._unread:
             got = os.read(self._answers, 1 << 16)
-            assert got, "Chromium has ended"
+            assert got, "Chromium has exited"
             self._unread += got
         line, _, self._unread = self._unread.partition(b"\0")
         return cast(Message, json.loads(line))

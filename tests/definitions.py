@@ -22,7 +22,7 @@ def check_samples(samples: Sequence[tuple[str, str, str]]) -> None:
         else:
             assert definitions(path, source) == expected.strip().splitlines(), (number, path)
     if absent:
-        pytest.skip(f"grammars that are not installed: {', '.join(sorted(map(str, absent)))}")
+        pytest.skip(f"missing grammars: {', '.join(sorted(map(str, absent)))}")
 
 
 def definitions(path: str, source: str) -> list[str]:

@@ -154,7 +154,7 @@ async def _wait_for_handlers(pilot: Pilot[object], timeout: float = LOOP_SECONDS
     pumps = (app, app.screen) if app._screen_stack else ()
     busy = {pump for pump in pumps if pump.call_later(lambda pump=pump: busy.discard(pump))}
     while busy and not app._exception_event.is_set():
-        assert time.monotonic() < end, f"the handlers of {busy} have not ended"
+        assert time.monotonic() < end, f"the handlers of {busy} have not finished"
         await asyncio.sleep(0 if _has_more() else STEP_SECONDS)
     return not busy
 

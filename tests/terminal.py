@@ -70,7 +70,7 @@ class Terminal:
         deadline, pause = time.monotonic() + seconds, 0.05
         while not holds(screen := self.screen()):
             if time.monotonic() > deadline:
-                pytest.fail(f"waited {seconds} s in vain; the screen is\n{screen}")
+                pytest.fail(f"no match within {seconds} s; the screen is\n{screen}")
             time.sleep(pause)
             pause = min(0.4, pause * 1.5)  # each look starts a process
         return screen

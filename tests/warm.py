@@ -46,7 +46,7 @@ class Warm:
         socket.send_fds(self._door, [b"\0"], [*descriptors])
         self._door.sendall(json.dumps([*order.values()]).encode() + b"\n")
         reply = self._door.recv(32)
-        assert reply, "the process that forks has ended"
+        assert reply, "the forking process has exited"
         return int(reply)
 
     def end(self) -> None:
@@ -102,7 +102,7 @@ class Process:
     def wait(self, timeout: float = PATIENCE) -> int:
         """Return the exit code once the process has ended; negative for a signal."""
         code = self._ended(timeout)
-        assert code is not None, f"process {self.pid} runs after {timeout} s"
+        assert code is not None, f"process {self.pid} still runs after {timeout} s"
         return code
 
     def send_signal(self, number: signal.Signals) -> None:

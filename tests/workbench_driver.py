@@ -128,7 +128,7 @@ class Driver:
                     await self.pilot.pause()
                     return
             await asyncio.sleep(0.01)
-        pytest.fail(f"waited {seconds} s in vain; {what() if what else f'the session is {self.session!r:.1500}'}")
+        pytest.fail(f"no match within {seconds} s; {what() if what else f'the session is {self.session!r:.1500}'}")
 
     async def ask(self, text: str = QUESTION) -> None:
         """Paste a query over the text in the editor and wait for its rows and its context."""

@@ -105,7 +105,7 @@ def _small_disk(folder: Path, size: int) -> Iterator[Path]:
     folder.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", folder], check=False)
     if mounted.returncode != 0:
-        pytest.skip("needs a machine that permits to mount a file system in memory")
+        pytest.skip("needs permission to mount a file system in memory")
     try:
         yield folder
     finally:

@@ -130,7 +130,7 @@ def case(seed: int, made: Path, known: Known, place: Path) -> str:
         return "told_at_once"
     with opened as recall:
         before = read(recall, known)
-        assert before.items() <= known.texts.items(), (kind, where, "a text is another one")
+        assert before.items() <= known.texts.items(), (kind, where, "a text has changed")
         rows = tried(lambda: judged(recall))
         broken = {check["code"] for check in recall.doctor()["checks"] if check["severity"] == "error"}
         if not broken:
@@ -150,7 +150,7 @@ def case(seed: int, made: Path, known: Known, place: Path) -> str:
         lost = {each["path"] for each in checks.get("rebuilt", {}).get("lost", [])}
         told = " ".join(checks[code]["evidence"] for code in left)
         unsaid = {name for name in known.texts.keys() - after.keys() - lost if len(name) != 64 and name not in told}
-        assert not unsaid, (kind, where, "a document that cannot be read is neither lost nor named by a check")
+        assert not unsaid, (kind, where, "an unreadable document is neither reported lost nor named by a check")
     return "mended_whole" if after == known.texts else "mended_in_part"
 
 
@@ -204,7 +204,7 @@ def exchanged(made: Path, base: Path, one: str, other: str) -> None:
         after = {check["code"]: check for check in recall.doctor(fix=True)["checks"]}
     left = {code for code, check in after.items() if check["severity"] == "error"}
     assert left <= LEFT, (one, other, left)
-    assert one == "meta" or after["rebuilt"]["severity"] == "warning", (one, other, "nothing is said to be lost")
+    assert one == "meta" or after["rebuilt"]["severity"] == "warning", (one, other, "no loss is reported")
 
 
 @pytest.mark.parametrize("table", mostly_nightly(LIKE, "judgement", "meta"))

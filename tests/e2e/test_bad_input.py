@@ -246,9 +246,9 @@ def test_store_without_settings_suggests_a_working_store_flag(shell: Shell) -> N
 
 def needs_mounts() -> None:
     if sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("needs the right to mount")
+        pytest.skip("needs permission to mount")
     if subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
-        pytest.skip("needs the right to mount")
+        pytest.skip("needs permission to mount")
 
 
 def inside_mount(mount: str, command: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -302,7 +302,7 @@ def test_watch_limit_of_the_system_is_an_error(shell: Shell) -> None:
     limit = 'echo 5 > /proc/sys/user/max_inotify_watches && exec "$@"'
     few = ["timeout", "50", "unshare", "-Urm", "sh", "-c", limit, "sh"]
     if sys.platform != "linux" or subprocess.run([*few, "true"], check=False, capture_output=True).returncode != 0:
-        pytest.skip("needs the right to limit itself")
+        pytest.skip("needs permission to limit itself")
     for number in range(20):
         (shell.folder / "docs" / str(number)).mkdir(parents=True)
     (shell.folder / "docs" / "a.txt").write_text("words")
@@ -373,7 +373,7 @@ def test_interrupted_add_keeps_committed_files_and_resumes(shell: Shell, how: si
     _, err = running.communicate(timeout=200)
     assert "Traceback" not in err
     kept = shell.documents()
-    assert 0 < kept < count, "the run must have been cut in the middle"
+    assert 0 < kept < count, "the run must end in the middle"
     if how is signal.SIGINT:
         assert running.returncode == 130
         assert "again" in err

@@ -23,7 +23,7 @@ def _wakeups(pid: int) -> int:
     return sum(int(state.partition("\nvoluntary_ctxt_switches:")[2].split()[0]) for state in states)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="wakeups are read in /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads wake-ups from /proc")
 def test_idle_workbench_wakes_at_most_three_times_a_second(tmp_path: Path) -> None:
     store = build_store(tmp_path)
     with Terminal([sys.executable, "-m", "recall_tui", str(store)], cwd=tmp_path) as terminal:

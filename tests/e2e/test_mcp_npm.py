@@ -210,7 +210,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Packages:
         command = [npm, *_INSTALL, *_RETRIES]
         ran = subprocess.run(command, cwd=folder, text=True, capture_output=True, timeout=LATEST, check=False)
         if _UNREACHABLE.search(ran.stderr):
-            pytest.skip("the registry of npm cannot be reached")
+            pytest.skip("the npm registry is unreachable")
         assert ran.returncode == 0, ran.stderr
         shutil.copy(PINNED, done)
     home = tmp_path_factory.mktemp("home")

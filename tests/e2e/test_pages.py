@@ -23,7 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         typed_here(step.command, made)
         if step.command.startswith("recall add"):
             return made
-    raise AssertionError("the README adds nothing")
+    raise AssertionError("the README adds no folder")
 
 
 @pytest.mark.parametrize("page", PAGES)

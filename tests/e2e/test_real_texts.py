@@ -42,7 +42,7 @@ def test_release_notes_search_prints_the_documented_lines(tmp_path: Path) -> Non
     assert [row.strip() for row in rows if row.strip() and row.strip() not in shown] == []
 
 
-@pytest.mark.skipif(not any(DOCUMENTATION.glob("*/copyright")), reason="no package's copyright file is here")
+@pytest.mark.skipif(not any(DOCUMENTATION.glob("*/copyright")), reason="no copyright file of a package is installed")
 def test_no_licence_is_packed_twice(tmp_path: Path) -> None:
     for file in sorted(DOCUMENTATION.glob("*/copyright")):
         place = tmp_path / "doc" / file.parent.name

@@ -171,7 +171,7 @@ async def test_no_workbench_outlives_a_killed_server(served: Served, tmp_path: P
 
         deadline = asyncio.get_running_loop().time() + GONE
         while left & running_processes().keys():
-            assert asyncio.get_running_loop().time() < deadline, "a workbench stays although nobody sees it"
+            assert asyncio.get_running_loop().time() < deadline, "a workbench still runs without a browser"
             await asyncio.sleep(0.1)
     assert list(tmp_path.rglob("crash-*")) == []
 

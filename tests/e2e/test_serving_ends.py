@@ -130,7 +130,7 @@ def _disturbed(
             assert kind is (Interrupted if is_cancelled else TimedOut)
             late.append(max(0.0, free - over) * 1000)
     pool.close()
-    assert late, "every one was answered before its moment"
+    assert late, "every call was answered before it was ended"
     ended = sorted(late)
     counts = {"ms at the median": ended[len(ended) // 2], "ms at 95 %": ended[len(ended) * 95 // 100]}
     counted(

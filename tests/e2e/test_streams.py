@@ -35,7 +35,7 @@ sys.meta_path.insert(0, Interrupting())
 runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
 
-full = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
+full = pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
 
 
 REDIRECTED = re.compile(r"([12]?)([<>])(&-|/dev/full)")

@@ -82,7 +82,7 @@ def test_closed_terminal_ends_the_workbench_and_its_child(
 
 
 @pytest.mark.tmux
-@pytest.mark.skipif(sys.platform != "linux", reason="whether it stands still is read in /proc")
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the process state from /proc")
 def test_lost_terminal_ends_a_background_workbench(terminal: Terminal, tmp_path: Path) -> None:
     """timeout(1) runs its child in the background, where Textual stops it; a lost terminal sends SIGCONT too."""
     command = f"echo $$ > pid; exec {sys.executable} -m recall_tui --store {build_store(tmp_path)}"

@@ -232,4 +232,4 @@ def test_run_survives_writing(rankings: dict[str, dict[str, float]]) -> None:
     assert parse_run("".join(lines), name="f") == {query: list(scores) for query, scores in rankings.items()}
     for query in rankings:
         read = np.array([line.split()[4] for line in lines if line.split()[0] == query], dtype=np.float32)
-        assert np.all(np.diff(read) < 0), "trec_eval, which reads floats of 32 bits, ranks otherwise"
+        assert np.all(np.diff(read) < 0), "trec_eval, which reads 32-bit floats, would rank differently"

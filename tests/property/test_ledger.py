@@ -209,7 +209,7 @@ def spelled(word: str, dimension: int) -> list[tuple[tuple[bool, str], int]]:
 def cranfield() -> Recall:
     folder = os.environ.get("RECALL_DATA")
     if not folder:
-        pytest.skip("RECALL_DATA names no folder with the Cranfield collection")
+        pytest.skip("needs RECALL_DATA with cranfield/")
     lines = (Path(folder) / "cranfield" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
     documents = [json.loads(line) for line in lines]
     return recall_of([(each["title"], [each["text"]]) for each in documents if each["text"].strip()])

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 def cranfield(folder: Path) -> tuple[Recall, list[str]]:
     """Return the collection with its own queries."""
     if not Path(DATA, "cranfield", "corpus.jsonl").is_file():
-        pytest.skip("RECALL_DATA names no folder with cranfield/")
+        pytest.skip("needs RECALL_DATA with cranfield/")
     shutil.copy(Path(DATA, "cranfield", "corpus.jsonl"), folder)
     queries = Path(DATA, "cranfield", "queries.jsonl").read_text().splitlines()
     recall = filled(folder, [folder / "corpus.jsonl"], parser="jsonl")
@@ -49,7 +49,7 @@ def documentation(folder: Path) -> tuple[Recall, list[str]]:
     """Return the documentation of system packages, with words drawn from it."""
     files = [path for path in sorted(Path("/usr/share/doc").rglob("*")) if path.is_file() and path.suffix != ".gz"]
     if not files:
-        pytest.skip("this machine has no /usr/share/doc")
+        pytest.skip("needs /usr/share/doc")
     return drawn(filled(folder, files[:: max(1, len(files) // MOST_FILES)]))
 
 

@@ -18,7 +18,7 @@ MISSED = 200
 SETTINGS = ("chunk_tokens=100000", "overlap_tokens=0", "max_chunk_chars=1000000")
 
 pytestmark = pytest.mark.skipif(
-    not Path(DATA, "cranfield", "corpus.jsonl").is_file(), reason="RECALL_DATA names no folder with cranfield/"
+    not Path(DATA, "cranfield", "corpus.jsonl").is_file(), reason="needs RECALL_DATA with cranfield/"
 )
 
 

@@ -43,9 +43,9 @@ def test_changed_golden_needs_a_new_chunker_version() -> None:
     digest = sha256(json.dumps(GOLDEN["cases"], sort_keys=True).encode()).hexdigest()
 
     assert DIGESTS[CHUNKER_VERSION] == digest, (
-        "tests/golden/chunks.json is not what was recorded for this version of the chunker. Where a span moved, "
-        "raise CHUNKER_VERSION in recall_core/config, or stores keep chunks that nothing cuts any more, and say "
-        f"so in CHANGELOG.md. Where cases were only added, keep the version. Then record {digest} here."
+        "tests/golden/chunks.json differs from the record of this chunker version. If a span moved, raise "
+        "CHUNKER_VERSION in recall_core/config, so that stores replace their chunks, and add a line to "
+        f"CHANGELOG.md. If cases were only added, keep the version. Then record {digest} here."
     )
 
 

@@ -51,7 +51,7 @@ def test_cold_search_imports_only_what_it_needs(tmp_path: Path) -> None:
     code, *modules = done.stderr.split("\n")[-2].split()
     assert (code, "a.txt" in done.stdout) == ("0", True)
     assert UNWANTED & set(modules) == set()
-    assert len(modules) < MOST_MODULES, "each one more is a part of a millisecond before every first answer"
+    assert len(modules) < MOST_MODULES, "each further module delays every first answer"
 
 
 def test_cold_ls_imports_no_more_than_cold_get(tmp_path: Path) -> None:

@@ -50,4 +50,4 @@ def test_no_key_is_removed_or_changes_its_type() -> None:
     assert [path for path in first if path not in now] == []
     assert {path: now[path] for path in first if not first[path] <= now[path]} == {}
     wider = {path: now[path] - first[path] for path in first if now[path] != first[path]}
-    assert all(each.startswith('"') for words in wider.values() for each in words), "other types"
+    assert all(each.startswith('"') for words in wider.values() for each in words), "changed types"

@@ -66,7 +66,7 @@ def chosen(node: ast.expr) -> Iterator[str]:
         yield from chosen(node.orelse)
     else:
         value = written(node)
-        assert isinstance(value, str), f"{ast.unparse(node)} is not written out"
+        assert isinstance(value, str), f"{ast.unparse(node)} is not a literal"
         yield value
 
 

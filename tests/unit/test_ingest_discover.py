@@ -246,7 +246,7 @@ def test_name_that_is_not_utf8_is_skipped_and_shown_escaped(tmp_path: Path) -> N
     try:
         Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.md")).write_text("x")
     except OSError:
-        pytest.skip("this file system refuses the name")
+        pytest.skip("the file system refuses the name")
 
     assert listed(tmp_path) == ([], {"caf\\xe9.md": "bad_name"})
 

@@ -483,7 +483,7 @@ def twins(folder: IngestFolder) -> IngestFolder:
     """Return a folder with a read file that gets a second file with its name in another Unicode form."""
     folder.write(f"docs/{COMPOSED}", "the first\n")
     if (folder.base / "docs" / DECOMPOSED).exists():
-        pytest.skip("this disk has one name for both")
+        pytest.skip("the file system treats both names as one")
     return folder
 
 

@@ -81,7 +81,7 @@ def test_twenty_code_queries_have_a_distracting_test() -> None:
 
 
 @EACH
-@pytest.mark.skipif(not PACKAGES.is_dir(), reason="RECALL_DATA names no folder with packages/")
+@pytest.mark.skipif(not PACKAGES.is_dir(), reason="needs RECALL_DATA with packages/")
 def test_every_judged_line_is_in_the_pinned_packages(name: str, tmp_path: Path) -> None:
     corpora.unpack(compare.COLLECTIONS[name], PACKAGES, tmp_path)
 

@@ -270,7 +270,7 @@ def test_slow_file_is_abandoned() -> None:
     assert again == "on"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the clock alone is known")
+@pytest.mark.skipif(sys.platform != "linux", reason="CPU time is read only on Linux")
 def test_cpu_time_of_other_processes_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker_module, "_PATIENCE", 1_000)
     with Worker(seconds=0.5) as worker:

@@ -92,7 +92,7 @@ def test_old_style_names_are_removed_after_a_day_if_unlocked(tmp_path: Path) -> 
 
 def test_zombie_writes_nothing(tmp_path: Path) -> None:
     if sys.platform != "linux":
-        pytest.skip("the state of a process is read from /proc")
+        pytest.skip("reads the process state from /proc")
     with subprocess.Popen([sys.executable, "-c", "print(flush=True)"], stdout=subprocess.PIPE) as child:
         path = part(tmp_path, pid=str(child.pid), start="0")
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)

@@ -104,7 +104,7 @@ with Recall.open('{folder}/recall.db') as recall:
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a read-only file system")
 def test_read_only_older_store_is_read_unchanged(old: Path) -> None:
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
-        pytest.skip("needs the right to mount")
+        pytest.skip("needs permission to mount")
     old.write_bytes(gzip.decompress((GOLDEN / "schema-4.db.gz").read_bytes()))
     script = READ_ONLY.format(folder=old.parent, python=sys.executable)
 

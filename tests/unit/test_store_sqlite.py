@@ -538,7 +538,7 @@ def test_unfinished_migration_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="mounts a read-only file system")
 def test_store_on_read_only_media_opens(tmp_path: Path) -> None:
     if os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False).returncode != 0:
-        pytest.skip("needs the right to mount")
+        pytest.skip("needs permission to mount")
     store = memory_store(str(tmp_path / "r.db"))
     put(store, new_file("a.txt", ["one"]))
     store.close()
