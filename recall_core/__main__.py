@@ -11,7 +11,7 @@ from recall_core.adapters import starting
 
 
 def program() -> None:
-    """What `recall` is: the command line, and the end of the process."""
+    """Run the command line and exit."""
     starting.leave(main())
 
 
@@ -23,7 +23,7 @@ def main() -> int:
 
     if "_ARGCOMPLETE" in os.environ:
         adapters.parser.answer_shell()
-    cli = adapters.cli  # imported before `run` changes what Ctrl-C does
+    cli = adapters.cli  # imported before `run_process` changes the signal handlers
     return adapters.cli.run_process(lambda streams: cli.main(sys.argv[1:], streams=streams))
 
 

@@ -1,4 +1,4 @@
-"""Load a module when something of it is used, so that a cold command pays only for what it needs."""
+"""Import modules on first use, so that a cold start imports only what it needs."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ __all__ = [
 
 
 def attach(package: str, **homes: str) -> Callable[[str], object]:
-    """Return a `__getattr__` that imports the modules of a package when they are first used (PEP 562).
+    """Return a `__getattr__` that imports the modules of a package on first use (PEP 562).
 
-    homes: the module below the package for each other name that the package offers.
+    homes: other names that the package exports, with the submodule of each.
     """
 
     def load(name: str) -> object:
@@ -64,7 +64,7 @@ def attach(package: str, **homes: str) -> Callable[[str], object]:
 
 
 class _Lazy(ModuleType):
-    """A module that is imported when one of its attributes is read, and keeps those that were read."""
+    """A module that is imported when an attribute is first read. Caches the attributes."""
 
     def __getattr__(self, name: str) -> object:
         value = getattr(import_module(self.__name__), name)

@@ -1,4 +1,4 @@
-"""Check what a program gives to the library against the annotations that it reads there."""
+"""Check the arguments of library calls against their annotations."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _WANTED = {
     "Settings": "settings by name",
     "GivenSettings": "settings by name, or a list of texts",
 }
-"""The types that are checked, in words."""
+"""The checked types and their names in messages."""
 
 
 def checks_types(kind: type[Kind]) -> type[Kind]:
-    """Make every public method of the class, static ones too, check its arguments as `expect_type` does."""
+    """Decorate a class: all its public methods, also static ones, check their arguments with `expect_type`."""
     for name, member in list(vars(kind).items()):
         is_bound = isinstance(member, (staticmethod, classmethod))
         function = member.__func__ if is_bound else member
@@ -54,9 +54,9 @@ def _checking(function: Callable[..., Any], code: CodeType) -> Callable[..., Any
 
 
 def expect_type(name: str, value: Any, annotation: str) -> Any:
-    """Return the value as one of the types of an annotation: text and numbers as plain `str` and `int`.
+    """Return the value as one of the annotated types. Subclasses of `str` and `int` become plain `str` and `int`.
 
-    annotation: names of types between bars; with one that `_WANTED` does not list, nothing is checked.
+    annotation: type names joined by `|`. If `_WANTED` lacks one of them, nothing is checked.
     Raises UsageError `bad_value`.
     """
     kinds = annotation.split(" | ")
@@ -73,7 +73,7 @@ def expect_type(name: str, value: Any, annotation: str) -> Any:
 
 
 def _convert(value: Any, kind: str) -> Any:
-    """Raises TypeError for a value of another kind."""
+    """Return the value as this type. Raises TypeError if it has another type."""
     match kind:
         case "str" if isinstance(value, str):
             return str.__str__(value)

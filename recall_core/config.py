@@ -1,4 +1,4 @@
-"""recall.toml: every setting with its type, default, bounds and reason, read once into a frozen Config."""
+"""recall.toml: all settings with type, default and bounds, read into a frozen Config."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from recall_core.named import NamedTuple
 from recall_core.shell import Hint, flag
 
 _ESCAPED = {"n": "\n", "t": "\t"}
-_PLAIN_LINES, _DIGITS = 1_000, 300  # beyond, tomllib has to say what a file means
+_PLAIN_LINES, _DIGITS = 1_000, 300  # limits of the fast reader; tomllib reads anything larger
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """What a recall.toml says, unchecked; a missing file says nothing. Raises ConfigError `config_invalid`."""
+    """Return the unchecked contents of a recall.toml, {} if it is missing. Raises ConfigError `config_invalid`."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -38,10 +38,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def plain(text: str) -> dict[str, Any] | None:
-    """What a file says that has a key with one simple value a line, as `render` writes it; None of any other."""
+    """Parse a file with one `key = simple value` per line, as `render` writes it. Return None for other files."""
     said: dict[str, Any] = {}
     for number, line in enumerate(text.split("\n")):
-        line = line.strip(" \t")  # noqa: PLW2901 - what stands around it says nothing
+        line = line.strip(" \t")  # noqa: PLW2901 - surrounding blanks have no meaning
         if not line.isprintable() or number > _PLAIN_LINES:
             return None
         if line and not line.startswith("#"):
@@ -55,7 +55,7 @@ def plain(text: str) -> dict[str, Any] | None:
 
 
 def _simple(value: str) -> bool | int | float | str | None:
-    """A whole number, a decimal, a truth value or a text that escapes nothing but ends of line and tabs, or None."""
+    """Parse an integer, decimal, boolean, or a text whose only escapes are line ends and tabs; else return None."""
     if value in ("true", "false"):
         return value == "true"
     if len(value) > 1 and value[0] == value[-1] == '"':
@@ -70,7 +70,7 @@ def _simple(value: str) -> bool | int | float | str | None:
 
 
 def to_toml(value: object) -> str:
-    """A value as the file has it."""
+    """Return the value in TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
@@ -82,32 +82,32 @@ def to_toml(value: object) -> str:
 FILE_NAME = "recall.toml"
 RRF_K = 60  # Cormack, Clarke and Buettcher 2009
 BM25_K1 = 1.2  # fixed in FTS5's bm25()
-SEARCH_K = 10  # hits of a search that does not say --k
-EXACT_VECTORS = 20_000  # live vectors up to which every filtered row is a candidate
-MEMORY_MB = 512  # for what a process keeps of a store
-LEAST_WEIGHT = 1e-9  # weights that add up to less count as none: dividing by them would overflow
-SHORTLIST = 500  # rows whose signatures are nearest, of which cosines are taken
-OPTIMAL_ROWS = 200  # candidates that an optimal packing chooses from
+SEARCH_K = 10  # hits of a search without --k
+EXACT_VECTORS = 20_000  # up to this many live vectors, every filtered row is a candidate
+MEMORY_MB = 512  # most megabytes of a store that a process caches
+LEAST_WEIGHT = 1e-9  # weights whose sum is smaller count as 0: dividing by it would overflow
+SHORTLIST = 500  # rows with the nearest signatures, whose cosines are computed
+OPTIMAL_ROWS = 200  # candidates of optimal packing
 BUSY_TIMEOUT_MS = 5_000
-EMBEDDED = "titled"  # what embedders are given of a chunk: its document's title and its text
-EDITED = " edited"  # behind the settings of a file that a changed root covers, until a sync has met it
-CHUNKER_VERSION = 1  # raised whenever ingest/chunk.py would cut any text differently
+EMBEDDED = "titled"  # input of embedders for a chunk: the document's title and the chunk's text
+EDITED = " edited"  # appended to the settings of a file after its root changed, until the next sync
+CHUNKER_VERSION = 1  # raised when ingest/chunk.py splits any text differently
 COMMIT_SECONDS = 2.0  # an interrupted ingest loses at most this much work
-WATCH_REST_MS = 200  # without a change before a watched folder is synced: an editor saves in several steps
-WATCH_MOST_MS = 2_000  # a folder that never rests is synced this often
+WATCH_REST_MS = 200  # pause after the last change before a sync: editors save in several steps
+WATCH_MOST_MS = 2_000  # a folder that changes all the time is synced this often
 
 _ESCAPE = r"\\(?:([\\nrtf])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.?))"
 _LETTERS = {"\\": "\\", "n": "\n", "r": "\r", "t": "\t", "f": "\f"}
 
 SettingValue: TypeAlias = str | int | float | bool
 Settings: TypeAlias = Mapping[str, SettingValue]
-"""Values by the name of their setting."""
+"""Setting values by name."""
 GivenSettings: TypeAlias = Settings | Sequence[str]
-"""The same, or as a person types them: texts, `key=value` each."""
+"""Settings by name, or as `key=value` texts."""
 
 
 class Config(NamedTuple):
-    """Every setting. The field order is the order in which they are written and shown."""
+    """All settings, in the order in which they are written and shown."""
 
     store_path: str = "recall.db"
     embedding: str = "hash"
@@ -166,7 +166,7 @@ class Config(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What may stand behind one key. live: a question may override it with --set; the rest belong to the store."""
+    """Description and bounds of a setting. live: a query may override it with --set; others belong to the store."""
 
     doc: str
     live: bool = False
@@ -176,92 +176,107 @@ class Setting(NamedTuple):
 
 
 SETTINGS: dict[str, Setting] = {
-    "store_path": Setting("the database file, relative to this file"),
-    "embedding": Setting(f"the embedder that makes the vectors, as {Hint('embedders')} names it"),
+    "store_path": Setting("database file, relative to this file"),
+    "embedding": Setting(f"embedder of the semantic signal, see {Hint('embedders')}"),
     "embedding_dim": Setting("components of a hash vector, a power of two", least=16, most=65_536),
-    "embedding_model": Setting("the model that a provider is asked for, empty for its own default"),
-    "embedding_url": Setting("where an OpenAI-compatible server answers, empty for the provider's own"),
-    "embedding_fallback": Setting("what auto takes when nothing better is available"),
-    "allow_network": Setting("let an embedder send text off this machine"),
-    "counter": Setting("the token counter: whitespace, approx, approx-2, approx:modern or hf:tokenizer.json"),
-    "chunk_tokens": Setting("tokens a chunk aims at", least=1, most=100_000),
-    "overlap_tokens": Setting("tokens neighbouring chunks share", least=0, most=50_000),
-    "max_chunk_chars": Setting("characters no chunk exceeds", least=16, most=1_000_000),
-    "max_file_bytes": Setting("files above this are skipped in a walk", least=1),
+    "embedding_model": Setting("model of a provider, empty for its default"),
+    "embedding_url": Setting("URL of an OpenAI-compatible server, empty for the provider's own"),
+    "embedding_fallback": Setting("embedder that auto uses if nothing better is available"),
+    "allow_network": Setting("allow embedders to send text to other machines"),
+    "counter": Setting("token counter: whitespace, approx, approx-2, approx:modern or hf:tokenizer.json"),
+    "chunk_tokens": Setting("target number of tokens per chunk", least=1, most=100_000),
+    "overlap_tokens": Setting("tokens that neighbouring chunks share", least=0, most=50_000),
+    "max_chunk_chars": Setting("most characters per chunk", least=16, most=1_000_000),
+    "max_file_bytes": Setting("skip larger files when walking a folder", least=1),
     "fusion": Setting("how signals are combined", live=True, choices=("weighted", "rrf")),
-    "normalize": Setting("how raw scores are put on one scale", live=True, choices=("bound", "max", "minmax")),
-    "bm25_weight": Setting("weight of the lexical signal", live=True, least=0, most=1_000),
-    "vector_weight": Setting("weight of the semantic signal", live=True, least=0, most=1_000),
-    "rrf_k": Setting("the constant of reciprocal rank fusion", live=True, least=0, most=1_000_000),
-    "min_score": Setting("hits below this score are dropped", live=True, least=0, most=1),
-    "min_cosine": Setting("hits without a query word below this cosine are dropped", live=True, least=0, most=1),
-    "match": Setting("which words of a query must be present", live=True, choices=("any", "all")),
+    "normalize": Setting("how raw scores are normalized", live=True, choices=("bound", "max", "minmax")),
+    "bm25_weight": Setting("weight of the lexical signal (matching words)", live=True, least=0, most=1_000),
+    "vector_weight": Setting("weight of the semantic signal (similar meaning)", live=True, least=0, most=1_000),
+    "rrf_k": Setting("constant of reciprocal rank fusion (rrf)", live=True, least=0, most=1_000_000),
+    "min_score": Setting("drop hits below this score", live=True, least=0, most=1),
+    "min_cosine": Setting("drop hits without a query word below this cosine", live=True, least=0, most=1),
+    "match": Setting("query words that must be present", live=True, choices=("any", "all")),
     "stop_words": Setting(
-        "words outside quotes not looked for: none; function words; also rests (e.g., 'd); also how people ask",
+        "unquoted words to ignore: none; function words; also leftovers (e.g., 'd); also question phrases",
         live=True,
         choices=("none", "english", "leftovers", "questions"),
     ),
-    "title_weight": Setting("weight of a word in the title", live=True, least=0, most=1_000),
-    "lexical_model": Setting("who scores matching words", live=True, choices=("fts5", "bm25f")),
-    "bm25_k1": Setting("how soon repeated words stop counting (bm25f)", live=True, least=0, most=100),
-    "bm25_b": Setting("how much a long text is held against it (bm25f)", live=True, least=0, most=1),
-    "rerank": Setting("the reranker of the best rows, empty for none", live=True),
-    "rerank_rows": Setting("rows that are scored again", live=True, least=1, most=10_000),
-    "rerank_weight": Setting("the reranker's share of their score", live=True, least=0, most=1),
-    "rerank_keep": Setting("keep a reranker's vectors in the store, so that no text is embedded twice"),
-    "rerank_mb": Setting("megabytes that these take, the oldest make room; 0 for none", least=0, most=1_000_000),
+    "title_weight": Setting("weight of words in the title", live=True, least=0, most=1_000),
+    "lexical_model": Setting("formula that scores matching words", live=True, choices=("fts5", "bm25f")),
+    "bm25_k1": Setting("how soon repeated words stop adding to the score (bm25f)", live=True, least=0, most=100),
+    "bm25_b": Setting("penalty for long texts (bm25f)", live=True, least=0, most=1),
+    "rerank": Setting("reranker of the best rows, empty for none", live=True),
+    "rerank_rows": Setting("rows to rerank", live=True, least=1, most=10_000),
+    "rerank_weight": Setting("the reranker's share of the score", live=True, least=0, most=1),
+    "rerank_keep": Setting("store the reranker's vectors, so that no text is embedded twice"),
+    "rerank_mb": Setting(
+        "most megabytes of reranker vectors, oldest dropped first; 0 for none", least=0, most=1_000_000
+    ),
     "memory_mb": Setting(
-        "megabytes of a store that a process keeps in memory once it is asked again; 0 for none",
+        "most megabytes of the store that a process caches from its second query on; 0 for none",
         least=0,
         most=1_000_000,
     ),
-    "sparse_recall": Setting("let a near chunk of a short document take the last row", live=True),
-    "sparse_chunk_threshold": Setting("chunks that a short document has at most", live=True, least=1),
-    "sparse_distance_ceiling": Setting("1 - cosine that is still near", live=True, least=0, most=2),
-    "sparse_max_injections": Setting("rows that may be given away so", live=True, least=0),
-    "sparse_share": Setting("share of a context kept for them, 0 for none", live=True, least=0, most=0.5),
-    "collapse": Setting("show a text that several chunks hold once, at its first place", live=True),
-    "pool": Setting("candidates a signal proposes above 20,000 vectors", live=True, least=1, most=1_000_000),
-    "max_limit": Setting("rows of an RQL answer without LIMIT", live=True, least=0),
+    "sparse_recall": Setting(
+        "sparse-document recall: give the last row to a near chunk of a short document", live=True
+    ),
+    "sparse_chunk_threshold": Setting("most chunks of a short document", live=True, least=1),
+    "sparse_distance_ceiling": Setting("largest distance (1 - cosine) of a near chunk", live=True, least=0, most=2),
+    "sparse_max_injections": Setting("most rows that sparse-document recall takes", live=True, least=0),
+    "sparse_share": Setting(
+        "share of a context reserved for short documents, 0 for none", live=True, least=0, most=0.5
+    ),
+    "collapse": Setting("show copies of a text once, at their best rank", live=True),
+    "pool": Setting(
+        "candidates per signal in stores with more than 20,000 vectors", live=True, least=1, most=1_000_000
+    ),
+    "max_limit": Setting("rows of an RQL query without LIMIT", live=True, least=0),
     "pack_counter": Setting(
-        "what counts a context's budget, as counter; empty: the store's if made for its models, else approx-2",
+        "token counter of a context's budget; empty: the store's if made for its models, else approx-2",
         live=True,
     ),
-    "budget_tokens": Setting("tokens of a context", live=True, least=1),
-    "diversity": Setting("most chunks of one document in a context, 0 for no cap", live=True, least=0),
+    "budget_tokens": Setting("token budget of a context", live=True, least=1),
+    "diversity": Setting("most chunks per document in a context, 0 for no limit", live=True, least=0),
     "min_fragment": Setting("fewest tokens of a truncated last chunk", live=True, least=1),
-    "pack": Setting("what a context is filled by: rank order, or most value", live=True, choices=("rank", "optimal")),
+    "pack": Setting(
+        "how a context is packed: in rank order, or for the highest total value",
+        live=True,
+        choices=("rank", "optimal"),
+    ),
     "header": Setting("line above each block: {n} {path} {lines} {title} {heading}", live=True),
     "footer": Setting("line below each block, empty for none", live=True),
     "separator": Setting("text between blocks", live=True),
-    "line_numbers": Setting("begin every line of a block with its number", live=True),
+    "line_numbers": Setting("start every line of a block with its line number", live=True),
     "strict": Setting("turn RQL compatibility warnings into errors", live=True),
-    "vector_index": Setting("search of over 20,000 vectors; lsh may miss some", choices=("auto", "exact", "lsh")),
+    "vector_index": Setting(
+        "vector search above 20,000 vectors; lsh may miss some rows", choices=("auto", "exact", "lsh")
+    ),
     "ann_bits": Setting("bits of a signature (lsh), a multiple of 64", least=64, most=8_192),
     "ann_seed": Setting("seed of the hyperplanes that make signatures (lsh)", least=0, most=2**63 - 1),
-    "guess_encoding": Setting("guess the encoding of text that is not UTF-8 and does not say what it is"),
+    "guess_encoding": Setting("guess the encoding of files that are not UTF-8 and do not declare one"),
 }
 
 
 NEW: Settings = {"stop_words": "questions", "rerank_keep": True, "sparse_share": 0.15}
-"""What a new store is given. What an older recall.toml means, which has no line for it, is the default in Config."""
+"""Settings of new stores that differ from the defaults in Config. A recall.toml without a line for a setting uses the
+default."""
 
 NAMES = {"bm25_weight": "lexical_weight", "vector_weight": "semantic_weight"}
-"""What people call a setting whose key is older. Files, --set and OPTION take either; answers have the key."""
+"""Current names of settings with older keys. Files, --set and OPTION accept both; answers use the key."""
 
 KEYS = {name: key for key, name in NAMES.items()}
-"""The key behind a name."""
+"""The key for each name."""
 
 EMBEDDING = (*(key for key in SETTINGS if key.startswith("embedding")), "allow_network")
-"""The settings that say who makes the vectors."""
+"""The settings that choose the embedder."""
 
-_OF_THE_VECTORS = ("embedding_dim", "embedding_model")  # another value means other vectors of the same embedder
+_OF_THE_VECTORS = ("embedding_dim", "embedding_model")  # changing these changes the vectors of the same embedder
 CUTTING = ("chunk_tokens", "overlap_tokens", "max_chunk_chars", "counter")
-"""What texts are cut and counted by: a store goes by what it was made with, or cut anew by."""
+"""The chunking settings. A store uses the values from its creation or its last rechunk."""
 
 
 def load(path: Path) -> Config:
-    """The Config in a recall.toml; a missing file gives the defaults. Its `onnx:DIR` starts from its own folder.
+    """Return the Config of a recall.toml, or the defaults if it is missing. `onnx:DIR` is relative to the file.
 
     Raises ConfigError `config_invalid` (not TOML), `unknown_key`, `bad_value`.
     """
@@ -273,13 +288,13 @@ def load(path: Path) -> Config:
 
 
 def anchor(name: str, absolute: Callable[[Path], Path]) -> str:
-    """An embedder's name, in which `absolute` says where the DIR of `onnx:DIR` is."""
+    """Return an embedder's name, with the DIR of `onnx:DIR` made absolute."""
     kind, _, argument = name.partition(":")
     return f"onnx:{absolute(paths.expand(argument))}" if kind == "onnx" and argument else name
 
 
 def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
-    """The config with these settings, by key or name, each checked; `where` names their origin in an error."""
+    """Return the config with these settings, by key or name, after checking them. where: their origin, for errors."""
     expect_once(values, where=where)
     checked: dict[str, Any] = {
         KEYS.get(key, key): _check(KEYS.get(key, key), value, where=where, name=key) for key, value in values.items()
@@ -288,7 +303,7 @@ def replace(config: Config, values: Mapping[str, Any], *, where: str) -> Config:
 
 
 def override(config: Config, settings: GivenSettings) -> Config:
-    """The config for one question: live settings only. Texts are `key=value`, as --set takes them."""
+    """Return the config for one query. Accepts live settings only. Texts are `key=value`, as for --set."""
     if not settings:
         return config
     for assignment in assignments(settings):
@@ -297,47 +312,49 @@ def override(config: Config, settings: GivenSettings) -> Config:
         if key in SETTINGS and not SETTINGS[key].live:
             raise UsageError(
                 "setting_fixed",
-                f"{key} belongs to the store and cannot change for one question.",
+                f"{key} belongs to the store and cannot be set for one query.",
                 hint=_elsewhere(key, text, config),
             )
     return assign(config, settings, where=flag("set"))
 
 
 def assign(config: Config, settings: GivenSettings, *, where: str) -> Config:
-    """The config with these settings; texts are `key=value`, values spelt as on a command line."""
+    """Return the config with these settings. Texts are `key=value`, spelled as on a command line."""
     values = _read_given(settings, where=where)
     return replace(config, values, where=where) if values else config
 
 
 def settings_of(settings: GivenSettings, *, where: str) -> Settings:
-    """Settings as values by key: texts are read, values stay as they are, unchecked. The last of one name counts.
-    Raises UsageError or ConfigError `bad_value`, the latter where a setting is given by its key and by its name."""
+    """Return settings as unchecked values by key. Texts are parsed. The last of a repeated name wins.
+
+    Raises UsageError `bad_value`, or ConfigError `bad_value` if a setting is given by key and by name.
+    """
     given = _read_given(settings, where=where)
     expect_once(given, where=where)
     return by_key(given)
 
 
 def by_key(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by key, where some may be given by their name."""
+    """Return settings by key. The given ones may use names."""
     return {KEYS.get(name, name): value for name, value in settings.items()}
 
 
 def by_name(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by the name that people read, where they are given by key."""
+    """Return settings by their current name. The given ones use keys."""
     return {NAMES.get(key, key): value for key, value in settings.items()}
 
 
 def expect_once(given: Iterable[str], *, where: str) -> None:
-    """Raises ConfigError `bad_value` where a setting is given by its key and by its name too."""
+    """Raise ConfigError `bad_value` if a setting is given by its key and by its name."""
     names = set(given)
     for key, name in NAMES.items():
         if key in names and name in names:
-            message = f"{where}: {name} and {key} are two names of one setting."
+            message = f"{where}: {name} and {key} are names of the same setting."
             raise ConfigError("bad_value", message, hint=f"leave out {key}")
 
 
 def assignments(settings: GivenSettings) -> tuple[str, ...]:
-    """Settings as texts: values are spelt as --set takes them, texts stay as they were typed.
+    """Return settings as texts for --set. Texts stay unchanged.
 
     >>> assignments({"pool": 20, "sparse_recall": False})
     ('pool=20', 'sparse_recall=false')
@@ -348,43 +365,45 @@ def assignments(settings: GivenSettings) -> tuple[str, ...]:
 
 
 def chunker_identity(config: Config) -> str:
-    """The chunker's name, version and limits: equal identities cut equal texts equally."""
+    """Return the chunker's name, version and limits. Equal identities split a text in the same way."""
     return f"boundary-{CHUNKER_VERSION}:{config.chunk_tokens}:{config.overlap_tokens}:{config.max_chunk_chars}"
 
 
 def cut_as(config: Config, *, chunker: str, counter: str) -> Config:
-    """The settings with the limits of a chunker of that identity, and that counter."""
+    """Return the settings with the limits of the chunker with this identity, and this counter."""
     limits = dict(zip(CUTTING, map(int, chunker.split(":")[1:]), strict=False))
     return config._replace(**limits, counter=counter)  # type: ignore[arg-type]  # values of its own fields
 
 
 def find_outdated(config: Config, toml: Path) -> dict[str, SettingValue]:
-    """What a new store would be given, of the settings that this recall.toml, or none at all, leaves as they were."""
+    """Return the settings of NEW that this recall.toml does not set, with their values for new stores."""
     said = read_toml(toml)
     return {key: value for key, value in NEW.items() if key not in said and getattr(config, key) != value}
 
 
 def render(config: Config) -> str:
-    """A recall.toml that gives this config again, every key with what it is for."""
-    lines = ["# Recall settings. A line that is missing means what it meant before there was such a setting."]
+    """Return this config as a recall.toml, with a comment for each key."""
+    lines = ["# Recall settings. If a line is missing, Recall uses the default from before that setting existed."]
     for key, setting in SETTINGS.items():
         value = getattr(config, key)
         choices = f" ({' | '.join(setting.choices)})" if len(setting.choices) > 1 else ""
         lines.append(f"\n# {setting.doc}{choices}\n{NAMES.get(key, key)} = {to_toml(value)}")
     if config.parsers:
         table = [f"{to_toml(glob)} = {to_toml(name)}" for glob, name in config.parsers]
-        lines += ["\n# parsers of files by their name\n[parsers]", *table]
+        lines += ["\n# parsers by file name pattern\n[parsers]", *table]
     return "\n".join(lines) + "\n"
 
 
 def _parsers(table: object, *, where: str) -> tuple[tuple[str, str], ...]:
     if isinstance(table, dict) and all(isinstance(name, str) for name in table.values()):
         return tuple(table.items())
-    raise ConfigError("bad_value", f"{where}: [parsers] takes a name a pattern.", hint='[parsers] "*.log" = "text"')
+    raise ConfigError(
+        "bad_value", f"{where}: [parsers] takes one parser name per pattern.", hint='[parsers] "*.log" = "text"'
+    )
 
 
 def _read_given(settings: GivenSettings, *, where: str) -> Settings:
-    """Settings as values by the names that they were given."""
+    """Return settings as values by the given names."""
     if isinstance(settings, Mapping):
         return settings
     values: dict[str, SettingValue] = {}
@@ -398,7 +417,7 @@ def _read_given(settings: GivenSettings, *, where: str) -> Settings:
 
 
 def _elsewhere(key: str, text: str, config: Config) -> str:
-    """What gives the store this value, where a question cannot."""
+    """Return the hint that sets this value for the store."""
     if key == "embedding":
         return Hint("reembed", text or "NAME")
     if key in _OF_THE_VECTORS:
@@ -415,7 +434,7 @@ def _anchor_paths(config: Config, absolute: Callable[[Path], Path]) -> Config:
 
 
 def _check(key: str, value: object, *, where: str, name: str) -> object:
-    """The value of a setting. name: what it is called where it is given."""
+    """Check and return the value of a setting. name: the name it was given by."""
     if key not in SETTINGS:
         near = _nearest(str(key), (*(NAMES.get(each, each) for each in SETTINGS), *NAMES))
         known = ", ".join(NAMES.get(each, each) for each in SETTINGS)
@@ -437,12 +456,12 @@ def _check(key: str, value: object, *, where: str, name: str) -> object:
         raise ConfigError("bad_value", f"{where}: {name} cannot be {value!r}.", hint=hint)
     if isinstance(value, int | float) and not _within(setting, value):
         bounds = f"from {setting.least:g}" + (f" to {setting.most:g}" if setting.most is not None else "")
-        raise ConfigError("bad_value", f"{where}: {name} goes {bounds}, not {value!r}.", hint=_example(key, name))
+        raise ConfigError("bad_value", f"{where}: {name} must be {bounds}, not {value!r}.", hint=_example(key, name))
     return value
 
 
 def _float(value: int) -> float:
-    """The number nearest to it, which is infinite where there is none."""
+    """Return the nearest float, or infinity on overflow."""
     try:
         return float(value)
     except OverflowError:
@@ -450,7 +469,7 @@ def _float(value: int) -> float:
 
 
 def _is_writable(key: str, value: str) -> bool:
-    """Whether UTF-8 has the value, and a file may be called so if it is one's name."""
+    """Return True if the value is valid UTF-8 and, for file names, a possible file name."""
     return not re.search("[\ud800-\udfff]", value) and (key != "store_path" or "\0" not in value)
 
 
@@ -507,7 +526,7 @@ def _from_text(key: str, text: str, *, where: str) -> SettingValue:
 
 
 def _spelt(value: SettingValue) -> str:
-    """A value as `_from_text` reads it, on one line."""
+    """Return the value on one line, as `_from_text` parses it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value).replace("\\", r"\\").replace("\n", r"\n")
@@ -517,16 +536,16 @@ def _example(key: str, name: str) -> str:
     return f"{name} = {to_toml(Config._field_defaults[key])}"
 
 
-WIDEST = 1_000  # characters that a header pads one of its values to, or digits that it gives a number
+WIDEST = 1_000  # largest padding, or number of digits, of a value in a header
 
 
 def check_header(header: str, *, where: str) -> None:
-    """Raises ConfigError `bad_value` for a header that cannot be filled in, or asks for too much."""
+    """Raise ConfigError `bad_value` for a header that cannot be filled in or pads too much."""
     hint = "header = '[{n}] {path}:{lines}'"
     try:
         specs = [spec for _, _, spec, _ in Formatter().parse(header) if spec]
         if any("{" in spec or any(int(run) > WIDEST for run in re.findall(r"\d+", spec)) for spec in specs):
-            message = f"{where}: header {header[:80]!r} asks for more than {WIDEST:,} characters of one value."
+            message = f"{where}: header {header[:80]!r} pads a value to more than {WIDEST:,} characters."
             raise ConfigError("bad_value", message, hint=hint)
         header.format(n=1, path="p", lines="1-2", title="t", heading="h")
     except (KeyError, IndexError, ValueError, AttributeError) as error:

@@ -1,10 +1,8 @@
-"""Deadlines: how long whoever asked is willing to wait, and how all that works for them finds out that it is over.
+"""Deadlines and cancellation of calls.
 
-Who waits no longer may also say so, from another thread, by a `Cancel` that the block was given.
-
-A deadline is in force inside a `within` block, for all that the block's thread does there. What may take long calls
-`check` each time round; the store has its database do so, and whoever waits for a server looks between two waits. It
-is not handed from function to function: ranking and packing are pure, and what they compute does not depend on it.
+A deadline applies to everything that a thread does inside a `within` block. Long loops call `check`; the store lets
+its database call it, and code that waits for a server calls it between waits. Another thread can end the block with
+its `Cancel`. The deadline is not a parameter, because results of ranking and packing do not depend on it.
 """
 
 from __future__ import annotations
@@ -19,11 +17,11 @@ from recall_core.errors import Interrupted, TimedOut, UsageError
 from recall_core.shell import AGAIN, Hint
 
 _PATIENT_SECONDS = 60
-"""What is proposed to who was in a hurry."""
+"""The shortest timeout in seconds that the hint suggests."""
 
 
 class Cancel:
-    """By which one thread ends what another does in a `within` block, whatever that is; once, and for good."""
+    """Lets one thread end the `within` block of another. Cannot be reset."""
 
     __slots__ = ("is_set",)
 
@@ -31,12 +29,12 @@ class Cancel:
         self.is_set = False
 
     def set(self) -> None:
-        """From any thread: what runs in the block raises Interrupted when it looks next."""
+        """Make the block raise Interrupted at its next `check`. Can be called from any thread."""
         self.is_set = True
 
 
 class Deadline:
-    """So many seconds from now by a clock; or the end of the deadline around it, where that comes first."""
+    """A deadline `seconds` from now, or at the end of the enclosing deadline if that is earlier."""
 
     __slots__ = ("_cancel", "_clock", "_end", "_outer", "_seconds")
 
@@ -50,29 +48,29 @@ class Deadline:
         self._cancel = cancel
 
     def is_cancelled(self) -> bool:
-        """Whether nobody waits any more, for this one or the one around it."""
+        """Return True if this deadline or an enclosing one is cancelled."""
         is_own = self._cancel is not None and self._cancel.is_set
         return is_own or (self._outer is not None and self._outer.is_cancelled())
 
     def left(self) -> float:
-        """Seconds until it is over, 0 once it is, or is cancelled."""
+        """Return the remaining seconds, 0 if expired or cancelled."""
         if self._cancel is not None and self._cancel.is_set:
             return 0.0
         left = max(0.0, self._end - self._clock())
         return left if self._outer is None else min(left, self._outer.left())
 
     def is_over(self) -> bool:
-        """Whether its time has gone by, or it was cancelled."""
+        """Return True if the deadline is expired or cancelled."""
         return not self.left()
 
     def allowed(self) -> float:
-        """The seconds that there were in all, of the one that is over first."""
+        """Return the total seconds of the deadline that expires first."""
         outer = self._outer
         return self._seconds if outer is None or self._end - self._clock() <= outer.left() else outer.allowed()
 
 
 class _InForce(_local):
-    """What each thread has: the deadline that is in force there."""
+    """The current deadline of each thread."""
 
     deadline: Deadline | None = None
 
@@ -84,9 +82,11 @@ _in_force = _InForce()
 def within(
     seconds: float | None, *, clock: Callable[[], float] = monotonic, cancel: Cancel | None = None
 ) -> Iterator[None]:
-    """A block that has so many seconds; None for any number, within those of a block around it.
+    """Limit a block to `seconds` (None: no limit of its own). Enclosing limits still apply.
 
-    clock: what tells seconds. cancel: ends the block's work from another thread. Raises UsageError `bad_value`.
+    clock: returns seconds.
+    cancel: ends the block from another thread.
+    Raises UsageError `bad_value`.
     """
     if seconds is None and cancel is None:
         yield
@@ -98,7 +98,7 @@ def within(
 
 @contextmanager
 def until(deadline: Deadline) -> Iterator[None]:
-    """A block under this deadline, which may have begun before it and in another thread."""
+    """Apply a deadline to a block. It may have started earlier and in another thread."""
     outer = _in_force.deadline
     _in_force.deadline = deadline
     try:
@@ -108,30 +108,30 @@ def until(deadline: Deadline) -> Iterator[None]:
 
 
 def check_seconds(seconds: float) -> float:
-    """The seconds, if they are a number above 0. Raises UsageError `bad_value`."""
+    """Return the seconds if they are above 0. Raises UsageError `bad_value`."""
     if not isinstance(seconds, int | float) or not isfinite(seconds) or seconds <= 0:
-        message = f"A timeout is a number of seconds above 0, not {seconds}."
+        message = f"A timeout must be a number of seconds above 0, not {seconds}."
         raise UsageError("bad_value", message, hint=Hint(AGAIN, timeout=_PATIENT_SECONDS))
     return seconds
 
 
 def is_set() -> bool:
-    """Whether a deadline is in force here."""
+    """Return True if the thread has a deadline."""
     return _in_force.deadline is not None
 
 
 def seconds_left() -> float:
-    """How many of the seconds are left; infinitely many without a deadline."""
+    """Return the remaining seconds, infinity without a deadline."""
     deadline = _in_force.deadline
     return inf if deadline is None else deadline.left()
 
 
 def check() -> None:
-    """Go on, or raise TimedOut where the deadline in force is over, Interrupted where it was cancelled."""
+    """Raise TimedOut if the current deadline is expired, or Interrupted if it is cancelled."""
     deadline = _in_force.deadline
     if deadline is not None and not deadline.left():
         if deadline.is_cancelled():
-            raise Interrupted("interrupted", "The question was cancelled.", hint="ask it again")
+            raise Interrupted("interrupted", "The query was cancelled.", hint="run it again")
         allowed = deadline.allowed()
         raise TimedOut(
             "timed_out",

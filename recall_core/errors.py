@@ -1,20 +1,20 @@
-"""The error tree: every deliberate failure is a RecallError with a stable code, a plain sentence and a hint.
+"""The error tree. Every deliberate error is a RecallError with a stable code, a message and a hint.
 
 RecallError                exit
 ├── UsageError                2   a flag, an argument or a setting is wrong
 │   ├── ConfigError           2   recall.toml
-│   └── RqlError              2   a query or a filter, with line, column and span
+│   └── RqlError              2   a query or filter, with line, column and span
 ├── StoreError                1   the file: missing, read-only, full, newer
 │   ├── StoreLocked           5   another process is writing
 │   └── StoreCorrupt          6   the file is damaged
 ├── IngestError               1   a named file that cannot be read
 ├── EmbedError                1   an embedder that is missing, fails or returns nonsense
-├── StaleError                3   --strict-fresh and a file has changed
-├── SnapshotMismatch          4   --snapshot and the store has changed
-├── Outdated                  4   the store no longer has what an answer found
-├── UnknownTarget             8   an id or a path that the store does not hold
-├── TimedOut                  1   --timeout, and there is no answer yet
-├── Busy                      1   a server has as many questions waiting as it takes
+├── StaleError                3   --strict-fresh, and a file has changed
+├── SnapshotMismatch          4   --snapshot, and the store has changed
+├── Outdated                  4   the store no longer contains a hit of an answer
+├── UnknownTarget             8   an id or path that is not in the store
+├── TimedOut                  1   --timeout expired
+├── Busy                      1   the queue of a server is full
 └── Interrupted             130   Ctrl-C
 """
 
@@ -25,20 +25,20 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 _LONGEST = 4_000
-"""Characters of a message: what a refusal repeats has no bound of its own."""
+"""Most characters of a message. Quoted input has no limit of its own."""
 _LONGEST_LINE = 160
-"""Characters of a query's line that are shown around a mistake."""
+"""Characters of a query line shown around an error."""
 _SECRETS = re.compile(
     r"(?i)((?<=://)[^\s/?#:@]*:|(?<![a-z])(?:pass(?:word|wd|phrase)?|pwd)=)((?<=:)\S*(?=@)|(?<==)(?:'[^']*'?|[^\s&;]*))"
 )
 
 
 class RecallError(Exception):
-    """A failure that a person can act on.
+    """An error that the user can act on.
 
-    code: stable, lower_snake_case, listed in docs/errors.md.  hint: something that can be typed, or None; a
-    `shell.Hint` where it is an action of Recall.
-    details: machine-readable context for the JSON contract, or None.
+    code: stable, lower_snake_case, listed in docs/errors.md.
+    hint: text to type, or None. A `shell.Hint` if it is a Recall command.
+    details: machine-readable context for JSON, or None.
     """
 
     exit_code: ClassVar[int] = 1
@@ -53,27 +53,29 @@ class RecallError(Exception):
 
 
 def _clip(text: str) -> str:
-    """The text of at most `_LONGEST` characters in valid Unicode, without the password of a URL."""
+    """Return the text as valid Unicode, without the password of a URL, cut to `_LONGEST` characters."""
     text = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
     text = text.encode("utf-8", "backslashreplace").decode()
     return _SECRETS.sub(r"\1…", text)
 
 
 class UsageError(RecallError):
-    """The command line, a setting or an argument is wrong; nothing was executed."""
+    """The command line, a setting or an argument is wrong. Nothing was executed."""
 
     exit_code = 2
 
 
 class ConfigError(UsageError):
-    """recall.toml cannot be used as it stands."""
+    """recall.toml is invalid."""
 
 
 class RqlError(UsageError):
-    """A query or filter that cannot be understood.
+    """A query or filter is invalid.
 
-    text: the whole source.  start, end: the offending span in code points (end exclusive, start == end at the
-    end of input).  line and column count from 1.  expected: what would have been accepted there, or None.
+    text: the whole source.
+    start, end: span of the error in code points, end exclusive. start == end at the end of input.
+    line, column: position of the error, from 1.
+    expected: what is valid there, or None.
     """
 
     def __init__(
@@ -97,7 +99,7 @@ class RqlError(UsageError):
         super().__init__(code, message, hint=hint, details=details)
 
     def caret(self) -> str:
-        """The offending line with carets under the span, and what was expected there."""
+        """Return the line with carets under the error, and what was expected."""
         first = self.text.rfind("\n", 0, self.start) + 1
         last = self.text.find("\n", self.start)
         last = len(self.text) if last < 0 else last
@@ -112,27 +114,27 @@ class RqlError(UsageError):
 
 
 class StoreError(RecallError):
-    """The database file cannot be used for this."""
+    """The database file is missing, read-only, full or too new."""
 
 
 NO_STORE = frozenset(("no_store", "no_settings"))
-"""Codes of a folder that names no store: what needs none goes on there."""
+"""Codes for a folder without a store. Commands that need no store ignore these errors."""
 
 
 class StoreLocked(StoreError):
-    """Another process holds the write lock for longer than we wait."""
+    """Another process holds the write lock for too long."""
 
     exit_code = 5
 
 
 class StoreCorrupt(StoreError):
-    """The database file is damaged, or is not a Recall store."""
+    """The database file is damaged or not a Recall store."""
 
     exit_code = 6
 
 
 class IngestError(RecallError):
-    """A file named by the caller cannot become a document; nothing of that call was written."""
+    """A file named by the caller cannot be indexed. The call wrote nothing."""
 
 
 class EmbedError(RecallError):
@@ -140,51 +142,51 @@ class EmbedError(RecallError):
 
 
 class StaleError(RecallError):
-    """A returned document no longer matches its file and the caller asked for fresh answers only."""
+    """A returned document no longer matches its file, and the caller wants fresh answers only."""
 
     exit_code = 3
 
 
 class SnapshotMismatch(RecallError):
-    """The store's digest is not the one the caller asserted."""
+    """The store does not have the digest that the caller expects."""
 
     exit_code = 4
 
 
 class Outdated(RecallError):
-    """The store no longer has what an answer found in it; the question has to be asked again."""
+    """The store no longer contains a hit of an answer. Run the query again."""
 
     exit_code = 4
 
 
 class UnknownTarget(RecallError):
-    """No live document or chunk answers to this id, prefix or path."""
+    """No live document or chunk has this id, prefix or path."""
 
     exit_code = 8
 
 
 class TimedOut(RecallError):
-    """The time that a question was given is over; it has no answer, and nothing was written for it."""
+    """The time limit of a query expired. There is no answer, and nothing was written."""
 
 
 class Busy(RecallError):
-    """A server takes no more questions for now; details.retry_after_seconds says when it may."""
+    """The queue of a server is full. details.retry_after_seconds says when to retry."""
 
 
 class Interrupted(RecallError):
-    """The user pressed Ctrl-C; whatever was committed stays."""
+    """The user pressed Ctrl-C. Committed work is kept."""
 
     exit_code = 130
 
 
 def expect_choice(name: str, value: object, choices: Iterable[str]) -> None:
-    """Raises UsageError `bad_value` with the choices where the value is none of them. name: of what has the value."""
+    """Raise UsageError `bad_value` with the choices if the value is not one of them. name: of the parameter."""
     if value not in (known := tuple(choices)):
         raise UsageError("bad_value", f"{name} cannot be {value!r}.", hint=f"one of: {', '.join(known)}")
 
 
 def why_unread(error: OSError | ValueError) -> str:
-    """Why a file could not be read or written, in words that follow a colon and end without a full stop."""
+    """Return why a file could not be read or written: a phrase to follow a colon, without a full stop."""
     if isinstance(error, UnicodeDecodeError):
         return f"it is not UTF-8 text (byte {error.start})"
     if isinstance(error, ValueError):

@@ -1,6 +1,7 @@
-"""Files that Recall writes itself: whole and new, or as they were, whatever ends the writing.
+"""Write files atomically: a file is either complete and new, or unchanged.
 
-An unfinished file (a part) has a name that says which process writes it, so that those of killed processes can go.
+An unfinished file (a part) is named after the process that writes it, so that parts of killed processes can be
+removed.
 """
 
 from __future__ import annotations
@@ -26,38 +27,38 @@ _PART = re.compile(
     r"(?P<owner>\.recall-(?P<machine>[0-9a-f]{8})-(?P<boot>[0-9a-f]{8})-(?P<space>[0-9a-f]{8})"
     r"-(?P<pid>[0-9]{1,10})-(?P<start>[0-9]{1,20}))-[0-9a-f]{8}(?P<suffix>-[a-z]+)?"
 )
-_NOTE = "-to"  # suffix of a note: the name of another folder in which its owner makes parts
+_NOTE = "-to"  # suffix of a note, which names another folder where its owner writes parts
 _UNKNOWN = "0" * 8
-_OLD_S = 86_400  # a copy that is being made is written to more often than once a day
+_OLD_S = 86_400  # a running copy is written to more often than once a day
 
 
 class LeftPart(NamedTuple):
-    """What a process has left, or is writing."""
+    """A part that a process left behind or is writing."""
 
     path: Path
     state: Literal["living", "dead", "unknown"]
-    """unknown: its process may run on another machine, or the name is one of an earlier version."""
+    """unknown: the process may run on another machine, or an earlier version named the part."""
     folder: Path | None = None
-    """Of a note: the other folder. It may be on a disk that is not there."""
+    """The other folder, for a note. Its disk may be missing."""
 
 
 def part_of(place: Path) -> Path:
-    """Return a new name in the folder of a place, for what is to take the place. It says which process writes it."""
+    """Return a new part name next to a path, for a file that will replace it. The name contains the process."""
     pid = os.getpid()
     return place.parent / f".recall-{'-'.join(_here())}-{pid}-{_status(pid)[1]}-{os.urandom(4).hex()}"
 
 
 def is_part(name: str) -> bool:
-    """Return True for the name of a part, or of a file that SQLite keeps with one."""
+    """Return True for the name of a part, or of a file that SQLite keeps next to one."""
     return name.startswith(".recall-") and bool(_PART.fullmatch(name) or _EARLIER.fullmatch(name))
 
 
 @contextmanager
 def remembering(store: str, target: Path) -> Iterator[None]:
-    """Note in the folder of a store that parts are made in the target's, for as long as the block runs.
+    """While the block runs, keep a note in the store's folder that parts are written to the target's folder.
 
-    Where the process is killed, the note stays, and `remove` finds the other folder. A folder that cannot be written,
-    or a store without one, has no note.
+    If the process is killed, the note remains, and `remove` finds the other folder. Without a writable folder there
+    is no note.
     """
     home, note = home_of(store), None
     with suppress(OSError, ValueError):
@@ -80,11 +81,11 @@ def remembering(store: str, target: Path) -> Iterator[None]:
 
 def home_of(store: str) -> Path | None:
     """Return the folder of a store's file, or None for a store without a file."""
-    return Path(os.path.realpath(store)).parent if os.path.exists(store) else None  # noqa: PTH110 - it may be no path
+    return Path(os.path.realpath(store)).parent if os.path.exists(store) else None  # noqa: PTH110 - store may not be a path
 
 
 def find(home: Path) -> list[LeftPart]:
-    """Return every part in a store's folder and in the folders that its notes name, the notes last."""
+    """Return all parts in a store's folder and in the folders named by its notes, notes last."""
     own = _parts_in(home)
     notes = [part for part in own if part.folder is not None]
     others = {note.folder for note in notes if note.folder is not None and note.folder != home}
@@ -94,9 +95,9 @@ def find(home: Path) -> list[LeftPart]:
 
 
 def remove(home: Path, *, is_thorough: bool = False) -> list[LeftPart]:
-    """Remove the parts of dead processes; return those that remain.
+    """Remove the parts of dead processes. Return the remaining parts.
 
-    is_thorough: remove those too whose process is unknown, if they are unlocked and older than a day.
+    is_thorough: also remove parts of unknown processes, if they are unlocked and older than a day.
     """
     remaining = []
     for part in find(home):
@@ -110,7 +111,7 @@ def remove(home: Path, *, is_thorough: bool = False) -> list[LeftPart]:
 
 
 def discard(path: Path) -> bool:
-    """Remove a part, and what a folder of that name holds. Return False where that is not possible."""
+    """Remove a part: a file, or a folder with its contents. Return False on failure."""
     try:
         if path.is_dir() and not path.is_symlink():
             for each in path.iterdir():
@@ -146,13 +147,13 @@ def _part(path: Path) -> LeftPart:
 
 
 def _state(match: re.Match[str]) -> Literal["living", "dead", "unknown"]:
-    """Return whether the process of a part still runs, as far as this process can know."""
+    """Return the state of a part's process, or "unknown"."""
     machine, boot, space = _here()
     if match["boot"] != boot or boot == _UNKNOWN:
         is_earlier_boot = match["machine"] == machine != _UNKNOWN and _UNKNOWN not in (match["boot"], boot)
         return "dead" if is_earlier_boot else "unknown"
     if match["space"] != space:
-        return "unknown"  # of another container
+        return "unknown"  # another container
     return "living" if _is_running(int(match["pid"]), match["start"]) else "dead"
 
 
@@ -162,13 +163,13 @@ def _is_running(pid: int, start: str) -> bool:
     except ProcessLookupError:
         return False
     except (OSError, OverflowError):
-        pass  # another user's
+        pass  # a process of another user
     state, began = _status(pid)
     return state not in ("Z", "X") and (start == "0" or began in ("0", start))
 
 
 def _status(pid: int) -> tuple[str, str]:
-    """Return the state of a process and when it began, or "0" where the kernel does not say."""
+    """Return the state and start time of a process, "0" if unknown."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()
@@ -179,7 +180,7 @@ def _status(pid: int) -> tuple[str, str]:
 
 @cache
 def _here() -> tuple[str, str, str]:
-    """Return short hashes of this machine, of its boot, and of the name space of its process numbers."""
+    """Return short hashes of this machine, its boot and its process id namespace."""
     machine, boot = _of_mac() if sys.platform == "darwin" else ("", "")
     space = ""
     with suppress(OSError, ValueError):
@@ -191,8 +192,8 @@ def _here() -> tuple[str, str, str]:
 
 
 def _of_mac() -> tuple[str, str]:
-    """Return what macOS calls this machine and its boot; "" for what it does not say."""
-    import ctypes  # noqa: PLC0415 - elsewhere there are files to read
+    """Return the ids of this machine and its boot on macOS, "" if unknown."""
+    import ctypes  # noqa: PLC0415 - used only on macOS
 
     identity, session, size = (ctypes.c_ubyte * 16)(), ctypes.create_string_buffer(64), ctypes.c_size_t(64)
     try:
@@ -225,12 +226,12 @@ def is_abandoned(path: Path) -> bool:
 
 
 def _is_settled(note: LeftPart, folder: Path) -> bool:
-    """Return True if the folder of a note is there, the same as then, and holds no part of the same process."""
+    """Return True if the folder of a note is still the same folder and contains no part of the same process."""
     try:
         inode = json.loads(note.path.read_text(encoding="ascii"))["inode"]
-        if folder.stat().st_ino != inode:  # the disk is not mounted, and this is the folder below it
+        if folder.stat().st_ino != inode:  # the disk is not mounted; this is its mount point
             return False
-        names = os.listdir(folder)  # noqa: PTH208 - names are enough
+        names = os.listdir(folder)  # noqa: PTH208 - only names are needed
     except (OSError, ValueError, LookupError, TypeError):
         return False
     owner = note.path.name.rpartition("-to")[0].rpartition("-")[0]
@@ -238,54 +239,56 @@ def _is_settled(note: LeftPart, folder: Path) -> bool:
 
 
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
-"""What a disk says that has no links, such as FAT."""
+"""Errors of file systems without hard links, such as FAT."""
 
 
 @contextmanager
 def replacing(target: Path, *, mode: int | None = None, is_private: bool = False) -> Iterator[BinaryIO]:
-    """A stream whose bytes take the target's place when the block ends well, and outlast a loss of power.
+    """Yield a stream whose bytes replace the target if the block succeeds, safe against a power loss.
 
-    mode: what the file has in any case; else one that is there keeps its own, and a new one is for its owner alone
-    where is_private, or for whom the umask lets. Behind a symbolic link, the file that it leads to is replaced.
-    Raises OSError, also for a pipe, a device, or a link to itself; then the target is as it was.
+    mode: the mode of the file. Default: an existing file keeps its mode, a new one uses the umask.
+    is_private: a new file is readable by its owner only.
+
+    A symbolic link is followed. Raises OSError, also for a pipe, a device or a link loop; the target is then
+    unchanged.
     """
-    place = Path(os.path.realpath(target))  # resolve() has an error of its own for a link to itself
+    place = Path(os.path.realpath(target))  # resolve() raises another error for a link loop
     remove(place.parent)
     part = part_of(place)
     try:
         if place.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(target))
-        expect_file(target)  # no pipe or device is taken away
+        expect_file(target)  # never replace a pipe or a device
         wanted = stat.S_IMODE(place.stat().st_mode) if mode is None and place.exists() else mode
         is_made = is_private or wanted is not None
         if is_made:
-            make_private(part)  # at least until it is whole
+            make_private(part)  # until it is complete
         with part.open("wb" if is_made else "xb") as out:
             yield out
         if wanted is not None:
             part.chmod(wanted)
         put_in_place(part, place)
     finally:
-        with suppress(OSError):  # after the replacement, or where it could not be made, there is none to take away
+        with suppress(OSError):  # the part is gone after the replacement, or was never created
             part.unlink()
 
 
 def write(target: Path, content: bytes, *, mode: int | None = None) -> None:
-    """Let a file hold this, as `replacing` does. Raises OSError."""
+    """Write a file with `replacing`. Raises OSError."""
     with replacing(target, mode=mode) as out:
         out.write(content)
 
 
 def write_private(target: Path, text: str) -> None:
-    """The same for a text that its owner alone reads; folders are made. Raises OSError."""
+    """Write a text that only its owner can read. Creates folders. Raises OSError."""
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write(target, text.encode("utf-8", "replace"), mode=PRIVATE)
 
 
 def write_new(target: Path, content: bytes) -> None:
-    """A file that was not there, for its owner alone; whoever looks for it finds all of it or nothing.
+    """Create a file that only its owner can read. It appears when it is complete.
 
-    Raises FileExistsError where anything has that name, OSError.
+    Raises FileExistsError if the path exists, OSError.
     """
     remove(target.parent)
     part = part_of(target)
@@ -300,7 +303,7 @@ def write_new(target: Path, content: bytes) -> None:
 
 @contextmanager
 def scratch(place: Path) -> Iterator[Path]:
-    """A folder beside a place, for its owner alone, that goes with the block. Raises OSError."""
+    """Yield a private temporary folder next to a path. It is removed after the block. Raises OSError."""
     remove(place.parent)
     folder = part_of(place)
     folder.mkdir(mode=0o700)
@@ -311,28 +314,28 @@ def scratch(place: Path) -> Iterator[Path]:
 
 
 def make_private(path: Path, mode: int = PRIVATE) -> None:
-    """Make a new, empty file of exactly this mode, whatever the umask; never wider on the way.
+    """Create an empty file with exactly this mode, regardless of the umask. Its mode is never wider.
 
-    Raises FileExistsError where anything has that name, OSError.
+    Raises FileExistsError if the path exists, OSError.
     """
     target = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode & PRIVATE)
     try:
         if stat.S_IMODE(os.fstat(target).st_mode) != mode:
-            with suppress(PermissionError):  # a disk without modes, such as FAT, has none to give
+            with suppress(PermissionError):  # file systems without modes, such as FAT
                 os.fchmod(target, mode)
     finally:
         os.close(target)
 
 
 def put_in_place(part: Path, place: Path) -> None:
-    """Let a file that is closed take a name, in one step that outlasts a loss of power. Raises OSError."""
-    _flush(part)  # or the name may lead to nothing
+    """Rename a closed file to its final path, atomically and safe against a power loss. Raises OSError."""
+    _flush(part)  # else the name may point to an empty file after a power loss
     part.replace(place)
     _settle(place.parent)
 
 
 def put_new(part: Path, place: Path) -> None:
-    """The same where nothing may have the name yet; the part keeps its own. Raises FileExistsError, OSError."""
+    """Link a closed file to a path that must not exist. The part keeps its name. Raises FileExistsError, OSError."""
     _flush(part)
     try:
         os.link(part, place)
@@ -346,7 +349,7 @@ def put_new(part: Path, place: Path) -> None:
 
 
 def _settle(folder: Path) -> None:
-    with suppress(OSError):  # some file systems know no flush of a folder
+    with suppress(OSError):  # some file systems cannot flush a folder
         _flush(folder)
 
 

@@ -1,6 +1,6 @@
-"""How this Recall was installed: what adds packages to it, which ones an extra is, where a newer one comes from.
+"""How this Recall is installed: the command that adds packages, the packages of an extra, and the source folder.
 
-No index has the project itself, so that nothing may be told to look for it there.
+Recall is not on a package index, so no command may name it as a package.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _SELF = re.compile(rf"{DISTRIBUTION}\[(?P<names>[^\]]+)\]")
 
 
 def command(*, upgrade: bool = False, force_reinstall: bool = False) -> tuple[str, ...]:
-    """The words that install packages beside this Recall, before their names.
+    """Return the command that installs packages into this environment, without their names.
 
-    pipx and uv have environments without pip, and pip refuses one that the system's own package manager looks after.
+    Environments of pipx and uv have no pip. pip refuses environments that the system's package manager owns.
     """
     prefix = Path(sys.prefix)
     if (prefix / "pipx_metadata.json").is_file():
@@ -25,9 +25,9 @@ def command(*, upgrade: bool = False, force_reinstall: bool = False) -> tuple[st
     if _is_of_uv(prefix):
         flags = _flags(upgrade=upgrade, reinstall=force_reinstall)
         return ("uv", "pip", "install", *_flags(python=True), sys.executable, *flags)
-    import sysconfig  # noqa: PLC0415 - only a hint asks
+    import sysconfig  # noqa: PLC0415 - used only for hints
 
-    # PEP 668: an interpreter of the system, whose packages are not pip's.
+    # PEP 668: pip must not install into the system's interpreter.
     marker = Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED")
     managed = sys.prefix == sys.base_prefix and marker.is_file()
     flags = _flags(user=managed, break_system_packages=managed, upgrade=upgrade, force_reinstall=force_reinstall)
@@ -35,7 +35,7 @@ def command(*, upgrade: bool = False, force_reinstall: bool = False) -> tuple[st
 
 
 def _flags(**wanted: bool) -> list[str]:
-    """Those of pip, pipx or uv."""
+    """Return the flags for pip, pipx or uv."""
     return [f"--{name.replace('_', '-')}" for name, is_wanted in wanted.items() if is_wanted]
 
 
@@ -48,12 +48,12 @@ def _is_of_uv(prefix: Path) -> bool:
 
 
 def requirements(extra: str) -> tuple[str, ...]:
-    """The packages of an extra with their versions, as the project's own metadata has them."""
+    """Return the packages of an extra with versions, from the project's metadata."""
     return tuple(dict.fromkeys(_of_source(extra) or _of_metadata(extra)))
 
 
 def source() -> Path | None:
-    """The folder of the project's source that this Recall runs from; None where it was copied out of one."""
+    """Return the source folder that this Recall runs from, or None if it is an installed copy."""
     toml = Path(__file__).parent.parent / "pyproject.toml"
     return toml.parent if toml.is_file() and f'name = "{DISTRIBUTION}"' in _text(toml) else None
 
@@ -69,7 +69,7 @@ def locate_plug_in(distribution: str) -> str | None:
 
 
 def upgrade() -> str:
-    """What brings a newer Recall: a command where it is known where this one came from, else a sentence."""
+    """Return how to upgrade Recall: a command if its source is known, else a sentence."""
     folder = source()
     if folder is not None:
         is_checkout = (folder / ".git").exists()
@@ -81,7 +81,7 @@ def upgrade() -> str:
 
 
 def _came_from() -> str | None:
-    """The folder, the repository or the file that pip was given (PEP 610)."""
+    """Return the folder, repository or file that Recall was installed from (PEP 610)."""
     import json  # noqa: PLC0415 - only a hint asks
     from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - as above
     from urllib.parse import unquote, urlsplit  # noqa: PLC0415 - as above
@@ -107,7 +107,7 @@ def _of_source(extra: str) -> list[str]:
 
 
 def _resolve(extras: dict[str, list[str]], extra: str) -> list[str]:
-    """An extra that names others of the project is what these are."""
+    """Return the requirements with the project's own extras expanded."""
     found: list[str] = []
     for each in extras.get(extra, ()):
         own = _SELF.fullmatch(each)

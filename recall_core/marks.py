@@ -1,20 +1,20 @@
-"""Marks: where the units of a text begin, as its parser tells them, and where the file has a stretch of it.
+"""Marks: where the units of a text begin, as reported by its parser, and the places of its parts in the file.
 
-A mark says where a unit begins; where it ends follows. There are four kinds of marks, by `Mark.kind`:
+A mark gives the start of a unit. Its end follows from other marks. There are four kinds of marks, by `Mark.kind`:
 
-*Units of the text* nest by level: a unit ends where the next of its level, or of a lower one, begins. `heading` names
-a section. `block` is what should stay whole and has no name (fenced code, a table). `end` begins nothing: it ends
-what it stands behind. Every other kind (`function`, `class`, `row`, `statements`, …) is a unit that chunks keep whole
-where it fits, and cut at where it does not.
+*Units of the text* nest by level: a unit ends at the next mark of its level or a lower one. `heading` names a
+section. `block` is an unnamed unit to keep whole (fenced code, a table). `end` starts no unit and ends the one
+before it. Every other kind (`function`, `class`, `row`, `statements`, …) is a unit that a chunk keeps whole if it
+fits, and splits at if it does not.
 
-*Places by number* (`NUMBERED`): the first `page` mark of a document is page 1, the next page 2, with a text or
-without. A unit reaches to the next mark of its kind, whatever else begins within it.
+*Places by number* (`NUMBERED`): the first `page` mark of a document is page 1, the next page 2, even without text. A
+page ends at the next mark of its kind.
 
-*Places by value* (`VALUED`): the name of a `line` or `bytes` mark is the line or the byte of the file at which this
-part of the text begins, from the mark on until the next. They are addresses only: nothing is cut at them.
+*Places by value* (`VALUED`): the name of a `line` or `bytes` mark is the line or byte of the file where the text
+after the mark begins, up to the next such mark. They are addresses only: chunks do not split at them.
 
-*Anchors* (`ANCHOR`): the name is the id of an element of a web page, the level how deep the element is. They are
-addresses only, too: `anchor_unit` says of what.
+*Anchors* (`ANCHOR`): the name is the id of an element of a web page, the level is its depth. They are addresses only,
+of the units that `anchor_unit` returns.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ from recall_core.named import NamedTuple
 NUMBERED = ("page", "cell", "turn", "cue", "paragraph", "chapter", "part")
 VALUED = ("line", "bytes")
 PLACES = (*NUMBERED, *VALUED)
-"""Kinds of which a citation is made, the first that a text has."""
+"""Kinds used in citations. The first kind that a text has is used."""
 ANCHOR = "anchor"
 
-_FLAT = ("heading", "end")  # of the units that nest: those that are no whole
-_SOFT = ("block", "end")  # and those at which nothing is cut for their own sake
+_FLAT = ("heading", "end")  # nested units that need not stay whole
+_SOFT = ("block", "end")  # nested units that chunks do not split at
 
 SEPARATOR = " › "
-"""Between the names of a path."""
+"""Joins the names of a heading path."""
 
 
 class Mark(NamedTuple):
-    """The beginning of a unit. offset: in code points of the document's text. level: from 1, the outermost.
+    """The start of a unit.
 
-    name: what the unit is called, as `chunk.heading` shows it; of a place by value, the value.
+    offset: in code points of the document's text.
+    level: from 1, the outermost.
+    name: the name shown in `chunk.heading`, or the value of a place by value.
     """
 
     offset: int
@@ -51,14 +53,14 @@ class Mark(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """A half-open stretch of a text that belongs together."""
+    """A half-open span of a text that belongs together."""
 
     start: int
     end: int
 
 
 class Outline:
-    """The marks of one text, ready to be asked. size: how many code points the text has."""
+    """An index of the marks of one text. size: code points of the text."""
 
     def __init__(self, marks: Sequence[Mark], size: int) -> None:
         self._tree = _Tree([mark for mark in marks if mark.kind not in (*PLACES, ANCHOR)], size)
@@ -68,35 +70,35 @@ class Outline:
         self.joints: tuple[int, ...] = tuple(sorted(joints))
 
     def joints_before(self, position: int, least: int) -> Iterable[int]:
-        """The joints in (least, position], the last one first."""
+        """Return the joints in (least, position], last first."""
         first, last = bisect_right(self.joints, least), bisect_right(self.joints, position)
         return (self.joints[i] for i in range(last - 1, first - 1, -1))
 
     def is_joint(self, position: int) -> bool:
-        """Whether a unit begins there."""
+        """Return True if a unit begins at the position."""
         i = bisect_left(self.joints, position)
         return i < len(self.joints) and self.joints[i] == position
 
     def heading_at(self, position: int) -> str | None:
-        """The names of the units that hold the position, the outermost first; None where none has a name."""
+        """Return the names of the units that contain the position, outermost first, or None without names."""
         return self._tree.path_at(position)
 
     def units_named(self, name: str) -> list[tuple[str, Unit]]:
-        """Return the units of that name with their whole paths, in the order of the text.
+        """Return the units with this name and their full paths, in text order.
 
-        name: a whole path, or the last parts of some. Units with exactly this path come first.
+        name: a full path, or the last parts of one. Units with exactly this path come first.
         """
         return sorted(self._tree.units_named(name), key=lambda each: each[0] != name)
 
     def names_within(self, start: int, end: int) -> tuple[str, ...]:
-        """The names of the definitions of which [start, end) has a part, in the order of the text, each once.
+        """Return the names of the definitions that overlap [start, end), in text order, without duplicates.
 
-        Definitions are the units with a name that stay whole where they fit; sections are none.
+        Definitions are named units that stay whole if they fit. Sections are not definitions.
         """
         return tuple(dict.fromkeys(self._tree.names_within(start, end)))
 
     def units_around(self, position: int) -> list[Unit]:
-        """The units that a cut at the position would divide, the largest first."""
+        """Return the units that a split at the position would divide, largest first."""
         found = self._tree.units_around(position)
         for offsets in self._numbered:
             i = bisect_right(offsets, position)
@@ -108,7 +110,7 @@ class Outline:
 def heading_around(marks: Sequence[Mark], start: int, end: int) -> str | None:
     """Return the names of the units that contain all of [start, end), outermost first; None if none has a name.
 
-    A unit that ends within the stretch does not contain it, so a stretch across two methods is of their class.
+    A unit that ends inside the span does not contain it, so a span across two methods belongs to their class.
     """
     opened: list[Mark] = []
     for mark in marks:
@@ -124,7 +126,7 @@ def heading_around(marks: Sequence[Mark], start: int, end: int) -> str | None:
 
 
 class _Tree:
-    """Units that nest, in text order."""
+    """Nested units in text order."""
 
     def __init__(self, marks: Sequence[Mark], size: int) -> None:
         self._marks = marks
@@ -140,7 +142,7 @@ class _Tree:
                 opened.append(i)
 
     def _holding(self, position: int) -> Iterable[int]:
-        """The units in which a position lies, the innermost first."""
+        """Return the units that contain a position, innermost first."""
         return self._outwards(bisect_right(self._offsets, position) - 1)
 
     def _outwards(self, i: int) -> Iterable[int]:
@@ -177,12 +179,12 @@ class _Tree:
 
 
 def defines(mark: Mark) -> bool:
-    """Whether a mark begins a definition that has a name."""
+    """Return True if a mark starts a named definition."""
     return bool(mark.name) and mark.kind not in (*_FLAT, *_SOFT, *PLACES, ANCHOR)
 
 
 class Places:
-    """Where the file has stretches of a text: of the first kind in PLACES that its marks have."""
+    """The places of a text's parts in its file, of the first kind in PLACES that the marks contain."""
 
     def __init__(self, marks: Sequence[Mark]) -> None:
         kinds = {mark.kind for mark in marks}
@@ -193,14 +195,14 @@ class Places:
 
     @property
     def bounds(self) -> tuple[str, str]:
-        """The first place and the last."""
+        """Return the first and the last place."""
         return self._values[0], self._values[-1]
 
     def at(self, start: int, end: int) -> str | None:
-        """`page 12`, `cell 7-9`, `line 207-214`, `bytes 120-380`; None where the text has no places.
+        """Return a place such as `page 12`, `cell 7-9`, `line 207-214` or `bytes 120-380`, or None without places.
 
-        A stretch before the first place is told as being at the first. Lines end before the next place begins, bytes
-        where it begins.
+        A span before the first place counts as the first. Line ranges are inclusive; byte ranges end at the next
+        place.
         """
         if not self.kind:
             return None
@@ -217,11 +219,11 @@ class Places:
 
 
 def stretch(marks: Sequence[Mark], size: int, kind: str, first: int, last: int) -> Unit | None:
-    """What of a text of that size lies at these places, both counted in; None where it has none of them."""
+    """Return the part of a text between two places, inclusive, or None if the text has neither. size: of the text."""
     own = [mark for mark in marks if mark.kind == kind]
     values = [int(mark.name) for mark in own] if kind in VALUED else list(range(1, len(own) + 1))
     within = [i for i, value in enumerate(values) if first <= value <= last]
-    if kind in VALUED:  # a piece begins at its value, and reaches to the next
+    if kind in VALUED:  # a piece reaches from its value to the next
         start = max(0, bisect_right(values, first) - 1)
         end = bisect_right(values, last) if kind == "line" else bisect_left(values, last)
         within = list(range(start, max(start + 1, end))) if values and last >= values[0] else []
@@ -232,10 +234,11 @@ def stretch(marks: Sequence[Mark], size: int, kind: str, first: int, last: int) 
 
 
 def anchor_unit(marks: Sequence[Mark], size: int, name: str) -> Unit | None:
-    """Return what an anchor stands for in a text of that size; None if no anchor has that name.
+    """Return the unit of an anchor in a text of this size, or None if there is no such anchor.
 
-    At a heading it is the whole section. Elsewhere it reaches to the next heading, or to the next anchor that is not
-    deeper, so that a definition has its description. One that is repeated at a heading has what is before it, too.
+    At a heading the unit is the whole section. Elsewhere it ends at the next heading or the next anchor that is not
+    deeper, so that a definition includes its description. An anchor repeated at a heading includes the text before
+    it.
     """
     own = [mark for mark in marks if mark.kind == ANCHOR and mark.name == name]
     if not own:
@@ -254,22 +257,22 @@ def anchor_unit(marks: Sequence[Mark], size: int, name: str) -> Unit | None:
 
 
 def anchor_at(marks: Sequence[Mark], offset: int) -> str | None:
-    """Return the nearest anchor at or before an offset whose `anchor_unit` has the offset in it; None without one."""
+    """Return the nearest anchor at or before an offset whose `anchor_unit` contains the offset, or None."""
     sections = {mark.offset: mark.level for mark in marks if mark.kind == "heading"}
-    highest = 0  # level of the headings between the anchor and the offset, 0 if there are none
+    highest = 0  # lowest level of the headings between the anchor and the offset, 0 without headings
     for mark in reversed(marks):
         if mark.offset > offset:
             continue
         if mark.kind == ANCHOR and (not highest or 0 < sections.get(mark.offset, 0) < highest):
             return mark.name
-        if mark.kind == "heading":  # behind the anchor at its own offset
+        if mark.kind == "heading":  # it follows an anchor at the same offset
             highest = min(mark.level, highest or mark.level)
     return None
 
 
 def runs(marks: Sequence[Mark]) -> list[list[str | int]]:
-    """Marks as exports keep them: [kind, name, level, …], followed by how far each of a run of marks that differ in
-    their offset alone stands behind the mark before it."""
+    """Return marks in the format of exports: [kind, name, level, …] for each run of marks that differ only in offset.
+    The numbers after level are the distances to the previous mark."""
     found: list[list[str | int]] = []
     last: tuple[str, str, int] | None = None
     reached = 0
@@ -283,34 +286,34 @@ def runs(marks: Sequence[Mark]) -> list[list[str | int]]:
 
 
 def dump(marks: Sequence[Mark]) -> str:
-    """Marks as a store keeps them: `runs` as JSON."""
+    """Return marks in the format of the store: `runs` as JSON."""
     return json.dumps(runs(marks), ensure_ascii=False, separators=(",", ":"))
 
 
 def load(kept: str | list[list[str | int]]) -> tuple[Mark, ...]:
-    """The marks that `dump` or `runs` made this of. Raises ValueError for anything else."""
+    """Return the marks from the result of `dump` or `runs`. Raises ValueError for anything else."""
     marks: list[Mark] = []
     reached = 0
     try:
         for kind, name, level, *steps in json.loads(kept) if isinstance(kept, str) else kept:
             for step in steps:
-                reached += step  # type: ignore[operator]  # checked below, with what else a run holds
+                reached += step  # type: ignore[operator]  # types are checked below
                 marks.append(Mark(reached, kind, name, level))  # type: ignore[arg-type]
     except (TypeError, ValueError) as error:
-        raise ValueError(f"these are no marks: {error}") from error
+        raise ValueError(f"invalid marks: {error}") from error
     if any(tuple(map(type, mark)) != (int, str, str, int) for mark in marks):
-        raise ValueError("these are no marks: one has another shape")
+        raise ValueError("invalid marks: wrong shape")
     return tuple(marks)
 
 
 def why_unfit(marks: Sequence[Mark], size: int) -> str | None:
-    """What is wrong with the marks of a text of that many code points; None where nothing is."""
+    """Return the problem with the marks of a text of `size` code points, or None."""
     last = 0
     for mark in marks:
         if mark.offset < last:
-            return f"the mark {mark.kind} {mark.name!r} at {mark.offset} stands behind one at {last}"
+            return f"the mark {mark.kind} {mark.name!r} at {mark.offset} follows a mark at {last}"
         if mark.offset > size:
-            return f"the mark {mark.kind} {mark.name!r} at {mark.offset} is outside of the text"
+            return f"the mark {mark.kind} {mark.name!r} at {mark.offset} is outside the text"
         if mark.level < 1 or not mark.kind:
             return f"a mark at {mark.offset} has no kind, or level {mark.level}"
         last = mark.offset

@@ -1,7 +1,7 @@
-"""Named tuples as `typing` has them, made in an eighth of the time: a first answer makes dozens of these classes.
+"""Named tuples like those of `typing`, but defined eight times faster. A cold search defines dozens of them.
 
-What `typing` does for a class as it is defined, compile its constructor and check its annotations, is done here when
-the first value is made, and by mypy. The values are the same tuples, as fast to make and to read.
+`typing` compiles the constructor and checks annotations when a class is defined. This module compiles the constructor
+when the first value is made, and leaves the annotations to mypy. The values are the same tuples, and as fast.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Self
 if TYPE_CHECKING:
     from typing import NamedTuple
 else:
-    from _collections import _tuplegetter  # as the interpreter's own named tuples read a field
+    from _collections import _tuplegetter  # the field descriptor of the standard named tuples
 
     class _Named(tuple):
-        """What all of them can do."""
+        """The methods of all named tuples."""
 
         __slots__ = ()
         _fields = ()
@@ -38,14 +38,14 @@ else:
             return dict(zip(self._fields, self, strict=True))
 
         def __repr__(self) -> str:
-            told = ", ".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
-            return f"{type(self).__name__}({told})"
+            fields = ", ".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+            return f"{type(self).__name__}({fields})"
 
         def __getnewargs__(self) -> tuple[Any, ...]:
             return tuple(self)
 
     class _Maker(type):
-        """Turns the body of a class into a named tuple."""
+        """Metaclass that turns a class body into a named tuple."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if not bases:
@@ -59,14 +59,14 @@ else:
             return made
 
     def _first(made: type) -> Any:
-        """The constructor until the first value is made, which compiles the real one."""
+        """Return a placeholder constructor. Its first call compiles and installs the real one."""
 
         def new(cls: type, /, *given: Any, **named: Any) -> Any:
             fields, defaults = made._fields, made._field_defaults
             listed = ", ".join(fields)
             parts = f"{listed}, " if fields else ""
             code = f"lambda _cls, {parts}: _new(_cls, ({parts}))".replace(", :", ":")
-            real = eval(code, {"_new": tuple.__new__, "__name__": made.__module__})  # noqa: S307 - of our own names
+            real = eval(code, {"_new": tuple.__new__, "__name__": made.__module__})  # noqa: S307 - built from our own field names
             real.__name__, real.__qualname__ = "__new__", f"{made.__qualname__}.__new__"
             real.__defaults__ = tuple(defaults.values())
             made.__new__ = real
@@ -75,7 +75,7 @@ else:
         return new
 
     class NamedTuple(metaclass=_Maker):
-        """What a named tuple is defined with."""
+        """Base class for named tuples."""
 
 
 __all__ = ["NamedTuple"]

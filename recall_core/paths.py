@@ -1,4 +1,4 @@
-"""Paths: where they start, how a person types them, how a store spells them, and a person's own folders."""
+"""Paths: relative paths, typed paths, document paths in a store, and the user's folders."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from recall_core.named import NamedTuple
 from recall_core.text import nfc
 
 PRIVATE = 0o600
-"""The mode of a file that holds people's texts, unless they want another."""
+"""Default mode of files that contain the user's texts."""
 
 
 def folder() -> Path:
-    """Where relative paths start. Raises RecallError `no_folder` when that folder is gone."""
+    """Return the current folder. Raises RecallError `no_folder` if it was deleted."""
     found = known()
     if found is None:
-        raise RecallError("no_folder", "The folder that this program was started in is gone.", hint="cd DIR")
+        raise RecallError("no_folder", "The current folder was deleted.", hint="cd DIR")
     return found
 
 
 def known() -> Path | None:
-    """The same; None when it is gone, for who can do without."""
+    """Return the current folder, or None if it was deleted."""
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -33,39 +33,39 @@ def known() -> Path | None:
 
 
 def absolute(path: Path) -> Path:
-    """A path from the root, `..` and links as they are. Raises RecallError `no_folder` for one that has no start."""
+    """Return an absolute path. Keeps `..` and links. Raises RecallError `no_folder` if the current folder is gone."""
     return path if path.is_absolute() else folder() / path
 
 
 def shorten(place: Path) -> str:
-    """A place as it can be typed in the current folder: from there where it lies below it, else from the root."""
+    """Return a path to type in the current folder: relative if it is below that folder, else absolute."""
     start, place = known(), spelt(place)
     return str(place.relative_to(start) if start is not None and place.is_relative_to(start) else place)
 
 
 def expand(typed: str) -> Path:
-    """A path as a person types it: ~ and ~NAME are home folders. Where nobody has one of that name, it is a name."""
-    return Path(os.path.expanduser(typed))  # noqa: PTH111 - Path.expanduser() has an error for that
+    """Expand ~ and ~NAME in a typed path. An unknown ~NAME stays a plain name."""
+    return Path(os.path.expanduser(typed))  # noqa: PTH111 - Path.expanduser() raises for an unknown user
 
 
 def expect_file(path: Path) -> None:
-    """Raises OSError for a pipe or a device: reading one may go on for ever, and replacing one takes it away.
+    """Raise OSError for a pipe or a device: reading one may block forever, and replacing one deletes it.
 
-    A folder, and what is not there, has an error of its own when it is opened.
+    Folders and missing files pass, because opening them raises an error anyway.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise OSError(errno.EINVAL, "Not a regular file", str(path))
 
 
 def path_of(location: Path, base: Path) -> str:
-    """The name of a file as documents carry it: NFC, `/`-separated, relative to base where it lies below it."""
+    """Return a file's document path: NFC, `/`-separated, relative to base if below it."""
     return nfc(os_path_of(location, base))
 
 
 def os_path_of(location: Path, base: Path, *, is_added: bool = False) -> str:
-    """The same in the disk's spelling, so that `base / os_path` opens the file.
+    """Return the document path in the disk's spelling, so that `base / os_path` opens the file.
 
-    is_added: of a link elsewhere to a folder below base, return that folder. Other links keep their name.
+    is_added: resolve a link outside base to a folder below base. Other links keep their name.
     """
     location, base = spelt(location), spelt(base)
     if location.is_relative_to(base):
@@ -77,32 +77,32 @@ def os_path_of(location: Path, base: Path, *, is_added: bool = False) -> str:
 
 
 def spelt(path: Path) -> Path:
-    """A path from the root without `.` and `..`, and with its links as they are: it keeps its user's spelling."""
+    """Return an absolute path without `.` and `..`. Links are kept."""
     return Path(os.path.abspath(absolute(path)))  # noqa: PTH100 - without following links
 
 
 class NewPlace(NamedTuple):
-    """Where a new store goes, as a person types it: its folder, and the database in it; "" where settings name it."""
+    """The folder of a new store as typed, and the database name ("" if the settings name it)."""
 
     folder: str
     name: str
 
 
 def spot(store: str | None) -> NewPlace:
-    """Where a store of this name is made. A folder that is there stands for the store inside it, also with a dot."""
+    """Return where `init` creates this store. An existing folder means the store inside it, even with a suffix."""
     place = Path(store or ".")
-    has_name = place.suffix and not os.path.isdir(place)  # noqa: PTH112 - False where nobody may look
+    has_name = place.suffix and not os.path.isdir(place)  # noqa: PTH112 - returns False without permission
     folder = str(place.parent if has_name else place)
     return NewPlace(f"./{folder}" if folder.startswith("~") else folder, place.name if has_name else "")
 
 
 def state_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
-    """Below XDG_STATE_HOME where it is set, else where the platform keeps such things; None without a home."""
+    """Return the folder in XDG_STATE_HOME if set, else the platform's state folder; None without a home."""
     return _folder(environ, "XDG_STATE_HOME", ".local/state", platform)
 
 
 def config_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Path | None:
-    """Below XDG_CONFIG_HOME where it is set, else where the platform keeps such things; None without a home."""
+    """Return the folder in XDG_CONFIG_HOME if set, else the platform's configuration folder; None without a home."""
     return _folder(environ, "XDG_CONFIG_HOME", ".config", platform)
 
 

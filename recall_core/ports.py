@@ -1,4 +1,4 @@
-"""The seams: what an embedder, a reranker and a parser must offer; of a store, see `recall_core.store.port`."""
+"""The interfaces of embedders, rerankers and parsers. For stores, see `recall_core.store.port`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Embedder(Protocol):
 
     @property
     def identity(self) -> str:
-        """Model, version and dimension; vectors of another identity are never compared with these."""
+        """Model, version and dimension. Vectors of different identities are never compared."""
 
     @property
     def dimension(self) -> int:
@@ -24,121 +24,127 @@ class Embedder(Protocol):
 
     @property
     def max_input(self) -> int | None:
-        """Tokens of its own that it reads at once; None without a bound. A longer text is the mean of its windows."""
+        """Most tokens per window, in the model's own tokens, or None. The vector of a longer text is the mean of its
+        windows."""
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """One vector a text, in order: `dimension` little-endian float32, unit length, b"" without a feature.
+        """Return one vector per text, in order: `dimension` little-endian float32, unit length, b"" without a
+        feature.
 
-        is_query: the texts are questions, for models that tell questions from documents.
-        Raises EmbedError; the caller checks length, finiteness and norm before anything is stored.
+        is_query: the texts are queries, for models that treat queries and documents differently.
+        Raises EmbedError. The caller checks length, finiteness and norm before it stores a vector.
         """
 
     def windows(self, texts: Sequence[str]) -> list[int]:
-        """How many windows each text takes: 1 where it fits into max_input."""
+        """Return the number of windows of each text, 1 if it fits into max_input."""
 
 
 class Share(NamedTuple):
-    """A summand of a cosine: what one word, token or sentence gives."""
+    """A summand of a cosine: the contribution of a word, token or sentence."""
 
     kind: Literal["feature", "collision", "token"]
-    """A word of the question that the text holds, in whole or in part; one that only fell on another's component;
-    a word of the text, as a model's tokens spell it."""
+    """feature: a word of the query that the text contains, in whole or in part.
+    collision: a word that only shares a vector component with another word.
+    token: a word of the text, as spelled by a model's tokens.
+    """
     text: str
     value: float
 
 
 @runtime_checkable
 class Additive(Protocol):
-    """What an embedder may offer beside `Embedder`: its cosines taken apart, exactly and at little cost."""
+    """Optional interface of an embedder that can split its cosines into exact shares at little cost."""
 
     def shares(self, question: str, texts: Sequence[str]) -> list[list[Share]]:
-        """For each text, shares that add up to its cosine with the question within 1e-9, float32 storage aside.
+        """Return shares of each text that sum to its cosine with the query within 1e-9, apart from float32 rounding.
 
-        Deterministic, in an order of their own; empty where the question or the text has no vector.
+        The order is deterministic. The list is empty if the query or the text has no vector.
         """
 
 
 @runtime_checkable
 class Locating(Protocol):
-    """What an embedder may offer beside `Embedder`: which part of a text its cosines come from, at little cost."""
+    """Optional interface of an embedder that can say which part of a text its cosine comes from, at little cost."""
 
     def shares_of(
         self, question: str, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
     ) -> list[list[float]]:
-        """For each text what each of its spans, in code points, gives to its cosine with the question: how they
-        compare within one text counts, and the unit does not. Nothing is embedded anew; same input, same numbers.
+        """Return, for each text, the contribution of each span (in code points) to its cosine with the query.
+
+        Values are comparable only within one text. Nothing is embedded. Deterministic.
         """
 
 
 @runtime_checkable
 class Interruptible(Protocol):
-    """What an embedder that waits for others may offer beside `Embedder`."""
+    """Optional interface of an embedder that waits for a server."""
 
     def interrupt(self) -> None:
-        """From another thread: end the call that runs, or else the next one and only that; it raises Interrupted."""
+        """Make the running call, else only the next call, raise Interrupted. Called from another thread."""
 
 
 @runtime_checkable
 class OfFiles(Protocol):
-    """What an embedder whose model is in files may offer beside `Embedder`."""
+    """Optional interface of an embedder whose model is in files."""
 
     @property
     def checksum(self) -> str:
-        """What tells the model, and what is done with it, from all others, in hex; nothing is loaded for it."""
+        """Return a hex checksum of the model and its processing. Does not load the model."""
 
 
 class EmbedderKind(Protocol):
-    """How one kind of embedder is recognised and made. Built-in kinds and those of plug-ins look alike.
+    """A kind of embedder, built in or from a plug-in.
 
-    A setting names a kind by its name, with an argument of its own behind a colon where it takes one (`onnx:DIR`).
+    Settings use its name, followed by a colon and an argument if it takes one (`onnx:DIR`).
     """
 
     @property
     def name(self) -> str:
-        """What stands in recall.toml before any colon."""
+        """Name in recall.toml, before any colon."""
 
     @property
     def purpose(self) -> str:
-        """What it is good for, in one line."""
+        """What the embedder is good for, on one line."""
 
     @property
     def vector_weight(self) -> float:
-        """The weight of its vectors beside a lexical weight of 1 minus it, which init writes down."""
+        """The semantic weight that init saves. The lexical weight is 1 minus it."""
 
     def sends_text(self, config: Config) -> bool:
-        """Whether texts leave this machine."""
+        """Return True if texts leave this machine."""
 
     def missing(self, config: Config) -> str | None:
-        """Why it cannot be used here, or None; found out without loading a model and without a request."""
+        """Return why the embedder cannot be used here, or None. Loads no model and sends no request."""
 
     def dimension(self, config: Config) -> int | None:
-        """Components of its vectors, where that is known without loading a model or a request."""
+        """Return the dimension of its vectors, or None if that needs a model or a request."""
 
     def recognises(self, identity: str, config: Config) -> bool:
-        """Whether these settings may well stand for the embedder of that identity; cheap, no model is loaded."""
+        """Return True if these settings may describe the embedder with this identity. Loads no model."""
 
     def new(self, config: Config, *, dimension: int | None = None) -> Embedder:
-        """An embedder by these settings. dimension: what the store recorded, or None for a new store.
+        """Return an embedder with these settings. dimension: that of the store, or None for a new store.
 
-        Loading may wait until something is embedded. Raises EmbedError `embedder_unavailable`.
+        The model may be loaded on first use. Raises EmbedError `embedder_unavailable`.
         """
 
 
 class Reranker(Protocol):
-    """Scores texts again, one by one, against a question."""
+    """Scores each text against a query again."""
 
     @property
     def identity(self) -> str:
         """Model and version."""
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """One value from 0 to 1 a text, in order, the same for the same pair every time. Raises EmbedError."""
+        """Return one value from 0 to 1 per text, in order. Deterministic. Raises EmbedError."""
 
 
 class ParsedDocument(NamedTuple):
-    """A document inside a file. record: its name behind `#`, or None when the file is the document.
+    """A document inside a file.
 
-    hash and size are of the bytes that the document is read from: the file's, or those of the record.
+    record: its name after `#`, or None if the file is the document.
+    hash, size: of the bytes of the document, that is, of the file or the record.
     """
 
     record: str | None
@@ -148,33 +154,34 @@ class ParsedDocument(NamedTuple):
     size: int
     meta: Mapping[str, Any]
     marks: tuple[Mark, ...] = ()
-    """Where its units begin, by offset; those of one offset from the outermost inwards. See `recall_core.marks`."""
+    """The starts of its units, by offset, then from the outermost inwards. See `recall_core.marks`."""
     is_title: bool = False
-    """Its text is its title, because it has no other: no title is indexed and embedded above it."""
+    """True if the document has no text but its title. The title is then not indexed and embedded a second time."""
     place: str | None = None
-    """Where the file has all of it, for a record: `line 207`. Places of parts of a text are marks."""
+    """The place of a record in its file: `line 207`. Places of parts of a text are marks."""
     tags: tuple[str, ...] = ()
-    """What the file itself is tagged with, beside the tags that it is added with."""
+    """Tags from the file itself, in addition to those of `recall add`."""
     notes: tuple[str, ...] = ()
-    """What whoever adds the file should be told of how it was read, without its name: `page 3 has no text`."""
+    """Remarks for the user about how the file was read, without its name: `page 3 has no text`."""
 
 
 class Parser(Protocol):
-    """Turns a file's bytes into documents. One object reads many files.
+    """Turns the bytes of a file into documents. One object reads many files.
 
-    A parser may also say, as attributes of its class, what else is true of it; each has a default:
-    `version` (1): raised whenever it reads any file differently, so that files are read again.
-    `reads` ("bytes"): "text" where it wants the file as UTF-8 without a byte order mark, whatever its encoding was;
-    it is never called then with bytes that are not UTF-8.
-    `is_verbatim` (False): the text of each document is the whole file, decoded, so that its lines are the file's.
-    `is_foreign` (False): of a built-in one, that it runs code that may crash, hang or take all memory. It is called
-    in a process of its own for every file, as each parser of a plug-in is; other built-in ones only for large files.
+    Optional class attributes, with defaults:
+    `version` (1): increase it when any file is read differently, so that files are read again.
+    `reads` ("bytes"): with "text", the file is converted to UTF-8 without a byte order mark. The parser never gets
+    bytes that are not UTF-8.
+    `is_verbatim` (False): the text of each document is the whole decoded file, so that lines match the file.
+    `is_foreign` (False): the parser runs code that may crash, hang or exhaust memory, so each file is parsed in a
+    separate process. This always applies to plug-ins. Other built-in parsers use a process only for large files.
     """
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
-        """The documents of one file, in file order. digest: sha256 of the file's bytes.
+        """Return the documents of a file, in file order.
 
-        path: for messages, and for what a name tells of a file; nothing is opened by it. Same bytes and name, same
-        documents, in any process and any locale.
-        Raises IngestError with a code and a reason where the bytes are not what this parser reads, and no other.
+        path: for messages and information in the name. The parser does not open it.
+        digest: sha256 of the file's bytes.
+        The result depends only on bytes and path, in any process and locale.
+        Raises only IngestError, with a code and a reason, if the parser cannot read the bytes.
         """

@@ -1,7 +1,7 @@
-"""Hints, and commands as they are typed: what Recall prints to be run can be read, and pasted into any POSIX shell.
+"""Hints and commands that can be pasted into any POSIX shell.
 
-A hint says what to do: an action of Recall with its arguments, by the names that the settings and the methods of the
-library have. Only here is it known how the command line spells them.
+A hint is an action of Recall with its arguments, named like the settings and library methods. This module translates
+the names to flags.
 """
 
 from __future__ import annotations
@@ -13,34 +13,35 @@ from typing import TypeAlias
 import recall_core
 
 _EXPANDED = frozenset('"$`\\!')
-"""What double quotes do not protect: from the shell itself, and ! from the history of an interactive one."""
+"""Characters that double quotes do not protect. `!` is special in the history of interactive shells."""
 
 _IN_ONE_MODE = {"lexical": "bm25", "semantic": "vector"}
-"""Modes that have a flag of their own."""
+"""Modes with their own flag."""
 
 Option: TypeAlias = str | int | tuple[str, ...] | None
-"""The value of one: True and False turn something on and off, several are given one by one, None is not said."""
+"""The value of an option. True and False turn a switch on and off. A tuple repeats the flag. None omits it."""
 Options: TypeAlias = Mapping[str, Option]
 
 
 class Verbatim(str):
-    """A word that stands on the line as it is, in quotes of its own or in none."""
+    """A word that is not quoted again."""
 
     __slots__ = ()
 
 
 REST = Verbatim("…")
-"""The word for everything else that the command is given."""
+"""Placeholder for the other arguments of a command."""
 AGAIN = "again"
-"""The action that has just failed, to be tried again with the options of the hint."""
+"""The action that failed, to run again with the options of the hint."""
 INSTALL = "install"
-"""The action that is not Recall's own: it installs packages beside this Recall."""
+"""The action that installs packages. It is not a Recall command."""
 
 
 class Hint(str):
-    """An action and its arguments; as a string, the line to type.
+    """An action and its arguments. As a string, it is the command line to type.
 
-    words: what the action is about.  options: how, by name.  Whoever is no command line spells it from these.
+    words: positional arguments.
+    options: options by name. Other interfaces, such as MCP, use these fields instead of the string.
 
     >>> str(Hint("add", "my notes", parser="text")), str(Hint("search", REST, mode="lexical")), str(Hint(AGAIN, k=10))
     ("recall add 'my notes' --parser text", 'recall search --bm25 …', '--k 10')
@@ -53,32 +54,32 @@ class Hint(str):
     options: tuple[tuple[str, Option], ...]
 
     def __new__(cls, action: str, /, *words: str, **options: Option) -> Hint:
-        """The hint, spelled."""
+        """Return the hint."""
         hint = super().__new__(cls, _line(action, words, options))
         hint.action, hint.words, hint.options = action, words, tuple(options.items())
         return hint
 
     def about(self, words: Iterable[str]) -> Hint:
-        """The same action with the same options, about these words."""
+        """Return the hint with these words."""
         return Hint(self.action, *words, **dict(self.options))
 
     def __getnewargs_ex__(self) -> tuple[tuple[str, ...], dict[str, Option]]:
-        """What a copy is made of."""
+        """Return the arguments for pickle and copy."""
         return (self.action, *self.words), dict(self.options)
 
 
 def install_extra(extra: str, **options: Option) -> Hint:
-    """What installs the packages that stand behind an extra of the project."""
+    """Return the hint that installs the packages of an extra."""
     return Hint(INSTALL, *recall_core.installing.requirements(extra), **options)
 
 
 def flag(name: str) -> str:
-    """The flag of that option."""
+    """Return the flag of an option."""
     return f"--{name.replace('_', '-')}"
 
 
 def _line(action: str, words: Iterable[str], options: Options) -> str:
-    """Words before flags, unless one could be taken for a flag itself; the rest of the command is last."""
+    """Return the command line: words, flags, REST. If a word looks like a flag, all words follow `--`."""
     rest = [word for word in words if _is_rest(word)]
     named = [word for word in words if not _is_rest(word)]
     flags = [word for name, value in options.items() if name != "store" for word in _option(name, value)]
@@ -88,15 +89,15 @@ def _line(action: str, words: Iterable[str], options: Options) -> str:
     is_flagged = any(
         _is_like_flag(word) if action == "query" else word.startswith("-") and word != "-" for word in named
     )
-    told = [*flags, "--", *named] if is_flagged else [*named, *flags]
+    ordered = [*flags, "--", *named] if is_flagged else [*named, *flags]
     if action == AGAIN:
-        return join([*told, *rest])
+        return join([*ordered, *rest])
     store = _option("store", options.get("store"))
-    return join(["recall", *store, *action.split(), *told, *rest])
+    return join(["recall", *store, *action.split(), *ordered, *rest])
 
 
 def _is_like_flag(word: str) -> bool:
-    """Whether the word would be taken for a flag; dashes and a space begin a comment of a query."""
+    """Return True if the word looks like a flag. Dashes with a space start an RQL comment instead."""
     return word.startswith("-") and " " not in word.partition("=")[0]
 
 
@@ -105,7 +106,7 @@ def _is_rest(word: str) -> bool:
 
 
 def _option(name: str, value: Option) -> list[str]:
-    """The words of one option."""
+    """Return the words of an option."""
     if name == "mode":
         return [flag(_IN_ONE_MODE[str(value)])] if value in _IN_ONE_MODE else []
     if value is None or isinstance(value, bool):
@@ -117,7 +118,7 @@ def _option(name: str, value: Option) -> list[str]:
 
 
 def quote(word: str) -> str:
-    """One word of a command line. A query in RQL stands in double quotes, because it has single ones itself."""
+    """Quote a word for a shell. RQL goes in double quotes, because it contains single quotes."""
     if isinstance(word, Verbatim):
         return word
     if "'" in word and _EXPANDED.isdisjoint(word):
@@ -126,19 +127,19 @@ def quote(word: str) -> str:
 
 
 def join(words: Iterable[str]) -> str:
-    """A command line of these words; `shlex.split` gives them back."""
+    """Return a command line of these words. `shlex.split` reverses it."""
     return " ".join(map(quote, words))
 
 
 def in_store(line: str, store: str | None) -> str:
-    """A command of Recall that names its store, where one was named."""
+    """Add --store to a Recall command, if a store is given."""
     return line if store is None else join(["recall", flag("store"), store]) + line.removeprefix("recall")
 
 
 def operator(line: str) -> str:
-    """The first pipe, redirection or separator of a line that stands unquoted at the start of a word; "" without one.
+    """Return the first unquoted pipe, redirection or separator at the start of a word, or "".
 
-    A line that is no shell's takes it for a word like any other, and whoever typed it meant something else.
+    Without a shell it would be an ordinary word, which is not what the user means.
     """
     marks, quoted, before = iter(line), "", " "
     for mark in marks:

@@ -1,4 +1,4 @@
-"""The steps of retrieval as functions to put together: chunk, index, retrieve, fuse, rerank, compress."""
+"""The steps of retrieval as composable functions: chunk, index, retrieve, fuse, rerank, compress."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ NO_METADATA: Mapping[str, Any] = MappingProxyType({})
 
 
 class Piece(NamedTuple):
-    """A chunk on its way to a store: a verbatim slice of its document that begins at offset (code points)."""
+    """A chunk for a store: a verbatim slice of its document, starting at offset (code points)."""
 
     doc_id: str
     chunk_index: int
-    """From 0, by offset."""
+    """Position in the document, from 0."""
     content: str
     offset: int
     title: str = ""
@@ -43,10 +43,9 @@ class Piece(NamedTuple):
 
 
 def file_of(path: str, pieces: Sequence[Piece], *, mtime_ns: int, counter: Counter) -> NewFile:
-    """A document of these pieces, by chunk_index, without vectors. That no file is behind it, an empty os_path says.
+    """Return a document of these pieces (by chunk_index), without vectors. Its os_path is empty: it has no file.
 
-    Raises UsageError `bad_pieces` unless they are slices of one text that they cover without a gap, and their
-    metadata can be kept.
+    Raises UsageError `bad_pieces` if the pieces do not cover one text without gaps, or if metadata cannot be stored.
     """
     if not path:
         raise bad_pieces(path, "they have no doc_id")
@@ -55,7 +54,7 @@ def file_of(path: str, pieces: Sequence[Piece], *, mtime_ns: int, counter: Count
     tags = tuple(sorted({tag for piece in pieces for tag in piece.tags}))
     metadata = {key: value for piece in pieces for key, value in piece.metadata.items()}
     if reason := why_unfit(metadata):
-        raise UsageError("bad_pieces", f"The pieces of {path!r} cannot be kept: {reason}.")
+        raise UsageError("bad_pieces", f"The pieces of {path!r} cannot be stored: {reason}.")
     chunks = tuple(_new_chunk(path, piece, text, counter) for piece in pieces)
     spans = [each.span for each in chunks]
     digest = sha256(raw).hexdigest()
@@ -65,13 +64,13 @@ def file_of(path: str, pieces: Sequence[Piece], *, mtime_ns: int, counter: Count
 
 
 def bad_pieces(doc_id: str, reason: str) -> UsageError:
-    """The error for pieces that cannot be a document."""
+    """Return the error for pieces that do not form a document."""
     message = f"The pieces of {doc_id!r} are not one text: {reason}."
     return UsageError("bad_pieces", message, hint="index(chunk(segments), store)")
 
 
 def _join(path: str, pieces: Sequence[Piece]) -> str:
-    """The text that the pieces, by chunk_index, are slices of."""
+    """Return the text of the pieces, by chunk_index."""
     text = ""
     last = -1
     for number, piece in enumerate(pieces):
@@ -79,9 +78,9 @@ def _join(path: str, pieces: Sequence[Piece]) -> str:
             raise bad_pieces(path, f"there is no chunk_index {number}")
         shared = len(text) - piece.offset
         if not (last < piece.offset <= len(text) < piece.offset + len(piece.content)):
-            raise bad_pieces(path, f"chunk_index {number} does not follow the one before without a gap")
+            raise bad_pieces(path, f"there is a gap before chunk_index {number}")
         if text[piece.offset :] != piece.content[:shared]:
-            raise bad_pieces(path, f"chunk_index {number} disagrees with the one before where they overlap")
+            raise bad_pieces(path, f"chunk_index {number} differs from the piece before it where they overlap")
         text += piece.content[shared:]
         last = piece.offset
     return text
@@ -104,20 +103,20 @@ def _new_chunk(path: str, piece: Piece, text: str, counter: Counter) -> NewChunk
 
 SPEC_VERSION = "0.2.0"
 
-"""What these functions promise, as a semantic version: an answer that changes for equal input changes its first part
-(the second while the first is 0)."""
+"""Semantic version of these functions. A change of results for equal input increases the first part (the second while
+the first is 0)."""
 
 COLLECTION = "default"
 
-"""The one collection that a store's file is. A chunk's key is (collection, doc_id, chunk_index)."""
+"""The only collection in a store's file. The key of a chunk is (collection, doc_id, chunk_index)."""
 
 Scorer = Callable[[str, Sequence[str]], Sequence[float]]
 
-"""A question and texts to one finite value a text, in order, higher is better."""
+"""Maps a query and texts to one finite value per text, in order. Higher is better."""
 
 
 class Segment(NamedTuple):
-    """A document, or the next part of one: segments of one doc_id are one text, in their order."""
+    """A document or the next part of one. Segments with the same doc_id form one text, in order."""
 
     doc_id: str
     """The document's path in a store."""
@@ -128,7 +127,7 @@ class Segment(NamedTuple):
 
 
 class ChunkPolicy(NamedTuple):
-    """How texts are cut; the limits are those of recall.toml. markdown: cut at headings, keep fenced code whole."""
+    """How texts are split. Limits as in recall.toml. markdown: split at headings, keep fenced code whole."""
 
     chunk_tokens: int = Config().chunk_tokens
     overlap_tokens: int = Config().overlap_tokens
@@ -138,9 +137,12 @@ class ChunkPolicy(NamedTuple):
 
 
 class RetrievePlan(NamedTuple):
-    """How candidates are found. mode: hybrid, lexical or semantic. k: the most that each signal proposes.
+    """How candidates are found.
 
-    filter: in the language of FILTER.  settings: `key=value`, as --set takes them.
+    mode: hybrid, lexical or semantic.
+    k: most candidates per signal.
+    filter: an RQL filter expression.
+    settings: `key=value`, as for --set.
     """
 
     mode: str = "hybrid"
@@ -150,7 +152,7 @@ class RetrievePlan(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A chunk with a score, higher is better; what the score means depends on the step that gave it."""
+    """A chunk with a score. Higher is better. The meaning of the score depends on the step."""
 
     doc_id: str
     chunk_index: int
@@ -162,7 +164,7 @@ class Candidate(NamedTuple):
 
 
 class FuseParams(NamedTuple):
-    """How ranked lists become one. k: the most candidates kept. weights: one a list, 1 each when there is none."""
+    """How ranked lists are fused. k: most candidates kept. weights: one per list (default: 1 each)."""
 
     k: int = 12
     rrf_k: int = RRF_K
@@ -170,7 +172,7 @@ class FuseParams(NamedTuple):
 
 
 class CompressPolicy(NamedTuple):
-    """How much is kept. sentences: of one excerpt. scorer: who judges sentences; BM25 on word stems without one."""
+    """How texts are compressed. sentences: per excerpt. scorer: scores sentences (default: BM25 on word stems)."""
 
     budget_tokens: int = 300
     sentences: int = 2
@@ -179,10 +181,10 @@ class CompressPolicy(NamedTuple):
 
 
 def chunk(text_or_segments: str | Iterable[Segment], policy: ChunkPolicy = ChunkPolicy()) -> list[Piece]:
-    """The pieces of one text, whose doc_id is "", or of segments, in their order; chunk_index counts by document.
+    """Return the pieces of one text (with doc_id "") or of segments, in order. chunk_index counts per document.
 
-    No piece reaches across the end of a segment; a segment of whitespace alone is left out of its document.
-    Raises UsageError for a counter that does not exist, ConfigError for limits that contradict each other.
+    A piece never crosses the end of a segment. Segments of white space are left out.
+    Raises UsageError for an unknown counter, ConfigError for contradicting limits.
     """
     segments = [Segment("", text_or_segments)] if isinstance(text_or_segments, str) else text_or_segments
     limits = {name: value for name, value in policy._asdict().items() if name != "markdown"}
@@ -205,13 +207,13 @@ def chunk(text_or_segments: str | Iterable[Segment], policy: ChunkPolicy = Chunk
 
 
 def index(chunks: Iterable[Piece], store: Recall, *, mtime_ns: int = 0) -> dict[str, int]:
-    """Put pieces into a store, in one transaction; the same pieces again write nothing.
+    """Add pieces to a store in one transaction. Adding the same pieces again writes nothing.
 
-    All pieces of a document come together, in any order, and replace what the store holds under its doc_id.
-    mtime_ns: when the documents were changed, for doc.mtime, which nothing else can tell: the epoch by default.
-    Counts: documents, chunks, added, updated and unchanged documents, and embedded texts.
-    Raises UsageError `bad_pieces` where they are not one gapless text, or carry metadata that no JSON can hold;
-    EmbedError where a text cannot be embedded.
+    Pass all pieces of a document together, in any order. They replace the stored document with the same doc_id.
+    mtime_ns: modification time for doc.mtime (default: the epoch).
+    Returns counts of documents, chunks, added, updated and unchanged documents, and embedded texts.
+    Raises UsageError `bad_pieces` if the pieces of a document have gaps or their metadata is not valid JSON,
+    EmbedError if a text cannot be embedded.
     """
     documents: dict[str, dict[int, Piece]] = {}
     for piece in chunks:
@@ -255,10 +257,10 @@ def index(chunks: Iterable[Piece], store: Recall, *, mtime_ns: int = 0) -> dict[
 
 
 def retrieve(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
-    """What a store's signals propose, at most plan.k each, best first by the store's own score.
+    """Return the candidates of a store's signals, at most plan.k per signal, best first by the store's score.
 
-    One signal's score is its stage value, from 0 to 1; of two it is their fusion as the settings say.
-    Ties by doc_id and chunk_index. Nothing is injected or scored again.
+    With one signal the score is its normalized value from 0 to 1; with two it is their fusion according to the
+    settings. Ties by doc_id and chunk_index. No sparse-document recall and no reranking.
     """
     asked = store.engine.words_plan(query, Ask(mode=plan.mode, filter=plan.filter, settings=plan.settings))
     config = asked.config._replace(
@@ -275,7 +277,7 @@ def retrieve(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
         ]
         rows = store.store.fetch([answer.pool.keys[each.position].rowid for each in chosen])
         paths = tuple(sorted({row.doc.path for row in rows}))
-        numbers: dict[int, int] = {}  # chunk_index by rowid: the place among the chunks of the document, by offset
+        numbers: dict[int, int] = {}  # chunk_index by rowid: position among the document's chunks, by offset
         seen: dict[str, int] = {}
         for key in store.store.candidates(In(Field("doc", "path"), paths)) if paths else ():
             numbers[key.rowid] = seen.get(key.path, 0)
@@ -286,18 +288,21 @@ def retrieve(query: str, plan: RetrievePlan, store: Recall) -> list[Candidate]:
 def fuse(
     candidate_sets: Sequence[Sequence[Candidate]], method: str = "rrf", params: FuseParams | None = None
 ) -> list[Candidate]:
-    """Lists, each best first, as one list, best first; ties by doc_id and chunk_index.
+    """Fuse ranked lists into one, best first. Ties by doc_id and chunk_index.
 
     rrf: score = sum of weight / (rrf_k + rank), rank from 1 in each list (Cormack, Clarke and Buettcher 2009).
-    weighted: score = (sum of weight * score) / (sum of weights).  A candidate that a list lacks gets nothing from it;
-    of one that a list holds twice the first counts.  Raises UsageError `bad_value`.
+    weighted: score = (sum of weight * score) / (sum of weights).
+    A candidate missing from a list gets 0 from it. If a list contains a candidate twice, the first one counts.
+    Raises UsageError `bad_value`.
     """
     params = params or FuseParams()
     weights = params.weights or (1.0,) * len(candidate_sets)
     expect_choice("fusion", method, ("rrf", "weighted"))
     if len(weights) != len(candidate_sets) or min(weights, default=0) < 0 or params.k < 0 or params.rrf_k < 0:
         raise UsageError(
-            "bad_value", "fuse takes one weight from 0 a list, and k and rrf_k from 0.", hint="weights=()"
+            "bad_value",
+            "fuse takes one weight per list, and weights, k and rrf_k must be at least 0.",
+            hint="weights=()",
         )
     total = fsum(weights) or 1.0
     fused: dict[tuple[str, int], Candidate] = {}
@@ -311,9 +316,9 @@ def fuse(
 
 
 def rerank(query: str, candidates: Sequence[Candidate], model: Reranker | Scorer) -> list[Candidate]:
-    """The candidates with the model's scores in place of their own, best first; ties by doc_id and chunk_index.
+    """Return the candidates with the scores of the model, best first. Ties by doc_id and chunk_index.
 
-    Raises UsageError `bad_scores` unless the model gives one finite value a text.
+    Raises UsageError `bad_scores` if the model does not return one finite value per text.
     """
     score = model if callable(model) else model.score
     values = _check_scores(score(query, [each.content for each in candidates]), len(candidates))
@@ -321,13 +326,13 @@ def rerank(query: str, candidates: Sequence[Candidate], model: Reranker | Scorer
 
 
 def compress(query: str, candidates: Sequence[Candidate], policy: CompressPolicy = CompressPolicy()) -> list[Excerpt]:
-    """The sentences of candidates that say most about the query, verbatim with their offsets, within a budget.
+    """Return the sentences that match the query best, verbatim with offsets, within a token budget.
 
-    Best first, ties by doc_id, chunk_index and offset; excerpts never overlap, and together they count at most
-    policy.budget_tokens. What scores 0 is left out.  Raises UsageError `bad_scores` for a scorer's nonsense.
+    Best first. Ties by doc_id, chunk_index and offset. Excerpts never overlap, and their total is at most
+    policy.budget_tokens. Sentences that score 0 are left out. Raises UsageError `bad_scores` for invalid scores.
     """
     if policy.sentences < 1:
-        raise UsageError("bad_value", "An excerpt has at least one sentence.", hint="sentences=2")
+        raise UsageError("bad_value", "sentences must be at least 1.", hint="sentences=2")
 
     def score(texts: Sequence[str]) -> Sequence[float]:
         if policy.scorer is None:
@@ -356,7 +361,9 @@ def _check_scores(values: Sequence[float], expected: int) -> list[float]:
     checked = [float(value) for value in values]
     if len(checked) != expected or not all(map(isfinite, checked)):
         raise UsageError(
-            "bad_scores", f"{len(checked)} scores came back for {expected} texts, or one is not finite.", hint="0.0"
+            "bad_scores",
+            f"The scorer returned {len(checked)} scores for {expected} texts, or one is not finite.",
+            hint="0.0",
         )
     return checked
 

@@ -1,4 +1,4 @@
-"""Text as numbers and names: stop words, CJK spacing, paths, ids, times and token counters."""
+"""Stop words, CJK spacing, escaping, ids, citations, times and token counters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STOP_WORDS = frozenset(
     their theirs them themselves then there these they this those through to too under until up very was we were
     what when where which while who whom why will with you your yours yourself yourselves""".split()
 )
-"""English function words, pinned: the list is part of the ranking. The single letters come from it's and don't."""
+"""English function words. The list is fixed, because it affects ranking. Single letters come from it's and don't."""
 
 # Scripts written without spaces: kana, bopomofo, Han with its extensions, and the Thai, Lao, Khmer, Burmese blocks.
 _CJK = (
@@ -39,12 +39,12 @@ _CJK = (
 
 
 def space_cjk(text: str) -> str:
-    """The text with every CJK character standing alone, as the full-text index reads it."""
+    """Put spaces around every CJK character, as the full-text index expects."""
     return text if text.isascii() else _cjk_character().sub(r" \g<0> ", text)
 
 
 def alone_places(text: str) -> tuple[str, list[int]]:
-    """Return `space_cjk`, and the places of the characters in it that stand alone between two added blanks."""
+    """Return `space_cjk` of the text, and the positions in it of the characters between two added spaces."""
     if text.isascii():
         return text, []
     return space_cjk(text), [found.start() + 2 * i + 1 for i, found in enumerate(_cjk_character().finditer(text))]
@@ -52,12 +52,12 @@ def alone_places(text: str) -> tuple[str, list[int]]:
 
 @cache
 def _cjk_character() -> re.Pattern[str]:
-    """Compiling these patterns takes milliseconds, which a question in ASCII need not wait for."""
+    """Compile the pattern on first use: it takes milliseconds, which ASCII queries do not need."""
     return re.compile(f"[{_CJK}]")
 
 
 def is_storable(text: str) -> bool:
-    """False for a text with half a surrogate pair in it, which is no UTF-8 and in no store."""
+    """Return False for a text with a lone surrogate, which UTF-8 and stores cannot represent."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -66,23 +66,23 @@ def is_storable(text: str) -> bool:
 
 
 def one_line(name: str) -> str:
-    """A name that stays on its line and steers no terminal: line breaks, controls and turns of direction escaped."""
+    """Return the name with line breaks, control characters and direction marks escaped."""
     return name if name.isprintable() else _controls("").sub(_escape, name)
 
 
 def harmless(text: str) -> str:
-    """A text for a terminal: its lines and tabs as they are, every other control and turn of direction escaped."""
+    """Escape control characters and direction marks for a terminal, except line breaks and tabs."""
     return text if text.isprintable() else _controls("\t\n").sub(_escape, text.replace("\r\n", "\n"))
 
 
 def harmless_json(text: str) -> str:
-    """JSON for a terminal, which reads as the same: what a terminal would obey is escaped as JSON escapes it."""
+    """Return equivalent JSON for a terminal, with control characters escaped as in JSON."""
     return _controls("\t\n").sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
 
 
 @cache
 def _controls(kept: str) -> re.Pattern[str]:
-    """What a terminal obeys, and what lets a text run from right to left; lone surrogates are no text."""
+    """Return a pattern of control characters, direction marks and lone surrogates, without those in `kept`."""
     marks = "\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
     return re.compile(f"(?![{kept}])[{marks}]" if kept else f"[{marks}]")
 
@@ -92,43 +92,43 @@ def _escape(mark: re.Match[str]) -> str:
 
 
 def nfc(path: str) -> str:
-    """A path in the one spelling used for lookup and ids."""
+    """Normalize a path to NFC, the form used for lookup and ids."""
     return path if path.isascii() else unicodedata.normalize("NFC", path)
 
 
 def sha256(data: bytes) -> hashlib._Hash:
-    """hashlib's own where that is loaded; else the interpreter's, which is slower, but needs no OpenSSL: to load that
-    takes longer than the few hashes of a question."""
+    """Return a sha256 object from hashlib if it is loaded, else from the interpreter. The latter is slower, but
+    loading OpenSSL takes longer than the few hashes of a query."""
     return (sys.modules.get("hashlib") or _lightest()).sha256(data)  # type: ignore[no-any-return]
 
 
 @cache
 def _lightest() -> Any:
-    for name in ("_sha256", "_sha2"):  # of Python 3.11, and of later ones
+    for name in ("_sha256", "_sha2"):  # Python 3.11, later versions
         with suppress(ImportError):
             return import_module(name)
     return import_module("hashlib")
 
 
 def document_id(path: str, content_hash: str, read_by: str = "") -> str:
-    """sha256 of path NUL hash: names one version of one document.
+    """Return sha256 of path NUL hash. It identifies one version of a document.
 
-    read_by: `parser@version;encoding` where the text is not the plain UTF-8 decoding of the bytes; NUL and it follow.
+    read_by: `parser@version;encoding`, appended after another NUL, if the text is not the plain UTF-8 decoding.
     """
     read = f"\0{read_by}" if read_by else ""
     return sha256(f"{path}\0{content_hash}{read}".encode()).hexdigest()
 
 
 def chunk_id(doc_id: str, offset: int) -> str:
-    """sha256 of the document's id, a colon and the chunk's offset."""
+    """Return sha256 of the document id, a colon and the chunk's offset."""
     return sha256(f"{doc_id}:{offset}".encode()).hexdigest()
 
 
 def behind(path: str, first: int, last: int | None = None, place: str | None = None) -> str:
-    """Return what a citation has behind a document's path: `:120-131`, or `#page=12` if the place is not a line.
+    """Return the part of a citation after the path: `:120-131`, or `#page=12` if the place is not a line.
 
-    place: of a chunk or passage. `id NAME` and `heading NAME` become `#NAME`. A record has one place for all of its
-    text, so it is cited by lines.
+    place: of a chunk or passage. `id NAME` and `heading NAME` become `#NAME`. Records are cited by lines, because
+    all of their text has the same place.
     """
     kind, _, value = (place or "").partition(" ")
     if not value or (kind == "line" and "#" in path):
@@ -139,19 +139,19 @@ def behind(path: str, first: int, last: int | None = None, place: str | None = N
 
 
 def cite(path: str, first: int, last: int | None = None, place: str | None = None) -> str:
-    """A document's path and where in it, as `recall get` reads it. See `behind`."""
+    """Return a citation that `recall get` accepts: the path and `behind`."""
     return path + behind(path, first, last, place)
 
 
 def behind_unit(path: str, unit: Mapping[str, Any]) -> str:
-    """Return what a citation has behind a path for the view of a chunk or a passage; a single line is named once."""
+    """Return `behind` for the view of a chunk or a passage. A single line appears once."""
     first, last = unit["line_start"], unit["line_end"]
     return behind(path, first, last if last > first else None, unit.get("place"))
 
 
 def utc(mtime_ns: int) -> str:
-    """A file time as fixed-width UTC with microseconds, so that text order is time order."""
-    from datetime import UTC, datetime  # noqa: PLC0415 - a search never needs it
+    """Format a file time as fixed-width UTC with microseconds, so that text order is time order."""
+    from datetime import UTC, datetime  # noqa: PLC0415 - not needed by a search
 
     seconds, rest = divmod(mtime_ns, 1_000_000_000)
     moment = datetime.fromtimestamp(seconds, UTC)
@@ -159,9 +159,9 @@ def utc(mtime_ns: int) -> str:
 
 
 def embedded_text(path: str, title: str, text: str) -> str:
-    """What an embedder is given of a chunk: its document's title above its text.
+    """Return the input of an embedder for a chunk: the document's title above the chunk's text.
 
-    The text alone where the title says nothing new: it is empty, only the file's name, or the text begins with it.
+    The title is left out if it is empty or the file's name, or if the text begins with it.
     """
     if not title or title == path.rpartition("/")[2] or text.lstrip("#= \n").startswith(title):
         return text
@@ -169,31 +169,31 @@ def embedded_text(path: str, title: str, text: str) -> str:
 
 
 def embedded_hash(path: str, title: str, text: str) -> bytes:
-    """sha256 of the embedded text: equal hashes have equal vectors."""
+    """Return sha256 of the embedded text. Equal hashes have equal vectors."""
     return sha256(embedded_text(path, title, text).encode()).digest()
 
 
 MODEL_COUNTER = "approx-2"
-"""What budgets are counted by where nothing better is named: about the greatest count among models' vocabularies."""
+"""Default counter of budgets. It estimates the largest count among the vocabularies of models."""
 
 MODERN_COUNTER = "approx:modern"
-"""The same for vocabularies of 100,000 entries and more."""
+"""Like approx-2, for vocabularies of 100,000 entries and more."""
 
 ESTIMATES = ("whitespace", "approx", MODEL_COUNTER, MODERN_COUNTER)
-"""Counters that need no vocabulary."""
+"""Counters without a vocabulary file."""
 
 
 class Counter(NamedTuple):
-    """A token counter: one serves chunks, and its name is stored with the database; one serves budgets."""
+    """A token counter. Chunks use one, whose name is stored in the database. Budgets use another."""
 
     name: str
     count: Callable[[str], int]
 
 
 def counter(name: str) -> Counter:
-    """The token counter of that name: `whitespace`, `approx`, `approx-2`, `approx:modern` or `hf:PATH`.
+    """Return a token counter by name: `whitespace`, `approx`, `approx-2`, `approx:modern` or `hf:PATH`.
 
-    Raises UsageError `unknown_counter` for another name, `counter_unavailable` when hf: cannot be loaded.
+    Raises UsageError `unknown_counter`, or `counter_unavailable` if hf: cannot be loaded.
     """
     if name == "whitespace":
         return Counter(name, _count_whitespace)
@@ -211,11 +211,11 @@ def counter(name: str) -> Counter:
     )
 
 
-_AT_ONCE = 1 << 16  # characters between two looks at the deadline
+_AT_ONCE = 1 << 16  # characters between two checks of the deadline
 
 
 def _parts(text: str, apart: str) -> Iterator[str]:
-    """A long text in parts that begin where that pattern matches, with a look at the deadline before each."""
+    """Split a long text before matches of the pattern. Check the deadline before each part."""
     pattern, start = re.compile(apart), 0
     while start < len(text):
         check()
@@ -232,7 +232,7 @@ def _count_whitespace(text: str) -> int:
 
 
 class _Runs(NamedTuple):
-    """What a text is told apart into. others: beyond ASCII; whole: those of them that are tokens of their own."""
+    """The patterns that split a text. others: characters beyond ASCII. whole: those that are single tokens."""
 
     letters: re.Pattern[str]
     digits: re.Pattern[str]
@@ -247,7 +247,7 @@ def _runs() -> _Runs:
 
 
 def _count_approx(text: str) -> int:
-    """What a byte-pair vocabulary would make of the text, within about a tenth for prose and a fifth for code.
+    """Estimate the tokens of a byte-pair vocabulary, within about 10 % for prose and 20 % for code.
 
     A run of letters costs one token up to six letters and one more for every five beyond, three digits cost one,
     a CJK character or punctuation mark costs one, a letter of another script costs half.
@@ -257,7 +257,7 @@ def _count_approx(text: str) -> int:
 
 
 def _pieces(text: str) -> float:
-    """The tokens of `_count_approx` in halves, which add up exactly."""
+    """Return the tokens of `_count_approx` in multiples of 0.5, whose sums are exact."""
     runs = _runs()
     letters = list(map(len, runs.letters.findall(text)))
     digits = list(map(len, runs.digits.findall(text)))
@@ -273,7 +273,7 @@ def _pieces(text: str) -> float:
 
 def _hugging_face(path: str) -> Callable[[str], int]:
     try:
-        from tokenizers import Tokenizer  # noqa: PLC0415 - an extra, loaded when it is asked for
+        from tokenizers import Tokenizer  # noqa: PLC0415 - an optional package
 
         tokenizer = Tokenizer.from_file(path)
     except ImportError as error:
@@ -282,7 +282,7 @@ def _hugging_face(path: str) -> Callable[[str], int]:
             "The counter hf: needs the tokenizers package.",
             hint=install_extra("hf"),
         ) from error
-    except Exception as error:  # tokenizers raises bare Exception for every kind of failure
+    except Exception as error:  # tokenizers raises plain Exception for every error
         message = f"{path} is not a tokenizer.json: {error}"
         raise UsageError("counter_unavailable", message, hint=Hint(AGAIN, counter="approx-2")) from error
     return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)

@@ -1,4 +1,4 @@
-"""The nouns: frozen values that pass between the store, the pure functions and the screen."""
+"""Frozen values that the store, the pure functions and the user interfaces exchange."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 Signal = Literal["lexical", "semantic", "rerank"]
 SIGNALS: tuple[Signal, ...] = ("lexical", "semantic", "rerank")
-"""Every signal, in the order in which it is always shown."""
+"""All signals, in display order."""
 MatchKind = Literal["words", "meaning", "both", "pinned"]
-"""Why a row is in an answer: it has a query word, its text is near in meaning, both, or a person pinned it."""
+"""Why a row is in an answer: it has a query word, its meaning is close, both, or the user pinned it."""
 Table = Literal["chunk", "doc"]
 MetaValue = str | int | float | bool | None
 Vector = bytes
-"""Little-endian float32 components, unit length; b"" means the text has no feature and so no vector."""
+"""Little-endian float32 components, unit length. b"": the text has no feature and no vector."""
 
 
 class Span(NamedTuple):
@@ -36,7 +36,7 @@ class Document(NamedTuple):
 
     id: str
     path: str
-    """`/`-separated, NFC; relative to the store's directory where the file lies below it; `file#record`."""
+    """`/`-separated, NFC, relative to the store's directory if the file is below it. Records are `file#record`."""
     hash: str
     mtime: str
     """Fixed-width UTC, `YYYY-MM-DDTHH:MM:SS.ffffffZ`."""
@@ -56,16 +56,16 @@ class Chunk(NamedTuple):
     end: int
     line_start: int
     line_end: int
-    """Both lines count from 1 and are inclusive."""
+    """Lines count from 1. Both are inclusive."""
     tokens: int
     heading: str | None
     text: str
-    is_title: bool = False  # of a document without another text: no title is indexed and embedded above it
-    place: str | None = None  # in the file, where its lines are not the file's: `page 3-4`; of a record `line 207`
+    is_title: bool = False  # the document has no other text; the title is not indexed and embedded a second time
+    place: str | None = None  # in the file, if the lines are not the file's: `page 3-4`, or `line 207` of a record
 
 
 class Row(NamedTuple):
-    """A chunk with its document, as the store fetches it."""
+    """A chunk with its document."""
 
     rowid: int
     doc: Document
@@ -73,12 +73,12 @@ class Row(NamedTuple):
 
     @property
     def where(self) -> str:
-        """A citation of it."""
+        """The citation of the chunk."""
         return cite(self.doc.path, self.chunk.line_start, self.chunk.line_end, self.chunk.place)
 
 
 class Key(NamedTuple):
-    """What ordering, grouping and packing need to know of a chunk before its text is read."""
+    """The fields of a chunk for ordering, grouping and packing, without its text."""
 
     rowid: int
     doc_rowid: int
@@ -88,43 +88,43 @@ class Key(NamedTuple):
 
 
 class Phrase(NamedTuple):
-    """One unit of a literal lexical query: the index tokens that must stand next to each other."""
+    """A unit of a literal lexical query: index tokens that must be adjacent."""
 
     text: str
     """As the user wrote it."""
     tokens: tuple[str, ...]
-    """As the index folds them, before stemming."""
+    """Folded like the index, before stemming."""
 
 
 class LiteralQuery(NamedTuple):
-    """Words and phrases as they were typed, folded for the full-text index."""
+    """The typed words and phrases, folded for the full-text index."""
 
     text: str
     phrases: tuple[Phrase, ...]
     match: Literal["any", "all"] = "any"
-    """Whether a row must hold one of the phrases, or each of them."""
+    """any: a row must contain one of the phrases. all: a row must contain each phrase."""
     dropped: tuple[str, ...] = ()
-    """What else was typed and is not looked for, beyond function words: in order, as it was written."""
+    """Other words that are not searched for, besides function words, in order and as written."""
 
     @property
     def is_empty(self) -> bool:
-        """Nothing can match."""
+        """True if nothing can match."""
         return not self.phrases
 
     @property
     def long_phrases(self) -> tuple[Phrase, ...]:
-        """Those of several words, which a function that knows nothing of them would take for one rare word each."""
+        """The phrases of several words. Code that ignores them would treat each as one rare word."""
         return tuple(phrase for phrase in self.phrases if len(phrase.tokens) > 1)
 
 
 class RawQuery(NamedTuple):
-    """An expression in the syntax of the store's own full-text index, which alone knows its phrases."""
+    """An expression in the syntax of the store's full-text index. Only the index can split it into phrases."""
 
     text: str
 
     @property
     def is_empty(self) -> bool:
-        """Nothing can match."""
+        """True if nothing can match."""
         return not self.text
 
 
@@ -132,8 +132,12 @@ LexicalQuery = LiteralQuery | RawQuery
 
 
 class TermStat(NamedTuple):
-    """A phrase's weight in this store: df of N rows hold it; idf is FTS5's, floored at 1e-6; 0 rows give idf 0.
-    That of a quoted phrase is the sum of the idf of its `words`, each as often as it stands there."""
+    """The weight of a phrase in this store.
+
+    df: rows that contain it.
+    idf: as in FTS5, at least 1e-6, or 0 for 0 rows. For a quoted phrase, the sum over its words, with repetition.
+    words: number of words.
+    """
 
     text: str
     df: int
@@ -142,61 +146,63 @@ class TermStat(NamedTuple):
 
 
 class Occurrences(NamedTuple):
-    """How often each phrase of a literal query stands where: all that a lexical score is made of.
+    """The occurrences of each phrase of a literal query: the input of lexical scores.
 
-    Rows are named by rowid; every pair is of title and body. phrases and counts run in parallel, in query order.
+    Rows are rowids. Each pair is (title, body). phrases and counts are parallel, in query order.
     """
 
     phrases: tuple[TermStat, ...]
     counts: tuple[Mapping[int, tuple[int, int]], ...]
-    """For each phrase the rows that hold it, and how often; equal phrases share one mapping."""
-    lengths: Mapping[int, tuple[int, int]]  # tokens of at least the rows in counts
-    averages: tuple[float, float]  # tokens of a row, over the whole index
-    rows: int  # that the index holds: the live chunks
+    """For each phrase: occurrences by row. Equal phrases share one mapping."""
+    lengths: Mapping[int, tuple[int, int]]  # tokens, at least of the rows in counts
+    averages: tuple[float, float]  # mean tokens per row over the index
+    rows: int  # live chunks in the index
 
 
 class Pool(NamedTuple):
-    """Every candidate that some signal proposed, with all its raw signal values, before weighing.
+    """All candidates of the signals with their raw values, before weighing.
 
-    Columns run in parallel and stand in natural order (path, offset, id), so that a stable sort by score breaks
-    ties as promised. lexical: raw BM25 >= 0, or None where no term matches. semantic: cosine in [-1, 1], rounded
-    half-even to 6 decimals, or None where the chunk has no vector. A signal that was not asked for has an empty
-    column. Each is a tuple, or equal to one that is an array: see `rank.columns`. dropped: see `LiteralQuery`.
+    Columns are parallel, in natural order (path, offset, id), so that a stable sort by score breaks ties in that
+    order. An unused signal has an empty column. A column is a tuple or an equivalent array, see `rank.columns`.
+
+    lexical: raw BM25 >= 0, or None without a matching term.
+    semantic: cosine in [-1, 1], rounded half-even to 6 decimals, or None without a vector.
+    dropped: see `LiteralQuery`.
     """
 
     keys: Sequence[Key]
     lexical: Sequence[float | None]
     semantic: Sequence[float | None]
     bound: float
-    """The BM25 bound B of this query: no chunk can score more; 0 when no term is known."""
+    """The BM25 bound B of the query, which no chunk can exceed. 0 if the store contains none of the terms."""
     terms: tuple[TermStat, ...]
     exact: bool
-    """False when an index or a bounded pool skipped rows that the filter lets through."""
+    """False if an index or a pool limit skipped rows that pass the filter."""
     index_kind: str
     warnings: tuple[str, ...] = ()
     lexical_model: str = "fts5"
-    """Who gave the lexical values and the bound: FTS5's own bm25, or bm25f."""
+    """Source of the lexical values and the bound: FTS5's bm25, or bm25f."""
     dropped: tuple[str, ...] = ()
     shortlist: tuple[int, ...] | None = None
-    """Rowids of the rows that an index proposed to the semantic signal, the nearest first; None where none did."""
+    """Rowids that a vector index proposed to the semantic signal, nearest first, or None without an index."""
 
 
 class Part(NamedTuple):
-    """One signal's share of a score. The points of a hit's parts add up to its score."""
+    """A signal's share of a score. The points of a hit's parts add up to its score."""
 
     signal: Signal
     raw: float | None
-    """BM25 (lexical) or cosine (semantic); None where the chunk has no value for the signal."""
+    """BM25 (lexical) or cosine (semantic), or None without a value."""
     value: float
-    """The normalised stage value that was weighed."""
+    """The normalized value, before weighing."""
     weight: float
     rank: int | None
-    """From 1 in the signal's own order over the pool; None when absent from it."""
+    """Rank in the signal's order over the pool, from 1, or None if absent."""
     points: float
 
 
 class Ranked(NamedTuple):
-    """One candidate of a pool after weighing: its position in the pool's columns, its score and its parts."""
+    """A candidate after weighing: position in the pool's columns, score and parts."""
 
     position: int
     score: float
@@ -204,56 +210,56 @@ class Ranked(NamedTuple):
 
 
 class Injection(NamedTuple):
-    """A slot that sparse-document recall gave away. distance: 1 - cosine. displaced: the chunk that stood there."""
+    """A row added by sparse-document recall. distance: 1 - cosine. displaced: the chunk it replaces."""
 
     distance: float
     displaced: str | None
 
 
 class Twins(NamedTuple):
-    """Other chunks with the very text of one, among those that pass the filter."""
+    """Other chunks with the same text that pass the filter."""
 
     number: int
     first: tuple[Row, ...]
-    """Of them, in natural order."""
+    """The first of them, in natural order."""
 
 
 class HitPassage(NamedTuple):
-    """What a chunk was chosen for, in code points of its document: see `retrieve.passage`."""
+    """The passage of a chunk that matches best, in code points of its document. See `retrieve.passage`."""
 
     offset: int
     end: int
     match: tuple[int, int]
-    """Of the question's phrases in it the rarest, where it is first; without one, an empty span at its beginning."""
+    """The first occurrence of the rarest query phrase in the passage. Without one, an empty span at its start."""
     heading: str | None
     place: str | None
 
 
 class Hit(NamedTuple):
-    """A chunk in an answer, with its score and the ledger that adds up to it. Without a query, score is None."""
+    """A chunk in an answer, with its score and the ledger of the score. Without a query, score is None."""
 
     rank: int
     score: float | None
     doc: Document
     chunk: Chunk | None
-    """None only for a document without chunks in a FROM doc answer."""
+    """None only for a document without chunks in a FROM doc query."""
     parts: tuple[Part, ...]
-    injection: Injection | None = None  # where sparse-document recall gave the hit its slot
+    injection: Injection | None = None  # set if sparse-document recall added the hit
     twins: Twins | None = None
-    """Set where others hold its text, and the list shows a text once."""
+    """Set if other chunks have the same text and the list shows copies once."""
     passage: HitPassage | None = None
-    """Of a hit that is to be packed."""
+    """Set if the hit is to be packed."""
     matched: MatchKind | None = None
-    """None without a signal. Only a context has rows that are "pinned"."""
+    """None without a signal. "pinned" occurs only in a context."""
 
     @property
     def cosine(self) -> float | None:
-        """Return the raw value of the semantic signal; None without one."""
+        """The raw value of the semantic signal, or None."""
         return next((part.raw for part in self.parts if part.signal == "semantic"), None)
 
 
 class StoreInfo(NamedTuple):
-    """What a store says of itself."""
+    """The figures of a store."""
 
     path: str
     schema_version: int
@@ -262,7 +268,7 @@ class StoreInfo(NamedTuple):
     counter: str
     chunker: str
     tokenizer: str
-    """How text becomes words in the full-text index, and which stop words a query drops."""
+    """The tokenizer of the full-text index, and the stop words of queries."""
     generation: int
     digest: str
     documents: int
@@ -270,14 +276,14 @@ class StoreInfo(NamedTuple):
     vectors: int
     tombstones: int
     windowed: int
-    """Vectors that are the mean of several windows, because the text is longer than the embedder's max_input."""
-    snapshot: str  # the newest doc.mtime of the live documents, or ""
+    """Vectors that are the mean of several windows, because their text exceeds the embedder's max_input."""
+    snapshot: str  # newest doc.mtime of the live documents, or ""
 
 
 class Stamp(NamedTuple):
-    """What tells a file from another at its place without reading it. None where it is not known.
+    """The status of a file, to detect changes without reading it. None: unknown.
 
-    A ctime of 0 is that of a file which had only just changed when it was read: it may have changed again unseen.
+    ctime 0: the file had just changed when it was read, so a later change may be undetected.
     """
 
     size: int
@@ -294,26 +300,26 @@ class Fingerprint(NamedTuple):
     mtime_ns: int
     hash: str
     settings: str
-    """Parser, chunker and counter that produced its chunks; another value means it must be read again."""
+    """Parser, chunker and counter of its chunks. If they differ, the file must be read again."""
     documents: int
     os_path: str
-    """As the disk spells it; "" where a program brought the document, and no file is behind it."""
+    """Path in the disk's spelling, "" for a document without a file."""
     ctime_ns: int | None = None
     inode: int | None = None
 
     @property
     def stamp(self) -> Stamp:
-        """What its status was."""
+        """The status of the file when it was read."""
         return Stamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
     def may_be(self, stamp: Stamp) -> bool:
-        """Whether a file of this status may be the one that was read: what is not known agrees with anything."""
+        """Return True if a file with this status may be unchanged. Unknown values match anything."""
         is_known = self.ctime_ns in (None, stamp.ctime_ns) and self.inode in (None, stamp.inode)
         return is_known and (self.size, self.mtime_ns) == (stamp.size, stamp.mtime_ns)
 
 
 class Root(NamedTuple):
-    """A folder (or single file) that was added, with everything needed to add it again."""
+    """A folder or file that was added, with the rules to add it again."""
 
     folder: str
     globs: tuple[str, ...] = ()
@@ -325,13 +331,13 @@ class Root(NamedTuple):
     hidden: bool = False
     gitignore: bool = True
     follow: bool = False
-    encoding: str = ""  # of texts that do not say it themselves; "" for UTF-8
+    encoding: str = ""  # of files that do not declare one; "" for UTF-8
 
 
 def is_granted(roots: Iterable[Root], path: str) -> bool:
-    """Return True if somebody added the file of this path, or a folder above it whose rules may take it.
+    """Return True if this file, or a folder above it whose rules may include it, was added.
 
-    An import names files that no one added, and these are not read.
+    An import may name other files, which must not be read.
     """
     for root in roots:
         folder = nfc(root.folder)
@@ -344,7 +350,7 @@ def is_granted(roots: Iterable[Root], path: str) -> bool:
 
 
 class NewChunk(NamedTuple):
-    """A chunk on its way into the store. search_text: what is indexed, where it differs from text (CJK)."""
+    """A chunk to store. search_text: the indexed text if it differs from text (CJK)."""
 
     span: Span
     line_start: int
@@ -354,15 +360,15 @@ class NewChunk(NamedTuple):
     text_hash: bytes
     """sha256 of the embedded text, see text.embedded_hash."""
     vector: Vector | None
-    """None: look the vector up by text_hash; b"": the text has none."""
+    """None: look up the vector by text_hash. b"": the text has no vector."""
     windows: int = 1
-    """How many windows the vector is the mean of."""
+    """The number of windows averaged in the vector."""
     is_title: bool = False
     place: str | None = None
 
 
 class NewDocument(NamedTuple):
-    """A document version on its way into the store, with all its chunks."""
+    """A document version to store, with all its chunks."""
 
     path: str
     hash: str
@@ -373,20 +379,20 @@ class NewDocument(NamedTuple):
     meta: Mapping[str, Any]
     chunks: tuple[NewChunk, ...]
     read_by: str = ""  # see `text.document_id`
-    marks: tuple[Mark, ...] = ()  # so that it can be cut anew without its file
+    marks: tuple[Mark, ...] = ()  # for a rechunk without the file
 
     @property
     def id(self) -> str:
-        """The document's id."""
+        """The document id."""
         return document_id(self.path, self.hash, self.read_by)
 
 
 class NewFile(NamedTuple):
-    """One file with every document it holds: the unit that is replaced in one transaction."""
+    """A file with all its documents: the unit that one transaction replaces."""
 
     path: str
     os_path: str
-    """As the disk spells it, to open it again; "" where no file is behind the document."""
+    """Path in the disk's spelling, "" for a document without a file."""
     size: int
     mtime_ns: int
     hash: str
@@ -395,11 +401,11 @@ class NewFile(NamedTuple):
     documents: tuple[NewDocument, ...]
     ctime_ns: int | None = None
     inode: int | None = None
-    """Of this machine: exports have neither."""
+    """ctime_ns and inode are of this machine. Exports do not contain them."""
 
 
 class Skip(NamedTuple):
-    """A file that was found and not ingested, and why. kind: what it is, where its first bytes tell: `PDF`."""
+    """A file that was not indexed, with the reason. kind: from its first bytes, such as `PDF`."""
 
     path: str
     code: str
@@ -411,8 +417,9 @@ Stage = Literal["discover", "read", "chunk", "embed", "index", "commit", "ask", 
 
 
 class Progress(NamedTuple):
-    """A moment of an ingest run, a reembed or a copy; counters only grow. files_total is 0 until discovery ends.
-    In the stage `ask` queries are counted in the place of files, in `copy` pages."""
+    """Progress of an ingest run, a reembed or a copy. Counters only grow. files_total is 0 until discovery ends.
+
+    The stage `ask` counts queries instead of files, the stage `copy` counts pages."""
 
     stage: Stage
     path: str
@@ -422,27 +429,27 @@ class Progress(NamedTuple):
     chunks: int
     embedded: int
     reused: int
-    """Chunks whose vector was found again by its text."""
+    """Chunks whose vector was reused."""
     unchanged: int
     added: int
     updated: int
     removed: int
     skipped: tuple[Skip, ...]
     waiting: int = 0
-    """Texts, of the chunks counted so far, that the embedder has yet to read."""
+    """Texts of the counted chunks that are not embedded yet."""
     tokens: int | None = None
-    """Tokens that the embedder's provider charged for this run; None where nobody counts."""
+    """Tokens that the embedder's provider charged for this run, or None if not counted."""
     without_text: int = 0
-    """Documents that were read and have none."""
+    """Documents without text."""
     notes: tuple[tuple[str, str], ...] = ()
-    """(path, what is to be known of how it was read); told at the end of a run."""
+    """(path, remark about how it was read), reported at the end of a run."""
 
 
 Cut = Literal["start", "end", "both"]
 
 
 class Block(NamedTuple):
-    """A verbatim stretch of one document in a packed context, made of one or more touching chunks."""
+    """A verbatim span of a document in a context, made of one or more adjacent chunks."""
 
     number: int
     doc: Document
@@ -454,16 +461,16 @@ class Block(NamedTuple):
     chunk_ids: tuple[str, ...]
     ranks: tuple[int, ...]
     cut: Cut | None = None
-    """What of its chunk is missing; None for a whole one."""
+    """The missing part of its chunk, or None for a complete chunk."""
     heading: str = ""
     place: str | None = None
-    """Both of its best hit's passage, else of that hit's chunk. Lines of the file are those of the whole block."""
+    """heading and place are of the best hit's passage, else of its chunk. Lines are of the whole block."""
     imitates: bool = False
-    """A line of its text reads like a header or footer of the context: the real header counts the lines below it."""
+    """True if a line of its text looks like a header or footer. The real header then counts the lines below it."""
 
     @property
     def truncated(self) -> bool:
-        """Return True if a part of its chunk is missing."""
+        """True if a part of its chunk is missing."""
         return self.cut is not None
 
 
@@ -473,8 +480,8 @@ OmissionReason = Literal[
 
 
 class Omission(NamedTuple):
-    """Candidates that were not packed, and why. One entry a candidate; the tail after packing ended is one entry, and
-    so are the copies of one text that is packed."""
+    """Candidates that were not packed, with the reason. One entry per candidate, one for the rest after packing
+    ended, and one for the copies of a packed text."""
 
     reason: OmissionReason
     rank: int
@@ -495,11 +502,11 @@ class Packed(NamedTuple):
     omitted: tuple[Omission, ...]
     warnings: tuple[str, ...] = ()
     reserved_for: tuple[str, ...] = ()
-    """Chunks that sparse-document recall brought in, and that have a part of the budget to themselves."""
+    """Chunks added by sparse-document recall, which have a reserved part of the budget."""
     reserved_tokens: int = 0
-    """That part."""
+    """Size of the reserved part."""
     reserved_used_tokens: int = 0
-    """What they take of it, at most."""
+    """Tokens used of the reserved part."""
 
 
-UNIT_TOLERANCE = 1e-3  # float32 components and a foreign model's rounding stay far below it
+UNIT_TOLERANCE = 1e-3  # far above rounding errors of float32 components and of models

@@ -1,4 +1,4 @@
-"""Domain values as the JSON contract spells them."""
+"""Convert domain values to the JSON contract."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from recall_core.store.values import Sizes
 
 Leaves: TypeAlias = "Mapping[Signal, list[LeafView]]"
-"""Of one hit, by signal; a signal whose points nobody can take apart is missing."""
+"""The leaves of a hit, by signal. Signals whose points cannot be split are missing."""
 
 
 def explain_view(hit: Hit, plan: Plan, leaves: Leaves | None = None) -> ExplainView:
-    """Stage values, the parts that add up to the score, and the leaves that add up to each part, where known."""
+    """Return the ledger of a hit: stage values, parts that sum to the score, known leaves that sum to each part."""
     values: StageValues = {}
     for part in hit.parts:
         values[part.signal] = part.value
@@ -70,7 +70,7 @@ def _part_view(part: Part, leaves: Leaves) -> PartView:
 
 
 def recall_view(injection: Injection, chunk: Chunk) -> RecallView:
-    """Why sparse-document recall gave the chunk its row."""
+    """Return why sparse-document recall added the chunk."""
     view: RecallView = {
         "recall_injected": True,
         "reason": "sparse_doc_recall",
@@ -84,7 +84,7 @@ def recall_view(injection: Injection, chunk: Chunk) -> RecallView:
 
 
 def failure(error: RecallError) -> ErrorResponse:
-    """The response of a command that failed."""
+    """Return the response for an error."""
     view: shapes.ErrorView = {
         "code": error.code,
         "message": error.message,
@@ -95,7 +95,7 @@ def failure(error: RecallError) -> ErrorResponse:
 
 
 def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> shapes.QueryEcho:
-    """The question as it was understood."""
+    """Return the query as Recall interpreted it."""
     wording: shapes.WordingEcho = {"text": plan.text} if plan.rql is None else {"rql": plan.rql}
     if plan.filters is not None:
         wording["filters"] = plan.filters
@@ -106,7 +106,7 @@ def query_echo(plan: Plan, pool: Pool | None, *, limit: int) -> shapes.QueryEcho
 
 
 def plan_echo(plan: Plan, pool: Pool) -> shapes.PlanEcho:
-    """Everything that decided the order."""
+    """Return everything that decides the order."""
     config = plan.config
     least: shapes.CosineEcho = {"min_cosine": config.min_cosine} if config.min_cosine else {}
     return {
@@ -152,7 +152,7 @@ def _signal_echoes(plan: Plan, pool: Pool) -> list[shapes.SignalEcho]:
 
 
 _REPEATED = 1_000
-"""Characters of a question that an answer repeats for each signal; a longer one is given once."""
+"""Longest query, in characters, that an answer repeats for each signal. A longer query appears once."""
 
 
 def _signal_echo(signal: Signal, text: str, plan: Plan, pool: Pool) -> shapes.SignalEcho:
@@ -187,7 +187,7 @@ def _normalizer_echo(signal: Signal, plan: Plan, pool: Pool) -> shapes.Normalize
 
 
 def sparse_part(answer: Answer, *, explain: bool) -> shapes.SparsePart:
-    """Return what sparse-document recall did, if it did something or the caller asks why."""
+    """Return the report of sparse-document recall, if it added something or explain is True."""
     if answer.recall is None or not (explain or answer.recall.given):
         return {}
     config, report = answer.plan.config, answer.recall.report
@@ -217,7 +217,7 @@ def result_view(
     leaves: Leaves | None = None,
     passage: PassageView | None = None,
 ) -> shapes.ResultView:
-    """One hit, with only the fields that SELECT asks for. leaves: of its parts, by signal."""
+    """Return a hit with the SELECTed fields. leaves: of its parts, by signal."""
     check()
     view: shapes.ResultView = {}
     if hit.score is not None and _is_wanted(plan, "score"):
@@ -244,7 +244,7 @@ def result_view(
 
 
 def matched_part(hit: Hit, plan: Plan, *, is_pinned: bool = False) -> shapes.MatchedPart:
-    """Why the row is there; nothing without a signal. is_pinned: a person pinned it in a context."""
+    """Return why the row matched, {} without a signal. is_pinned: the user pinned it in a context."""
     if hit.matched is None:
         return {}
     if hit.matched != "meaning":
@@ -266,7 +266,7 @@ _CHUNK_KEYS: tuple[_ChunkKey, ...] = get_args(_ChunkKey)
 
 
 def _chosen_doc(view: shapes.DocView, plan: Plan) -> shapes.DocView:
-    """The fields that SELECT names, in the contract's order, then single values of meta; `state` is always told."""
+    """Return the SELECTed fields in the contract's order, then single meta values. `state` is always included."""
     if plan.select is None:
         return view
     meta, state = view.get("meta", {}), view.get("state")
@@ -284,7 +284,7 @@ def _chosen_doc(view: shapes.DocView, plan: Plan) -> shapes.DocView:
 
 
 def _chosen_chunk(view: shapes.ChunkView, plan: Plan) -> shapes.ChunkView:
-    """The fields that SELECT names, in the contract's order."""
+    """Return the SELECTed fields in the contract's order."""
     for key in _CHUNK_KEYS:
         if plan.select is not None and f"chunk.{key}" not in plan.select:
             view.pop(key, None)
@@ -292,7 +292,7 @@ def _chosen_chunk(view: shapes.ChunkView, plan: Plan) -> shapes.ChunkView:
 
 
 def doc_view(document: Document, states: Mapping[str, State] | None = None) -> shapes.DocView:
-    """A document version."""
+    """Return a document version."""
     view: shapes.DocView = {"id": document.id, "path": document.path, "mtime": document.mtime, "hash": document.hash}
     if document.tags:
         view["tag"] = document.tags[0]
@@ -308,7 +308,7 @@ def doc_view(document: Document, states: Mapping[str, State] | None = None) -> s
 
 
 def chunk_view(chunk: Chunk) -> shapes.ChunkView:
-    """A verbatim slice with its place."""
+    """Return a chunk: a verbatim slice with its place."""
     view: shapes.ChunkView = {
         "id": chunk.id,
         "doc_id": chunk.doc_id,
@@ -327,7 +327,7 @@ def chunk_view(chunk: Chunk) -> shapes.ChunkView:
 
 
 def ingest_view(progress: Progress) -> IngestView:
-    """What an ingest run did in all."""
+    """Return the totals of an ingest run."""
     view: IngestView = {
         "added": progress.added,
         "updated": progress.updated,
@@ -348,13 +348,13 @@ def ingest_view(progress: Progress) -> IngestView:
 
 
 def skip_view(skip: Skip) -> SkipView:
-    """A file that was found and not ingested."""
+    """Return a skipped file."""
     view: SkipView = {"path": skip.path, "code": skip.code, "reason": skip.reason}
     return {**view, "kind": skip.kind} if skip.kind else view
 
 
 def completion(text: str, cursor: int, vocabulary: Vocabulary) -> CompletionResponse:
-    """What may stand at a cursor (code points) of a query that is being written."""
+    """Return the completions at a cursor (in code points) of a query."""
     candidates = [
         rql.views.CandidateView(
             text=each.text,
@@ -378,7 +378,7 @@ def store_view(
     roots: Iterable[Root],
     judgements: int,
 ) -> StoreView:
-    """A store at rest. sizes: what its file is made of, where that is asked for."""
+    """Return the figures of a store. sizes: of the parts of its file, if requested."""
     view: StoreView = {
         "path": info.path,
         "schema_version": info.schema_version,
