@@ -1,4 +1,4 @@
-"""What answers have in common as text: JSON, figures beside the answer, places, short texts, counts."""
+"""Shared text output: JSON, figures next to an answer, places, short texts, counts."""
 
 from __future__ import annotations
 

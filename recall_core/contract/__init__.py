@@ -1,9 +1,8 @@
-"""The JSON contract: every response's shape. The shipped JSON Schema is generated from these types.
+"""The JSON contract: the shape of every response. The packaged JSON Schema is generated from these types.
 
-New keys may be added; none changes its meaning within schema_version 1. Keys that do not concern a command are left
-out. Here is what a response begins with; `responses` has a type for what each command answers, and the other modules
-have the types that those are made of. The meaning of a field is written below it, once: a type inherits what it
-shares.
+Within schema_version 1, keys may be added but never change their meaning. A response leaves out keys that do not
+apply to its command. `responses` has one type per command; the other modules have the types of its parts. The
+description of a field is below it. Shared fields are inherited, so each is described once.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ SCHEMA_VERSION = "1"
 
 
 class Head(TypedDict):
-    """What every answer begins with."""
+    """The first keys of every response."""
 
     ok: bool
-    """False exactly when there is an `error`."""
+    """False if and only if there is an `error`."""
     schema_version: str
-    """The version of this contract."""
+    """Version of this contract."""
 
 
 OK: Head = {"ok": True, "schema_version": SCHEMA_VERSION}

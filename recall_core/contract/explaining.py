@@ -1,4 +1,4 @@
-"""What whynot, trace, diff, report and replay answer."""
+"""Responses of whynot, trace, diff, report and replay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recall_core.contract.views import ChunkView, DocView, PlanEcho
 
 
 class SoughtView(TypedDict):
-    """A chunk that the target names."""
+    """A chunk of the target."""
 
     chunk_id: str
     path: str
@@ -18,50 +18,50 @@ class SoughtView(TypedDict):
     line_end: int
     place: NotRequired[str]
     rank: int | None
-    """In the whole list, from 1; null where it is not listed."""
+    """Rank in the full list, from 1, or null if not listed."""
     passage: NotRequired[PassageView]
 
 
 class TargetView(TypedDict):
-    """What was asked for: `text` as typed, what `kind` of name it is, and how many chunks it names."""
+    """The target: the typed `text`, the `kind` of name, and the number of chunks it names."""
 
     text: str
     kind: Literal["chunk", "document", "lines", "file", "text"]
     chunks: int
     chosen: NotRequired[SoughtView]
-    """The one that stands for it, the best ranked."""
+    """The best-ranked chunk of the target."""
     others: NotRequired[list[SoughtView]]
-    """At most 10 more, best first."""
+    """Up to 10 other chunks, best first."""
 
 
 class FailingView(TypedDict):
-    """A predicate that the row fails, and the row's own value, null where it has none."""
+    """A predicate that the row fails, and the row's value (null if it has none)."""
 
     predicate: str
     value: str | int | float | bool | list[str] | None
 
 
 class SoughtTermView(TypedDict):
-    """A phrase of the question."""
+    """A phrase of the query."""
 
     text: str
     df: int
-    """Chunks of this store that hold it."""
+    """Chunks in this store that contain it."""
     idf: float
     floored: bool
-    """So frequent that it hardly counts."""
+    """True if the phrase is so frequent that it hardly counts."""
     words: NotRequired[int]
-    """Words of a phrase of several, whose idf is the sum of theirs."""
+    """Number of words of a longer phrase. Its idf is the sum over its words."""
     stem: NotRequired[str]
-    """What the index looks for, where that is not the text itself."""
+    """The index term, if it differs from the text."""
     title: NotRequired[int]
-    """How often it is in the chunk's title; left out where the question is in FTS5's own syntax."""
+    """Occurrences in the chunk's title. Left out for queries in FTS5 syntax."""
     body: NotRequired[int]
-    """How often it is in the chunk's text; left out likewise."""
+    """Occurrences in the chunk's text. Left out for queries in FTS5 syntax."""
 
 
 class RivalView(TypedDict):
-    """A chunk that stands in the way."""
+    """A chunk that ranks ahead of the target."""
 
     chunk_id: str
     path: str
@@ -71,7 +71,7 @@ class RivalView(TypedDict):
 
 
 class EvidenceView(TypedDict, total=False):
-    """What a stage goes by; each stage has the keys that concern it."""
+    """The figures of a stage. Each stage has the keys that apply to it."""
 
     rules: list[str]
     state: str
@@ -107,7 +107,7 @@ class EvidenceView(TypedDict, total=False):
 
 
 class StageView(TypedDict):
-    """One stage: its status, what is behind it in a sentence and in figures, and the verdict it gives."""
+    """A stage: its status, the reason as a sentence and as figures, and its verdict."""
 
     stage: str
     status: Literal["pass", "fail", "not_applicable"]
@@ -115,60 +115,60 @@ class StageView(TypedDict):
     code: NotRequired[str]
     evidence: NotRequired[EvidenceView]
     hint: NotRequired[str]
-    """What to type where the cure would change the store, which is not tried."""
+    """A command that would fix it by changing the store. It is not tried."""
 
 
 class FixView(TypedDict):
-    """A change that brings the target in."""
+    """A change that adds the target to the answer."""
 
     kind: str
-    """What is changed."""
+    """Kind of the change."""
     change: str
     command: str
-    """The changed question, to be typed."""
+    """The changed query as a command."""
     settings: list[str]
-    """`key=value` for what a setting can say."""
+    """The change as settings, `key=value`, as far as settings can express it."""
     size: float
-    """How much is changed, in the kind's own unit."""
+    """Size of the change, in the unit of its kind."""
     confirmed: bool
-    """The changed question was asked and answered with the target."""
+    """True if the changed query returned the target."""
     weights: NotRequired[WeightIntervalView]
-    """Every share of the semantic weight around the proposed one that does."""
+    """All semantic weights around the proposed one that return the target."""
     next_smaller: NotRequired[str]
-    """The next smaller change, which was asked too, in vain."""
+    """The next smaller change. It was tried and is not enough."""
 
 
 class WordsView(TypedDict):
-    """Words of the target that were tried as an addition to the question, until one brought it in."""
+    """Words of the target that were tried as additions to the query, until one worked."""
 
     tried: int
-    """How many were."""
+    """Number of words tried."""
     most: int
-    """How many may be, 20, or 3 for what `few_for` names."""
+    """Most words to try: 20, or 3 for the case in `few_for`."""
     of: int
-    """How many there are."""
+    """Number of candidate words."""
     few_for: NotRequired[Literal["context", "match"]]
 
 
 class ProofView(TypedDict):
-    """No weight brings the target among the first k by score.
+    """Proof that no weight ranks the target in the first k by score.
 
-    Where a list shows a text once, texts are counted, each by its best copy, that of the target too.
+    If the list shows copies once, ranks count texts, each at its best copy.
     """
 
     kind: Literal["never"]
     k: int
     best_rank: int
-    """The best it reaches, at weights like `at`."""
+    """The best rank of the target, at weights such as `at`."""
     at: float | None
     always_ahead: int
-    """How many chunks lead it at every weight."""
+    """Number of chunks ahead of it at every weight."""
     ahead: list[RivalView]
-    """The first of those that lead it where it is best."""
+    """The first chunks ahead of it at its best rank."""
 
 
 class WhyNotView(TypedDict):
-    """Whether the target is in the answer; `verdict` is `present`, or the first stage's that fails."""
+    """Why a target is missing. `verdict`: `present`, or that of the first stage that fails."""
 
     target: TargetView
     present: bool
@@ -178,31 +178,31 @@ class WhyNotView(TypedDict):
     words: NotRequired[WordsView]
     proof: NotRequired[ProofView]
     no_proof: NotRequired[str]
-    """Why there is none, where no weight seems to bring the target among the first k."""
+    """Why there is no proof, if no weight seems to rank the target in the first k."""
 
 
 class PredicateView(TypedDict):
-    """A part of the filter. The terms of an AND at the top also say what they remove."""
+    """A part of the filter. Terms of a top-level AND also count the rows they remove."""
 
     kind: Literal["predicate", "and", "or", "not"]
     text: str
     rows: int
-    """How many pass it alone, of all live rows."""
+    """Live rows that pass this part alone."""
     missing: NotRequired[int]
-    """Rows without a value for it."""
+    """Rows without a value for this part."""
     native: NotRequired[bool]
     removed_alone: NotRequired[int]
-    """Rows that it removes alone."""
+    """Rows that this term removes alone."""
     removed_in_order: NotRequired[int]
-    """Rows that it removes after the terms before it."""
+    """Rows that this term removes after the terms before it."""
     removed_only_by_this: NotRequired[int]
-    """Rows that it removes of those that pass all the others."""
+    """Rows that only this term removes."""
     terms: NotRequired[list[PredicateView]]
-    """What an AND, OR or NOT is made of."""
+    """Operands of an AND, OR or NOT."""
 
 
 class FunnelStageView(TypedDict):
-    """One step of a question: rows that came in, rows that went on."""
+    """A step of a query: rows in and rows out."""
 
     stage: str
     rows_in: int
@@ -210,38 +210,40 @@ class FunnelStageView(TypedDict):
 
 
 class TraceView(TypedDict):
-    """The way from the store to the answer."""
+    """The steps from the store to the answer."""
 
     table: str
     stages: list[FunnelStageView]
     filter: NotRequired[list[PredicateView]]
     timings: dict[str, float]
-    """Milliseconds of each stage, which differ from run to run."""
+    """Milliseconds per stage. They vary from run to run."""
 
 
 class SideView(TypedDict):
-    """One of the two that are compared."""
+    """One side of a comparison."""
 
     settings: dict[str, Any]
-    """Those that differ from the other side's."""
+    """Settings that differ from the other side."""
     store: NotRequired[str]
-    """Its path, where two stores are compared."""
+    """Path of the store, if two stores are compared."""
     digest: str
     plan: NotRequired[PlanEcho]
-    """Of the one question, in full."""
+    """The full ranking of a single query."""
 
 
 class FactorView(TypedDict):
-    """What one factor did to a score: weights, fusion, normalizer (the method, its bound or its low and high),
-    lexical and semantic (the raw value and rank), rerank. The points of a move add up to its delta."""
+    """The effect of one factor on a score. The points of a move add up to its delta.
+
+    Factors: weights, fusion, normalizer (its method, bound, low and high), lexical and semantic (raw value and rank),
+    rerank."""
 
     factor: str
     points: float
 
 
 class SignalShareView(TypedDict):
-    """What a signal gives to the score of a row in a and in b, and how much more in b. The deltas of a move add up to
-    its own."""
+    """The points of a signal in a and in b, and the difference. The deltas of the signals add up to the delta of the
+    move."""
 
     signal: str
     a: float
@@ -250,44 +252,44 @@ class SignalShareView(TypedDict):
 
 
 class AbsenceView(TypedDict):
-    """Why a row is not in the list of a side: `store`, `filter`, `no_match`, `pool`, `min_score` or `min_cosine`."""
+    """Why a row is missing from a side: `store`, `filter`, `no_match`, `pool`, `min_score` or `min_cosine`."""
 
     side: Literal["a", "b"]
     cause: str
 
 
 class StandingView(TypedDict):
-    """Where a row stands on one side."""
+    """The rank and score of a row on one side."""
 
     rank: int | None
-    """In the full list, null where it is absent."""
+    """Rank in the full list, or null if absent."""
     score: float | None
     injected: NotRequired[bool]
-    """Sparse-document recall gave it its row."""
+    """True if sparse-document recall added the row."""
     displaced: NotRequired[bool]
-    """Sparse-document recall gave its row away."""
+    """True if sparse-document recall replaced the row."""
 
 
 class MoveView(TypedDict):
-    """A row in the first k of either side."""
+    """A row in the first k of a side."""
 
     kind: Literal["same", "moved", "new", "gone"]
-    """`new`: not in the first k of a. `gone`: not in those of b."""
+    """`new`: not in the first k of a. `gone`: not in the first k of b."""
     a: StandingView
     b: StandingView
     delta: float | None
-    """The score in b less that in a, null without both."""
+    """Score in b minus score in a, or null unless both exist."""
     causes: list[FactorView]
     subtotals: list[SignalShareView]
     absent: list[AbsenceView]
     doc: DocView
-    """As in b, else as in a."""
+    """Value in b, else in a."""
     chunk: NotRequired[ChunkView]
-    """As in b, else as in a."""
+    """Value in b, else in a."""
 
 
 class SetChangeView(TypedDict):
-    """How many rows of the first k of one side are absent from the list of the other for one reason."""
+    """Number of rows in the first k of one side that are missing from the other side, for one reason."""
 
     side: Literal["a", "b"]
     cause: str
@@ -295,7 +297,7 @@ class SetChangeView(TypedDict):
 
 
 class QueryDiffView(TypedDict):
-    """One question of a set: its figures, and whether another row comes first."""
+    """A query of a set: its figures, and whether its first row changed."""
 
     query: str
     text: str
@@ -305,7 +307,7 @@ class QueryDiffView(TypedDict):
 
 
 class DiffView(TypedDict):
-    """Two rankings compared. Of a set of questions rbo and jaccard are means."""
+    """A comparison of two rankings. For a set of queries, rbo and jaccard are means."""
 
     a: SideView
     b: SideView
@@ -315,25 +317,25 @@ class DiffView(TypedDict):
     rbo: float
     """Rank-biased overlap with persistence p over the first `depth` rows, extrapolated."""
     jaccard: float
-    """Of the first k."""
+    """Jaccard similarity of the first k rows."""
     rbo_min: NotRequired[float]
-    """Of the question that changed most."""
+    """Value of the query that changed most."""
     jaccard_min: NotRequired[float]
-    """Of the question that changed most."""
+    """Value of the query that changed most."""
     queries: NotRequired[int]
     queries_changed: int
-    """How many questions have another order of their first k."""
+    """Number of queries whose first k rows changed order."""
     firsts_changed: int
-    """How many questions have another first row."""
+    """Number of queries whose first row changed."""
     sets: list[SetChangeView]
     moves: NotRequired[list[MoveView]]
     changed: NotRequired[list[QueryDiffView]]
-    """Questions whose first k changed, the most changed first."""
+    """Queries whose first k rows changed, largest change first."""
     gate: NotRequired[list[ConditionView]]
 
 
 class RankStepView(TypedDict):
-    """A rank that holds from `low` to `high`, shares of the semantic weight."""
+    """A rank that is valid for semantic weights from `low` to `high`."""
 
     low: float
     high: float
@@ -341,68 +343,69 @@ class RankStepView(TypedDict):
 
 
 class RankLineView(TypedDict):
-    """A result's rank at every share of the semantic weight."""
+    """The rank of a result at every semantic weight."""
 
     result: int
-    """Its place in `results`, from 0."""
+    """Index in `results`, from 0."""
     steps: list[RankStepView]
 
 
 class ReportView(TypedDict):
-    """What a report shows beside results and context."""
+    """The parts of a report other than results and context."""
 
     weight: NotRequired[float]
-    """The semantic share that the order was made with."""
+    """The semantic weight of the ranking."""
     depth: NotRequired[int]
     lines: NotRequired[list[RankLineView]]
-    """Of the best results, where two signals and their weights made the order; ranks beyond `depth` are left out."""
+    """Rank lines of the best results, if weights of two signals decide the order. Ranks beyond `depth` are left
+    out."""
     html: NotRequired[str]
-    """The file that was written."""
+    """Path of the written file."""
     markdown: NotRequired[str]
-    """The file that was written."""
+    """Path of the written file."""
 
 
 class ReceiptView(TypedDict):
-    """A receipt of this answer."""
+    """The receipt of an answer."""
 
     sha256: str
-    """Its seal."""
+    """Digest of the receipt."""
     text: NotRequired[str]
-    """What a file of it holds."""
+    """Contents of the receipt file."""
     path: NotRequired[str]
-    """The file that was written."""
+    """Path of the written file."""
 
 
 class ReceiptPart(TypedDict, total=False):
-    """The receipt, where one is wanted."""
+    """The part of a response with a receipt, if requested."""
 
     receipt: ReceiptView
-    """What the answer was, to be held against a later one."""
+    """The receipt, to compare with a later answer."""
 
 
 class ReplayChangeView(TypedDict):
-    """Something that is another than in the receipt."""
+    """A difference from the receipt."""
 
     kind: str
     what: NotRequired[Literal["edited", "deleted", "relabelled", "gone", "new", "moved", "score", "cut"]]
-    """Of a document: edited, deleted or relabelled (fields: in what). Of a row: gone, new, moved (before and after
-    are its ranks), score, or cut (its end)."""
+    """For a document: edited, deleted or relabelled (in `fields`). For a row: gone, new, moved (before and after are
+    ranks), score, or cut (its end)."""
     key: NotRequired[str]
-    """Which setting, or part of the plan or the context."""
+    """The setting, or the part of the plan or context."""
     path: NotRequired[str]
     id: NotRequired[str]
-    """Of the row's chunk."""
+    """Offset of the row's chunk."""
     fields: NotRequired[list[str]]
     before: NotRequired[str | int | float | bool | None]
     after: NotRequired[str | int | float | bool | None]
 
 
 class ReplayView(TypedDict):
-    """An answer compared with its receipt. Changes of version and store alone leave it identical."""
+    """An answer compared with its receipt. Changes of version or store do not affect `identical`."""
 
     identical: bool
-    """Its rows, scores, documents and text are, and what it was asked under."""
+    """True if rows, scores, documents, text and settings are identical."""
     rows: int
-    """Of the receipt."""
+    """Digest of the receipt."""
     sha256: str
     changes: list[ReplayChangeView]

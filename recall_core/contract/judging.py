@@ -1,4 +1,5 @@
-"""What eval, judge and tune answer. A weight is the semantic share: vector_weight / (bm25_weight + vector_weight)."""
+"""Responses of eval, judge and tune. A weight is the semantic share: vector_weight / (bm25_weight +
+vector_weight)."""
 
 from __future__ import annotations
 
@@ -8,37 +9,36 @@ from recall_core.contract.ledger import FirmnessView, WeightIntervalView
 
 
 class IntervalView(TypedDict):
-    """A 95 % confidence interval, by bootstrap over queries unless another source is named."""
+    """A 95 % confidence interval, by bootstrap over queries unless stated otherwise."""
 
     low: float
     high: float
 
 
 class MeasureView(TypedDict):
-    """One measure of one mode, over all evaluated queries."""
+    """A measure of a mode over all evaluated queries."""
 
     measure: str
     mean: float
     interval: IntervalView
     judged: float | None
-    """The share of the hits down to the measure's cutoff (or to the depth) that have a judgement, as a mean over
-    queries; null without hits."""
+    """Mean share of judged hits, down to the measure's cutoff or the depth. null without hits."""
     bounds: IntervalView | None
-    """The least and the most that the mean could be, each unjudged hit being either irrelevant or of the highest
-    grade (one in between can raise ndcg@k a little further); null but for p@k and ndcg@k."""
+    """Bounds of the mean if unjudged hits are irrelevant or have the highest grade. Only for p@k and ndcg@k, else
+    null. An intermediate grade can raise ndcg@k slightly above the bound."""
     values: dict[str, float]
-    """By query id."""
+    """Values by query id."""
 
 
 class ModeView(TypedDict):
-    """How well one mode ranks."""
+    """The ranking quality of a mode."""
 
     mode: str
     measures: list[MeasureView]
 
 
 class ChangeView(TypedDict):
-    """One query under the current settings and under the best."""
+    """A query under the current and the best settings."""
 
     query: str
     text: str
@@ -47,15 +47,15 @@ class ChangeView(TypedDict):
 
 
 class RegressionView(ChangeView):
-    """A query that fell."""
+    """A query that got worse."""
 
 
 class ComparisonView(TypedDict):
-    """One mode against another mode of this run, or against the baseline, query by query."""
+    """A mode compared per query with another mode of this run or with the baseline."""
 
     mode: str
     against: str
-    """The other mode; of a baseline, the mode it was measured in, or "run" for a TREC run."""
+    """The other mode. For a baseline, its mode, or "run" for a TREC run."""
     baseline: bool
     measure: str
     queries: int
@@ -63,18 +63,18 @@ class ComparisonView(TypedDict):
     """Mean of (this - other)."""
     interval: IntervalView
     p: float
-    """Two-sided, by sign-flip randomisation."""
+    """Two-sided p value, by sign-flip randomization."""
     verdict: str
-    """Is "better" or "worse" where p < .05, else "no significant difference"."""
+    """One of "better" and "worse" if p < .05, else "no significant difference"."""
     wins: int
     losses: int
     ties: int
     regressions: list[RegressionView]
-    """The queries that fell furthest, worst first, at most 10."""
+    """Up to 10 queries that lost most, worst first."""
 
 
 class ConditionView(TypedDict):
-    """A condition of --gate, the value it was held against, null where there is none, and whether it holds."""
+    """A condition of --gate, the measured value (null if there is none), and whether the condition holds."""
 
     condition: str
     value: float | None
@@ -82,38 +82,38 @@ class ConditionView(TypedDict):
 
 
 class QueryValuesView(TypedDict):
-    """One query."""
+    """The results of a query."""
 
     query: str
     text: str
     relevant: int
-    """Documents or chunks that were judged relevant to it."""
+    """Number of relevant documents or chunks."""
     values: dict[str, dict[str, float]]
-    """By mode, then by measure."""
+    """Values by mode, then by measure."""
 
 
 class CountsView(TypedDict):
-    """What figures over judged queries are of."""
+    """The data behind figures over judged queries."""
 
     unit: Literal["chunk", "doc"]
-    """What every figure is of: chunks, or documents, each by its best chunk."""
+    """Unit of the figures: chunks, or documents (each at its best chunk)."""
     queries: int
-    """Evaluated, each with a relevant document or chunk."""
+    """Evaluated queries: those with a relevant document or chunk."""
     unjudged: int
-    """Passed over, because nothing is known for them."""
+    """Skipped queries without a judgement."""
     without_relevant: int
-    """Passed over, because nothing relevant is known for them."""
+    """Skipped queries without a relevant document or chunk."""
     judgements: int
-    """Graded documents or chunks of the evaluated queries."""
+    """Judgements of the evaluated queries."""
     unknown: int
-    """Those among them that the store does not hold."""
+    """Judgements of documents or chunks that are not in the store."""
 
 
 class EvaluationView(CountsView):
-    """How good the ranking is. It serves as a baseline later."""
+    """The ranking quality. Can be the baseline of a later eval."""
 
     depth: int
-    """Hits of each query that were ranked."""
+    """Ranked hits per query."""
     modes: list[ModeView]
     comparisons: list[ComparisonView]
     gate: NotRequired[list[ConditionView]]
@@ -122,17 +122,17 @@ class EvaluationView(CountsView):
 
 
 class JudgedView(TypedDict):
-    """What judge read or wrote: queries and judgements, and how many of these name no live document."""
+    """The queries and judgements that judge read or wrote. unknown: judgements of documents not in the store."""
 
     queries: int
     judgements: int
     unknown: int
     paths: NotRequired[list[str]]
-    """The files that were written."""
+    """Paths of the written files."""
 
 
 class RateView(TypedDict):
-    """A share of what was counted: passed / of, null where of is 0, with Wilson's 95 % interval."""
+    """A rate: passed / of (null if of is 0), with Wilson's 95 % interval."""
 
     passed: int
     of: int
@@ -141,101 +141,101 @@ class RateView(TypedDict):
 
 
 class InjectedView(TypedDict):
-    """A slot that sparse-document recall gave away."""
+    """A row added by sparse-document recall."""
 
     chunk_id: str
     path: str
     distance: float
     relevant: bool
-    """A gold chunk, or one that holds every fact."""
+    """True for a gold chunk or a chunk that contains every fact."""
     displaced: NotRequired[str]
-    """The chunk that lost its slot."""
+    """The replaced chunk."""
     displaced_relevant: bool
-    """The displaced chunk was gold."""
+    """True if the replaced chunk was gold."""
 
 
 class CauseView(TypedDict):
-    """The stage that lost the fact."""
+    """The stage that lost a fact."""
 
     code: str
     detail: str
     rank: NotRequired[int]
-    """Of the best gold chunk with the fact, in the whole ranked list."""
+    """Rank of the best gold chunk with the fact, in the full list."""
 
 
 class FixtureView(TypedDict):
-    """One fixture."""
+    """The result of a fixture."""
 
     id: str
     query: str
     verdict: str
     forced: bool
-    """Its gold, packed alone, holds every fact."""
+    """True if the gold chunks, packed alone, contain every fact."""
     on: bool
-    """What retrieval packs does."""
+    """True if the retrieved context contains every fact."""
     without: bool
-    """The same with sparse-document recall off."""
+    """True if the context without sparse-document recall contains every fact."""
     baseline: bool
-    """What it is compared with."""
+    """The result compared with."""
     gold_hit: bool
-    """A gold chunk is packed."""
+    """True if a gold chunk is packed."""
     sparse: NotRequired[bool]
     cause: NotRequired[CauseView]
     blocked: NotRequired[str]
-    """Which condition of sparse-document recall left the gold document out."""
+    """The condition of sparse-document recall that excluded the gold document."""
     injections: NotRequired[list[InjectedView]]
 
 
 class SparseRecallView(TypedDict):
-    """What sparse-document recall gave."""
+    """The effect of sparse-document recall."""
 
     sparse_recall_injections: int
     sparse_recall_hit_rate: RateView
-    """Relevant injections of all of them (its precision)."""
+    """Precision: relevant injections among all injections."""
     sparse_recall_false_positive_rate: RateView
     recovery_rate: RateView
-    """Sparse fixtures that fail without it and pass with it, of those that fail without it."""
+    """Among sparse fixtures that fail without sparse-document recall, the share that pass with it."""
     displaced_relevant: int
-    """Injections that cost a gold chunk its slot."""
+    """Injections that replaced a gold chunk."""
     blocked: dict[str, int]
-    """Of the failures left, by condition."""
+    """Remaining failures by condition."""
 
 
 class FixtureConditionView(ConditionView):
-    """A condition of --gate, the value it was held against (null where nothing was counted), and whether it holds."""
+    """A condition of --gate, the measured value (null without cases), and whether the condition holds."""
 
     value: float | None
-    """Null where nothing was counted."""
+    """null without cases."""
 
 
 class FixturesView(TypedDict):
-    """The verdicts on a file of fixtures, and the rates that a gate may ask for."""
+    """The verdicts on a file of fixtures, and the rates for --gate."""
 
     fixtures: int
     k: int
     budget_tokens: int
     baseline: str
-    """Is "without_sparse_recall", or "recorded" where an earlier answer was given."""
+    """Either "without_sparse_recall", or "recorded" with an earlier answer as --baseline."""
     forced: RateView
     on: RateView
     sparse_on: RateView
     dense_on: RateView
     gold_hit: RateView
     without: RateView
-    """Passed with sparse-document recall off."""
+    """Pass rate without sparse-document recall."""
     sparse_without: RateView
     verdicts: dict[str, int]
     regressions: int
-    """Verdicts `retrieval_regression`."""
+    """Number of `retrieval_regression` verdicts."""
     dense_regressions: int
-    """Those of documents that are not short."""
+    """The ones whose documents are not short."""
     sparse_recall: SparseRecallView
     gate: NotRequired[list[FixtureConditionView]]
     results: list[FixtureView]
 
 
 class DistancesView(TypedDict):
-    """1 - cosine over a set of chunks; null where there is none."""
+    """Distances (1 - cosine) of a set of chunks, null if it is empty."""
 
     count: int
     least: float | None
@@ -244,73 +244,73 @@ class DistancesView(TypedDict):
 
 
 class CeilingView(TypedDict):
-    """What a ceiling would do to the judged queries."""
+    """The effect of a ceiling on the judged queries."""
 
     ceiling: float
     injections: int
     relevant: int
     precision: RateView
     recall: RateView
-    """Of the relevant short documents that are left out of the list."""
+    """Recall of the relevant short documents that are missing from the list."""
     f: float | None
-    """The harmonic mean of precision and recall."""
+    """Harmonic mean of precision and recall."""
 
 
 class CalibrationView(TypedDict):
-    """A sparse_distance_ceiling proposed from judged queries."""
+    """A proposed sparse_distance_ceiling, from judged queries."""
 
     queries: int
     k: int
     embedder: str
     mostly_long: int
-    """Queries with a list of which more than half belongs to long documents; nothing is injected into any other."""
+    """Queries whose list is more than half from long documents. Other lists get no injection."""
     left_out: int
     relevant: DistancesView
     irrelevant: DistancesView
     current: CeilingView
     can_fire: bool
-    """Some short document that may be injected is within the ceiling that is set."""
+    """True if a short document that may be injected is within the current ceiling."""
     proposed: NotRequired[CeilingView]
-    """Absent where no relevant short document is near and left out."""
+    """Absent if no relevant short document is near and missing."""
     held_out: NotRequired[CeilingView]
-    """The same search on all queries but one, measured on that one, over all of them."""
+    """Leave-one-out result: each query is measured at the ceiling chosen without it."""
     setting: NotRequired[str]
 
 
 class BandView(TypedDict):
-    """Weights between low and high, both left out."""
+    """Weights between low and high, exclusive."""
 
     low: float
     high: float
 
 
 class CombinationView(TypedDict):
-    """Settings that were tried, as they differ from the current ones, with the highest mean of any weight."""
+    """Tried settings that differ from the current ones, and their best mean over all weights."""
 
     settings: dict[str, str | float]
     cells: int
-    """Stretches of weights over which no query changes its value."""
+    """Intervals of weights in which no query changes its value."""
     best: float
     best_weights: list[BandView]
-    """All of them with that mean."""
+    """All intervals with the best mean."""
     gain: float
-    """The highest mean less the current one."""
+    """Best mean minus current mean."""
 
 
 class CurveView(TypedDict):
-    """The mean over all weights, exactly: between weights[i] and weights[i + 1] it is means[i]."""
+    """The exact mean at every weight: means[i] between weights[i] and weights[i + 1]."""
 
     weights: list[float]
     means: list[float]
 
 
 class RecommendedView(TypedDict):
-    """What to set."""
+    """The recommended settings."""
 
     weight: float
     """The middle of the widest part of the plateau."""
     mean: float
-    """At that weight."""
+    """Mean at the recommended weight."""
     settings: dict[str, str | float]
 
 
@@ -322,41 +322,41 @@ class RefusedView(TypedDict):
 
 
 class AppliedView(TypedDict):
-    """The file that was changed, and what was put into it."""
+    """The changed file and the settings written to it."""
 
     path: str
     settings: dict[str, str | float]
 
 
 class SteadyView(TypedDict):
-    """How near the current weight is to changing what the queries show."""
+    """How close the current weight is to changing the results of the queries."""
 
     fragile: int
-    """Queries whose first rows change their order when the weight moves by less than .02."""
+    """Queries whose first rows change order if the weight moves by less than .02."""
     median: float | None
-    """Of the distances to the nearest such weight, null where no query has one."""
+    """Median distance to the nearest weight that changes the order, null without one."""
 
 
 class PowerView(TypedDict):
-    """What these judgements can tell, by how far the queries differ in what the best weight gains them."""
+    """The statistical power of the judgements, from the spread of the gains per query."""
 
     deviation: float | None
-    """Of those differences, null for one query."""
+    """Standard deviation of the gains, null for one query."""
     detectable: float | None
-    """The least gain that a paired test of so many queries finds in 80 % of cases, two-sided at 5 %, null where all
+    """Smallest gain that a paired test with this many queries detects in 80 % of cases (two-sided, 5 %). null if all
     queries gain the same."""
     more_queries: int | None
-    """How many more judged queries it takes to find a gain as large as `gain` in 80 % of cases: 0 where these are
-    enough, null where there is no gain or more than a million are needed."""
+    """Judged queries to add to detect a gain of `gain` in 80 % of cases. 0 if these are enough, null without a gain
+    or above a million."""
     more_queries_expected: int | None
-    """The same for a gain as large as `expected_gain`."""
+    """Like more_queries, for a gain of `expected_gain`."""
 
 
 class SurerStepView(TypedDict):
-    """The smallest change whose gain is sure, and what to set for it.
+    """The smallest change with a significant gain, and its settings.
 
-    Of all weights in hundredths under every combination, and of every combination at the current weight, the change
-    of the fewest settings, of which the weight is one; then the nearest weight; then the surest gain.
+    Candidates: all combinations at every weight in steps of .01, and at the current weight. Chosen by the fewest
+    changed settings (the weight is one), then the nearest weight, then the most certain gain.
     """
 
     weight: float
@@ -365,112 +365,112 @@ class SurerStepView(TypedDict):
     gain: float
     gain_interval: IntervalView
     expected_gain: float
-    """What the gain is worth, told because it passed the test."""
+    """Expected gain, corrected for the selection by the test."""
     p: float
-    """One-sided, corrected for all weights of all combinations; at most .05."""
+    """One-sided p value, corrected for all weights of all combinations. At most .05."""
 
 
 class JudgedTuningView(CountsView):
-    """One measure over all weights, on judged queries."""
+    """A measure on judged queries at all weights."""
 
     measure: str
     current: float
-    """The mean under the current settings."""
+    """Mean under the current settings."""
     best: float
-    """The highest mean of all."""
+    """Highest mean of all."""
     settings: dict[str, str | float]
     best_weights: list[BandView]
-    """Of the best combination."""
+    """Value for the best combination."""
     plateau: list[BandView]
-    """Weights of the best combination whose difference to the best is within one standard error."""
+    """Weights of the best combination within one standard error of the best mean."""
     best_weight_interval: IntervalView
-    """Of the best combination."""
+    """Value for the best combination."""
     gain: float
-    """`best` less `current`."""
+    """`best` minus `current`."""
     gain_interval: IntervalView
     honest_gain: float
-    """What is left of the gain when each query is measured at the weight that is best for the others."""
+    """Gain if each query is measured at the weight that is best for the other queries."""
     expected_gain: float
-    """What other queries may be expected to gain: honest_gain, and no more than a gain is worth that is told because
-    it passed the test, where p_picked is at most .05."""
+    """Gain to expect on other queries: honest_gain, or less if p_picked is at most .05, to correct for the
+    selection by the test."""
     power: PowerView
     p: float
-    """Two-sided, of the best weight."""
+    """Two-sided p value of the best weight."""
     p_picked: float
-    """Of as sure a gain in any cell of any combination, so that it accounts for the picking."""
+    """p value corrected for choosing among all weights of all combinations."""
     stability: SteadyView
     judged: dict[str, float]
-    """The share of the first rows that have a judgement, under the current settings (current) and at the recommended
-    weight or else the best (best)."""
+    """Share of judged rows among the first rows: under the current settings (current), and at the recommended or
+    else the best weight (best)."""
     combinations: list[CombinationView]
     winners: list[ChangeView]
     losers: list[ChangeView]
     surer_step: SurerStepView | None
-    """Null where no change is sure, or there are fewer than 10 queries."""
+    """null without a significant change or with fewer than 10 queries."""
     recommended: RecommendedView | None
     refused: NotRequired[RefusedView]
     applied: NotRequired[AppliedView]
     curve: NotRequired[CurveView]
-    """Of the best combination."""
+    """Value for the best combination."""
 
 
 class ShiftView(TypedDict):
-    """A row that changes its place."""
+    """A row that changes its rank."""
 
     id: str
     path: str
     line_start: int
     line_end: int
     before: int | None
-    """The rank below the break point, null outside the list."""
+    """Rank below the break point, null outside the list."""
     after: int | None
-    """The rank above the break point, null outside the list."""
+    """Rank above the break point, null outside the list."""
     place: NotRequired[str]
-    """Where the file has it, as in answers."""
+    """Place in the file, as in answers."""
 
 
 class BreakPointView(TypedDict):
-    """A weight at which the list changes. At 0 and at 1, ties there against the weights beside."""
+    """A weight at which the list changes. At 0 and 1: ties there, compared with adjacent weights."""
 
     weight: float
     changes: list[ShiftView]
 
 
 class SweepView(FirmnessView):
-    """What every weight does to the first k rows of one answer."""
+    """The effect of every weight on the first k rows of an answer."""
 
     candidates: int
     texts: NotRequired[int]
-    """How many the candidates have, where a text counts once and some are copies."""
+    """Number of distinct texts, if copies count once and some candidates are copies."""
     orders: int
     sets: int
     break_points: NotRequired[list[BreakPointView]]
 
 
 class WishView(TypedDict):
-    """What must be in the first k rows (in) or must not (out), and the weights that grant it."""
+    """A target that must be in the first k rows (in) or not (out), and the weights that satisfy it."""
 
     want: str
     target: str
     chunks: int
-    """How many the target names."""
+    """Number of chunks of the target."""
     candidates: int
-    """Those of them that the question has as candidates."""
+    """Number of those chunks that are candidates."""
     weights: list[WeightIntervalView]
     holds: bool
 
 
 class ProposedView(TypedDict):
-    """A weight that grants every wish, nearest to the current one."""
+    """The weight nearest to the current one that satisfies every pin."""
 
     weight: float
     settings: dict[str, str | float]
     confirmed: bool
-    """Ranking again with it shows so."""
+    """True if ranking again with this weight satisfies every pin."""
 
 
 class PinnedView(TypedDict):
-    """The weights that grant all wishes; where there are none, wishes that conflict and need each other to."""
+    """The weights that satisfy all pins. If there are none, a minimal set of conflicting pins."""
 
     k: int
     wishes: list[WishView]
@@ -480,7 +480,7 @@ class PinnedView(TypedDict):
 
 
 class TuningView(TypedDict):
-    """The current weight, and what was asked for: judged queries, one answer at every weight, or wishes."""
+    """The current weight, and one result: judged queries, an answer at every weight, or pins."""
 
     weight: float
     judged: NotRequired[JudgedTuningView]

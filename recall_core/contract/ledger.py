@@ -1,4 +1,4 @@
-"""The shapes of a ledger: what a score adds up from, down to its leaves, and two of them side by side."""
+"""The shapes of ledgers: how a score adds up, down to its leaves, and the comparison of two."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LeafKind = Literal[
 
 
 class PassageView(TypedDict):
-    """The lines or sentences of a chunk that hold most of what was asked for, at most 240 code points of it.
+    """The lines or sentences of a chunk that match the query best, at most 240 code points.
 
-    document_text[offset:end] == text; lines count from 1, inclusive.
+    document_text[offset:end] == text. Lines count from 1, inclusive.
     """
 
     text: str
@@ -32,62 +32,59 @@ class PassageView(TypedDict):
     line_start: int
     line_end: int
     matches: list[list[int | str]]
-    """What the full-text index counts there, each [offset, end, phrase of the question], in code points of the
-    document."""
+    """Matches that the full-text index counts, each [offset, end, query phrase], in code points of the document."""
     title_matches: list[list[int | str]]
-    """The same in the document's title, in its own code points."""
+    """Matches in the document's title, in code points of the title."""
     heading: NotRequired[str]
     """Names of the units (sections, definitions, turns) that contain all of the passage, outermost first."""
     place: NotRequired[str]
-    """Where the file has the passage if not at these lines, such as `page 3` or `turn 7`."""
+    """Place in the file if the lines are not the file's, such as `page 3` or `turn 7`."""
     before: NotRequired[str]
-    """The document from the beginning of the first line around the passage to the passage, with lines around it."""
+    """The document's text before the passage, from the start of the first context line. Only with context lines."""
     after: NotRequired[str]
-    """The document from the end of the passage to the end of the last line around it."""
+    """The document's text after the passage, to the end of the last context line. Only with context lines."""
 
 
 class ColumnsView(TypedDict):
-    """A figure of each column of the full-text index."""
+    """A value per column of the full-text index."""
 
     title: float
     body: float
 
 
 class LeafView(TypedDict):
-    """One summand of a part's points."""
+    """A summand of a part's points."""
 
     kind: LeafKind
-    """`term`: a phrase of the query. `feature`, `collision`: a word of the question that the text holds in whole
-    or in part; noise from features that share its components. `token`: a word of the text. `sentence`: one of the
-    text, with its exact Shapley value. `removal`: what the cosine loses without that sentence, which does not add
-    up. `residual`: what is left over then, or where a vector was made of something else than the text at hand.
-    `other`: `count` smaller leaves together. `rank`: the points of reciprocal rank fusion. `scale`: what minmax
-    takes from every candidate. `clipped`: a cosine below 0 counts 0. `rounding`: stage values have 6 decimals."""
+    """`term`: a phrase of the query. `feature`: a word of the query that the text contains, in whole or in part.
+    `collision`: noise from features that share its vector components. `token`: a word of the text. `sentence`: a
+    sentence of the text, with its exact Shapley value. `removal`: the loss of cosine without a sentence; these do
+    not add up. `residual`: the rest after removals, or if the vector is of another text. `other`: the sum of
+    `count` smaller leaves. `rank`: points of reciprocal rank fusion. `scale`: the amount that minmax subtracts from
+    every candidate. `clipped`: a cosine below 0 counts as 0. `rounding`: stage values have 6 decimals."""
     text: str
     points: float
     contribution: NotRequired[float]
-    """The same in the signal's own unit, BM25 or cosine."""
+    """The points in the signal's own unit, BM25 or cosine."""
     df: NotRequired[int]
-    """Chunks that hold the phrase."""
+    """Chunks that contain the phrase."""
     idf: NotRequired[float]
     floored: NotRequired[bool]
-    """Its idf is the least there is, since half the chunks or more hold it."""
+    """True if the idf has its minimum, because at least half of the chunks contain the phrase."""
     words: NotRequired[int]
-    """Words of a phrase of several, whose idf is the sum of theirs."""
+    """Number of words of a longer phrase. Its idf is the sum over its words."""
     tf: NotRequired[ColumnsView]
-    """How often the phrase is in each column of the row."""
+    """Occurrences of the phrase in each column of the row."""
     length: NotRequired[ColumnsView]
-    """Tokens of each column of the row."""
+    """Tokens in each column of the row."""
     average_length: NotRequired[ColumnsView]
-    """The same, on average over all rows."""
+    """Mean of length over all rows."""
     count: NotRequired[int]
-    """Leaves that this one stands for."""
+    """Number of leaves summed in this one."""
 
 
 class PartView(TypedDict):
-    """One signal's share of the score; the points of all parts add up to the score, and those of the leaves to the
-    points, within 1e-9.
-    """
+    """A signal's share of the score. Parts add up to the score, leaves to the points of their part, within 1e-9."""
 
     signal: str
     raw: float | None
@@ -96,7 +93,7 @@ class PartView(TypedDict):
     rank: int | None
     points: float
     leaves: NotRequired[list[LeafView]]
-    """Absent where nothing smaller is known."""
+    """Absent if the part cannot be split."""
 
 
 class StageValues(TypedDict, total=False):
@@ -106,7 +103,7 @@ class StageValues(TypedDict, total=False):
     semantic: float
     rerank: float
     raw_score: float
-    """The RRF sum before it is scaled."""
+    """The RRF sum before scaling."""
 
 
 class ExplainView(StageValues):
@@ -114,25 +111,25 @@ class ExplainView(StageValues):
 
     parts: list[PartView]
     summary: NotRequired[str]
-    """What the row's place rests on, in a sentence for a person."""
+    """What decides the row's rank, as a sentence."""
 
 
 class RecallView(TypedDict):
-    """Why a hit has a slot that its score did not earn: its document is short, and its chunk near the question."""
+    """Why sparse-document recall added a hit: its document is short and its chunk is near the query."""
 
     recall_injected: bool
     reason: str
     chunk_id: str
     knowledge_item_id: str
-    """The document's id."""
+    """Document id."""
     distance: float
     """1 - cosine."""
     displaced: NotRequired[str]
-    """The chunk that stood in the slot, absent where the slot was free."""
+    """The replaced chunk. Absent if the row was free."""
 
 
 class RankedView(TypedDict):
-    """A row by its rank, its chunk's id and its path."""
+    """A row: rank, chunk id and path."""
 
     rank: int
     id: str
@@ -140,21 +137,20 @@ class RankedView(TypedDict):
 
 
 class NeighbourView(RankedView):
-    """The row right above or below."""
+    """The row directly above or below."""
 
     side: Literal["above", "below"]
     margin: float
-    """The upper score minus the lower."""
+    """Upper score minus lower score."""
     decided_by: str
-    """What settled the order: "score"; where scores are equal "path", "offset" or "fused" (their order before the
-    reranker); "order_by" or "recall" (sparse-document recall gave one its row)."""
+    """What decided the order: "score"; for equal scores "path", "offset" or "fused" (order before reranking);
+    "order_by"; or "recall" (sparse-document recall added a row)."""
     flips_at: NotRequired[float | None]
-    """The semantic share of the weights at which they change places, null for none; absent where the weights do not
-    decide."""
+    """The semantic weight at which the rows swap, null if there is none. Absent if weights do not decide."""
 
 
 class WeightIntervalView(TypedDict):
-    """Semantic shares of the weights from low to high; an open end is not part of them."""
+    """An interval of semantic weights. An open end is exclusive."""
 
     low: float
     high: float
@@ -163,34 +159,34 @@ class WeightIntervalView(TypedDict):
 
 
 class FirmnessView(TypedDict):
-    """How far the weights are from changing the first k rows. A distance is null when no weight changes anything."""
+    """How far the weight is from changing the first k rows. A distance is null if no weight changes them."""
 
     k: int
     order: WeightIntervalView
-    """The weights around the current one that keep the rows in their order."""
+    """The weights around the current one that keep the order of the rows."""
     members: WeightIntervalView
-    """The weights around the current one that keep the rows at all."""
+    """The weights around the current one that keep the same rows in any order."""
     order_distance: float | None
-    """To the nearest end of `order`."""
+    """Distance to the nearest end of `order`."""
     members_distance: float | None
-    """To the nearest end of `members`."""
+    """Distance to the nearest end of `members`."""
     fragile: bool
-    """The order changes within 0.02."""
+    """True if the order changes within 0.02."""
 
 
 class StabilityView(FirmnessView):
-    """How far the weights are from changing the first k rows, at most 8: their order, or which rows they are."""
+    """How far the weight is from changing the order or the membership of the first k rows (at most 8)."""
 
     weight: float
-    """The semantic share of the weights now."""
+    """The current semantic weight."""
 
 
 class CopyView(RankedView):
-    """The row that stands for a chunk with the same text."""
+    """The listed row with the same text."""
 
 
 class LedgerView(TypedDict):
-    """A chunk's place and the ledger of its score."""
+    """A chunk's rank and the ledger of its score."""
 
     id: str
     path: str
@@ -200,26 +196,26 @@ class LedgerView(TypedDict):
     heading: NotRequired[str]
     passage: NotRequired[PassageView]
     rank: int | None
-    """In the whole list of `of` rows, null where the list does not hold the chunk."""
+    """Rank in the full list of `of` rows, or null if the chunk is not in the list."""
     of: int
     absent: NotRequired[
         Literal["not_in_pool", "filtered", "below_min_score", "below_min_cosine", "copy", "document", "no_score"]
     ]
-    """Why the list does not hold it: "not_in_pool" (no signal proposed it), "filtered", "below_min_score",
-    "below_min_cosine", "copy" (`copy_of`, a row before it, has its very text), "document" (a better chunk of its
-    document stands for it) or "no_score" (the query asks for none)."""
+    """Why the chunk is not in the list: "not_in_pool" (no signal found it), "filtered", "below_min_score",
+    "below_min_cosine", "copy" (the earlier row `copy_of` has the same text), "document" (a better chunk represents
+    its document) or "no_score" (the query computes no score)."""
     copy_of: NotRequired[CopyView]
     hint: NotRequired[str]
     score: NotRequired[float]
     explain: NotRequired[ExplainView]
     residual: NotRequired[float]
-    """The score less the sum of all leaves, where a part without leaves counts as one."""
+    """The score minus the sum of all leaves. A part without leaves counts as a leaf."""
     neighbours: NotRequired[list[NeighbourView]]
     recall: NotRequired[RecallView]
 
 
 class SubtotalView(TypedDict):
-    """What a signal gives in the first and in the second, and the first minus the second: the signals add up to the
+    """The points of a signal in the first and second chunk, and the difference. The signals add up to the
     difference of the scores."""
 
     signal: str
@@ -229,32 +225,31 @@ class SubtotalView(TypedDict):
 
 
 class DifferenceView(SubtotalView):
-    """One leaf of either ledger: its points in the first and in the second, 0 where it is missing, and the first
-    minus the second."""
+    """A leaf of either ledger: its points in the first and second chunk (0 if missing), and the difference."""
 
     kind: str
     text: str
 
 
 class VersusView(TypedDict):
-    """Two chunks side by side."""
+    """A comparison of two chunks."""
 
     winner: str
-    """The id of the one that ranks higher."""
+    """Id of the chunk that ranks higher."""
     margin: float
-    """Its score minus the other's, below 0 only where decided_by is "recall" or "order_by"."""
+    """The winner's score minus the other score. Below 0 only if decided_by is "recall" or "order_by"."""
     decided_by: str
-    """As for neighbours."""
+    """As in `neighbours`."""
     flips_at: NotRequired[float | None]
-    """As for neighbours."""
+    """As in `neighbours`."""
     differences: list[DifferenceView]
-    """The largest first; they add up to the first score minus the second."""
+    """Differences, largest first. They add up to the first score minus the second."""
     subtotals: list[SubtotalView]
-    """The same by signal."""
+    """The differences by signal."""
 
 
 class ExplanationView(TypedDict):
-    """Why a chunk scores what it scores for a question, whatever its rank; with another, why more or less."""
+    """The ledger of a chunk for a query, at any rank, optionally compared with another chunk."""
 
     chunk: LedgerView
     other: NotRequired[LedgerView]

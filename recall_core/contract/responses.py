@@ -1,4 +1,4 @@
-"""What each command answers, a type for each."""
+"""The response types of the commands."""
 
 from __future__ import annotations
 
@@ -21,276 +21,276 @@ from recall_core.rql.views import CandidateView, ExplainedView, RqlView
 
 
 class Reply(Head):
-    """What every answer has that is no error."""
+    """Keys of every response except errors."""
 
     warnings: list[str]
-    """Strings `"W_CODE: text"`."""
+    """Warnings, as `"W_CODE: text"`."""
 
 
 class TimedReply(Reply):
-    """An answer with its figures."""
+    """A response with time and totals."""
 
     stats: views.StatsView
     """Time and totals of this answer."""
 
 
 class QuestionReply(TimedReply):
-    """An answer to a question."""
+    """A response to a query."""
 
     query: views.QueryEcho
-    """The question as it was understood."""
+    """The query as Recall interpreted it."""
 
 
 class SearchResponse(QuestionReply, views.SparsePart, ReceiptPart, views.NextPart):
-    """What search and query answer."""
+    """The answer of search and query."""
 
     results: list[views.ResultView]
     """Hits, best first."""
 
 
 class ContextResponse(QuestionReply, views.SparsePart, ReceiptPart):
-    """What context answers."""
+    """The answer of context."""
 
     context: ContextView
     """The packed text with its sources."""
 
 
 class ReplayResponse(Reply):
-    """What replay answers."""
+    """The answer of replay."""
 
     replay: ReplayView
-    """An answer beside its receipt."""
+    """The comparison with the receipt."""
 
 
 class ExplainResponse(QuestionReply, views.SparsePart):
-    """What explain answers."""
+    """The answer of explain."""
 
     explanation: ExplanationView
-    """Why a chunk scores what it scores."""
+    """How the score of a chunk adds up."""
 
 
 class WhyNotResponse(QuestionReply):
-    """What whynot answers."""
+    """The answer of whynot."""
 
     whynot: WhyNotView
-    """Why a target is not in the answer."""
+    """Why a target is missing from the answer."""
 
 
 class TraceResponse(QuestionReply):
-    """What trace answers."""
+    """The answer of trace."""
 
     trace: TraceView
-    """Rows left after each step."""
+    """The rows that each step keeps."""
 
 
 class ReportResponse(QuestionReply, views.SparsePart):
-    """What report answers: search, trace and context of one question, and what it draws."""
+    """The answer of report: search, trace and context of a query, and the data of its drawings."""
 
     results: list[views.ResultView]
     context: ContextView
     trace: TraceView
     report: ReportView
-    """What a page shows beside results and context."""
+    """The parts of the page other than results and context."""
 
 
 class GetResponse(Reply):
-    """What get answers."""
+    """The answer of get."""
 
     found: views.TextView
     """The text."""
 
 
 class ListResponse(TimedReply, views.NextPart):
-    """What ls answers."""
+    """The answer of ls."""
 
     documents: list[ListedView]
     """Live documents by path."""
     total: int
-    """How many there are on all pages."""
+    """Number of documents on all pages."""
 
 
 class StatsResponse(TimedReply):
-    """What stats and init answer."""
+    """The answer of stats and init."""
 
     store: StoreView
-    """The store at rest."""
+    """The figures of the store."""
 
 
 class DoctorResponse(Reply):
-    """What doctor answers."""
+    """The answer of doctor."""
 
     checks: list[views.CheckView]
-    """One entry a check."""
+    """One entry per check."""
 
 
 class IngestResponse(Reply):
-    """What add and sync answer."""
+    """The answer of add and sync."""
 
     ingest: IngestView
-    """What came in."""
+    """The outcome of the ingest run."""
 
 
 class RemoveResponse(Reply):
-    """What rm answers."""
+    """The answer of rm."""
 
     removed: views.RemovedView
-    """What went out."""
+    """The removed documents."""
 
 
 class RootsResponse(Reply, RootsPart):
-    """What roots answers."""
+    """The answer of roots."""
 
     roots: list[RootView]
-    """The folders and files that were added."""
+    """The roots: added folders and files."""
 
 
 class TrustResponse(Reply):
-    """What trust answers."""
+    """The answer of trust."""
 
     trust: views.TrustView
-    """What recall.toml says that waits to be accepted."""
+    """The settings in recall.toml that need acceptance."""
 
 
 class CompactResponse(Reply):
-    """What compact answers."""
+    """The answer of compact."""
 
     compacted: views.CompactView
-    """What was freed."""
+    """What compact removed and freed."""
 
 
 class TransferResponse(Reply):
-    """What export and import answer."""
+    """The answer of export and import."""
 
     transfer: views.TransferView
-    """What was written or read."""
+    """The exported or imported amounts."""
 
 
 class BackupResponse(Reply):
-    """What backup answers."""
+    """The answer of backup."""
 
     backup: views.BackupView
-    """The copy that was written."""
+    """The copy."""
 
 
 class VerifyResponse(Reply):
-    """What verify answers."""
+    """The answer of verify."""
 
     verified: views.VerifiedView
-    """The file that was checked."""
+    """The checked file."""
     checks: list[views.CheckView]
 
 
 class RecoverResponse(Reply):
-    """What recover answers."""
+    """The answer of recover."""
 
     recovered: views.RecoveredView
-    """The store that was made of a damaged one."""
+    """The new store, built from a damaged one."""
     checks: list[views.CheckView]
-    """Of the new store."""
+    """Checks of the new store."""
 
 
 class EmbeddersResponse(Reply):
-    """What embedders answers."""
+    """The answer of embedders."""
 
     embedders: list[views.EmbedderView]
-    """One entry an embedder."""
+    """One entry per embedder."""
 
 
 class ReembedResponse(Reply):
-    """What reembed answers."""
+    """The answer of reembed."""
 
     reembedded: views.ReembedView
-    """What was made anew."""
+    """The outcome of reembed."""
 
 
 class RechunkResponse(Reply):
-    """What rechunk answers."""
+    """The answer of rechunk."""
 
     rechunked: RechunkView
-    """What was cut anew."""
+    """The outcome of rechunk."""
 
 
 class WarmResponse(Reply):
-    """What warm answers."""
+    """The answer of warm."""
 
     warmed: views.WarmView
-    """What was embedded ahead."""
+    """The outcome of warm."""
 
 
 class RqlResponse(Reply):
-    """What rql check and rql format answer."""
+    """The answer of rql check and rql format."""
 
     rql: RqlView
-    """The query in its canonical spelling."""
+    """The query in canonical form."""
 
 
 class ExplainedResponse(QuestionReply):
-    """What rql explain answers."""
+    """The answer of rql explain."""
 
     explained: ExplainedView
-    """What the query does."""
+    """The plan of the query."""
 
 
 class CompletionResponse(Reply):
-    """What rql complete answers."""
+    """The answer of rql complete."""
 
     candidates: list[CandidateView]
-    """What may stand at the cursor."""
+    """The completions at the cursor."""
 
 
 class EvaluationResponse(TimedReply):
-    """What eval answers."""
+    """The answer of eval."""
 
     evaluation: EvaluationView
-    """How good the ranking is."""
+    """The ranking quality."""
 
 
 class FixturesResponse(Reply):
-    """What eval --fixtures answers."""
+    """The answer of eval --fixtures."""
 
     fixtures: FixturesView
-    """Verdicts on facts that contexts must hold."""
+    """Verdicts on facts that contexts must contain."""
 
 
 class CalibrationResponse(Reply):
-    """What eval --calibrate-sparse answers."""
+    """The answer of eval --calibrate-sparse."""
 
     calibration: CalibrationView
     """A proposed distance ceiling."""
 
 
 class JudgeResponse(Reply):
-    """What judge answers."""
+    """The answer of judge."""
 
     judged: JudgedView
-    """What was read or written."""
+    """The queries and judgements read or written."""
 
 
 class TuneResponse(TimedReply):
-    """What tune answers to judged queries."""
+    """The answer of tune for judged queries."""
 
     tuning: TuningView
-    """Which weights are better."""
+    """The weights that rank better."""
 
 
 class SweepResponse(QuestionReply):
-    """What tune answers to one question."""
+    """The answer of tune for one query."""
 
     tuning: TuningView
 
 
 class DiffResponse(TimedReply, views.QueryPart):
-    """What diff answers."""
+    """The answer of diff."""
 
     diff: DiffView
-    """Two rankings of the same questions, compared."""
+    """The comparison of two rankings."""
 
 
 class ErrorResponse(Head):
-    """What any command answers that failed."""
+    """The response of a failed command."""
 
     error: views.ErrorView
-    """Why there is no answer."""
+    """The error."""
 
 
 AnyResponse: TypeAlias = (

@@ -1,4 +1,4 @@
-"""What add, sync and roots answer, and what stats and ls say of a store and its documents."""
+"""Response parts of add, sync, roots, rechunk, stats and ls."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from typing import Literal, NotRequired, TypeAlias, TypedDict
 
 
 class FileParts(TypedDict, total=False):
-    """Sizes of pages in the file of a store, where they were asked for."""
+    """Bytes in the store's file, with --sizes."""
 
     text_bytes: int
-    """Of chunks with their texts."""
+    """Bytes of chunks with their texts."""
     vector_bytes: int
-    """Of vectors."""
+    """Bytes of vectors."""
     index_bytes: int
-    """Of the full-text index."""
+    """Bytes of the full-text index."""
 
 
 class VectorIndexView(TypedDict):
-    """How vectors are searched where the settings ask for an index."""
+    """The vector index, if the settings use one."""
 
     name: Literal["lsh"]
     bits: int
     seed: int
     ready: bool
-    """Every vector has its signature."""
+    """True if every vector has a signature."""
     used: bool
-    """A question is answered by it."""
+    """True if searches use the index."""
     questions: NotRequired[int]
-    """Questions of words that its recall was measured with."""
+    """Queries used to measure the recall of the index."""
     recall_at_10: NotRequired[float | None]
-    """The share of the nearest 10 vectors that it finds, on average over the questions; null where there are none."""
+    """Mean share of the nearest 10 vectors that the index finds. null without queries."""
     recall_at_pool: NotRequired[float | None]
-    """The same of the nearest `pool` vectors."""
+    """Mean share of the nearest `pool` vectors that the index finds."""
     unmeasured: NotRequired[str]
-    """Why its recall is not known."""
+    """Why the recall is unknown."""
 
 
 class StoreView(FileParts):
-    """A store at rest."""
+    """The figures of a store."""
 
     path: str
     schema_version: int
@@ -57,33 +57,33 @@ class StoreView(FileParts):
     generation: int
     digest: str
     bytes: int
-    """Of its file."""
+    """Size of the file."""
     parsers: dict[str, int]
-    """How many files each has read."""
+    """Number of files per parser."""
     roots: list[str]
     note: NotRequired[str]
     older_settings: NotRequired[list[str]]
-    """What recall.toml leaves as it was before new stores were given something else."""
+    """Settings that recall.toml does not set and that are different in new stores."""
     vector_index: NotRequired[VectorIndexView]
 
 
 class ListedView(TypedDict):
-    """A live document in a list of all."""
+    """A live document in a list."""
 
     path: str
     id: str
     title: str
     mtime: str
     source: NotRequired[str]
-    """Left out where it has none."""
+    """Left out if the document has none."""
     chunks: int
-    """How many it has."""
+    """Number of chunks."""
     tokens: int
-    """Of its chunks, by the store's counter."""
+    """Tokens of its chunks, by the store's counter."""
 
 
 class CutView(TypedDict):
-    """How a store's texts are cut, and what that comes to."""
+    """The chunking settings of a store, and the resulting chunks."""
 
     chunk_tokens: int
     overlap_tokens: int
@@ -91,105 +91,107 @@ class CutView(TypedDict):
     counter: str
     chunks: int
     tokens_per_chunk: float
-    """On average, to one decimal."""
+    """Mean, to one decimal."""
 
 
 class RechunkView(TypedDict):
-    """What rechunk did, or would do."""
+    """The outcome of rechunk, or its forecast in a dry run."""
 
     dry_run: bool
     before: CutView
     after: CutView
     documents: int
-    """Those that are cut anew."""
+    """Documents whose chunks change."""
     embedded: int
-    """Distinct texts that were, or would have to be, embedded."""
+    """Distinct texts that were embedded, or would be."""
     reused: int
-    """Chunks whose vector was there by their text."""
+    """Chunks whose vector is reused."""
     left: list[str]
-    """Files that only their parser can cut, which a sync reads anew."""
+    """Files that only their parser can split. The next sync reads them again."""
     tokens: NotRequired[int]
-    """As for ingest."""
+    """As in `ingest`."""
 
 
 class SkipView(TypedDict):
-    """A file that was found and not ingested."""
+    """A file that was skipped."""
 
     path: str
     code: str
     reason: str
     kind: NotRequired[str]
-    """What it is, where its first bytes tell."""
+    """Kind of file, if its first bytes reveal it."""
 
 
 class SkipGroupView(TypedDict):
-    """Files that were skipped for one reason."""
+    """Files skipped for the same reason."""
 
     code: str
     kind: str
-    """What they are, or the reason in words."""
+    """Kind of files, or the reason in words."""
     files: int
     new: int
-    """How many of them nobody was told of before."""
+    """Number of files not reported before."""
     first: list[str]
-    """The first paths of those that are new, else of all."""
+    """The first paths of the new files, else of all."""
 
 
 class RootChangeView(TypedDict):
-    """What an add did to the roots of a folder that was added before: `made` one of its flags, let one be the `last`
-    that was added, which decides where several hold a file, or `accepted` one that waited.
+    """The change of a folder's roots by an add.
+
+    `made`: a new root with other rules. `last`: an existing root counts as added last, so its rules win for shared
+    files. `accepted`: a root that was not accepted yet.
     """
 
     number: int
     folder: str
     change: Literal["made", "last", "accepted"]
     others: list[int]
-    """The numbers of the folder's other roots."""
+    """Numbers of the folder's other roots."""
 
 
 class IngestView(TypedDict):
-    """What add or sync did."""
+    """The outcome of add or sync."""
 
     added: int
-    """Files that are new."""
+    """New files."""
     updated: int
-    """Files that changed."""
+    """Changed files."""
     unchanged: int
-    """Files that are as they were."""
+    """Unchanged files."""
     removed: int
-    """Files that are gone."""
+    """Deleted files."""
     files: int
     """All files."""
     documents: int
-    """Of these files."""
+    """Documents in these files."""
     chunks: int
-    """Of these documents."""
+    """Chunks of these documents."""
     embedded: int
     """Chunks whose vector was computed."""
     reused: int
-    """Chunks whose vector was found again by their text."""
+    """Chunks whose vector was reused."""
     skipped: list[SkipView]
     tokens: NotRequired[int]
-    """What the embedder's provider charged, where it says so."""
+    """Tokens that the embedder's provider charged, if it reports them."""
     without_text: NotRequired[int]
-    """Documents that were read and have none, where there are any."""
+    """Documents without text, if there are any."""
     skipped_by: NotRequired[list[SkipGroupView]]
-    """The skipped files by their reason, the largest group first."""
+    """Skipped files by reason, largest group first."""
     roots: NotRequired[list[RootChangeView]]
-    """What became of the roots of a folder that had one of other flags."""
+    """Changes of roots, if a folder already had a root with other rules."""
 
 
 class RootView(TypedDict):
-    """A folder or file that was added."""
+    """A root: an added folder or file."""
 
     number: int
-    """Its place in the order in which they were added, by which it is accepted, edited and forgotten."""
+    """Position in the order of adding. Identifies the root in accept, edit and forget."""
     folder: str
     globs: list[str]
     ignores: list[str]
     parser: str
     encoding: NotRequired[str]
-    """Of texts that do not say it, where one was named."""
+    """Encoding of files that do not declare one, if set."""
     tags: list[str]
     source: NotRequired[str]
     meta: dict[str, str | int | float | bool | None]
@@ -197,28 +199,28 @@ class RootView(TypedDict):
     gitignore: bool
     follow: bool
     active: bool
-    """False while it waits to be accepted."""
+    """False until the root is accepted."""
     documents: int
     left_out: list[str]
-    """What was removed and is not read again."""
+    """Removed paths, which sync does not read again."""
 
 
 RootValue: TypeAlias = list[str] | dict[str, str | int | float | bool | None] | str | bool | None
 
 
 class RootEditView(TypedDict):
-    """A root that was edited."""
+    """An edited root."""
 
     number: int
     folder: str
     active: bool
     changes: list[RootFieldView]
     files: int
-    """How many the next sync reads as the root asks by now, or lets go."""
+    """Files that the next sync reads again or removes."""
 
 
 class RootFieldView(TypedDict):
-    """A field of RootView, as it was and as it is; null where there is no source."""
+    """A field of RootView, before and after. null means no source."""
 
     field: str
     before: RootValue
@@ -226,23 +228,23 @@ class RootFieldView(TypedDict):
 
 
 class ForgottenView(TypedDict):
-    """Roots that are forgotten, each as it was."""
+    """The forgotten roots."""
 
     roots: list[RootView]
     documents: int
-    """How many of their documents went."""
+    """Number of removed documents."""
     paths: list[str]
-    """Which documents went."""
+    """Paths of the removed documents."""
     kept: int
-    """How many documents stay."""
+    """Number of documents that stay in the store."""
 
 
 class RootsPart(TypedDict, total=False):
-    """What was done to roots, where anything was."""
+    """The changes of roots, if any."""
 
     edited: RootEditView
-    """The one that was edited."""
+    """The edited root."""
     forgotten: ForgottenView
-    """Those that were forgotten."""
+    """The forgotten roots."""
     ingest: IngestView
-    """What a sync brought that came with it."""
+    """The outcome of the sync that followed."""

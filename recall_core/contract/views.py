@@ -1,4 +1,4 @@
-"""What search, context and ingest answer, what the care of a store answers, and what embedders and reembed answer."""
+"""Response parts of search, context, embedders, reembed and the maintenance commands."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from recall_core.types import MatchKind
 
 
 class RanksEcho(TypedDict, total=False):
-    """The constant of reciprocal rank fusion, where that is how scores are made."""
+    """The constant of reciprocal rank fusion, if used."""
 
     rrf_k: float
-    """Where ranks make the points: weight / (rrf_k + rank). Stage values are only shown then."""
+    """Points are weight / (rrf_k + rank). Stage values are informational then."""
 
 
 class SignalEcho(TypedDict):
-    """One signal of the effective plan."""
+    """A signal of the effective plan."""
 
     signal: str
     text: NotRequired[str]
-    """What is looked for, unless it has more than 1,000 characters: the question gives those once."""
+    """The searched text. Left out above 1,000 characters: the query contains it."""
     weight: float
     bound: NotRequired[float]
     """The query's BM25 bound (lexical only)."""
@@ -30,8 +30,10 @@ class SignalEcho(TypedDict):
 
 
 class NormalizerEcho(RanksEcho):
-    """How raw values became stage values: divided by a bound that no value exceeds, or measured on the pool, of whose
-    pool_size candidates the lowest and highest value became 0 and 1 (`max`: 0 stays 0).
+    """How raw values are normalized to stage values.
+
+    bound: divided by a bound that no value exceeds. minmax: the lowest and highest of the pool_size candidates
+    become 0 and 1. max: like minmax, but 0 stays 0.
     """
 
     method: Literal["bound", "max", "minmax"]
@@ -42,33 +44,33 @@ class NormalizerEcho(RanksEcho):
 
 
 class TermEcho(TypedDict):
-    """A phrase of the lexical query with its document frequency and idf in this store."""
+    """A phrase of the lexical query, with its document frequency and idf in this store."""
 
     text: str
     df: int
     idf: float
     words: NotRequired[int]
-    """Of a phrase of several, whose idf is the sum of theirs, how many."""
+    """Number of words of a longer phrase. Its idf is the sum over its words."""
 
 
 class CosineEcho(TypedDict, total=False):
-    """The least cosine of rows without a query word, where one is set."""
+    """The minimum cosine of rows without a query word, if set."""
 
     min_cosine: float
-    """Absent for 0."""
+    """Absent if 0."""
 
 
 class ModelsEcho(TypedDict, total=False):
-    """The models beyond the plain ones, and the lists that words were dropped by."""
+    """Non-default models, and the stop word lists."""
 
     stop_words: str
-    """The lists of words that were not looked for, or "none"; absent for the English function words alone."""
+    """Stop word lists, or "none". Absent for the English function words only."""
     rerank: RerankEcho
     lexical_model: LexicalModelEcho
 
 
 class PlanEcho(RanksEcho, CosineEcho, ModelsEcho):
-    """Everything that decided the order."""
+    """Everything that decides the order."""
 
     mode: str
     fusion: str
@@ -82,7 +84,7 @@ class PlanEcho(RanksEcho, CosineEcho, ModelsEcho):
 
 
 class RerankEcho(TypedDict):
-    """The best `rows` of the fused order were scored again by `model`, which has this share of their score."""
+    """The reranker: `model` rescored the best `rows`, with this share of the score."""
 
     model: str
     rows: int
@@ -90,7 +92,7 @@ class RerankEcho(TypedDict):
 
 
 class LexicalModelEcho(TypedDict):
-    """The lexical score in place of FTS5's own: BM25F with these constants."""
+    """The lexical formula instead of FTS5's: BM25F with these constants."""
 
     model: str
     k1: float
@@ -99,7 +101,7 @@ class LexicalModelEcho(TypedDict):
 
 
 class WordingEcho(TypedDict, total=False):
-    """The words or the query, and the filter of both."""
+    """The query in words or RQL, and the filter."""
 
     text: str
     rql: str
@@ -107,22 +109,22 @@ class WordingEcho(TypedDict, total=False):
 
 
 class PlanPart(TypedDict, total=False):
-    """The effective plan, where signals were asked, and what was not looked for by words, where anything was."""
+    """The effective plan, if signals are used, and the dropped words, if any."""
 
     dropped: list[str]
-    """What of the question was not looked for by words, beyond function words, in order and as it was written."""
+    """Words that were not searched for, besides function words, in order and as written."""
     plan: PlanEcho
 
 
 class QueryEcho(WordingEcho, PlanPart):
-    """The question as it was understood, after defaults."""
+    """The query as interpreted, with defaults."""
 
     limit: int
     offset: int
 
 
 class DocView(TypedDict):
-    """A document version. Optional keys are left out where the document has no such value or SELECT left it out."""
+    """A document version. Optional keys are left out if the document has no value or SELECT excludes them."""
 
     id: NotRequired[str]
     path: NotRequired[str]
@@ -137,7 +139,7 @@ class DocView(TypedDict):
 
 
 class ChunkView(TypedDict):
-    """A verbatim slice: document_text[offset:end] == text, in code points; lines count from 1, inclusive."""
+    """A verbatim slice: document_text[offset:end] == text, in code points. Lines count from 1, inclusive."""
 
     id: NotRequired[str]
     doc_id: NotRequired[str]
@@ -149,11 +151,11 @@ class ChunkView(TypedDict):
     line_end: NotRequired[int]
     heading: NotRequired[str]
     place: NotRequired[str]
-    """Where the file has it, for a document that is not the file's own text, such as "line 207"."""
+    """Place in the file, if the lines are not the file's, such as "line 207"."""
 
 
 class PlaceView(TypedDict):
-    """Where a text stands too: the chunk there and its lines."""
+    """A copy of a text: its chunk and lines."""
 
     id: str
     path: str
@@ -164,40 +166,39 @@ class PlaceView(TypedDict):
 
 
 class CopiesView(TypedDict):
-    """Other chunks with the very text of one that stands for them."""
+    """Other chunks with the same text."""
 
     count: int
-    """All that pass the filter."""
+    """Number of copies that pass the filter."""
     places: list[PlaceView]
-    """The first ten of them, by path and offset."""
+    """The first ten copies, by path and offset."""
 
 
 class PassagePart(TypedDict, total=False):
-    """The part of a hit that has its passage, where it has one."""
+    """The passage of a hit, if it has one."""
 
     passage: PassageView
 
 
 class MatchedPart(TypedDict, total=False):
-    """The part of a hit that says why it is there, where a signal was asked."""
+    """Why a hit matches, if signals are used."""
 
     matched: MatchKind
-    """Why the row is there: "both" (it has a query word, and a cosine above 0 that was asked for), "words" (a query
-    word alone), "meaning" (no query word), or in a context "pinned" (no query word, and no cosine above 0 or
-    min_cosine)."""
+    """Why the row matches: "both" (a query word and a cosine above 0), "words" (a query word only), "meaning" (no
+    query word), or in a context "pinned" (no query word, and no cosine above 0 or min_cosine)."""
     cosine: float
-    """Of a row without a query word, where both signals were asked."""
+    """Cosine of a row without a query word, if both signals are used."""
 
 
 class CopiesPart(TypedDict, total=False):
-    """The part of a hit that tells of its copies, where there are any."""
+    """The copies of a hit, if any."""
 
     copies: CopiesView
-    """Where a list shows a text once, and others hold this one."""
+    """Set if the list shows copies once and other chunks have this text."""
 
 
 class ResultView(PassagePart, MatchedPart, CopiesPart):
-    """One hit. score, passage and matched are absent when nothing was asked of a signal."""
+    """A hit. score, passage and matched are absent if the query uses no signal."""
 
     score: NotRequired[float]
     doc: NotRequired[DocView]
@@ -208,77 +209,77 @@ class ResultView(PassagePart, MatchedPart, CopiesPart):
 
 
 class SparseView(TypedDict):
-    """What sparse-document recall did to an answer: injections made, or which condition failed.
+    """The effect of sparse-document recall on an answer: injections, or the condition that failed.
 
-    Counts are of documents, each of those that the count before it left.
+    Counts are of documents. Each count applies to the documents left by the count before it.
     """
 
     injections: int
     reason: str
-    """Is "injected", or the first condition that left nothing: "no_vector", "whole_list" (nothing can be missing),
-    "not_short", "too_far", "already_present", "no_row", "not_mostly_long" (no more than half of the rows are
+    """Either "injected", or the first condition that left no document: "no_vector", "whole_list" (nothing is
+    missing), "not_short", "too_far", "already_present", "no_row", "not_mostly_long" (at most half of the rows are
     long_rows), "max_injections"."""
     looked_at: int
     near: int
     """Documents with a chunk among the nearest `looked_at` chunks."""
     short: int
-    """Documents of at most `threshold` chunks."""
+    """Documents with at most `threshold` chunks."""
     within_ceiling: int
     """Documents within the distance `ceiling`."""
     present: int
-    """Documents that are in the list."""
+    """Documents already in the list."""
     blocked: int
-    """Documents that get no row because no more rows may be given away."""
+    """Documents without a row because of the limit on injections."""
     rows: int
     long_rows: int
-    """Of the list's `rows`, those of documents with more chunks than `threshold`."""
+    """Rows, of all `rows` in the list, whose documents have more chunks than `threshold`."""
     threshold: int
     ceiling: float
 
 
 class QueryPart(TypedDict, total=False):
-    """The question, where there is one."""
+    """A response part with the query, if there is one."""
 
     query: QueryEcho
-    """The question as it was understood."""
+    """The query as Recall interpreted it."""
 
 
 class NextPart(TypedDict, total=False):
-    """The next page, while there is one."""
+    """A response part with the next page, if there is one."""
 
     next_offset: int
-    """The offset of the next page, while there is one."""
+    """Offset of the next page, if there is one."""
 
 
 class SparsePart(TypedDict, total=False):
-    """The part of a response that tells of sparse-document recall, where there is something to tell."""
+    """A response part about sparse-document recall, if it added something or was asked to explain."""
 
     sparse: SparseView
-    """What sparse-document recall did."""
+    """The effect of sparse-document recall."""
 
 
 class StatsView(TypedDict):
-    """Of one answer. took_ms and timings are the only keys the store and the query do not determine."""
+    """Time and totals of an answer. Only took_ms and timings do not depend on store and query alone."""
 
     word_hits: NotRequired[int]
-    """How many of the total_hits rows of a hybrid answer the words match; the others are there by meaning alone."""
+    """Rows of total_hits with a query word, in a hybrid answer. The others match by meaning only."""
     took_ms: float
     total_hits: NotRequired[int]
     copies: NotRequired[int]
-    """How many of total_hits are not shown, because one before them has their text; absent where none is."""
+    """Rows of total_hits that are hidden as copies of an earlier row. Absent if 0."""
     snapshot: NotRequired[str]
     exact: NotRequired[bool]
     index: NotRequired[str]
     digest: NotRequired[str]
     timings: NotRequired[dict[str, float]]
     examined: NotRequired[int]
-    """Rows that an index which skips rows has proposed, whose cosines were worked out."""
+    """Rows proposed by an approximate index, whose cosines were computed."""
     without_text: NotRequired[int]
-    """Of stats and init: documents without a text, and so without a chunk."""
+    """stats and init: documents without text, and so without chunks."""
 
 
 class RemovedView(TypedDict):
-    """What rm did, or, in a dry run, would do."""
+    """The outcome of rm, or its forecast in a dry run."""
 
     documents: int
     dry_run: bool
@@ -286,25 +287,25 @@ class RemovedView(TypedDict):
     purged: bool
     backups: list[str]
     copies: NotRequired[list[str]]
-    """Documents that stay and share a text with a purged one."""
+    """Remaining documents that share a text with a purged one."""
 
 
 class TrustView(TypedDict):
-    """What a recall.toml says that waits until it is accepted."""
+    """The settings of a recall.toml that need acceptance."""
 
     toml: str
     acts: list[str]
-    """In words, none where nothing waits."""
+    """The effects in words. Empty if nothing needs acceptance."""
     sha256: NotRequired[str]
-    """Of all acts, for RECALL_TRUST."""
+    """Digest of all acts, for RECALL_TRUST."""
     accepted: bool
-    """They may happen."""
+    """True if they are accepted."""
     kept: bool
-    """They may happen from now on, and not for this run alone."""
+    """True if the acceptance is saved. False if it is for this run only."""
 
 
 class TextView(TypedDict):
-    """What get found: a document, a chunk, lines of a document, or what of it lies at a place (`page 3`)."""
+    """The result of get: a document, a chunk, lines of a document, or the text at a place (`page 3`)."""
 
     kind: Literal["doc", "chunk", "lines", "place"]
     doc: DocView
@@ -316,116 +317,118 @@ class TextView(TypedDict):
 
 
 class LostView(TypedDict):
-    """What could not be read of a damaged store. A `text` is a chunk of the document of that path, at that place;
-    `labels` are the title, source, times, tags or metadata of one whose texts are there.
+    """A part of a damaged store that could not be read.
+
+    `text`: a chunk of the document at that path and place. `labels`: title, source, times, tags or metadata of a
+    document whose texts were read.
     """
 
     kind: Literal["document", "text", "labels", "root", "judgement"]
     path: str
-    """The folder of a root, the query of a judgement, and "" where nobody knows it."""
+    """Folder of a root or query of a judgement, "" if unknown."""
     place: NotRequired[str]
 
 
 class CheckView(TypedDict):
-    """One check of doctor."""
+    """A check of doctor."""
 
     code: str
     severity: Literal["ok", "warning", "error"]
     evidence: str
-    """What was counted."""
+    """The counted items."""
     fix: NotRequired[str]
-    """A command."""
+    """A command that repairs it."""
     lost: NotRequired[list[LostView]]
-    """What mending could not bring back."""
+    """What the repair could not restore."""
     files: NotRequired[list[str]]
-    """What killed commands left, or what was removed of that."""
+    """Files left by killed commands, or those removed."""
 
 
 class CompactView(TypedDict):
-    """What compact freed."""
+    """What compact removed and freed."""
 
     tombstones: int
     bytes_before: int
     bytes_after: int
     signatures: NotRequired[int]
-    """How many vectors have one by now, where the settings want an index of them."""
+    """Number of vectors with a signature, if the settings use an index."""
     reason: NotRequired[str]
-    """Why the file is larger than before, where it is."""
+    """Why the file grew, if it did."""
 
 
 class TransferView(TypedDict):
-    """What export wrote or import read."""
+    """The amounts that export wrote or import read."""
 
     documents: int
     chunks: int
     sha256: str
     path: NotRequired[str]
     inactive_roots: NotRequired[list[str]]
-    """Folders that came in and are not synced until accepted."""
+    """Imported folders that are not synced until accepted."""
     waiting_roots: NotRequired[list[RootView]]
-    """Every root of the store that waits."""
+    """All roots of the store that are not accepted."""
     accepted_roots: NotRequired[list[RootView]]
-    """Those that this import accepted."""
+    """Roots that this import accepted."""
     unchanged: NotRequired[int]
-    """Documents that were here already, each as it came."""
+    """Documents that already exist with the same content."""
 
 
 class BackupView(TypedDict):
-    """A backup that was written, and every byte of it checked."""
+    """A verified backup."""
 
     path: str
     bytes: int
-    """Of its file."""
+    """Size of the file."""
     documents: int
     chunks: int
     digest: str
 
 
 class RecoveredView(TypedDict):
-    """A store made of what could be read of a damaged one."""
+    """A new store with the readable parts of a damaged one."""
 
     path: str
     documents: int
     chunks: int
     without_vector: int
-    """Chunks whose vector is to be made yet."""
+    """Chunks without a vector yet."""
     digest: str
     lost: list[LostView]
 
 
 class WarmView(TypedDict):
-    """What warm did."""
+    """The outcome of warm."""
 
     reranker: str
     texts: int
-    """Distinct texts of the store."""
+    """Distinct texts in the store."""
     kept: int
-    """How many of them have a vector."""
+    """Texts with a stored vector."""
     embedded: int
-    """Texts that this run read."""
+    """Texts that this run embedded."""
     questions: int
-    """Questions that it asked."""
+    """Queries that this run processed."""
     left: int
-    """Texts, or questions, that it did not come to."""
+    """Texts or queries not processed in time."""
     bytes: int
-    """Of all that is kept for rerankers."""
+    """Size of all stored reranker vectors."""
 
 
 class VerifiedView(TypedDict):
-    """A file that was checked, without a change to it. Of a damaged one nothing is counted."""
+    """A checked file. A damaged file has no counts."""
 
     path: str
     kind: Literal["store", "export"]
     documents: NotRequired[int]
     chunks: NotRequired[int]
     digest: NotRequired[str]
-    """Of a store."""
+    """Digest of a store."""
     sha256: NotRequired[str]
-    """Of an export, as its last line has it."""
+    """Digest of an export, from its last line."""
 
 
 class ErrorView(TypedDict):
-    """Why there is no answer."""
+    """An error."""
 
     code: str
     message: str
@@ -434,31 +437,31 @@ class ErrorView(TypedDict):
 
 
 class EmbedderView(TypedDict):
-    """An embedder by name."""
+    """An embedder."""
 
     name: str
     purpose: str
     available: bool
-    """It can be used here and now."""
+    """True if it can be used here."""
     reason: str
-    """Why not, or what to know about it."""
+    """Why it cannot be used, or a remark."""
     network: bool
-    """Texts leave this machine."""
+    """True if it sends texts to other machines."""
     in_use: bool
     dimension: NotRequired[int]
-    """Absent where only the provider knows."""
+    """Absent if only the provider knows it."""
     max_input: NotRequired[int]
     vector_weight: float
-    """The weight that init writes."""
+    """The semantic weight that init saves."""
     hint: NotRequired[str]
     texts_per_second: NotRequired[float]
-    """Measured, with --probe."""
+    """Measured with --probe."""
     probed: NotRequired[bool]
-    """False where its server was not asked."""
+    """False if its server was not contacted."""
 
 
 class ReembedView(TypedDict):
-    """What reembed did."""
+    """The outcome of reembed."""
 
     embedder: str
     previous: str
@@ -466,22 +469,22 @@ class ReembedView(TypedDict):
     chunks: int
     vectors: int
     embedded: int
-    """Distinct texts that were sent to the embedder."""
+    """Distinct texts sent to the embedder."""
     reused: int
-    """Found in an earlier run."""
+    """Texts embedded in an earlier run."""
     tokens: NotRequired[int]
 
 
 class TwinsView(TypedDict):
-    """Candidates that say almost the same words, by rank."""
+    """Near-duplicate candidates, by rank."""
 
     ranks: list[int]
     wasted_tokens: int
-    """Of the packed ones behind the first."""
+    """Tokens of the packed ones after the first."""
 
 
 class TermCoverView(TypedDict):
-    """A phrase of the question, and whether the text of a packed chunk holds it."""
+    """A phrase of the query, and whether a packed chunk contains it."""
 
     text: str
     idf: float
@@ -489,14 +492,14 @@ class TermCoverView(TypedDict):
 
 
 class CoverageView(TypedDict):
-    """How much of the question's words the context holds: their idf over that of all known ones."""
+    """Share of the query's words in the context: their idf divided by the idf of all known words."""
 
     share: float
     terms: list[TermCoverView]
 
 
 class SpentView(TypedDict):
-    """What the used tokens are spent on; the three add up to used_tokens."""
+    """Use of the tokens. The three values add up to used_tokens."""
 
     chunks: int
     headers: int
@@ -504,11 +507,11 @@ class SpentView(TypedDict):
 
 
 class SwapView(RankedView):
-    """A candidate that another packing would add or drop."""
+    """A candidate that the alternative packing adds or drops."""
 
 
 class AlternativeView(TypedDict):
-    """The other packing, where it reaches more value under the same budget."""
+    """The alternative packing, if it reaches a higher value with the same budget."""
 
     pack: str
     value: float
@@ -518,41 +521,41 @@ class AlternativeView(TypedDict):
 
 
 class AccountView(TypedDict):
-    """The worth of a context, over these candidates: the best 200, or as far down as chunks were packed."""
+    """The account of a context, over its candidates: the best 200, or more if chunks further down were packed."""
 
     pack: str
     candidates: int
     value: float
-    """The packed chunks' scores added up, of a cut one the share that is in the text; without scores each chunk is
-    worth 1."""
+    """Sum of the scores of packed chunks. A cut chunk counts by its share in the text. Without scores, a chunk counts
+    1."""
     bound: float
-    """No choice of these candidates under this budget is worth more."""
+    """Upper bound of the value with these candidates and this budget."""
     efficiency: float | None
     """`value` / `bound`."""
     coverage: NotRequired[CoverageView]
-    """Left out where the question has no known words."""
+    """Left out if the store contains none of the query's words."""
     documents: int
     redundancy: float
-    """The share of word 3-shingles that repeat earlier ones."""
+    """Share of word 3-shingles that repeat earlier ones."""
     duplicates: list[TwinsView]
     truncated_tokens: int
-    """Of the cut chunk, left out."""
+    """Tokens cut from the last chunk."""
     tokens: SpentView
     alternative: NotRequired[AlternativeView]
 
 
 class ContextChunk(PassagePart, MatchedPart, CopiesPart):
-    """A packed chunk with its provenance. copies, matched and cosine are as of a hit; the passage is of the whole
-    chunk, also if less of it was packed.
+    """A packed chunk and its source. copies, matched and cosine as in a hit. The passage is that of the whole
+    chunk, even if only a part was packed.
     """
 
     id: str
     doc_id: str
     offset: int
-    """Of a cut chunk, that of the part that was packed."""
+    """For a cut chunk, the value of the packed part."""
     tokens: int
     text: NotRequired[str]
-    """Of a cut chunk, the part that was packed."""
+    """For a cut chunk, the packed part."""
     path: str
     hash: str
     mtime: str
@@ -561,7 +564,7 @@ class ContextChunk(PassagePart, MatchedPart, CopiesPart):
 
 
 class ContextBlock(TypedDict):
-    """A stretch of one document in the context, under one header."""
+    """A span of a document in the context, under one header."""
 
     n: int
     path: str
@@ -571,7 +574,7 @@ class ContextBlock(TypedDict):
     line_start: int
     line_end: int
     place: NotRequired[str]
-    """Of its best hit's passage."""
+    """As in the passage of its best hit."""
     text: NotRequired[str]
     hash: str
     mtime: str
@@ -579,40 +582,40 @@ class ContextBlock(TypedDict):
     ranks: list[int]
     truncated: bool
     cut: NotRequired[Literal["start", "end", "both"]]
-    """What of its chunk is missing, of a truncated block."""
+    """The missing part of its chunk, for a truncated block."""
     heading: NotRequired[str]
-    """Of its best hit's passage."""
+    """As in the passage of its best hit."""
     text_range: NotRequired[list[int]]
-    """From where to where of the context's text it is; with numbers before its lines, these included."""
+    """Start and end in the context's text, including line numbers."""
     state: NotRequired[Literal["modified", "missing"]]
 
 
 class OmittedView(RankedView):
-    """Candidates left out, and why."""
+    """Candidates that were not packed, with the reason."""
 
     reason: str
     count: int
-    """Above 1 only for the tail behind the chunk that ended packing."""
+    """Above 1 only for the candidates after the chunk that ended packing."""
 
 
 class AccountPart(TypedDict, total=False):
-    """The account, where it is asked for."""
+    """The account, if requested."""
 
     account: AccountView
 
 
 class SizesView(TypedDict, total=False):
-    """Sizes of a context that not every one has."""
+    """Optional sizes of a context."""
 
     estimated_model_tokens: int
-    """What a model's own tokens would come to, where words are counted."""
+    """Estimated model tokens, if the counter counts words."""
     reserved_tokens: int
-    """Of the budget, for chunks that sparse-document recall brought in; all others have the rest."""
+    """Part of the budget reserved for chunks added by sparse-document recall."""
 
 
 class ContextView(SizesView, AccountPart):
-    """A context under its budget: count(text) == used_tokens <= budget_tokens, and the packed chunks plus the counts
-    of omitted add up to candidates.
+    """A context within its budget: count(text) == used_tokens <= budget_tokens. The packed chunks and the counts of
+    omitted add up to candidates.
     """
 
     text: str

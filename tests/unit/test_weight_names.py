@@ -51,7 +51,7 @@ def test_ask_overrides_the_file_under_any_name(tmp_path: Path) -> None:
 def test_two_names_of_one_weight_are_refused(tmp_path: Path) -> None:
     toml = tmp_path / "recall.toml"
     toml.write_text("lexical_weight = 0.5\nbm25_weight = 0.5\n")
-    said = "lexical_weight and bm25_weight are two names of one setting."
+    said = "lexical_weight and bm25_weight are names of the same setting."
 
     for act in (
         lambda: load(toml),
