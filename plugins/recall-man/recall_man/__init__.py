@@ -1,4 +1,4 @@
-"""The parser of manual pages."""
+"""The parser for manual pages."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _MAN = ("TH", "SH", "SS")
 
 
 class Man:
-    """Reads manual pages in man(7) and mdoc(7) as a person reads them with `man`."""
+    """Reads manual pages in man(7) and mdoc(7), with the text that `man` displays."""
 
     version = 1
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The page. One that only asks for another page is a document without a text, and a note says of which."""
+        """Return the page. A page that only includes another has no text, and a note names the other page."""
         source = raw.decode(errors="replace").replace("\r\n", "\n")
         source = _CONTROLS.sub("", source)
         page = ManPage(source)
@@ -35,14 +35,14 @@ class Man:
         notes = tuple(page.notes)
         if not page.text and page.sources:
             alias = page.sources[0][:500]
-            note = f"it is another name of {alias}"
+            note = f"alias of {alias}"
             return (ParsedDocument(None, "", file, digest, len(raw), {"alias_of": alias}, notes=(note,)),)
-        title, meta = _described(page, file)
+        title, meta = _describe(page, file)
         return (ParsedDocument(None, page.text, title, digest, len(raw), meta, tuple(page.marks), notes=notes),)
 
 
 class ManPage:
-    """A manual page, read: its text, marks, and what its macros say of it."""
+    """A parsed manual page: its text, marks, and title line."""
 
     def __init__(self, source: str) -> None:
         roff, layout = Roff(len(source)), ManLayout()
@@ -56,7 +56,7 @@ class ManPage:
 
 
 class _ManReader:
-    """Hands lines to the macros that the page is written in."""
+    """Passes lines to the macro package that the page uses."""
 
     def __init__(self, roff: Roff, layout: ManLayout) -> None:
         self._man, self._mdoc = ManMacros(roff, layout), Mdoc(roff, layout)
@@ -65,26 +65,26 @@ class _ManReader:
 
     def macro(self, name: str, rest: str, number: int) -> None:
         if name in _MDOC and self._now is self._man:
-            self._turn(self._mdoc)
+            self._switch(self._mdoc)
         elif name in _MAN and self._now is self._mdoc:
-            self._turn(self._man)
+            self._switch(self._man)
         self._now.macro(name, rest, number)
 
     def table(self, lines: list[str], number: int) -> None:
         self._now.table(lines, number)
 
     def title(self) -> tuple[str, str, str]:
-        """Name, section and date."""
+        """Return name, section and date."""
         man, mdoc = [*self._man.title, "", "", ""], [*self._mdoc.title, "", ""]
         return (man[0] or mdoc[0], man[1] or mdoc[1], man[2] or self._mdoc.date)
 
-    def _turn(self, other: ManMacros | Mdoc) -> None:
+    def _switch(self, other: ManMacros | Mdoc) -> None:
         self._now = other
         self.text = other.text
 
 
-def _described(page: ManPage, file: str) -> tuple[str, Mapping[str, Any]]:
-    """Title and metadata."""
+def _describe(page: ManPage, file: str) -> tuple[str, Mapping[str, Any]]:
+    """Return title and metadata."""
     names, description = _names(page)
     meta: dict[str, Any] = {}
     if page.section:
@@ -93,15 +93,15 @@ def _described(page: ManPage, file: str) -> tuple[str, Mapping[str, Any]]:
         meta["date"] = page.date[:_NAME_CHARS]
     if names:
         meta["names"] = names
-    name = _spelled(page.name, names, file)
+    name = _page_spelling(page.name, names, file)
     if not name:
         return file, meta
     title = f"{name}({page.section})" if page.section else name
     return (f"{title} - {description}" if description else title), meta
 
 
-def _spelled(name: str, names: list[str], file: str) -> str:
-    """The name in the letters that the page itself uses: titles are often in capitals."""
+def _page_spelling(name: str, names: list[str], file: str) -> str:
+    """Return the name in the page's own capitalization, because title lines are often in capitals."""
     stem = file.rpartition(".")[0]
     for each in (*names, stem):
         if each.casefold() == name.casefold():
@@ -110,7 +110,7 @@ def _spelled(name: str, names: list[str], file: str) -> str:
 
 
 def _names(page: ManPage) -> tuple[list[str], str]:
-    """The names before the dash of the first section, and what stands behind it."""
+    """Return the names before the dash in the first section, and the description after it."""
     headings = [mark for mark in page.marks if mark.kind == "heading"][:2]
     if not headings:
         return [], ""
@@ -122,7 +122,7 @@ def _names(page: ManPage) -> tuple[list[str], str]:
     for line in section.partition("\n")[2].split("\n"):
         before, *behind = _DASH.split(" ".join(line.split()), maxsplit=1)
         if behind:
-            names += _listed(before, page.name)
+            names += _split_names(before, page.name)
         elif is_next:
             behind = [before]
         is_next = bool(behind) and not description and not behind[0]
@@ -130,8 +130,8 @@ def _names(page: ManPage) -> tuple[list[str], str]:
     return list(dict.fromkeys(names)), description
 
 
-def _listed(text: str, first: str) -> list[str]:
-    """Names between commas; between spaces where the first of them is the page's own."""
+def _split_names(text: str, first: str) -> list[str]:
+    """Return names separated by commas, or by spaces if the first one is the page's own."""
     words = text.split()
     names = words if words and "," not in text and words[0].casefold() == first.casefold() else text.split(",")
     return [name for name in map(str.strip, names) if name and len(name) <= _NAME_CHARS]

@@ -1,4 +1,4 @@
-"""Escapes of roff that make characters, named glyphs, and the words of a control line."""
+"""Escapes of roff: characters, named glyphs, and the arguments of a control line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 NAME = r"(?:\[[^\]]{0,200}\]?|\((?:..?)?|.|$)"
-"""The name of a string, a register, a font or a glyph behind its letter: x, (xx or [name]."""
+"""Name of a string, register, font or glyph after its letter: x, (xx or [name]."""
 
 _QUOTED = r"(?:'(?:[^'\\]|\\.){0,400}+'|\"(?:[^\"\\]|\\.){0,400}+\"|\||.)?"
 _ESCAPE = re.compile(
@@ -48,7 +48,7 @@ vA ⇕ vS Š vZ Ž va ↕ vs š vz ž wp ℘ |= ≃ ~= ≈ ~A Ã ~N Ñ ~O Õ ~a 
 """
 _PAIRS = _GLYPH_TABLE.split()
 _GLYPHS = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
-"""Glyphs by the names that groff_char(7) lists."""
+"""Glyphs by their names in groff_char(7)."""
 
 _UNICODE = re.compile(r"u[0-9A-F]{4,6}(?:_[0-9A-F]{4,6})*")
 _ACCENTS = {
@@ -69,7 +69,7 @@ _ACCENTS = {
 
 
 def plain(text: str) -> str:
-    """A line as a reader sees it: fonts, sizes and movements left out, glyphs as characters."""
+    """Return a line as displayed: without fonts, sizes and movements, and with glyphs as characters."""
     if "\\" not in text:
         return text
     if "\\\\" not in text:
@@ -81,12 +81,12 @@ def plain(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """The characters and named glyphs of a line, one each."""
+    """Return the characters and named glyphs of a line."""
     return _TOKEN.findall(text)
 
 
 def words(text: str) -> list[str]:
-    """The arguments of a macro: between spaces, or in double quotes."""
+    """Return the arguments of a macro, separated by spaces or in double quotes."""
     if '"' not in text and "\\ " not in text:
         return [word for word in text.split(" ") if word] if "\t" in text else text.split()
     return [
@@ -125,7 +125,7 @@ def _meaning(escape: str) -> str:
 
 
 def _simple(text: str) -> str:
-    """An escape's argument without its own escapes, but for the simple ones."""
+    """Return an escape's argument, with simple escapes resolved and others dropped."""
     return "".join(_PLAIN.get(each, "") if each.startswith("\\") else each for each in tokens(text))
 
 
@@ -137,7 +137,7 @@ def _moves_right(distance: str) -> bool:
 
 
 def _glyph(name: str) -> str:
-    """Return the characters of a glyph by its name, "" if it is unknown."""
+    """Return the characters of a named glyph; "" if it is unknown."""
     if name in _GLYPHS:
         return _GLYPHS[name]
     if len(name) == 1:
@@ -151,7 +151,7 @@ def _glyph(name: str) -> str:
 
 
 def _code_point(number: int) -> str:
-    """Return the character of that number, "" for controls, surrogates and numbers that no character has."""
+    """Return the character with this number; "" for controls, surrogates and invalid numbers."""
     if number < 32 or 0x7F <= number < 0xA0 or 0xD800 <= number < 0xE000 or number > 0x10FFFF:
         return ""
     return chr(number)

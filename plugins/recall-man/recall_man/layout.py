@@ -1,4 +1,4 @@
-"""Layout: words become the paragraphs, headings, items and preformatted lines of a text, with their marks."""
+"""Layout: build paragraphs, headings, items and preformatted lines from words, with their marks."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ HEADING, ITEM, BLOCK = 1, 3, 7
 """Levels of units."""
 
 _NAME_CHARS = 120
-_SHORT = 200  # a paragraph above an indented one that names it has at most so many characters
-_TAGS = 8  # tags that share a body
+_SHORT = 200  # longest paragraph that can be the tag of an indented one below it
+_TAGS = 8  # tags that can share a body
 _BULLET = re.compile(r"[^\w\s]{1,2}|o|\(?(?:\d{1,3}|[A-Za-z])[.)]|\[\d{1,3}\]")
 
 
 class _Item(NamedTuple):
-    """What stands around an indented part. ends_here: it is an item by that part alone, and ends with it."""
+    """State around an indented part. ends_here: the part itself made the item, which ends with it."""
 
     is_item: bool
     is_marked: bool
@@ -25,14 +25,14 @@ class _Item(NamedTuple):
 
 
 class ManLayout:
-    """A text in the making. Everything is added in reading order; number: the line of the file that it comes from."""
+    """A text under construction, added in reading order. number: source line in the file."""
 
     def __init__(self) -> None:
         self.marks: list[Mark] = []
         self.filled = True
-        """Whether lines are joined to paragraphs; else each stays as it is."""
+        """True if lines are joined to paragraphs; False keeps each line."""
         self.compact = False
-        """Whether nothing stands between items."""
+        """True if there are no empty lines between items."""
         self._space = self._next_space = " "
         self._parts: list[str] = []
         self._size = 0
@@ -47,7 +47,7 @@ class ManLayout:
         self._tag_number = 0
         self._separator = "\n"
         self.in_tag = False
-        """Whether a tag is being read."""
+        """True while a tag is read."""
         self._in_item = False
         self._is_marked = False
         self._to_end = False
@@ -55,18 +55,18 @@ class ManLayout:
         self._items_around = 0
 
     def done(self) -> str:
-        """The text; nothing is added behind."""
+        """Finish and return the text."""
         self.end()
         self._bare_tag()
         return "".join(self._parts)
 
     @property
     def is_empty(self) -> bool:
-        """Whether the current paragraph has no word yet."""
+        """True if the current paragraph has no words yet."""
         return not self._pieces and not self._lines
 
     def add(self, text: str, number: int, *, glued: bool = False) -> None:
-        """A piece of the current paragraph, or of the tag that is being read."""
+        """Add a piece to the current paragraph, or to the open tag."""
         pieces = self._pieces
         if pieces:
             if not (glued or self._glued):
@@ -80,33 +80,33 @@ class ManLayout:
 
     @property
     def is_spaced(self) -> bool:
-        """Whether pieces have a space between them."""
+        """True if pieces are separated by spaces."""
         return bool(self._next_space)
 
     def spaced(self, *, is_on: bool) -> None:
-        """Whether pieces have a space between them, from the next but one on."""
+        """Set whether pieces are separated by spaces, starting with the piece after next."""
         self._next_space = " " if is_on else ""
         self._space = " "
 
     def glue(self) -> None:
-        """Nothing stands between what was added last and what comes next."""
+        """Add the next piece without a space."""
         self._glued = True
 
     def line(self, text: str, number: int) -> None:
-        """A line of its own, its spaces kept."""
+        """Add a line of its own with its spaces."""
         self.line_break()
         self._lines.append(text.rstrip())
         self._numbers.append(number)
 
     def indented(self, text: str, number: int) -> None:
-        """A line that begins with spaces, which it keeps; what comes next goes on in it."""
+        """Begin a line that keeps its leading spaces; the next pieces continue it."""
         self.line_break()
         if self.filled:
             self._indent = text[: len(text) - len(text.lstrip(" "))]
         self.add(text, number)
 
     def line_break(self) -> None:
-        """What comes next begins a line."""
+        """Begin a new line."""
         if self._pieces and not self.in_tag:
             text = "".join(self._pieces)
             self._pieces = []
@@ -116,18 +116,18 @@ class ManLayout:
         self._glued = False
 
     def blank(self, number: int) -> None:
-        """An empty line: part of what is preformatted, else the end of a paragraph."""
+        """Add an empty line to preformatted text; otherwise end the paragraph."""
         if self.filled:
             self.end()
         elif self._lines or self._pieces:
             self.line("", number)
 
     def end(self) -> None:
-        """The end of a paragraph, or of preformatted lines."""
+        """End the paragraph or the preformatted lines."""
         if self.in_tag:
             self.tag_end()
         self.line_break()
-        lines, numbers = self._taken()
+        lines, numbers = self._take_lines()
         while lines and not lines[-1]:
             lines.pop()
         if not lines:
@@ -138,7 +138,7 @@ class ManLayout:
             self._put_block(lines, numbers)
 
     def heading(self, name: str, level: int, number: int) -> None:
-        """A heading: all items end."""
+        """Add a heading, which ends all items."""
         self.end()
         self._bare_tag()
         self._outer.clear()
@@ -150,7 +150,7 @@ class ManLayout:
         self._gap = "\n"
 
     def tag(self, number: int, *, separator: str = "\n", more: bool = False) -> None:
-        """The tag of an item is added next, until `tag_end`. more: a further tag of the same item."""
+        """Begin the tag of an item, up to `tag_end`. more: another tag of the same item."""
         self.end()
         if self._tag is not None and (more or self.compact) and len(self._tag) < _TAGS:
             self.in_tag = True
@@ -160,7 +160,7 @@ class ManLayout:
         self.in_tag = self._in_item = True
 
     def tag_end(self) -> None:
-        """The tag is complete; what is added next is what it stands for."""
+        """End the tag; the item's body follows."""
         if self.in_tag:
             self.in_tag = False
             text = _collapsed("".join(self._pieces))
@@ -170,7 +170,7 @@ class ManLayout:
                 self._tag.append(text)
 
     def end_item(self) -> None:
-        """What comes next belongs to no item of this list."""
+        """End the item; the next text is not part of this list."""
         self.end()
         self._bare_tag()
         if self._is_marked:
@@ -178,11 +178,11 @@ class ManLayout:
         self._in_item = self._is_marked = False
 
     def enter(self, *, is_named: bool = True) -> None:
-        """What comes next stands within what was added last. is_named: a short paragraph is its tag."""
+        """Begin an indented part. is_named: a short paragraph above it is its tag."""
         ends_here = is_named and self._is_tag_of_next()
         if ends_here:
             self.line_break()
-            lines, numbers = self._taken()
+            lines, numbers = self._take_lines()
             self._bare_tag()
             self._tag, self._tag_number, self._separator = lines, numbers[0], "\n"
             self._in_item = True
@@ -195,7 +195,7 @@ class ManLayout:
         self._in_item = self._is_marked = False
 
     def leave(self) -> None:
-        """The end of what `enter` began."""
+        """End the part that `enter` began."""
         self.end()
         self._bare_tag()
         if self._outer:
@@ -206,13 +206,13 @@ class ManLayout:
                 self.end_item()
 
     def block(self, lines: list[str], number: int) -> None:
-        """Lines that stay together, as a table's."""
+        """Add lines that stay together, such as table rows."""
         self.end()
         if lines:
             self._put_block(lines, [number] * len(lines))
 
-    def _taken(self) -> tuple[list[str], list[int]]:
-        """The lines of the paragraph that ends, and where the file has them."""
+    def _take_lines(self) -> tuple[list[str], list[int]]:
+        """Take the lines of the ending paragraph, with their line numbers."""
         taken = self._lines, self._numbers
         self._lines, self._numbers = [], []
         return taken
@@ -223,7 +223,7 @@ class ManLayout:
         return len(self._lines) < _TAGS and sum(map(len, self._lines)) + sum(map(len, self._pieces)) <= _SHORT
 
     def _bare_tag(self) -> None:
-        """A tag that has nothing behind it."""
+        """Add a tag that has no body."""
         if self._tag is not None and not self.in_tag:
             tags, self._tag = self._tag, None
             if tags:
@@ -237,7 +237,7 @@ class ManLayout:
         self._begin(self._tag_number, mark)
 
     def _begin(self, number: int, mark: Mark | None = None) -> None:
-        """Whatever is written next begins here, with these marks."""
+        """Begin new text here, with a mark if given."""
         if self._size:
             self._write(self._gap or ("\n" if self.compact and self._in_item else "\n\n"))
         self._gap = ""

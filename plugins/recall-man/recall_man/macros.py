@@ -1,4 +1,4 @@
-"""The macros of man(7), and the tables of tbl(1), which mdoc(7) has too."""
+"""The macros of man(7), and tbl(1) tables, which mdoc(7) uses too."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SILENT = frozenset(
     unformat vpt vs warn warnscale wh write writec writem LINKSTYLE HY AD LINKSTYLE IX PSPIC
     """.split()
 )
-"""Requests and macros whose arguments no reader sees."""
+"""Requests and macros whose arguments are not displayed."""
 
 _PARAGRAPHS = ("PP", "P", "LP", "HP", "IP")
 _FONTS = ("B", "I", "R", "SM", "SB", "CW", "BI", "BR", "IB", "IR", "RB", "RI", "C", "L")
@@ -34,12 +34,12 @@ _CELL_START, _CELL_END = "T{", "T}"
 
 
 class ManMacros:
-    """Tells a layout what the macros and lines of man(7) say."""
+    """Passes the content of man(7) macros and lines to a layout."""
 
     def __init__(self, roff: Roff, layout: ManLayout) -> None:
         self.layout = layout
         self.title: list[str] = []
-        """The arguments of .TH."""
+        """Arguments of .TH."""
         self._roff = roff
         self._heading = 0
         self._links: list[str] = []
@@ -56,7 +56,7 @@ class ManMacros:
         }  # fmt: skip
 
     def text(self, line: str, number: int) -> None:
-        """A line of text."""
+        """Add a line of text."""
         self._add(line, number, may_indent=True)
 
     def _add(self, line: str, number: int, *, may_indent: bool) -> None:
@@ -86,35 +86,35 @@ class ManMacros:
             layout.glue()
 
     def macro(self, name: str, rest: str, number: int) -> None:
-        """A macro or a request; the arguments of one that nobody knows are text."""
+        """Run a macro or a request. The arguments of an unknown one are text."""
         self._number = number
         handler = self._handlers.get(name)
         if handler:
             handler(rest)
         elif name not in SILENT and rest:
-            self._said(" ".join(words(rest)))
+            self._add_text(" ".join(words(rest)))
 
     def table(self, lines: list[str], number: int) -> None:
-        """A table: a row a line."""
+        """Add a table, one line per row."""
 
-        def told(inner: list[str]) -> str:
+        def render_cell(inner: list[str]) -> str:
             cell = ManMacros(self._roff, ManLayout())
             self._roff.within(inner, cell)
             return " ".join(cell.layout.done().split())
 
         layout = self.layout
         layout.tag_end()
-        layout.block(rows_of(lines, told, self._roff), number)
+        layout.block(rows_of(lines, render_cell, self._roff), number)
 
-    def _said(self, line: str) -> None:
+    def _add_text(self, line: str) -> None:
         if line and _EMPTY.sub("", line):
             self._add(line, self._number, may_indent=False)
 
     def _font(self, rest: str) -> None:
-        self._said(" ".join(words(rest)))
+        self._add_text(" ".join(words(rest)))
 
     def _joined(self, rest: str) -> None:
-        self._said("".join(words(rest)))
+        self._add_text("".join(words(rest)))
 
     def _paragraph(self, rest: str) -> None:
         self._head_end()
@@ -208,23 +208,23 @@ class ManMacros:
         behind = self._roff.plain("".join(words(rest)))
         link = self._links.pop() if self._links else ""
         if link:
-            self._said(f"<{link}>{behind}".replace("\\", "\\e"))
+            self._add_text(f"<{link}>{behind}".replace("\\", "\\e"))
 
     def _option(self, rest: str) -> None:
-        self._said(f"[{' '.join(words(rest))}]")
+        self._add_text(f"[{' '.join(words(rest))}]")
 
     def _synopsis(self, rest: str) -> None:
         self.layout.end()
-        self._said(" ".join(words(rest)))
+        self._add_text(" ".join(words(rest)))
 
     def _reference(self, rest: str) -> None:
         name, section, *behind = [*words(rest), "", ""]
-        self._said(f"{name}({section}){''.join(behind)}" if section else name)
+        self._add_text(f"{name}({section}){''.join(behind)}" if section else name)
 
 
-def rows_of(lines: list[str], told: Callable[[list[str]], str], roff: Roff) -> list[str]:
-    """The rows of a table. told: what the lines of one cell say, in one line."""
-    table = _ManTable(told, roff)
+def rows_of(lines: list[str], render_cell: Callable[[list[str]], str], roff: Roff) -> list[str]:
+    """Return the rows of a table. render_cell: returns the content of a cell's lines on one line."""
+    table = _ManTable(render_cell, roff)
     for line in lines:
         table.read(line)
     table.close()
@@ -232,9 +232,9 @@ def rows_of(lines: list[str], told: Callable[[list[str]], str], roff: Roff) -> l
 
 
 class _ManTable:
-    def __init__(self, told: Callable[[list[str]], str], roff: Roff) -> None:
+    def __init__(self, render_cell: Callable[[list[str]], str], roff: Roff) -> None:
         self.rows: list[str] = []
-        self._told = told
+        self._render_cell = render_cell
         self._roff = roff
         self._tab = "\t"
         self._is_format = True
@@ -245,7 +245,7 @@ class _ManTable:
     def read(self, line: str) -> None:
         if self._inner is not None:
             if line.startswith(_CELL_END):
-                self._end_of_cell(self._roff.expanded(line[len(_CELL_END) :]))
+                self._end_of_cell(self._roff.expand(line[len(_CELL_END) :]))
             else:
                 self._inner.append(line)
         elif self._is_format:
@@ -253,17 +253,17 @@ class _ManTable:
         elif line[:1] in (".", "'") and line[1:2] and not line[1].isdigit():
             self._is_format = line[1:].lstrip().startswith("T&")
         elif line:
-            self._cells_of(self._roff.expanded(line))
+            self._read_cells(self._roff.expand(line))
 
     def close(self) -> None:
-        """The end of the table, within a cell or not."""
+        """End the table, even within a cell."""
         if self._inner is not None:
             self._end_of_cell("")
         elif self._cells:
             self._row()
 
     def _format(self, line: str) -> None:
-        """Lines up to the one that ends with a full stop say how the cells look; the first may hold options."""
+        """Read a line of the format section, which ends with a full stop; the first line may contain options."""
         if self._is_first and line.rstrip().endswith(";"):
             tab = _TAB.search(line)
             self._tab = (tab[1] or tab[2]) if tab else "\t"
@@ -271,25 +271,25 @@ class _ManTable:
             self._is_format = False
         self._is_first = False
 
-    def _cells_of(self, line: str) -> None:
+    def _read_cells(self, line: str) -> None:
         cells = line.split(self._tab)
         last = cells.pop()
-        self._cells += [self._shown(cell) for cell in cells]
+        self._cells += [self._display(cell) for cell in cells]
         if last.strip() == _CELL_START:
             self._inner = []
         else:
-            self._cells.append(self._shown(last))
+            self._cells.append(self._display(last))
             self._row()
 
     def _end_of_cell(self, rest: str) -> None:
         inner, self._inner = self._inner or [], None
-        self._cells.append(self._told(inner))
+        self._cells.append(self._render_cell(inner))
         if rest.startswith(self._tab):
-            self._cells_of(rest[1:])
+            self._read_cells(rest[1:])
         else:
             self._row()
 
-    def _shown(self, cell: str) -> str:
+    def _display(self, cell: str) -> str:
         return "" if _RULE.fullmatch(cell) else " ".join(self._roff.plain(cell).split())
 
     def _row(self) -> None:

@@ -1,6 +1,6 @@
-"""The macros of mdoc(7): sections, lists, displays and references, and what stands within a line.
+"""The macros of mdoc(7): sections, lists, displays, references and inline macros.
 
-Macros within a line call one another: `.Op Fl o Ar file .` is [-o file].
+Inline macros call each other: `.Op Fl o Ar file .` becomes [-o file].
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TYPES = ("bullet", "dash", "hyphen", "enum", "item", "tag", "hang", "ohang", "i
 _REFERENCE = "ATBIJRNVUPQCDO"
 
 _CLOSING = (".", ",", ":", ";", ")", "]", "?", "!")
-"""Words that stand close behind what they follow, whatever macro it is."""
+"""Delimiters that attach to the word before them, after any macro."""
 _OPENING, _MIDDLE = ("(", "["), ("|",)
 
 _AROUND = {
@@ -45,7 +45,7 @@ _WORDS = (
 )  # fmt: skip
 _DEFAULTS = {"Fl": "-", "Ar": "file ...", "Pa": "~", "Mt": "~"}
 _LINES = ("Cd", "Fd", "Ft", "Vt", "In", "Fn", "Fo", "Nm")
-"""What begins a line of its own in a synopsis."""
+"""Macros that begin a new line in a synopsis."""
 
 _TOKEN = re.compile(r'[ ]*(?:"((?:[^"]|"")*+)"?|((?:[^ \\]|\\[\s\S]?)++))')
 
@@ -114,12 +114,12 @@ _SYSTEMS = {
 
 
 class Mdoc:
-    """Tells a layout what the macros and lines of mdoc(7) say."""
+    """Passes the content of mdoc(7) macros and lines to a layout."""
 
     def __init__(self, roff: Roff, layout: ManLayout) -> None:
         self.layout = layout
         self.title: list[str] = []
-        """Name and section, of .Dt."""
+        """Name and section, from .Dt."""
         self.date = ""
         self._roff = roff
         self._inline = _Inline(roff, layout)
@@ -130,7 +130,7 @@ class Mdoc:
         self._reference: dict[str, list[str]] | None = None
         self._number = 0
         self._handlers: dict[str, Callable[[str], None]] = {
-            "Dd": self._dated, "Dt": self._titled, "Sh": self._section, "Ss": self._subsection, "Pp": self._paragraph,
+            "Dd": self._date, "Dt": self._title, "Sh": self._section, "Ss": self._subsection, "Pp": self._paragraph,
             "Lp": self._paragraph, "Bl": self._list, "It": self._item, "El": self._list_end, "Bd": self._display,
             "Ed": self._display_end, "D1": self._one_line, "Dl": self._one_line, "Nd": self._description,
             "Rs": self._reference_start, "Re": self._reference_end, "Sm": self._spacing, "Ex": self._exit_status,
@@ -139,7 +139,7 @@ class Mdoc:
         }  # fmt: skip
 
     def text(self, line: str, number: int) -> None:
-        """A line of text."""
+        """Add a line of text."""
         layout = self.layout
         goes_on = line.endswith("\\c")
         if not line or line.isspace():
@@ -156,7 +156,7 @@ class Mdoc:
         self._line_end(goes_on=goes_on)
 
     def macro(self, name: str, rest: str, number: int) -> None:
-        """A macro or a request; the arguments of one that nobody knows are text."""
+        """Run a macro or a request. The arguments of an unknown one are text."""
         self._number = number
         handler = self._handlers.get(name)
         if handler:
@@ -169,15 +169,15 @@ class Mdoc:
             self._run(rest)
 
     def table(self, lines: list[str], number: int) -> None:
-        """A table: a row a line."""
+        """Add a table, one line per row."""
 
-        def told(inner: list[str]) -> str:
+        def render_cell(inner: list[str]) -> str:
             cell = Mdoc(self._roff, ManLayout())
             cell._inline.name = self._inline.name
             self._roff.within(inner, cell)
             return " ".join(cell.layout.done().split())
 
-        self.layout.block(rows_of(lines, told, self._roff), number)
+        self.layout.block(rows_of(lines, render_cell, self._roff), number)
 
     def _run(self, rest: str) -> None:
         goes_on = rest.endswith("\\c")
@@ -201,8 +201,8 @@ class Mdoc:
     def _plain(self, rest: str) -> str:
         return " ".join(self._roff.plain(" ".join(words(rest))).split())
 
-    def _apart(self, rest: str) -> str:
-        """What a line says in a heading."""
+    def _heading_text(self, rest: str) -> str:
+        """Return the content of a heading line."""
         tokens = tokens_of(rest)
         if not any(token.text in self._inline.macros for token in tokens):
             return self._plain(rest)
@@ -212,10 +212,10 @@ class Mdoc:
         inline.run(tokens, self._number)
         return layout.done()
 
-    def _dated(self, rest: str) -> None:
+    def _date(self, rest: str) -> None:
         self.date = self.date or self._plain(rest).removeprefix("$Mdocdate").strip(":$ ")
 
-    def _titled(self, rest: str) -> None:
+    def _title(self, rest: str) -> None:
         if not self.title:
             self.title = self._plain(rest).split(" ")
 
@@ -226,7 +226,7 @@ class Mdoc:
         self._heading(rest, HEADING + 1)
 
     def _heading(self, rest: str, level: int) -> None:
-        layout, name = self.layout, self._apart(rest)
+        layout, name = self.layout, self._heading_text(rest)
         layout.end()
         layout.filled, layout.compact = True, False
         layout.spaced(is_on=True)
@@ -329,21 +329,21 @@ class Mdoc:
     def _of_reference(self, kind: str, rest: str) -> None:
         text = self._plain(rest)
         if self._reference is None:
-            self._inline.run([RoffToken("No"), *_unread(tokens_of(rest))], self._number)
+            self._inline.run([RoffToken("No"), *_as_text(tokens_of(rest))], self._number)
         else:
             self._reference.setdefault(kind, []).append(text)
 
     def _reference_end(self, rest: str) -> None:
         parts, self._reference = self._reference or {}, None
         authors = parts.pop("A", [])
-        told = [_series(authors)] if authors else []
+        pieces = [_series(authors)] if authors else []
         for kind in _REFERENCE:
-            told += [
+            pieces += [
                 f"“{each}”" if kind == "T" and ("J" in parts or "B" in parts) else each
                 for each in parts.get(kind, [])
             ]
-        if told:
-            self.layout.add(f"{', '.join(told)}.", self._number)
+        if pieces:
+            self.layout.add(f"{', '.join(pieces)}.", self._number)
 
     def _spacing(self, rest: str) -> None:
         word = rest.strip()
@@ -352,8 +352,8 @@ class Mdoc:
 
     def _exit_status(self, rest: str) -> None:
         names = [self._roff.plain(word) for word in words(rest)[1:]] or [self._inline.name]
-        told = "utility exits" if len(names) == 1 else "utilities exit"
-        self._sentence(f"The {_series(names)} {told} 0 on success, and >0 if an error occurs.")
+        verb = "utility exits" if len(names) == 1 else "utilities exit"
+        self._sentence(f"The {_series(names)} {verb} 0 on success, and >0 if an error occurs.")
 
     def _return_value(self, rest: str) -> None:
         names = [f"{self._roff.plain(word)}()" for word in words(rest)[1:]]
@@ -382,34 +382,34 @@ class _List(NamedTuple):
     was_compact: bool
 
 
-def _unread(tokens: list[RoffToken]) -> list[RoffToken]:
-    """Words none of which is a macro; delimiters at the end stay what they are."""
+def _as_text(tokens: list[RoffToken]) -> list[RoffToken]:
+    """Return the words with macro names unread; delimiters at the end stay delimiters."""
     return [token if token.text in _CLOSING else RoffToken(token.text, is_quoted=True) for token in tokens]
 
 
 def _cells(token: RoffToken) -> list[RoffToken]:
-    """A word with tabs in it, which stand between cells."""
+    """Split a word at tabs, which separate cells."""
     cells = [cell.strip(" ") for cell in token.text.split("\t")]
     parts = [each for cell in cells for each in (RoffToken("Ta"), RoffToken(cell, token.is_quoted))]
     return [each for each in parts[1:] if each.text]
 
 
 def _series(names: list[str]) -> str:
-    """`a`, `a and b`, `a, b, and c`."""
+    """Return `a`, `a and b` or `a, b, and c`."""
     if len(names) < 3:
         return " and ".join(names)
     return f"{', '.join(names[:-1])}, and {names[-1]}"
 
 
 class RoffToken(NamedTuple):
-    """A word of a line. is_quoted: it is no macro and no delimiter, whatever it looks like."""
+    """A word of a line. is_quoted: it is never a macro or a delimiter."""
 
     text: str
     is_quoted: bool = False
 
 
 def tokens_of(rest: str) -> list[RoffToken]:
-    """The words of a line of macros."""
+    """Return the words of a macro line."""
     if '"' not in rest and "\\ " not in rest:
         return [RoffToken(word) for word in rest.split(" ") if word]
     found = _TOKEN.findall(rest.rstrip(" ") if rest[-2:] != "\\ " else rest)
@@ -422,21 +422,21 @@ _GLUE = RoffToken("Ns")
 
 
 class _Inline:
-    """Tells a layout what lines of macros say; what an enclosure leaves open lasts over lines."""
+    """Passes the content of inline macros to a layout. Open enclosures continue on the next line."""
 
     def __init__(self, roff: Roff, layout: ManLayout) -> None:
         self.name = ""
-        """What .Nm stands for."""
+        """Default name for .Nm."""
         self.is_synopsis = False
         self.is_split = False
-        """Whether each author begins a line."""
+        """True if each author begins a line."""
         self.depth = 0
-        """How many enclosures are open."""
+        """Number of open enclosures."""
         self._roff = roff
         self._layout = layout
         self._number = 0
         self._mode = "No"
-        self._said = 0
+        self._word_count = 0
         self._gathered: list[str] = []
         self._function: list[str] | None = None
         self._behind: list[str] = []
@@ -450,13 +450,13 @@ class _Inline:
         self.macros = frozenset((*_AROUND, *_OPENS, *_CLOSES, *_WORDS, *self._gathering, "Ns", "Ap", "Pf", "Ta"))
 
     def run(self, tokens: list[RoffToken], number: int) -> None:
-        """What a line says, its first macro included."""
+        """Add the content of a line, including its first macro."""
         self._number = number
         last = len(tokens)
         while last > 1 and tokens[last - 1].text in _CLOSING and not tokens[last - 1].is_quoted:
             last -= 1
         self._behind = []
-        self._mode, self._said = "No", 0
+        self._mode, self._word_count = "No", 0
         for i in range(last):
             self._read(tokens[i], is_first=i == 0)
         self._finish(goes_on=False)
@@ -470,7 +470,7 @@ class _Inline:
             self._breaks = False
 
     def _close(self) -> None:
-        """The end of the enclosures that end with their line, or cell."""
+        """Close the enclosures that end with their line or cell."""
         while self._behind:
             self._layout.add(self._behind.pop(), self._number, glued=True)
 
@@ -492,7 +492,7 @@ class _Inline:
 
     def _start(self, macro: str, *, is_first: bool) -> None:
         layout = self._layout
-        self._mode, self._said = "No", 0
+        self._mode, self._word_count = "No", 0
         if is_first and self.is_synopsis and macro in _LINES and not self.depth and layout.filled:
             layout.line_break()
         if around := _AROUND.get(macro):
@@ -542,16 +542,16 @@ class _Inline:
             self._function.append(text)
         else:
             self._say(text)
-        self._said += 1
+        self._word_count += 1
 
     def _delimiter(self, text: str) -> None:
         if self._mode in self._gathering:
             if self._gathered or text not in _OPENING:
                 self._finish(goes_on=False)
-                self._mode, self._said = "No", 1
-        elif not self._said and text in _CLOSING:
+                self._mode, self._word_count = "No", 1
+        elif not self._word_count and text in _CLOSING:
             self._finish(goes_on=False)
-            self._said = 1
+            self._word_count = 1
         if self._mode == "Pf":
             self._word(text)
             return
@@ -560,12 +560,12 @@ class _Inline:
             self._layout.glue()
 
     def _finish(self, *, goes_on: bool) -> None:
-        """The end of a macro: what it says without a word."""
+        """End a macro, and add its default text if it had no words."""
         mode = self._mode
         if mode in self._gathering:
             self._mode = "No"
             self._gathering[mode](self._gathered if mode not in _SYSTEMS else [mode, *self._gathered])
-        elif not self._said:
+        elif not self._word_count:
             self._say(self.name if mode == "Nm" else _DEFAULTS.get(mode, ""))
             if mode == "Fl" and goes_on:
                 self._layout.glue()
@@ -629,18 +629,18 @@ class _Inline:
 
 
 def _standard(name: str) -> str:
-    """`-p1003.1` in full."""
+    """Return the full name of a standard such as `-p1003.1`."""
     return _STANDARDS.get(name.removeprefix("-"), name)
 
 
 def _library(name: str) -> str:
-    """`libc` in full."""
+    """Return the full name of a library such as `libc`."""
     full = _LIBRARIES.get(name)
     return f"{full} ({name}, -l{name.removeprefix('lib')})" if full else f"library “{name}”"
 
 
 def _att(version: str) -> str:
-    """A release of AT&T's UNIX."""
+    """Return the name of an AT&T UNIX release."""
     if version[:1] == "V" and version[1:2] == ".":
         return f"AT&T System V Release {version[2:]} UNIX"
     if version in ("III", "V"):
@@ -653,10 +653,10 @@ def _att(version: str) -> str:
 
 
 def _berkeley(version: str, variant: str = "") -> str:
-    """A release of BSD."""
+    """Return the name of a BSD release."""
     return f"{version}BSD{'-' + variant.capitalize() if variant else ''}"
 
 
 def _system(macro: str, version: str = "") -> str:
-    """A system by its macro."""
+    """Return the name of a system from its macro."""
     return f"{_SYSTEMS[macro]} {version}".rstrip()

@@ -1,6 +1,6 @@
-"""The input side of roff: conditionals, strings, registers and macros that a page defines, down to plain lines.
+"""The input side of roff: resolves conditionals, strings, registers and page-defined macros to plain lines.
 
-What is expanded is bounded, so that no page takes more than its size times eight; what is left then is not expanded.
+Expansion is bounded to eight times the size of the page. Beyond that, nothing is expanded.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Protocol
 
 from recall_man.escapes import NAME, plain, tokens, words
 
-DEEPEST = 50  # macros within macros, strings within strings
+DEEPEST = 50  # nested macros or strings
 _GROWTH, _SPARE = 8, 1 << 20
-_LINE, _PIECE = 32, 8  # what a line of a macro, and a string in its place, count beside their length
+_LINE, _PIECE = 32, 8  # cost of an expanded macro line and of an expanded string, in addition to its length
 _LONGEST = 10_000  # code points of a string
 
 _CONTROL = re.compile(r"[.'][ \t]*([^ \t\\]*)[ \t]*")
@@ -22,7 +22,7 @@ _READ = re.compile(r"\\(?:[\"#][\s\S]*+|[*$]" + NAME + r"|n[-+]?" + NAME + r"|[\
 _OPEN = re.compile(r"^(?:\\\{[ \t]*+)++")
 
 _STRUCTURE = frozenset(("TH", "SH", "SS", "Dd", "Dt", "Sh", "Ss"))
-"""Macros that mean what they always mean, whatever the page defines."""
+"""Macros that a page cannot redefine."""
 
 _BRACES = re.compile(r"\\[\\{}]")
 
@@ -38,38 +38,38 @@ _MOST = 2**31 - 1
 _NUMBER = re.compile(r"(\d{1,10}(?:\.\d*)?|\.\d{1,10})[\d.]*([icpPmMnuvszf]?)")
 _OPERATOR = re.compile(r"<=|>=|==|<\?|>\?|[-+*/%<>=&:]")
 _UNITS = {"i": 240, "c": 94, "p": 3, "P": 40, "m": 24, "n": 24, "v": 40}
-_PARENTHESES = 50  # open in one expression
+_PARENTHESES = 50  # open parentheses in one expression
 _DEFINED = re.compile(r"([drcmFS])[ \t]*(\S+)")
 
 
 class Sink(Protocol):
-    """What the lines of a page go to. number: of the line in the file."""
+    """Receiver of a page's lines. number: line number in the file."""
 
     def text(self, line: str, number: int) -> None:
-        """A line of text; glyphs and fonts are still escapes."""
+        """Handle a line of text. Glyphs and fonts are still escapes."""
 
     def macro(self, name: str, rest: str, number: int) -> None:
-        """A macro or a request that says how the text looks."""
+        """Handle a formatting macro or request."""
 
     def table(self, lines: list[str], number: int) -> None:
-        """The lines between .TS and .TE."""
+        """Handle the lines between .TS and .TE."""
 
 
 class Roff:
-    """Reads the lines of one page. size: of the page in code points, by which expansions are bounded."""
+    """Reads the lines of one page. size: code points of the page, which bound its expansion."""
 
     def __init__(self, size: int) -> None:
         self.notes: list[str] = []
         self.sources: list[str] = []
-        """Other pages that this one asks for, by .so."""
+        """Other pages included by .so."""
         self.number = 0
         self._strings = dict(_STRINGS)
         self._numbers = dict(_NUMBERS)
         self._macros: dict[str, list[str]] = {}
         self._aliases: dict[str, str] = {}
-        self._shown: dict[int, str] = {}
+        self._translations: dict[int, str] = {}
         self.translates = False
-        """Whether .tr has changed how characters look."""
+        """Character translations set by .tr."""
         self._left = _GROWTH * size + _SPARE
         self._frames: list[_RoffFrame] = []
         self._chosen: list[bool] = []
@@ -85,12 +85,12 @@ class Roff:
         }  # fmt: skip
 
     def plain(self, text: str) -> str:
-        """A line as a reader sees it, after .tr."""
+        """Return a line as displayed, after .tr."""
         text = plain(text)
-        return text.translate(self._shown) if self._shown else text
+        return text.translate(self._translations) if self._translations else text
 
     def run(self, lines: list[str], sink: Sink) -> None:
-        """Tell the sink what the lines of the page say."""
+        """Pass the content of the page's lines to the sink."""
         self._sink = sink
         self._frames = frames = [_RoffFrame(lines, None)]
         while frames:
@@ -105,15 +105,15 @@ class Roff:
             self._line(line)
 
     def within(self, lines: list[str], sink: Sink) -> None:
-        """Tell another sink what lines say that stand inside of a table."""
+        """Pass the content of lines inside a table to another sink."""
         kept = self._frames, self._sink, self.number
         self._requests["TS"] = self._nothing
         self.run(lines, sink)
         self._requests["TS"] = self._table
         self._frames, self._sink, self.number = kept
 
-    def expanded(self, line: str) -> str:
-        """The line with its strings, registers and arguments in place, without its comment."""
+    def expand(self, line: str) -> str:
+        """Expand the strings, registers and arguments of a line, and drop its comment."""
         for _ in range(DEEPEST):
             if "\\" not in line or not _TO_READ.search(line):
                 break
@@ -125,10 +125,10 @@ class Roff:
     def _line(self, line: str) -> None:
         if "\\" in line:
             if line.endswith("\\"):
-                line = self._continued(line)
+                line = self._join_continued(line)
             if _TO_READ.search(line):
                 is_commented = '\\"' in line or "\\#" in line
-                line = self.expanded(line)
+                line = self.expand(line)
                 if is_commented and not line.strip():
                     return
         if line.startswith((".", "'")):
@@ -136,8 +136,8 @@ class Roff:
         else:
             self._sink.text(line, self.number)
 
-    def _continued(self, line: str) -> str:
-        """The line with those that it goes on in."""
+    def _join_continued(self, line: str) -> str:
+        """Return the line joined with its continuation lines."""
         if line.startswith(('.\\"', "'\\\"")):
             return line
         parts = []
@@ -152,11 +152,11 @@ class Roff:
         return "".join([*parts, line])
 
     def _value(self, found: re.Match[str]) -> str:
-        """What stands for one escape of the input side; other escapes stay."""
+        """Return the value of an input escape; other escapes are unchanged."""
         escape = found[0]
         match escape[1]:
             case "*":
-                value = _unquoted(self._strings.get(_name_of(escape[2:]).partition(" ")[0], ""))
+                value = _escape_quotes(self._strings.get(_name_of(escape[2:]).partition(" ")[0], ""))
             case "n":
                 value = self._number(escape[2:])
             case "$":
@@ -172,17 +172,17 @@ class Roff:
         return "\\" if found[0] == "\\\\" else self._value(found)
 
     def _copy(self, text: str) -> str:
-        """As roff keeps a text that it reads again later."""
+        """Return a text in roff's copy mode, for reading it again later."""
         return _READ.sub(self._copied, text) if "\\" in text else text
 
     def _spend(self, size: int) -> bool:
         self._left -= size
         if self._left < 0:
-            self.note("its macros or strings expand without end: they were cut short")
+            self.note("endless expansion of macros or strings: cut short")
         return self._left >= 0
 
     def note(self, text: str) -> None:
-        """Something to be told of the page, once."""
+        """Add a note on the page, once."""
         if text not in self.notes:
             self.notes.append(text)
 
@@ -214,17 +214,17 @@ class Roff:
             request(rest)
         else:
             if "\\\\*" in rest:
-                rest = self.expanded(rest.replace("\\\\*", "\\*"))
+                rest = self.expand(rest.replace("\\\\*", "\\*"))
             self._sink.macro(name, rest, self.number)
 
     def _call(self, body: list[str], rest: str) -> None:
         if len(self._frames) > DEEPEST:
-            self.note(f"its macros are nested deeper than {DEEPEST}: they were cut short")
+            self.note(f"macros nested deeper than {DEEPEST}: cut short")
         elif self._spend(sum(map(len, body)) + _LINE * (len(body) + 1)):
             self._frames.append(_RoffFrame(body, words(rest)))
 
     def _deeper(self, line: str) -> None:
-        """A line within a line."""
+        """Read a line nested in another line."""
         if self._nested < DEEPEST:
             self._nested += 1
             self._line(line)
@@ -254,7 +254,7 @@ class Roff:
         return [self._copy(line) for line in self._until(end or ".")]
 
     def _until(self, end: str) -> list[str]:
-        """The lines up to the macro that ends them, which is read too."""
+        """Return the lines up to the macro that ends them, and skip that macro."""
         frame = self._frames[-1]
         first = frame.at
         for at in range(first, len(frame.lines)):
@@ -274,13 +274,13 @@ class Roff:
 
     def _keep(self, name: str, value: str) -> None:
         if len(value) > _LONGEST:
-            self.note(f"a string of more than {_LONGEST:,} characters was cut short")
+            self.note(f"string longer than {_LONGEST:,} characters: cut short")
         self._strings[name] = value[:_LONGEST]
 
     def _register(self, rest: str) -> None:
         name, _, value = rest.replace("\t", " ").partition(" ")
         value = value.strip()
-        result = _amount(value)
+        result = _evaluate(value)
         if name and result:
             before = self._numbers.get(name, 0) if value[:1] in ("+", "-") else 0
             self._numbers[name] = before + result[0]
@@ -311,11 +311,11 @@ class Roff:
         return kind in "cFS" or name in self._macros or name in self._strings or name in self._requests
 
     def _if(self, rest: str) -> None:
-        truth, at = _holds(rest, 0, self._is_defined)
+        truth, at = _evaluate_condition(rest, 0, self._is_defined)
         self._branch(truth, rest[at:])
 
     def _if_else(self, rest: str) -> None:
-        truth, at = _holds(rest, 0, self._is_defined)
+        truth, at = _evaluate_condition(rest, 0, self._is_defined)
         self._chosen.append(not truth)
         self._branch(truth, rest[at:])
 
@@ -332,11 +332,11 @@ class Roff:
             self._deeper(rest)
 
     def _skip(self, rest: str) -> None:
-        """Pass over a branch: the rest of the line, and what its braces hold."""
-        depth = _depth_of(rest)
+        """Skip a branch: the rest of the line, and the lines in its braces."""
+        depth = _open_braces(rest)
         frame = self._frames[-1]
         while depth > 0 and frame.at < len(frame.lines):
-            depth += _depth_of(frame.lines[frame.at])
+            depth += _open_braces(frame.lines[frame.at])
             frame.at += 1
 
     def _source(self, rest: str) -> None:
@@ -346,7 +346,7 @@ class Roff:
         pairs = [plain(each) for each in tokens(rest)]
         for one, other in zip(pairs[::2], [*pairs[1::2], " "], strict=False):
             if len(one) == 1:
-                self._shown[ord(one)] = other
+                self._translations[ord(one)] = other
                 self.translates = True
 
     def _return(self, rest: str) -> None:
@@ -365,7 +365,7 @@ class Roff:
 
 
 class _RoffFrame:
-    """Lines that are being read: the page's own, or those of a macro with its arguments."""
+    """Lines being read: the page's own, or those of a macro with its arguments."""
 
     __slots__ = ("arguments", "at", "lines")
 
@@ -375,8 +375,8 @@ class _RoffFrame:
         self.at = 0
 
 
-def _holds(text: str, at: int, is_defined: Callable[[str, str], bool]) -> tuple[bool, int]:
-    """Whether the condition that begins there holds, and where it ends. is_defined: of `d name` and its like."""
+def _evaluate_condition(text: str, at: int, is_defined: Callable[[str, str], bool]) -> tuple[bool, int]:
+    """Evaluate the condition at this offset. Return its value and end. is_defined: for `d name` and similar."""
     expected = True
     while at < len(text) and text[at] in "! \t":
         expected ^= text[at] == "!"
@@ -393,14 +393,14 @@ def _holds(text: str, at: int, is_defined: Callable[[str, str], bool]) -> tuple[
         if last < 0:
             return not expected, len(text)
         return (text[at + 1 : first] == text[first + 1 : last]) == expected, last + 1
-    value = _amount(text, at)
+    value = _evaluate(text, at)
     if value is None:
         return not expected, at
     return (value[0] > 0) == expected, value[1]
 
 
-def _amount(text: str, at: int = 0) -> tuple[int, int] | None:
-    """The value of an expression, from left to right as roff has it, and where it ends; None where there is none."""
+def _evaluate(text: str, at: int = 0) -> tuple[int, int] | None:
+    """Evaluate an expression left to right, as roff does. Return its value and end; None if there is none."""
     stack: list[tuple[int, str, bool]] = []
     total, operator, negative = 0, "+", False
     is_open, start = True, at
@@ -420,11 +420,11 @@ def _amount(text: str, at: int = 0) -> tuple[int, int] | None:
             if not found:
                 break
             value = int(float(found[1]) * _UNITS.get(found[2], 1))
-            total, negative = _with(total, operator, -value if negative else value), False
+            total, negative = _calculate(total, operator, -value if negative else value), False
             is_open, at = False, found.end()
         elif sign == ")" and stack:
             outer, operator, negative = stack.pop()
-            total = _with(outer, operator, -total if negative else total)
+            total = _calculate(outer, operator, -total if negative else total)
             negative = False
             at += 1
         elif operation := _OPERATOR.match(text, at):
@@ -434,7 +434,7 @@ def _amount(text: str, at: int = 0) -> tuple[int, int] | None:
     return None if is_open and at == start else (total, at)
 
 
-def _with(left: int, operator: str, right: int) -> int:
+def _calculate(left: int, operator: str, right: int) -> int:
     match operator:
         case "+":
             value = left + right
@@ -460,37 +460,37 @@ def _with(left: int, operator: str, right: int) -> int:
 
 
 def _name_of(text: str) -> str:
-    """The name within x, (xx or [name]."""
+    """Return the name in x, (xx or [name]."""
     if text[:1] == "[":
         return text[1:].removesuffix("]")
     return text[1:] if text[:1] == "(" else text
 
 
 def _argument_of(name: str, arguments: list[str]) -> str:
-    """The argument of that number, or all of them for `*` and, in quotes, for `@`."""
+    """Return the argument with this number; all of them for `*`, quoted for `@`."""
     if name == "*":
-        return _unquoted(" ".join(arguments))
+        return _escape_quotes(" ".join(arguments))
     if name == "@":
-        return " ".join(f'"{_unquoted(each)}"' for each in arguments)
+        return " ".join(f'"{_escape_quotes(each)}"' for each in arguments)
     i = int(name) if name.isdecimal() and len(name) < 4 else 0
-    return _unquoted(arguments[i - 1]) if 0 < i <= len(arguments) else ""
+    return _escape_quotes(arguments[i - 1]) if 0 < i <= len(arguments) else ""
 
 
-def _unquoted(value: str) -> str:
-    """A value whose quotes delimit no arguments."""
+def _escape_quotes(value: str) -> str:
+    """Escape the quotes in a value, so that they do not delimit arguments."""
     return value.replace('"', "\\(dq") if '"' in value else value
 
 
 def _is_call_of(name: str, line: str) -> bool:
-    """Whether a line calls the macro of that name; the one named `.` is what ends a definition."""
+    """Return True if a line calls this macro. The name `.` ends a definition."""
     if not line.startswith((".", "'", "\\.")):
         return False
     called = line[1 + line.startswith("\\") :].lstrip(" \t")
     return called.startswith(name) and called[len(name) : len(name) + 1] in ("", " ", "\t", "\\")
 
 
-def _depth_of(line: str) -> int:
-    """How many braces of conditionals a line leaves open."""
+def _open_braces(line: str) -> int:
+    """Return the number of conditional braces that a line leaves open."""
     if "\\{" not in line and "\\}" not in line:
         return 0
     found = _BRACES.findall(line)

@@ -1,4 +1,4 @@
-"""Manual pages in man(7), and what roff does before any macro is read."""
+"""Manual pages in man(7), and the roff input before any macro is read."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ def page(source: str, path: str = "copy.1") -> ParsedDocument:
 
 
 def body(source: str) -> str:
-    """What a page says behind its NAME."""
+    """Return the text of a page after its NAME section."""
     return page(f"{HEAD}.SH TEXT\n{source}").text.partition("TEXT\n")[2]
 
 
@@ -317,7 +317,7 @@ def marks_of(document: ParsedDocument, kind: str) -> list[Mark]:
 
 
 def units(document: ParsedDocument, kind: str) -> list[str]:
-    """The texts of the units of a kind, each to the next mark of its level, or of a lower one."""
+    """Return the texts of units of this kind, each up to the next mark of the same or a lower level."""
     tree = [mark for mark in document.marks if mark.kind != "line"]
     found = []
     for i, mark in enumerate(tree):
@@ -417,7 +417,7 @@ class TestTitle:
         document = page('.\\" a comment\n.so man3/printf.3\n', "man3/fprintf.3")
         assert (document.text, document.title) == ("", "fprintf.3")
         assert document.meta == {"alias_of": "man3/printf.3"}
-        assert document.notes == ("it is another name of man3/printf.3",)
+        assert document.notes == ("alias of man3/printf.3",)
 
 
 class TestText:
@@ -574,13 +574,13 @@ class TestRoff:
 
 
 TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1
-"""At night a text is this many times as long, and may take as many times longer."""
+"""Factor by which nightly runs lengthen a text and its time limit."""
 
 
 class TestHostile:
     def test_macros_that_call_themselves_are_cut_short(self) -> None:
         document = page(f"{HEAD}.de x\nword\n.x\n.x\n..\n.x\n.SH END\nlast\n")
-        assert document.notes[0] == "its macros are nested deeper than 50: they were cut short"
+        assert document.notes[0] == "macros nested deeper than 50: cut short"
         assert len(document.text) < (2 << 20)
         assert document.text.endswith("END\nlast")
 

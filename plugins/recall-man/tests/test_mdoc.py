@@ -78,7 +78,7 @@ def page(source: str) -> ParsedDocument:
 
 
 def body(source: str, *, section: str = "TEXT") -> str:
-    """What a page says behind its NAME."""
+    """Return the text of a page after its NAME section."""
     return page(f"{HEAD}.Sh {section}\n{source}").text.partition(f"{section}\n")[2]
 
 

@@ -1,4 +1,4 @@
-"""Twice the page takes about twice the time, as for every parser of Recall's own."""
+"""Twice the page takes about twice the time, as for every first-party parser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BOUNDED = {
     "escapes._WORD": "blanks at the end are stripped",
     "mdoc._TOKEN": "blanks at the end are stripped",
 }
-"""Patterns that take more than linear time on texts that they are never given; their callers are in CALLS."""
+"""Patterns that are superlinear on texts they never receive; CALLS tests their callers."""
 
 CALLS: dict[str, scaling.Call] = {
     "words of a macro": lambda text: words(text + '"'),
