@@ -1,4 +1,4 @@
-"""Embedders: text becomes unit vectors."""
+"""Embedders: turn text into unit vectors."""
 
 from recall_core._lazy import attach
 

@@ -1,4 +1,4 @@
-"""What `hash` reads in a text, in plain Python: pinned tables of letters, words, features, and their sums."""
+"""Features of the `hash` embedder in plain Python: pinned letter tables, words, features and their sums."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from operator import add
 from recall_core.deadline import check
 from recall_core.text import STOP_WORDS
 
-# A plain letter, then every letter that folds to it. The interpreter's own tables change with its Unicode version.
+# Each plain letter, then the letters that fold to it. The interpreter's tables change with its Unicode version.
 _LETTERS = """
     0０ 1１ 2２ 3３ 4４ 5５ 6６ 7７ 8８ 9９
     aAÀÁÂÃÄÅàáâãäåĀāĂăĄąǍǎǞǟǠǡǺǻȀȁȂȃȦȧḀḁẠạẢảẤấẦầẨẩẪẫẬậẮắẰằẲẳẴẵẶặＡａ bBḂḃḄḅḆḇＢｂ cCÇçĆćĈĉĊċČčḈḉＣｃ
@@ -32,7 +32,7 @@ _LETTERS = """
     ҝҜ ҟҞ ҡҠ ңҢ ҥҤ ҧҦ ҩҨ ҫҪ ҭҬ үҮ ұҰ ҳҲ ҵҴ ҷҶ ҹҸ һҺ ҽҼ ҿҾ ӄӃ ӆӅ ӈӇ ӊӉ ӌӋ ӎӍ ӏӀ ӕӔ әӘӚӛ ӡӠ өӨӪӫ ӷӶ ӻӺ ӽӼ
     ӿӾ ԁԀ ԃԂ ԅԄ ԇԆ ԉԈ ԋԊ ԍԌ ԏԎ ԑԐ ԓԒ ԕԔ ԗԖ ԙԘ ԛԚ ԝԜ ԟԞ ԡԠ ԣԢ ԥԤ ԧԦ ԩԨ ԫԪ ԭԬ ԯԮ ỻỺ ỽỼ ỿỾ ⱥȺ ⱦȾ
 """
-# Combining accents, the soft hyphen, joiners, variation selectors and the byte order mark leave no trace.
+# Combining accents, the soft hyphen, joiners, variation selectors and the byte order mark are dropped.
 _SILENT = (0xAD, *range(0x300, 0x370), 0x200C, 0x200D, *range(0xFE00, 0xFE10), 0xFEFF)
 _FOLD: dict[int, str | None] = {
     **dict.fromkeys(_SILENT),
@@ -44,7 +44,7 @@ SOLID = (
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\U0001b000-\U0001b16f\U0001f000-\U0001faff\U00020000-\U0003ffff"
 )
-"""Characters that are written without spaces, as ranges for a regular expression: Thai to Khmer, kana, Han, emoji."""
+"""Characters of scripts without spaces, as ranges for a regular expression: Thai to Khmer, kana, Han, emoji."""
 
 SEPARATORS = (
     "\x00-/:-`{-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf\xd7\xf7\u02c2-\u02df\u037e\u0387\u055a-\u055f\u0589\u05be\u05c0\u05c3"
@@ -52,30 +52,29 @@ SEPARATORS = (
     "\u3000-\u3004\u3008-\u3020\u3030\ud800-\uf8ff\ufe10-\ufe6f\uff00-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
     "\ufff0-\uffff"
 )
-"""What stands between words: ASCII signs and capitals (folded before), punctuation, symbols, private use."""
+"""Word separators: ASCII signs and capitals (text is folded first), punctuation, symbols, private use."""
 
 
 def fold(text: str) -> str:
-    """The text in lower case without accents; never longer than it was.
+    """Return the text in lower case without accents; never longer than before.
 
-    Covers Latin, Greek, Cyrillic and full-width letters and digits; a composed letter and its decomposed spelling
-    fold alike.
+    Covers Latin, Greek, Cyrillic and full-width letters and digits. Composed and decomposed spellings fold alike.
     """
     return text.translate(_FOLD)
 
 
 MAX_CHARS = 1 << 17
-"""Code points of a text that count. It bounds a vector's squared length before normalisation, see `WORD_WEIGHT`."""
+"""Code points of a text that count. Bounds a vector's squared length before normalization, see `WORD_WEIGHT`."""
 
 WORD_CHARS = 64
 """Code points after which a word is cut."""
 
 _ASCII_WORD = re.compile(f"[0-9a-z]{{1,{WORD_CHARS}}}")
 
-# A word weighs 16 and its grams together about as much in energy: round(16 / sqrt(grams)) each. A code point adds
-# at most 32 that way (two features of 16), a repetition multiplies by at most 16, so the components of a text add
-# up to at most 32 * 16 * 2**17 = 2**26 in absolute value and their squares to at most 2**52: every sum on the way
-# is a whole number that float64 holds exactly, in any order of addition.
+# A word weighs 16, and its grams together have about the same energy: round(16 / sqrt(grams)) each. So a code point
+# adds at most 32 (two features of 16), and repetition multiplies by at most 16. The components of a text add up to
+# at most 32 * 16 * 2**17 = 2**26 in absolute value, and their squares to at most 2**52. So every partial sum is an
+# integer that float64 represents exactly, in any order of addition.
 WORD_WEIGHT = 16
 
 # round(16 * (1 + ln n)) for n occurrences, from 0; more than 31 count as 31. A literal: libraries differ in ln.
@@ -87,7 +86,7 @@ LOG_TF = (
 # fmt: on
 
 GRAMS = (3, 4, 5)
-"""The lengths of a word's grams."""
+"""Lengths of a word's grams."""
 
 _MASK = (1 << 64) - 1
 _BASE = 0x9E3779B97F4A7C15
@@ -103,10 +102,10 @@ MIX_2 = 0xC4CEB9FE1A85EC53
 
 
 def words(text: str) -> dict[str, int]:
-    """The distinct words of a text and how often each occurs, folded, without stop words.
+    """Return the distinct words of a text, folded and without stop words, with their counts.
 
-    A word stands between angle brackets, the marks of its borders; words are cut after 64 code points. Scripts
-    written without spaces, and emoji, give their single characters and neighbouring pairs, without marks.
+    Angle brackets mark both ends of a word; words are cut after 64 code points. Scripts without spaces and emoji
+    give single characters and adjacent pairs, without brackets.
     """
     folded = fold(text[:MAX_CHARS])
     if folded.isascii():
@@ -120,18 +119,18 @@ def words(text: str) -> dict[str, int]:
 
 
 def ascii_words(text: str) -> Iterator[tuple[int, str]]:
-    """Every word of a text in ASCII in order, stop words too, as `words` spells it, with the place it begins at."""
+    """Yield each word of an ASCII text in order, including stop words, as `words` spells it, with its offset."""
     return ((found.start(), f"<{found[0]}>") for found in _ASCII_WORD.finditer(text.lower()))
 
 
 def features(word: str, dimension: int) -> list[tuple[int, int]]:
-    """The (component, signed weight) pairs of a word as `words` spells it: itself, then its 3- to 5-grams.
+    """Return the (component, signed weight) pairs of a word as `words` spells it: the word, then its 3- to 5-grams.
 
-    A vector is the sum over words of log-tf times these pairs, before it is scaled to length 1.
+    A vector is the sum of log-tf times these pairs over all words, scaled to length 1.
     """
     codes = [ord(character) for character in word]
-    whole = sum(code * power for code, power in zip(codes, POWERS, strict=False))
-    hashes = [_mix(whole + SALTS[0])]
+    hashed = sum(code * power for code, power in zip(codes, POWERS, strict=False))
+    hashes = [_mix(hashed + SALTS[0])]
     for start in range(len(codes) - 2):
         value = codes[start] + codes[start + 1] * _BASE
         for n, code in enumerate(codes[start + 2 : start + 5], 2):
@@ -143,18 +142,18 @@ def features(word: str, dimension: int) -> list[tuple[int, int]]:
 
 
 def log_tf(n: int) -> int:
-    """What a word that occurs n times counts, in sixteenths."""
+    """Return the weight of n occurrences of a word, in sixteenths."""
     return LOG_TF[min(n, len(LOG_TF) - 1)]
 
 
 @cache
 def gram_weight(letters: int) -> int:
-    """What each gram of a word of so many letters, marks included, weighs beside the word's own WORD_WEIGHT."""
+    """Return the weight of each gram of a word with this many letters, marks included, relative to WORD_WEIGHT."""
     return _gram_weight(sum(max(0, letters - n + 1) for n in GRAMS))
 
 
 def plain_sums(text: str, dimension: int) -> list[int]:
-    """The text's vector before it is scaled to length 1."""
+    """Return the text's vector before it is scaled to length 1."""
     check()
     sums = [0] * dimension
     for word, n in words(text).items():
@@ -166,7 +165,7 @@ def plain_sums(text: str, dimension: int) -> list[int]:
 
 @cache
 def _wide_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """A word, and a run of solid characters. Compiling takes 4 ms, which an ASCII query need not wait for."""
+    """Return patterns for a word and a run of solid characters. Lazy: compiling takes 4 ms, and ASCII needs none."""
     return re.compile(f"[^{SEPARATORS}{SOLID}]{{1,{WORD_CHARS}}}"), re.compile(f"[{SOLID}]+")
 
 

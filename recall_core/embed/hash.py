@@ -1,7 +1,7 @@
 """The `hash` embedder: signed feature hashing of words and character n-grams, the same bytes on every machine.
 
-It is lexical search in disguise: no meaning, but determinism, no network and some patience with typos. Of the cosine
-of two of its vectors it can say what it is made of: each word's true matches, and its collisions.
+It matches spelling, not meaning, but is deterministic, offline and tolerant of typos. A cosine of two of its vectors
+can be split into the matches of each word and the collisions.
 """
 
 from __future__ import annotations
@@ -38,68 +38,68 @@ from recall_core.types import Vector
 
 _VERSION = 1
 
-_PLAIN_CHARS = 4096  # below it plain Python answers before NumPy is even imported
+_PLAIN_CHARS = 4096  # below this, plain Python is faster than importing NumPy
 
 
 class HashEmbedder:
     """Turns texts into unit vectors by feature hashing; deterministic, offline, without a model.
 
-    dimension: a power of two from 16 to 65,536.  Raises ConfigError `bad_value` for another.
+    dimension: a power of two from 16 to 65,536. Raises ConfigError `bad_value` for any other.
     """
 
     def __init__(self, dimension: int = 512) -> None:
         if not 16 <= dimension <= 65_536 or dimension & (dimension - 1):
-            message = f"A hash vector cannot have {dimension} components: it takes a power of two from 16 to 65536."
+            message = f"A hash vector cannot have {dimension} components, only a power of two from 16 to 65536."
             raise ConfigError("bad_value", message, hint="embedding_dim = 512")
         self.dimension = dimension
         self.identity = f"hash-{_VERSION}:{dimension}"
 
     @property
     def max_input(self) -> None:
-        """No bound that counts in tokens; see features.MAX_CHARS."""
+        """None: there is no limit in tokens; see features.MAX_CHARS."""
         return
 
     def windows(self, texts: Sequence[str]) -> list[int]:
-        """Always 1: a text is read at once."""
+        """Return 1 per text: a text is never divided."""
         return [1] * len(texts)
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """One vector a text, in order: little-endian float32, unit length, b"" for a text without a feature.
+        """Return one vector per text, in order: little-endian float32, unit length, b"" for a text without features.
 
-        A text has no feature when it is empty or holds only stop words and punctuation. A text's vector does not
-        depend on its companions. Code points past MAX_CHARS do not count.
+        A text of only stop words and punctuation has no features. A vector does not depend on the other texts. Code
+        points beyond MAX_CHARS do not count.
         """
         if sum(map(len, texts)) <= _PLAIN_CHARS:
             return embed_plain(texts, self.dimension)
         return embed_numpy(texts, self.dimension)
 
     def shares(self, question: str, texts: Sequence[str]) -> list[list[Share]]:
-        """Of each text's cosine with the question, what each word of the question gives; see ports.Additive.
+        """Split each text's cosine with the query into shares per query word; see ports.Additive.
 
-        A word gives a `feature` share where the text holds it, or a word with grams in common, and a `collision`
-        share where features that differ fell on one component: noise, which may be negative.
+        A `feature` share counts words and grams that the text has in common with the query word. A `collision` share
+        counts different features that fall on one component: noise, which may be negative.
         """
         return word_shares(question, texts, self.dimension)
 
     def shares_of(
         self, question: str, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
     ) -> list[list[float]]:
-        """What the words of each span give that hold a word of the question, or grams of one; see ports.Locating."""
-        value = _values(question)
+        """Return each span's share from words that match query words or their grams; see ports.Locating."""
+        value = _value_words(question)
         return [_span_shares(value, *each) for each in zip(texts, spans, strict=True)]
 
 
 def embed_plain(texts: Sequence[str], dimension: int) -> list[Vector]:
-    """HashEmbedder.embed without NumPy: fast to start, about 1 MB a second."""
-    return [_plain(text, dimension) for text in texts]
+    """Embed like HashEmbedder.embed, without NumPy: fast to start, about 1 MB per second."""
+    return [_embed_one(text, dimension) for text in texts]
 
 
 def embed_numpy(texts: Sequence[str], dimension: int) -> list[Vector]:
-    """HashEmbedder.embed with NumPy; the same bytes as `embed_plain`."""
+    """Embed like HashEmbedder.embed, with NumPy; the same bytes as `embed_plain`."""
     return embed.hash_batch.embed(texts, dimension)
 
 
-def _plain(text: str, dimension: int) -> Vector:
+def _embed_one(text: str, dimension: int) -> Vector:
     sums = plain_sums(text, dimension)
     squares = sum(x * x for x in sums)
     if squares == 0:
@@ -109,42 +109,42 @@ def _plain(text: str, dimension: int) -> Vector:
 
 
 class HashKind(NamedTuple):
-    """How `hash` is recognised and made."""
+    """The `hash` kind."""
 
     name: str = "hash"
     purpose: str = "spelling, not meaning: for typos, tests, and machines with nothing else"
     vector_weight: float = 0.1
 
     def sends_text(self, config: Config) -> bool:
-        """Never."""
+        """Return False."""
         return False
 
     def missing(self, config: Config) -> None:
-        """Nothing: it needs no package and no file."""
+        """Return None: it needs no package or file."""
         return
 
     def dimension(self, config: Config) -> int:
-        """As set."""
+        """Return the configured dimension."""
         return config.embedding_dim
 
     def recognises(self, identity: str, config: Config) -> bool:
-        """Whether the identity is of this version and of the dimension in these settings."""
+        """Return True if the identity has this version and the dimension in these settings."""
         return identity == f"hash-{_VERSION}:{config.embedding_dim}"
 
     def new(self, config: Config, *, dimension: int | None = None) -> HashEmbedder:
-        """The embedder. Raises ConfigError `bad_value` for a dimension it cannot have."""
+        """Return the embedder. Raises ConfigError `bad_value` for an invalid dimension."""
         return HashEmbedder(dimension or config.embedding_dim)
 
 
 HASH = HashKind()
 
-_PLAIN_SHARE_CHARS = 100_000  # below it, plain Python costs less than importing NumPy
+_PLAIN_SHARE_CHARS = 100_000  # below this, plain Python is faster than importing NumPy
 
 _SHORTEST = min(GRAMS)
 
 
 class _AskedWord(NamedTuple):
-    """A word of the question: how its grams weigh, and the pairs that `features` gives."""
+    """A word of the query: its grams' weights, and the pairs from `features`."""
 
     word: str
     times: int
@@ -154,16 +154,16 @@ class _AskedWord(NamedTuple):
 
 
 def word_shares(question: str, texts: Sequence[str], dimension: int) -> list[list[Share]]:
-    """For each text the shares of its cosine with the question; they add up to it, in whole numbers over the norms.
+    """Return the shares of each text's cosine with the query. They add up to it, as integers over the norms.
 
-    A share of kind "feature" counts where the same word or gram stands in both; "collision" is the rest. A text or
-    question without a feature has no shares. Words come in the question's order.
+    Kind "feature" counts words and grams that are in both; "collision" is the rest. Without features in text or query
+    there are no shares. Words are in query order.
     """
-    asked = _asked_words(question, dimension)
-    wanted = list(dict.fromkeys(gram for each in asked for gram in each.grams))
+    query_words = _asked_words(question, dimension)
+    query_grams = list(dict.fromkeys(gram for each in query_words for gram in each.grams))
     length = _length(plain_sums(question, dimension))
     return [
-        list(_shares(asked, wanted, text, sums, length * _length(sums))) if length else []
+        list(_shares(query_words, query_grams, text, sums, length * _length(sums))) if length else []
         for text, sums in zip(texts, _sums(texts, dimension), strict=True)
     ]
 
@@ -175,56 +175,58 @@ def _asked_words(question: str, dimension: int) -> list[_AskedWord]:
     ]
 
 
-class _Valued(NamedTuple):
-    """What a word of a text gives to the cosine with a question, once: its own weight and that of shared grams.
+class _WordValues(NamedTuple):
+    """Values of a text's words for the cosine with a query: each word's own weight and that of shared grams.
 
-    shortest: one of these is in every word that gives anything, but for what is too short to have grams.
+    shortest: grams, one of which is in every word with a value, except words too short for grams.
     """
 
     of: Callable[[str], int]
     shortest: list[str]
 
 
-def _values(question: str) -> _Valued:
-    whole: dict[str, int] = {}
+def _value_words(question: str) -> _WordValues:
+    word_values: dict[str, int] = {}
     grams: dict[str, int] = {}
     for word, n in words(question).items():
-        whole[word] = log_tf(n) * WORD_WEIGHT * WORD_WEIGHT
+        word_values[word] = log_tf(n) * WORD_WEIGHT * WORD_WEIGHT
         for gram in _grams(word):
             grams[gram] = grams.get(gram, 0) + log_tf(n) * gram_weight(len(word))
 
     @cache
     def value(word: str) -> int:
         shared = sum([grams[gram] for gram in _grams(word) if gram in grams])
-        return whole.get(word, 0) + gram_weight(len(word)) * shared
+        return word_values.get(word, 0) + gram_weight(len(word)) * shared
 
-    return _Valued(value, [gram for gram in grams if len(gram) == _SHORTEST])
+    return _WordValues(value, [gram for gram in grams if len(gram) == _SHORTEST])
 
 
-def _span_shares(value: _Valued, text: str, spans: Sequence[tuple[int, int]]) -> list[float]:
-    """Of each word its share of the text's `feature` shares, divided among the places where it stands.
+def _span_shares(value: _WordValues, text: str, spans: Sequence[tuple[int, int]]) -> list[float]:
+    """Return each span's share of the text's `feature` shares. A word's share is divided among its occurrences.
 
-    spans: all of the text that has words, but for what stands above the first.
+    spans: cover all words of the text except those above the first span.
     """
     check()
     if text.isascii() and len(text) <= MAX_CHARS:
-        held: Mapping[str, int] = words(text)
-        likely: Iterable[str] = _with_grams(held, value.shortest)
+        counts: Mapping[str, int] = words(text)
+        likely: Iterable[str] = _select_with_grams(counts, value.shortest)
     else:
-        held = Counter()
+        counts = Counter()
         for start, end in [(0, spans[0][0]), *spans] if spans else []:
-            held.update(words(text[start:end]))
-        likely = held
-    once = {word: given * log_tf(held[word]) / held[word] for word in likely if (given := value.of(word))}
-    parts = _in_spans(text, spans, once) if once else [{} for _ in spans]
+            counts.update(words(text[start:end]))
+        likely = counts
+    once = {
+        word: word_value * log_tf(counts[word]) / counts[word] for word in likely if (word_value := value.of(word))
+    }
+    parts = _count_in_spans(text, spans, once) if once else [{} for _ in spans]
     return [round(sum([once[word] * n for word, n in part.items()]), 6) for part in parts]
 
 
-def _in_spans(text: str, spans: Sequence[tuple[int, int]], wanted: Container[str]) -> list[dict[str, int]]:
-    """By span how often it holds each of the wanted words, in their order there."""
+def _count_in_spans(text: str, spans: Sequence[tuple[int, int]], wanted: Container[str]) -> list[dict[str, int]]:
+    """Return the count of each wanted word per span, in order of appearance."""
     if not text.isascii():
-        held = [words(text[start:end]) for start, end in spans]
-        return [{word: n for word, n in part.items() if word in wanted} for part in held]
+        counts = [words(text[start:end]) for start, end in spans]
+        return [{word: n for word, n in part.items() if word in wanted} for part in counts]
     parts: list[dict[str, int]] = [{} for _ in spans]
     starts = [start for start, _ in spans]
     for place, word in ascii_words(text):
@@ -233,10 +235,10 @@ def _in_spans(text: str, spans: Sequence[tuple[int, int]], wanted: Container[str
     return parts
 
 
-def _with_grams(held: Iterable[str], grams: Sequence[str]) -> set[str]:
-    """Those of these words that hold one of the grams."""
-    listed = list(held)
-    spelled = " ".join(listed)  # no word holds a space, so no gram reaches from one into the next
+def _select_with_grams(candidates: Iterable[str], grams: Sequence[str]) -> set[str]:
+    """Return the words that contain one of the grams."""
+    listed = list(candidates)
+    spelled = " ".join(listed)  # words contain no spaces, so no gram crosses into the next word
     starts = list(accumulate([len(word) + 1 for word in listed], initial=0))
     found = set()
     for gram in grams:
@@ -265,30 +267,30 @@ def _grams(word: str) -> list[str]:
 
 
 def _shares(
-    asked: Sequence[_AskedWord], wanted: Sequence[str], text: str, sums: Sequence[float], lengths: float
+    query_words: Sequence[_AskedWord], query_grams: Sequence[str], text: str, sums: Sequence[float], lengths: float
 ) -> Iterator[Share]:
     if not lengths:
         return
     check()
-    held = words(text)
-    grams = _held_grams(held, wanted)
-    for each in asked:
-        whole = WORD_WEIGHT * WORD_WEIGHT * log_tf(held[each.word]) if each.word in held else 0
+    counts = words(text)
+    grams = _weigh_grams(counts, query_grams)
+    for each in query_words:
+        own = WORD_WEIGHT * WORD_WEIGHT * log_tf(counts[each.word]) if each.word in counts else 0
         shared = each.gram_weight * sum(n * grams.get(gram, 0) for gram, n in each.grams.items())
-        true = each.times * (whole + shared)
+        true = each.times * (own + shared)
         every = each.times * sum(weight * sums[component] for component, weight in each.features)
-        shown = each.word.removeprefix("<").removesuffix(">")
+        name = each.word.removeprefix("<").removesuffix(">")
         if true:
-            yield Share("feature", shown, true / lengths)
+            yield Share("feature", name, true / lengths)
         if every != true:
-            yield Share("collision", shown, (every - true) / lengths)
+            yield Share("collision", name, (every - true) / lengths)
 
 
-def _held_grams(held: dict[str, int], wanted: Sequence[str]) -> dict[str, int]:
-    """What each wanted gram weighs in a text of these words. wanted: of each word the shorter ones first."""
-    spelled = " ".join(held)  # no word holds a space, so no gram reaches from one into the next
-    starts = list(accumulate([len(word) + 1 for word in held], initial=0))
-    counted = list(held.items())
+def _weigh_grams(counts: dict[str, int], wanted: Sequence[str]) -> dict[str, int]:
+    """Return the weight of each wanted gram in a text of these words. wanted: per word, shorter grams first."""
+    spelled = " ".join(counts)  # words contain no spaces, so no gram crosses into the next word
+    starts = list(accumulate([len(word) + 1 for word in counts], initial=0))
+    items = list(counts.items())
     found: dict[str, int] = {}
     for gram in wanted:
         if len(gram) > _SHORTEST and gram[:-1] not in found:
@@ -296,7 +298,7 @@ def _held_grams(held: dict[str, int], wanted: Sequence[str]) -> dict[str, int]:
         at = spelled.find(gram)
         weight = 0
         while at >= 0:
-            word, n = counted[bisect_right(starts, at) - 1]
+            word, n = items[bisect_right(starts, at) - 1]
             weight += log_tf(n) * gram_weight(len(word))
             at = spelled.find(gram, at + 1)
         if weight:

@@ -1,7 +1,7 @@
-"""The `local` embedder: a text is the mean of its tokens' static vectors; a small model of meaning, offline.
+"""The `local` embedder: the mean of a text's static token vectors, from a small offline model of meaning.
 
-The vectors are WordLlama's l2_supercat with 256 components, MIT, trained from the token embeddings of Llama 2. They
-are read straight from the files of the `wordllama` package, which is never imported.
+The vectors are WordLlama's l2_supercat with 256 components (MIT), trained from the token embeddings of Llama 2. They
+are read directly from the files of the `wordllama` package, which is never imported.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ TOKENIZER = ModelFile(
 )
 
 _ROW = Struct(f"<{DIMENSION}e")
-_PLAIN_TOKENS = 2048  # below it plain Python answers before NumPy is even imported
+_PLAIN_TOKENS = 2048  # below this, plain Python is faster than importing NumPy
 _BATCH_CHARS = 1 << 18
-_SPACE, _LINE_END = "▁", "<0x0A>"  # as the vocabulary spells them
+_SPACE, _LINE_END = "▁", "<0x0A>"  # spelling in the vocabulary
 _DECIMALS = 12
 _STEPS = 1 << 12
 
@@ -50,9 +50,8 @@ _STEPS = 1 << 12
 class LocalEmbedder:
     """Turns texts into unit vectors by averaging token vectors; offline, the same bytes on every machine.
 
-    Nothing is loaded before the first text; then both files are checked against their sha256. A vector is float16
-    arithmetic in disguise: every component is a multiple of 2**-24 below 2**4, so float64 adds them exactly, in any
-    order, up to 2**25 tokens.
+    Loading is lazy and checks the sha256 of both files. Weights are float16: each component is a multiple of 2**-24
+    below 2**4, so float64 adds up to 2**25 tokens exactly, in any order.
     """
 
     dimension = DIMENSION
@@ -63,45 +62,45 @@ class LocalEmbedder:
 
     @property
     def checksum(self) -> str:
-        """Of the model's files, which are the only ones that are accepted."""
+        """Checksum of the model files, the only ones that are accepted."""
         return digest(" ".join((IDENTITY, *(file.sha256 for file in self._files))).encode())[:16]
 
     @property
     def max_input(self) -> None:
-        """No bound: a text is a bag of tokens."""
+        """None: a text is a bag of tokens, without a limit."""
         return
 
     def windows(self, texts: Sequence[str]) -> list[int]:
-        """Always 1: a text is read at once."""
+        """Return 1 per text: a text is never divided."""
         return [1] * len(texts)
 
     def load(self) -> None:
         """Read and check the model now. Raises EmbedError `embedder_unavailable`, `embedder_damaged`."""
-        self._model  # noqa: B018 - reading it is loading it
+        self._model  # noqa: B018 - accessing the property loads the model
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """One vector a text, in order; b"" for a text without a character that shows.
+        """Return one vector per text, in order; b"" for a text without a visible character.
 
-        A text's vector does not depend on its companions, and a question is embedded like any other text.
+        A vector does not depend on the other texts. Queries are embedded like other texts.
         """
         return [vector for batch in _batches(texts) for vector in self._embed(batch)]
 
     def shares(self, question: str, texts: Sequence[str]) -> list[list[Share]]:
-        """Of each text's cosine with the question, what each distinct word of the text gives; see ports.Additive.
+        """Split each text's cosine with the query into shares per distinct word of the text; see ports.Additive.
 
-        A word is what tokens of letters and digits spell together. Words come in the order in which the text first
-        names them; values have 12 decimals, so that they are the same on every machine.
+        A word is a run of tokens that spell letters and digits. Words come in order of first appearance; values have
+        12 decimals, which makes them equal on every machine.
         """
         weights, first, tokens = self._model
         table = np.frombuffer(weights, "<f2", offset=first).reshape(-1, DIMENSION)
-        asked, *found = self._ids([question, *texts])
-        direction = table[asked].astype(np.float64).sum(axis=0)
+        query_ids, *found = self._ids([question, *texts])
+        direction = table[query_ids].astype(np.float64).sum(axis=0)
         length = float(np.sqrt(direction @ direction))
         shared: list[list[Share]] = []
         for ids in found:
             rows = table[ids].astype(np.float64)
-            whole = rows.sum(axis=0)
-            lengths = length * float(np.sqrt(whole @ whole))
+            total = rows.sum(axis=0)
+            lengths = length * float(np.sqrt(total @ total))
             values = (rows @ direction / lengths).tolist() if lengths else []
             shared.append(_add_by_word(tokens.names(ids), values) if lengths else [])
         return shared
@@ -109,9 +108,9 @@ class LocalEmbedder:
     def shares_of(
         self, question: str, texts: Sequence[str], spans: Sequence[Sequence[tuple[int, int]]]
     ) -> list[list[float]]:
-        """What the tokens of each span give; see ports.Locating.
+        """Return the share of each span's tokens; see ports.Locating.
 
-        The question's direction is taken in steps of 2 ** -12: then no sum is rounded, whatever it is added up by.
+        The query's direction is rounded to multiples of 2 ** -12, so that sums are exact in any order.
         """
         weights, first, tokens = self._model
         rows = [_ROW.unpack_from(weights, first + _ROW.size * i) for i in self._ids([question])[0]]
@@ -132,7 +131,7 @@ class LocalEmbedder:
         return shared
 
     def _products(self, ids: Sequence[int], direction: Sequence[float]) -> dict[int, float]:
-        """Token id to the product of its vector with the direction; with NumPy where somebody has imported it."""
+        """Return the product of each token's vector with the direction, by token id. Uses NumPy if it is loaded."""
         weights, first, _ = self._model
         if "numpy" not in sys.modules:
             rows = (_ROW.unpack_from(weights, first + _ROW.size * i) for i in ids)
@@ -144,7 +143,7 @@ class LocalEmbedder:
 
     @cached_property
     def _model(self) -> tuple[mmap.mmap, int, Tokens]:
-        """The weights, where their first row begins, and the tokenizer."""
+        """The weights, the offset of their first row, and the tokenizer."""
         weights, tokenizer = self._files
         return *_rows(weights), Tokens(read(tokenizer, extra="local"))
 
@@ -161,7 +160,7 @@ class LocalEmbedder:
 
 
 def embed_plain(ids: Sequence[int], weights: mmap.mmap, first: int) -> Vector:
-    """The mean of these rows, scaled to length 1; touches no other row and needs no NumPy."""
+    """Return the mean of these rows, scaled to length 1. Reads no other rows and needs no NumPy."""
     if not ids:
         return b""
     rows = [_ROW.unpack_from(weights, first + _ROW.size * i) for i in ids]
@@ -169,26 +168,26 @@ def embed_plain(ids: Sequence[int], weights: mmap.mmap, first: int) -> Vector:
 
 
 def embed_numpy(ids: Sequence[Sequence[int]], weights: mmap.mmap, first: int) -> list[Vector]:
-    """`embed_plain` of many texts, with NumPy; the same bytes."""
+    """Embed many texts like `embed_plain`, with NumPy; the same bytes."""
     table = np.frombuffer(weights, "<f2", offset=first).reshape(-1, DIMENSION)
     return [unit(table[list(each)].astype(np.float64).sum(axis=0).tolist()) if each else b"" for each in ids]
 
 
 def _rows(file: ModelFile) -> tuple[mmap.mmap, int]:
-    """A checked safetensors file with one float16 matrix, and where its first row begins.
+    """Return a checked safetensors file with one float16 matrix, and the offset of its first row.
 
-    Layout: 8 bytes with the length of a JSON header, the header, then the numbers.
+    Layout: 8 bytes with the length of a JSON header, the header, the numbers.
     """
     weights = read(file, extra="local")
     length = int.from_bytes(weights[:8], "little")
     (tensor,) = json.loads(weights[8 : 8 + length]).values()
     if tensor["dtype"] != "F16" or tensor["shape"][1] != DIMENSION:
-        raise unavailable("local", f"{file.path} holds {tensor['dtype']} rows of {tensor['shape'][1]} components")
+        raise unavailable("local", f"{file.path} contains {tensor['dtype']} rows of {tensor['shape'][1]} components")
     return weights, 8 + length + int(tensor["data_offsets"][0])
 
 
 def _add_by_word(names: Sequence[str], values: Sequence[float]) -> list[Share]:
-    """The tokens' values added up by the word that they spell: letters and digits that follow each other."""
+    """Return the tokens' values summed by word: consecutive letters and digits."""
     words: dict[str, float] = {}
     pieces: list[str] = []
     total = 0.0
@@ -215,7 +214,7 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 class LocalKind(NamedTuple):
-    """How `local` is recognised and made. weights and tokenizer: where its files lie."""
+    """The `local` kind. weights, tokenizer: its files."""
 
     name: str = "local"
     purpose: str = "meaning of words from a small offline model, fast"
@@ -224,23 +223,23 @@ class LocalKind(NamedTuple):
     tokenizer: ModelFile = TOKENIZER
 
     def sends_text(self, config: Config) -> bool:
-        """Never."""
+        """Return False."""
         return False
 
     def missing(self, config: Config) -> str | None:
-        """Why it cannot be used here, or None."""
+        """Return why it cannot be used here, or None."""
         return missing(packages=("tokenizers",), files=(self.weights, self.tokenizer), extra="local")
 
     def dimension(self, config: Config) -> int:
-        """Always 256."""
+        """Return 256."""
         return DIMENSION
 
     def recognises(self, identity: str, config: Config) -> bool:
-        """Whether the identity is this model's."""
+        """Return True if the identity is this model's."""
         return identity == IDENTITY
 
     def new(self, config: Config, *, dimension: int | None = None) -> LocalEmbedder:
-        """The embedder; for a new store (dimension is None) its files are checked at once."""
+        """Return the embedder. For a new store (dimension is None), check its files now."""
         reason = self.missing(config)
         if reason is not None:
             raise unavailable(self.name, reason, extra="local")

@@ -1,4 +1,4 @@
-"""Model files (in installed packages, or in folders laid out as sentence-transformers does), and their tokenizers."""
+"""Model files in installed packages or sentence-transformers folders, and their tokenizers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recall_core.types import Vector
 
 
 class ModelFile(NamedTuple):
-    """A file of a package, with the sha256 of the only bytes that are accepted."""
+    """A file of a package, with the sha256 of the only accepted bytes."""
 
     package: str
     path: str
@@ -27,14 +27,14 @@ class ModelFile(NamedTuple):
 
 
 def folder_of(package: str) -> Path | None:
-    """The folder of an installed top-level package, found without importing it; None when it is not installed."""
+    """Return the folder of an installed top-level package without importing it; None if it is not installed."""
     spec = find_spec(package)
     folders = spec.submodule_search_locations if spec else None
     return Path(next(iter(folders))) if folders else None
 
 
 def missing(*, packages: tuple[str, ...], files: tuple[ModelFile, ...], extra: str) -> str | None:
-    """Why these packages and files cannot be used, with the extra that installs them; None when all are there."""
+    """Return why these packages and files cannot be used, with the extra to install; None if all are present."""
     for package in (*packages, *(file.package for file in files)):
         if find_spec(package) is None:
             return f"the package {package} is not installed: {install_extra(extra)}"
@@ -46,7 +46,7 @@ def missing(*, packages: tuple[str, ...], files: tuple[ModelFile, ...], extra: s
 
 
 def unavailable(name: str, reason: str, *, extra: str = "") -> EmbedError:
-    """The error of an embedder that cannot be used on this machine; its hint installs what the reason names."""
+    """Return the error for an embedder that cannot be used here. Its hint installs what the reason names."""
     hint = Hint("search", REST, mode="lexical")
     if extra and reason.endswith(f": {install_extra(extra)}"):
         hint = install_extra(extra)
@@ -55,9 +55,9 @@ def unavailable(name: str, reason: str, *, extra: str = "") -> EmbedError:
 
 
 def read(file: ModelFile, *, extra: str) -> mmap.mmap:
-    """The file's bytes, mapped into memory and checked; a 16 MB file takes about 15 ms. extra: that it comes with.
+    """Map the file into memory and check it; takes about 15 ms for 16 MB. extra: the extra that installs it.
 
-    Raises EmbedError `embedder_unavailable` (not there), `embedder_damaged` (other bytes than were tested).
+    Raises EmbedError `embedder_unavailable` if it is missing, `embedder_damaged` if its bytes differ.
     """
     folder = folder_of(file.package)
     if folder is None:
@@ -66,7 +66,7 @@ def read(file: ModelFile, *, extra: str) -> mmap.mmap:
 
 
 def map_checked(path: Path, sha256: str, *, extra: str) -> mmap.mmap:
-    """A file mapped into memory, once its bytes are known to be the right ones."""
+    """Map a file into memory and check its sha256."""
     try:
         mapped = mapped_file(path)
     except (OSError, ValueError) as error:  # an empty file cannot be mapped
@@ -78,34 +78,34 @@ def map_checked(path: Path, sha256: str, *, extra: str) -> mmap.mmap:
 
 
 def mapped_file(path: Path) -> mmap.mmap:
-    """A file's bytes without a copy in memory."""
+    """Map a file into memory without copying it."""
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def digest(content: mmap.mmap | bytes) -> str:
-    """sha256, in hex."""
+    """Return the sha256 in hex."""
     return hashlib.sha256(content).hexdigest()
 
 
 def _damage_error(path: Path, reason: str, extra: str) -> EmbedError:
     return EmbedError(
         "embedder_damaged",
-        f"The model file {path} is not the one that was tested: {reason}.",
+        f"The model file {path} does not match the tested one: {reason}.",
         hint=install_extra(extra, force_reinstall=True),
     )
 
 
-MAX_INPUT = 256  # what all-MiniLM-L6-v2 reads; for a folder that does not say
+MAX_INPUT = 256  # input limit of all-MiniLM-L6-v2; default for a folder that does not declare one
 _MODELS = ("model.onnx", "onnx/model.onnx")
-_UNBOUNDED = 1_000_000  # tokenizers that know no bound write 1e30
+_UNBOUNDED = 1_000_000  # tokenizers without a limit declare 1e30
 _STEPS = ("Transformer", "Pooling", "Normalize")
 
 Pooling = Literal["mean", "cls"]
 
 
 class OnnxModel(NamedTuple):
-    """An ONNX model with all that decides its vectors. The prompts are put before a question or a document."""
+    """An ONNX model with everything that affects its vectors. The prompts precede a query or a document."""
 
     model: Path
     tokenizer: Path
@@ -116,11 +116,11 @@ class OnnxModel(NamedTuple):
 
 
 def read_folder(folder: Path) -> OnnxModel:
-    """The model in a folder.
+    """Return the model in a folder.
 
-    `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`; where they are there, also the settings of pooling
-    (mean by default), length and prompts. Raises EmbedError `embedder_unavailable` for a folder that lacks a file
-    or asks for a step between the model and its vectors that is not carried out here.
+    Requires `model.onnx` or `onnx/model.onnx`, and `tokenizer.json`. Reads the settings for pooling (mean by
+    default), length and prompts if present. Raises EmbedError `embedder_unavailable` if a file is missing, or if the
+    model needs a step that is not supported.
     """
     reason = lacks(folder)
     if reason is not None:
@@ -138,16 +138,16 @@ def read_folder(folder: Path) -> OnnxModel:
 
 
 def lacks(folder: Path) -> str | None:
-    """The file that this folder lacks, as a reason; None when both are there."""
+    """Return why the folder lacks a required file; None if it does not."""
     if not folder.is_dir():
-        return f"there is no folder {folder}"
+        return f"the folder {folder} does not exist"
     if not any((folder / name).is_file() for name in _MODELS):
         return f"{folder} has no model.onnx"
     return None if (folder / "tokenizer.json").is_file() else f"{folder} has no tokenizer.json"
 
 
 def fingerprint(model: OnnxModel) -> str:
-    """16 hex digits of the sha256 over the model's files and everything else that decides its vectors."""
+    """Return 16 hex digits of the sha256 over the model's files and all settings that affect its vectors."""
     weights = sorted(model.model.parent.glob(f"{model.model.name}*"))  # large models keep weights in a second file
     parts = [digest(mapped_file(path)) for path in (*weights, model.tokenizer)]
     rest = [model.pooling, model.max_input, model.query_prompt, model.document_prompt]
@@ -159,7 +159,7 @@ def _check_steps(folder: Path) -> None:
     for step in steps:
         kind = str(step.get("type", "")).rpartition(".")[2]
         if kind not in _STEPS:
-            raise unavailable(f"onnx:{folder}", f"its modules.json asks for a step {kind}, which is not supported")
+            raise unavailable(f"onnx:{folder}", f"its modules.json needs the step {kind}, which is not supported")
 
 
 def _pooling(folder: Path, *, is_prompted: bool) -> Pooling:
@@ -170,7 +170,7 @@ def _pooling(folder: Path, *, is_prompted: bool) -> Pooling:
     if len(modes) > 1 or found not in ("mean", "cls"):
         raise unavailable(f"onnx:{folder}", f"its pooling {' + '.join(modes)} is not supported, only mean and cls")
     if is_prompted and table.get("include_prompt") is False:
-        raise unavailable(f"onnx:{folder}", "its pooling leaves the prompt out, which is not supported")
+        raise unavailable(f"onnx:{folder}", "its pooling excludes the prompt, which is not supported")
     return "cls" if found == "cls" else "mean"
 
 
@@ -184,7 +184,7 @@ def _max_input(folder: Path) -> int:
 
 
 def _prompts(folder: Path) -> tuple[str, str]:
-    """What stands before a question and before a document."""
+    """Return the prompts for a query and for a document."""
     table = _json(folder / "config_sentence_transformers.json", {})
     prompts: dict[str, str] = table.get("prompts") or {}
     default = prompts.get(table.get("default_prompt_name") or "", "")
@@ -204,13 +204,13 @@ def _json(path: Path, default: Any) -> Any:
 
 
 class Tokens:
-    """A `tokenizer.json`, with its own truncation and padding switched off.
+    """A `tokenizer.json`, with its own truncation and padding disabled.
 
-    content: the file's bytes. Raises EmbedError `embedder_unavailable` when they describe no tokenizer.
+    content: bytes of the file. Raises EmbedError `embedder_unavailable` if they do not describe a tokenizer.
     """
 
     def __init__(self, content: bytes | mmap.mmap) -> None:
-        from tokenizers import Tokenizer  # noqa: PLC0415 - 20 ms that naming an embedder does not pay
+        from tokenizers import Tokenizer  # noqa: PLC0415 - takes 20 ms, needed only to embed
 
         try:
             self._tokenizer: Any = Tokenizer.from_buffer(bytes(content))
@@ -224,23 +224,23 @@ class Tokens:
         self._tokenizer.no_padding()
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """The token ids of each text, without the special tokens that a model expects around them."""
+        """Return the token ids of each text, without special tokens."""
         readable = [_readable(text) for text in texts]
         if len(readable) == 1:  # a batch starts threads
             return [self._tokenizer.encode(readable[0], add_special_tokens=False).ids]
         return [found.ids for found in self._tokenizer.encode_batch_fast(readable, add_special_tokens=False)]
 
     def placed(self, text: str) -> list[tuple[int, int]]:
-        """The tokens of a text, as `ids` gives them, each with the code point at which it begins."""
+        """Return the tokens of a text as `ids` does, each with its start in code points."""
         found = self._tokenizer.encode(_readable(text), add_special_tokens=False)
         return [(each, start) for each, (start, _) in zip(found.ids, found.offsets, strict=True)]
 
     def names(self, ids: Sequence[int]) -> list[str]:
-        """How the vocabulary spells these tokens."""
+        """Return the vocabulary's spelling of these tokens."""
         return [self._tokenizer.id_to_token(each) or "" for each in ids]
 
     def frame(self) -> tuple[list[int], list[int]]:
-        """The special tokens that a model expects before and after a text."""
+        """Return the special tokens that the model expects before and after a text."""
         framed = self._tokenizer.encode("a")
         marks = framed.special_tokens_mask
         start = marks.index(0)
@@ -249,15 +249,15 @@ class Tokens:
 
 
 def _readable(text: str) -> str:
-    """The text with a question mark for every lone surrogate, which no tokenizer reads."""
+    """Return the text with lone surrogates, which no tokenizer accepts, replaced by question marks."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def unit(components: Sequence[float]) -> Vector:
-    """The components as little-endian float32 of length 1; b"" where all are 0, which has no direction.
+    """Return the components as little-endian float32 of length 1; b"" if all are 0, which has no direction.
 
-    The length is a correctly rounded sum, so the order of addition does not matter. Components that are not finite
-    are passed on as they are, for the check that stands before every write.
+    The length is a correctly rounded sum, so the order of addition does not matter. Non-finite components are
+    returned unchanged; the check before every write rejects them.
     """
     norm = sqrt(fsum([x * x for x in components])) if all(map(isfinite, components)) else 1.0
     if norm == 0:
@@ -266,12 +266,12 @@ def unit(components: Sequence[float]) -> Vector:
 
 
 def components(vector: Vector) -> tuple[float, ...]:
-    """The components of a stored vector."""
+    """Return the components of a stored vector."""
     return Struct(f"<{len(vector) // 4}f").unpack(vector)
 
 
 def windows(tokens: int, width: int) -> int:
-    """How many windows of at most `width` tokens a text of so many tokens takes; at least 1.
+    """Return the number of windows of at most `width` tokens for a text of this many tokens; at least 1.
 
     >>> windows(254, 254), windows(255, 254)
     (1, 2)
@@ -280,9 +280,9 @@ def windows(tokens: int, width: int) -> int:
 
 
 def cut(ids: Sequence[int], width: int) -> list[Sequence[int]]:
-    """The ids in as few windows of at most `width` as will do, in order, nothing twice and nothing left out.
+    """Split the ids into as few windows of at most `width` as possible, in order, without overlap.
 
-    Their sizes differ by one at most, the longer first: no scrap at the end that would count as much as a page.
+    Sizes differ by one at most, longer windows first, so that no short remainder counts as much as a full window.
 
     >>> cut([1, 2, 3, 4, 5], 4)
     [[1, 2, 3], [4, 5]]
@@ -294,9 +294,9 @@ def cut(ids: Sequence[int], width: int) -> list[Sequence[int]]:
 
 
 def mean(vectors: Sequence[Vector]) -> Vector:
-    """The mean of unit vectors, scaled to length 1; every window counts the same, because they are of one size.
+    """Return the mean of unit vectors, scaled to length 1. All count the same, because windows have equal size.
 
-    One vector is returned as it is. b"" where they cancel out.
+    A single vector is returned unchanged. Returns b"" if the vectors cancel out.
     """
     if len(vectors) == 1:
         return vectors[0]

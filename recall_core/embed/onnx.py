@@ -1,7 +1,7 @@
-"""Transformer models on the CPU: any ONNX folder (`onnx:DIR`), and one that installs as packages (`minilm`).
+"""Transformer models on the CPU: any ONNX folder (`onnx:DIR`), and one installed as packages (`minilm`).
 
-Every window of every text runs alone. A batch would pad texts to a common length and, in models that scale their
-activations as they run, let neighbours change a vector; alone it is a function of the text, and on a CPU faster too.
+Each window of each text runs alone. A batch would pad texts to a common length, and in models that scale activations
+at run time the other texts would change a vector. Running alone is also faster on a CPU.
 """
 
 from __future__ import annotations
@@ -49,15 +49,16 @@ MINILM_TOKENIZER = ModelFile(
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
 _PACKAGES = ("numpy", "onnxruntime", "tokenizers")
-_THREADS = 4  # a small model gains nothing from more
+_THREADS = 4  # more do not speed up a small model
 
 
 class OnnxEmbedder:
-    """Turns texts into unit vectors by an ONNX model; a text's vector does not depend on its companions.
+    """Turns texts into unit vectors with an ONNX model. A vector does not depend on the other texts.
 
-    identity and dimension: as known beforehand, or None to find them out from the files. expected: the sha256 that
-    model and tokenizer must have, or None to take them as they are. Nothing is loaded before it is needed.
-    The same bytes on the same machine; another processor may round differently.
+    Loading is lazy. Vectors are the same bytes on the same machine; another processor may round differently.
+
+    identity, dimension: known values; None to read them from the files.
+    expected: required sha256 of model and tokenizer; None to accept any.
     """
 
     def __init__(
@@ -75,38 +76,38 @@ class OnnxEmbedder:
 
     @cached_property
     def identity(self) -> str:
-        """`onnx-<16 hex digits of the files' sha256>:<dimension>`, or the name it was given."""
+        """`onnx-<16 hex digits of the files' sha256>:<dimension>`, or the given name."""
         return self._identity or f"onnx-{fingerprint(self._model)}:{self.dimension}"
 
     @cached_property
     def checksum(self) -> str:
-        """Of model and tokenizer, and of what decides its vectors beside them."""
+        """Checksum of model and tokenizer, and of the settings that affect its vectors."""
         if self._expected is None:
             return fingerprint(self._model)
         return digest(" ".join((self._identity or "", *self._expected)).encode())[:16]
 
     @cached_property
     def dimension(self) -> int:
-        """Components of every vector; a model that does not say is asked to embed a word."""
+        """Components of every vector. If the model does not declare it, a word is embedded to find out."""
         return self._dimension or len(self.embed(["a"])[0]) // 4
 
     @property
     def max_input(self) -> int:
-        """Tokens that the model reads at once, its special ones included."""
+        """Tokens per window, including special tokens."""
         return self._model.max_input
 
     def windows(self, texts: Sequence[str]) -> list[int]:
-        """How many windows each text takes, its prompt included."""
+        """Return the number of windows of each text, including its prompt."""
         width = self._width
         return [model_files.windows(len(ids), width) for ids in self._ids(texts, is_query=False)]
 
     def load(self) -> None:
         """Read and check the model now. Raises EmbedError `embedder_unavailable`, `embedder_damaged`."""
-        self._session  # noqa: B018 - reading it is loading it
+        self._session  # noqa: B018 - accessing the property loads the model
         self._tokens  # noqa: B018
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """One vector a text, in order; b"" for a text without a character that shows.
+        """Return one vector per text, in order; b"" for a text without a visible character.
 
         A text longer than max_input is the mean of its windows. A prompt is part of the first window.
         """
@@ -126,7 +127,7 @@ class OnnxEmbedder:
 
     @property
     def _width(self) -> int:
-        """Tokens of a window: what the model reads, less the special ones around it."""
+        """Tokens of a window without the special tokens."""
         before, after = self._frame
         return max(1, self._model.max_input - len(before) - len(after))
 
@@ -138,7 +139,7 @@ class OnnxEmbedder:
     @cached_property
     def _session(self) -> Any:
         """The model, ready to run."""
-        import onnxruntime  # noqa: PLC0415 - 150 ms that naming an embedder does not pay
+        import onnxruntime  # noqa: PLC0415 - takes 150 ms, needed only to embed
 
         self._content(self._model.model, 0)
         onnxruntime.disable_telemetry_events()
@@ -148,11 +149,11 @@ class OnnxEmbedder:
         options.log_severity_level = 3
         try:
             return onnxruntime.InferenceSession(str(self._model.model), options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # onnxruntime's errors have no common parent
+        except Exception as error:  # onnxruntime's errors have no common base class
             raise unavailable(str(self._model.model), f"it cannot be loaded: {error}") from error
 
     def _run(self, window: Sequence[int]) -> Vector:
-        """The vector of one window of token ids."""
+        """Return the vector of one window of token ids."""
         check()
 
         before, after = self._frame
@@ -167,13 +168,13 @@ class OnnxEmbedder:
         return unit(self._pool(outputs))
 
     def _pool(self, outputs: Sequence[Any]) -> list[float]:
-        """One vector from the model's outputs: from the one that has a row a token, else the one that is pooled."""
+        """Return one vector from the model's outputs: the one with a row per token, else the pooled one."""
         rows = next((each for each in outputs if each.ndim == 3), None)
         if rows is None:
             pooled: list[float] = outputs[0][0].astype(np.float64).tolist()
         elif self._model.pooling == "cls":
             pooled = rows[0, 0].astype(np.float64).tolist()
-        else:  # the sum points where the mean does
+        else:  # the sum has the same direction as the mean
             pooled = rows[0].sum(axis=0, dtype=np.float64).tolist()
         return pooled
 
@@ -184,37 +185,37 @@ class OnnxEmbedder:
 
 
 class OnnxKind(NamedTuple):
-    """How `onnx:DIR` is recognised and made."""
+    """The `onnx:DIR` kind."""
 
     name: str = "onnx"
     purpose: str = "any sentence-transformers model exported to ONNX, in a folder: onnx:DIR"
     vector_weight: float = 0.5
 
     def sends_text(self, config: Config) -> bool:
-        """Never."""
+        """Return False."""
         return False
 
     def missing(self, config: Config) -> str | None:
-        """Why it cannot be used here, or None."""
+        """Return why it cannot be used here, or None."""
         folder = _folder(config)
         if folder is None:
-            return "it takes the model's folder, as in onnx:DIR"
+            return "it needs the model's folder, as in onnx:DIR"
         return missing(packages=_PACKAGES, files=(), extra="onnx") or lacks(folder)
 
     def dimension(self, config: Config) -> None:
-        """Known when the model is loaded."""
+        """Return None: the dimension is known once the model is loaded."""
         return
 
     def recognises(self, identity: str, config: Config) -> bool:
-        """Whether the identity is that of an ONNX folder; which one is known when its files are read."""
+        """Return True for the identity of any ONNX folder; which one is known once its files are read."""
         return identity.startswith("onnx-")
 
     def new(self, config: Config, *, dimension: int | None = None) -> OnnxEmbedder:
-        """The embedder; for a new store (dimension is None) the model is loaded at once."""
+        """Return the embedder. For a new store (dimension is None), load the model now."""
         folder = _folder(config)
         if folder is None:
             raise ConfigError(
-                "bad_value", "The embedder onnx takes the folder of a model.", hint='embedding = "onnx:models/e5"'
+                "bad_value", "The embedder onnx needs the folder of a model.", hint='embedding = "onnx:models/e5"'
             )
         reason = self.missing(config)
         if reason is not None:
@@ -226,7 +227,7 @@ class OnnxKind(NamedTuple):
 
 
 class MinilmKind(NamedTuple):
-    """How `minilm` is recognised and made. model and tokenizer: where its files lie."""
+    """The `minilm` kind. model, tokenizer: its files."""
 
     name: str = "minilm"
     purpose: str = "meaning of sentences from a small offline transformer, slower"
@@ -235,23 +236,23 @@ class MinilmKind(NamedTuple):
     tokenizer: ModelFile = MINILM_TOKENIZER
 
     def sends_text(self, config: Config) -> bool:
-        """Never."""
+        """Return False."""
         return False
 
     def missing(self, config: Config) -> str | None:
-        """Why it cannot be used here, or None."""
+        """Return why it cannot be used here, or None."""
         return missing(packages=_PACKAGES, files=(self.model, self.tokenizer), extra="minilm")
 
     def dimension(self, config: Config) -> int:
-        """Always 384."""
+        """Return 384."""
         return MINILM_DIMENSION
 
     def recognises(self, identity: str, config: Config) -> bool:
-        """Whether the identity is this model's."""
+        """Return True if the identity is this model's."""
         return identity == MINILM_IDENTITY
 
     def new(self, config: Config, *, dimension: int | None = None) -> OnnxEmbedder:
-        """The embedder; for a new store (dimension is None) its files are checked at once."""
+        """Return the embedder. For a new store (dimension is None), check its files now."""
         folders = folder_of(self.model.package), folder_of(self.tokenizer.package)
         reason = self.missing(config)
         if reason is not None or folders[0] is None or folders[1] is None:
@@ -268,7 +269,7 @@ class MinilmKind(NamedTuple):
 
 
 def _folder(config: Config) -> Path | None:
-    """The folder behind `onnx:`, or None when nothing stands there."""
+    """Return the folder after `onnx:`, or None if it is missing."""
     argument = config.embedding.partition(":")[2]
     return paths.expand(argument) if argument else None
 

@@ -1,4 +1,4 @@
-"""Embedders by name: how a setting or a store's record becomes an embedder, built in or plugged in."""
+"""Embedders by name: create one, built in or plugged in, from a setting or a store's record."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ KINDS: dict[str, str] = {
     "sentence-transformers": "recall_core.embed.providers.sentence:SENTENCE",
 }
 
-"""What is built in: name to `module:attribute` of an EmbedderKind, imported when it is asked for."""
+"""Built-in kinds: name to `module:attribute` of an EmbedderKind, imported on demand."""
 
 GROUP = "recall.embedder"
 
-"""The entry points of plug-ins, each an EmbedderKind; looked at when a name is not built in."""
+"""Entry point group of plug-ins, each an EmbedderKind. Used for names that are not built in."""
 
 AUTO = "auto"
 
@@ -47,7 +47,7 @@ _TAKES_ARGUMENT = "onnx"
 
 
 class BrokenKind(NamedTuple):
-    """A plug-in that cannot be loaded, so that a list can say why."""
+    """A plug-in that cannot be loaded. A list shows it with its reason."""
 
     name: str
     reason: str
@@ -55,35 +55,35 @@ class BrokenKind(NamedTuple):
     vector_weight: float = 0.0
 
     def sends_text(self, config: Config) -> bool:
-        """Never: it does nothing."""
+        """Return False: a broken plug-in sends nothing."""
         return False
 
     def missing(self, config: Config) -> str:
-        """Why it cannot be loaded."""
+        """Return why the plug-in cannot be loaded."""
         return self.reason
 
     def dimension(self, config: Config) -> None:
-        """Unknown."""
+        """Return None: the dimension is unknown."""
         return
 
     def recognises(self, identity: str, config: Config) -> bool:
-        """Nothing."""
+        """Return False for every identity."""
         return False
 
     def new(self, config: Config, *, dimension: int | None = None) -> Embedder:
-        """Raises EmbedError `embedder_unavailable`."""
+        """Raise EmbedError `embedder_unavailable`."""
         raise EmbedError("embedder_unavailable", f"{self.reason}.", hint=Hint("embedders"))
 
 
 def kind(name: str) -> EmbedderKind:
-    """The kind that this setting names, whatever stands behind a colon.
+    """Return the kind named by this setting, ignoring an argument after a colon.
 
     Raises EmbedError `unknown_embedder`, `embedder_unavailable` for a plug-in that cannot be loaded.
     """
     bare, colon, _ = name.partition(":")
     if bare in KINDS:
         if colon and bare != _TAKES_ARGUMENT:
-            message = f"The embedder {bare} takes nothing behind a colon."
+            message = f"The embedder {bare} takes no argument after a colon."
             raise EmbedError("unknown_embedder", message, hint=f'embedding = "{bare}"')
         return _built_in(bare)
     for point in _plug_ins():
@@ -93,12 +93,12 @@ def kind(name: str) -> EmbedderKind:
 
 
 def kinds() -> list[EmbedderKind]:
-    """Every kind: the built-in ones in their order, then plug-ins by name, a broken one as a BrokenKind."""
+    """Return all kinds: built-in ones in their order, then plug-ins by name, broken ones as BrokenKind."""
     return [*(_built_in(name) for name in KINDS), *(_describe(point) for point in _plug_ins())]
 
 
 def new_embedder(config: Config) -> Embedder:
-    """The embedder that these settings name, for vectors that are yet to be made.
+    """Return the embedder named by these settings, for new vectors.
 
     Raises EmbedError `unknown_embedder`, `embedder_unavailable`, `embedder_damaged`, `network_not_allowed`.
     """
@@ -108,9 +108,9 @@ def new_embedder(config: Config) -> Embedder:
 
 
 def embedder_of(identity: str, config: Config = Config()) -> Embedder:
-    """The embedder that made a store's vectors, from the identity recorded there and what the settings name.
+    """Return the embedder that made a store's vectors, given their recorded identity and the settings.
 
-    Raises EmbedError `embedder_unavailable` when this installation cannot make such vectors, `network_not_allowed`.
+    Raises EmbedError `embedder_unavailable` if this installation cannot make such vectors, `network_not_allowed`.
     """
     size = identity.rpartition(":")[2]
     dimension = int(size) if size.isdecimal() else 0
@@ -120,38 +120,38 @@ def embedder_of(identity: str, config: Config = Config()) -> Embedder:
         embedder = found.new(settings, dimension=dimension)
         if embedder.identity == identity:
             return embedder
-        reason = f"{settings.embedding} makes those of {embedder.identity}"
-    message = f"This installation cannot make vectors of {identity}; {reason}."
+        reason = f"{settings.embedding} makes vectors of {embedder.identity}"
+    message = f"This installation cannot make vectors of {identity}: {reason}."
     raise EmbedError("embedder_unavailable", message, hint=Hint("search", REST, mode="lexical"))
 
 
 def agrees(config: Config, identity: str) -> bool:
-    """Whether these settings may name the embedder behind a store's vectors; found out without loading any model."""
+    """Return True if these settings may name the embedder of a store's vectors. Loads no model."""
     return any(found.recognises(identity, settings) for found, settings in _find_named(config))
 
 
 def resolve_auto(config: Config) -> tuple[Config, tuple[str, ...]]:
-    """The settings with a name in place of `auto`, and a sentence on each candidate that was looked at.
+    """Return the settings with a name in place of `auto`, and a sentence on each candidate that was tried.
 
-    The candidates, in order: local, openai, gemini, embedding_fallback; the first that can be used is taken.
-    A relative folder in a name (`onnx:DIR`) becomes absolute. Without `auto` there is nothing to say.
-    Raises EmbedError `embedder_unavailable` when no candidate can be used.
+    Takes the first usable candidate of local, openai, gemini, embedding_fallback. A relative folder in a name
+    (`onnx:DIR`) becomes absolute. Without `auto` there are no sentences.
+    Raises EmbedError `embedder_unavailable` if no candidate is usable.
     """
     if config.embedding != AUTO:
         return config._replace(embedding=anchor(config.embedding, paths.absolute)), ()
     reasons: list[str] = []
     for name in _auto_names(config):
         settings = config._replace(embedding=anchor(name, paths.absolute))
-        reason = _obstacle(settings)
+        reason = _why_unusable(settings)
         if reason is None:
-            return settings, (*reasons, f"{name} is chosen and written down")
+            return settings, (*reasons, f'Using embedder "{name}" (saved in recall.toml)')
         reasons.append(f"{name} is not available: {reason}")
-    message = f"auto finds no embedder: {'; '.join(reasons)}."
+    message = f"auto found no usable embedder: {'; '.join(reasons)}."
     raise EmbedError("embedder_unavailable", message, hint='embedding_fallback = "hash"', details=reasons)
 
 
 def check_network(found: EmbedderKind, config: Config) -> None:
-    """Raises EmbedError `network_not_allowed` for a kind that sends text off this machine unless that is allowed."""
+    """Raise EmbedError `network_not_allowed` if the kind sends text to another machine without permission."""
     if found.sends_text(config) and not config.allow_network:
         raise EmbedError(
             "network_not_allowed",
@@ -161,28 +161,28 @@ def check_network(found: EmbedderKind, config: Config) -> None:
 
 
 def vector_weight(config: Config) -> float:
-    """The weight that suits the vectors of the embedder that these settings name."""
+    """Return the vector weight that suits the embedder in these settings."""
     return kind(config.embedding).vector_weight
 
 
 def note(identity: str) -> str | None:
-    """What to know about the vectors of that identity, or None."""
+    """Return a remark on vectors of this identity, or None."""
     if not identity.startswith("hash-"):
         return None
     if kind("local").missing(Config()) is not None:
         return HASH_NOTE
-    return f"{HASH_NOTE}; {Hint('reembed', 'local')}, or {Hint('init', embedding='local')}, for meaning"
+    return f"{HASH_NOTE}; for meaning, {Hint('reembed', 'local')}, or {Hint('init', embedding='local')}"
 
 
 def _built_in(name: str) -> EmbedderKind:
-    from importlib import import_module  # noqa: PLC0415 - beside its only use
+    from importlib import import_module  # noqa: PLC0415 - next to its only use
 
     module, _, attribute = KINDS[name].partition(":")
     return cast(EmbedderKind, getattr(import_module(module), attribute))
 
 
 def _plug_ins() -> list[EntryPoint]:
-    """By name; a name that is built in cannot be taken."""
+    """Return the plug-ins by name. They cannot replace a built-in name."""
     return sorted(
         (point for point in metadata.entry_points(group=GROUP) if point.name not in KINDS), key=lambda p: p.name
     )
@@ -191,7 +191,7 @@ def _plug_ins() -> list[EntryPoint]:
 def _load(point: EntryPoint) -> EmbedderKind:
     try:
         return cast(EmbedderKind, point.load())
-    except Exception as error:  # a stranger's module may raise anything while it is imported
+    except Exception as error:  # a third-party module may raise anything on import
         message = f"The embedder {point.name} ({point.value}) cannot be loaded: {error}."
         raise EmbedError("embedder_unavailable", message, hint=Hint("embedders")) from error
 
@@ -207,11 +207,11 @@ def _unknown(name: str) -> EmbedError:
     known = [*KINDS, AUTO, *(point.name for point in _plug_ins())]
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}"
-    return EmbedError("unknown_embedder", f"There is no embedder named {name!r}.", hint=hint)
+    return EmbedError("unknown_embedder", f"Unknown embedder {name!r}.", hint=hint)
 
 
 def _find_named(config: Config) -> Iterator[tuple[EmbedderKind, Config]]:
-    """The kinds that the settings may stand for, those that can be loaded."""
+    """Yield the kinds that the settings may mean, as far as they can be loaded."""
     for name in _auto_names(config) if config.embedding == AUTO else (config.embedding,):
         try:
             yield kind(name), config._replace(embedding=name)
@@ -220,7 +220,7 @@ def _find_named(config: Config) -> Iterator[tuple[EmbedderKind, Config]]:
 
 
 def _candidates(identity: str, config: Config, dimension: int) -> Iterator[tuple[EmbedderKind, Config]]:
-    """Who may have made vectors of that identity: what the settings name, then what its name alone tells."""
+    """Yield kinds that may have made vectors of this identity: first from the settings, then by its name."""
     yield from ((found, settings) for found, settings in _find_named(config) if found.recognises(identity, settings))
     for name in _KNOWN_BY_IDENTITY:
         settings = config._replace(embedding=name, embedding_dim=dimension)
@@ -230,13 +230,13 @@ def _candidates(identity: str, config: Config, dimension: int) -> Iterator[tuple
 
 def _auto_names(config: Config) -> tuple[str, ...]:
     if config.embedding_fallback == AUTO:
-        message = "embedding_fallback cannot be auto itself."
+        message = "embedding_fallback cannot be auto."
         raise ConfigError("bad_value", message, hint='embedding_fallback = "hash"')
     return tuple(dict.fromkeys((*FOUND_BY_AUTO, config.embedding_fallback)))
 
 
-def _obstacle(config: Config) -> str | None:
-    """Why the embedder of these settings cannot be used here and now, or None."""
+def _why_unusable(config: Config) -> str | None:
+    """Return why the embedder of these settings cannot be used now, or None."""
     try:
         found = kind(config.embedding)
         check_network(found, config)
@@ -246,7 +246,7 @@ def _obstacle(config: Config) -> str | None:
 
 
 class Once:
-    """The embedder, with the vectors of the last texts it was given kept; what it says is what the other says."""
+    """An embedder that caches the vectors of its last call."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -255,27 +255,27 @@ class Once:
 
     @property
     def identity(self) -> str:
-        """The embedder's own."""
+        """The wrapped embedder's identity."""
         return self._embedder.identity
 
     @property
     def dimension(self) -> int:
-        """The embedder's own."""
+        """The wrapped embedder's dimension."""
         return self._embedder.dimension
 
     @property
     def max_input(self) -> int | None:
-        """The embedder's own."""
+        """The wrapped embedder's input limit."""
         return self._embedder.max_input
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """One vector a text; see ports.Embedder."""
-        asked = (tuple(texts), is_query)
-        if asked != self._asked:
+        """Return one vector per text; see ports.Embedder."""
+        call = (tuple(texts), is_query)
+        if call != self._asked:
             self._vectors = self._embedder.embed(texts, is_query=is_query)
-            self._asked = asked
+            self._asked = call
         return self._vectors
 
     def windows(self, texts: Sequence[str]) -> list[int]:
-        """How many windows each text takes."""
+        """Return the number of windows of each text."""
         return self._embedder.windows(texts)

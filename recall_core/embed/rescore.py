@@ -1,4 +1,4 @@
-"""Rerankers by name: an embedder that compares a text with the question anew, or one of a plug-in."""
+"""Rerankers by name: an embedder that compares texts with the query, or a plug-in."""
 
 from __future__ import annotations
 
@@ -19,37 +19,38 @@ from recall_core.ports import Embedder, EmbedderKind, OfFiles, Reranker
 from recall_core.types import Vector
 
 GROUP = "recall.reranker"
-"""The entry points of plug-ins: each is called with a Config, whose `rerank` names it, and returns a Reranker."""
+"""Entry point group of plug-ins: each takes a Config, whose `rerank` names it, and returns a Reranker."""
 
 _DECIMALS = 6
 _SCALE = 1_000_000  # 10 to the power of _DECIMALS
-_DOUBT = 1e-4  # in units of the last decimal: far above the rounding error of any float64 dot product here
-_KEPT_TEXTS = 4_096  # vectors in memory, a few MB
-_NOT_YET = 0  # components of a model's vectors that are found out once it is loaded, which may never be needed
+_DOUBT = 1e-4  # in units of the last decimal; far above the rounding error of any float64 dot product here
+_KEPT_TEXTS = 4_096  # vectors kept in memory, a few MB
+_NOT_YET = 0  # dimension of a model that is not loaded; it may never be needed
 
 
 class VectorKey(NamedTuple):
-    """sha256 of a text, and whether it is a question: an embedder may read those otherwise."""
+    """sha256 of a text, and whether it is a query: an embedder may treat queries differently."""
 
     text_hash: bytes
     is_query: bool
 
 
 class KeptVectors(Protocol):
-    """Where vectors of earlier processes are found, and new ones are left for later ones."""
+    """Storage for vectors across processes."""
 
     def find(self, keys: Sequence[VectorKey]) -> Mapping[VectorKey, Vector]:
-        """Those that are known."""
+        """Return the known vectors."""
 
     def leave(self, made: Mapping[VectorKey, Vector]) -> None:
-        """Take these, to be kept once the answer is out."""
+        """Accept new vectors, to be stored after the answer is returned."""
 
 
 class EmbedderReranker:
-    """Scores a text by its cosine with the question, below 0 as 0; for what is asked again it keeps vectors.
+    """Scores a text by its cosine with the query, negative values as 0. Keeps vectors for repeated texts.
 
-    kept: where they outlast the process. The embedder is only asked for what nobody has, so that its model is not
-    loaded where everything is there.
+    The embedder is called only for unknown vectors, so its model is not loaded if all are known.
+
+    kept: storage that outlasts the process.
     """
 
     def __init__(self, embedder: Embedder, kept: KeptVectors | None = None) -> None:
@@ -59,20 +60,20 @@ class EmbedderReranker:
 
     @property
     def identity(self) -> str:
-        """The embedder's."""
+        """The embedder's identity."""
         return self.embedder.identity
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """max(0, cosine) a text, in order, in float64 rounded half-even to 6 decimals; 0 without a vector."""
-        (asked,) = self.vectors([question], is_query=True)
+        """Return max(0, cosine) per text, in order: float64 rounded half-even to 6 decimals, 0 without a vector."""
+        (query_vector,) = self.vectors([question], is_query=True)
         vectors = self.vectors(texts)
-        if not asked:
+        if not query_vector:
             return [0.0] * len(texts)
-        similar = iter(_similarities(asked, [vector for vector in vectors if vector]))
+        similar = iter(_similarities(query_vector, [vector for vector in vectors if vector]))
         return [next(similar) if vector else 0.0 for vector in vectors]
 
     def vectors(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """The texts' vectors; the ones used last are kept."""
+        """Return the texts' vectors, and keep the most recently used."""
         keys = [VectorKey(_hash(text), is_query) for text in texts]
         unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._known}
         self._known |= self._learn(unknown, is_query=is_query) if unknown else {}
@@ -83,15 +84,15 @@ class EmbedderReranker:
         return [found[key] for key in keys]
 
     def _learn(self, texts: Mapping[VectorKey, str], *, is_query: bool) -> Mapping[VectorKey, Vector]:
-        """Their vectors: those that were kept, and the others made, each text once."""
-        kept = {} if self._kept is None else self._kept.find(list(texts))
-        new = [key for key in texts if key not in kept]
+        """Return the vectors, taking stored ones and making the others, each text once."""
+        stored = {} if self._kept is None else self._kept.find(list(texts))
+        new = [key for key in texts if key not in stored]
         if not new:
-            return kept
+            return stored
         made = dict(zip(new, self.embedder.embed([texts[key] for key in new], is_query=is_query), strict=True))
         if self._kept is not None:
             self._kept.leave(made)
-        return {**kept, **made}
+        return {**stored, **made}
 
 
 def _hash(text: str) -> bytes:
@@ -99,16 +100,17 @@ def _hash(text: str) -> bytes:
 
 
 class VectorMaker(NamedTuple):
-    """What tells an embedder's vectors from all others. name: with the checksum of its model, where that is in files.
+    """Identification of an embedder's vectors in storage.
 
-    identity: the embedder's own, or what it begins with where the rest is only known once a model is loaded.
+    name: includes the checksum of the model if it comes from files.
+    identity: the embedder's identity, or its prefix if the rest is known only once the model is loaded.
     """
 
     name: str
     identity: str
 
     def is_of(self, identity: str) -> bool:
-        """Whether vectors of an embedder of that identity are of this maker."""
+        """Return True if an embedder of that identity makes the same vectors."""
         return identity == self.identity or (self.identity.endswith(":") and identity.startswith(self.identity))
 
 
@@ -119,10 +121,11 @@ def new_reranker(
     loaded: Embedder | None = None,
     keep: Callable[[VectorMaker], KeptVectors] | None = None,
 ) -> Reranker:
-    """The reranker of that name: an embedder as recall.toml would name it, or a plug-in.
+    """Return the reranker of that name: an embedder as recall.toml would name it, or a plug-in.
 
-    loaded: an embedder that is there already, taken where it is the one. keep: where vectors of that maker outlast
-    the process. Raises EmbedError `unknown_reranker`, and what making an embedder raises.
+    loaded: an existing embedder, reused if it makes the same vectors.
+    keep: returns the storage for a maker's vectors.
+    Raises EmbedError `unknown_reranker`, and the errors of creating an embedder.
     """
     bare = name.partition(":")[0]
     if bare not in registry.KINDS:
@@ -147,7 +150,7 @@ def _maker(bare: str, embedder: Embedder) -> VectorMaker:
 
 
 def check_reranker(name: str) -> None:
-    """Raise EmbedError `unknown_reranker` where no embedder and no plug-in has that name; nothing is loaded."""
+    """Raise EmbedError `unknown_reranker` if no embedder or plug-in has that name. Loads nothing."""
     bare = name.partition(":")[0]
     if bare in registry.KINDS or not metadata.entry_points(group=GROUP, name=bare):
         _kind(name)
@@ -159,7 +162,7 @@ def _kind(name: str) -> EmbedderKind:
     except EmbedError as error:
         if error.code != "unknown_embedder":
             raise
-        message = f"There is no reranker named {name!r}."
+        message = f"Unknown reranker {name!r}."
         raise EmbedError("unknown_reranker", message, hint=error.hint) from error
 
 
@@ -167,25 +170,25 @@ def _plug_in(name: str) -> Callable[[Config], Reranker] | None:
     for point in metadata.entry_points(group=GROUP, name=name):
         try:
             return cast(Callable[[Config], Reranker], point.load())
-        except Exception as error:  # a stranger's module may raise anything while it is imported
+        except Exception as error:  # a third-party module may raise anything on import
             message = f"The reranker {name} ({point.value}) cannot be loaded: {error}."
             raise EmbedError("embedder_unavailable", message, hint='rerank = ""') from error
     return None
 
 
 def _similarities(question: Vector, texts: Sequence[Vector]) -> list[float]:
-    """Cosines of unit vectors, below 0 as 0, as the store computes them: whichever way, to the last bit the same."""
-    asked = components(question)
+    """Return cosines of unit vectors, at least 0. With or without NumPy, equal to the store's to the last bit."""
+    query = components(question)
     if "numpy" in sys.modules and {len(text) for text in texts} == {len(question)}:
         matrix = np.frombuffer(b"".join(texts), dtype="<f4").reshape(len(texts), -1).astype(np.float64)
-        sums: list[float] = (matrix @ np.array(asked)).tolist()
+        sums: list[float] = (matrix @ np.array(query)).tolist()
     else:
-        sums = [sum(map(mul, asked, array("f", text))) for text in texts]
-    return [_settle(total, asked, text) for total, text in zip(sums, texts, strict=True)]
+        sums = [sum(map(mul, query, array("f", text))) for text in texts]
+    return [_settle(total, query, text) for total, text in zip(sums, texts, strict=True)]
 
 
 def _settle(total: float, question: Sequence[float], text: Vector) -> float:
-    """The sum, rounded; taken again exactly where the order of addition could decide the last decimal."""
+    """Round the sum. Compute it again exactly if the order of addition could change the last decimal."""
     scaled = total * _SCALE
     if not isfinite(scaled) or abs(abs(scaled - round(scaled)) - 0.5) < _DOUBT:
         total = fsum(map(mul, question, components(text)))

@@ -1,7 +1,7 @@
-"""What settings that were found may do only once a person has accepted it.
+"""Consent for what a found recall.toml may do.
 
-A recall.toml may have come with the folder that it lies in. It does not decide alone where texts and keys go, what
-code is loaded, nor what outside of its own folder is read or written.
+A recall.toml may have come with the folder it is in. Without consent it cannot decide where texts and keys go, what
+code is loaded, or what is read and written outside its own folder.
 """
 
 from __future__ import annotations
@@ -26,19 +26,21 @@ from recall_core.shell import REST, Hint
 from recall_core.text import one_line
 
 EMBEDDER, RERANKER, STORE = "embedder", "reranker", "store"
-"""What an act is for."""
+"""Purpose of an act."""
 AT_HOME: dict[str, Any] = {"embedding": "hash", "embedding_model": "", "embedding_url": ""}
-"""The settings of an embedder that keeps to itself, for the place of one that waits."""
+"""Settings of an embedder without outside effects, used in place of one that waits for consent."""
 
-_AT_HOME = frozenset(("hash", "local", "minilm"))
+_LOCAL_KINDS = frozenset(("hash", "local", "minilm"))
 
 
 class Act(NamedTuple):
-    """Something that waits for a person.
+    """An effect of settings that waits for a person's consent.
 
-    role: what for.  what: a kind of embedder or reranker, or a place on disk.  url, model: what the kind is given,
-    its own ones where the settings name none.  network: whether it may leave this machine.  keys: the variables of
-    the environment of which one is sent along.
+    role: its purpose.
+    what: a kind of embedder or reranker, or a place on disk.
+    url, model: given to the kind; the kind's defaults if the settings name none.
+    network: True if it may leave this machine.
+    keys: environment variables; the first one set is sent as the key.
     """
 
     role: str
@@ -50,37 +52,37 @@ class Act(NamedTuple):
 
     @property
     def deed(self) -> tuple[object, ...]:
-        """What happens, whatever for."""
+        """The effect, without its purpose."""
         return self[1:]
 
 
 class FoundSettings(NamedTuple):
-    """Settings as they stand in a recall.toml. is_vouched: this program answers for them, whatever they say."""
+    """Settings from a recall.toml. is_vouched: this program accepts them unconditionally."""
 
     config: Config
     toml: Path
     is_vouched: bool = False
 
     def acts(self, *roles: str) -> tuple[Act, ...]:
-        """All that these settings would have done which waits; of these roles, where some are named."""
+        """Return the effects that need consent, limited to these roles if any are given."""
         wanted = roles or (EMBEDDER, RERANKER, STORE)
         return tuple(act for role in wanted for act in self._acts(role))
 
     def is_accepted(self) -> bool:
-        """Whether all of it may happen."""
+        """Return True if all effects are accepted."""
         if self.is_vouched or not (acts := self.acts()):
             return True
 
         return is_named(digest(acts)) or self.is_kept()
 
     def is_kept(self) -> bool:
-        """Whether a person has accepted it for good."""
+        """Return True if the acceptance is saved."""
         acts = self.acts()
         is_known = bool(acts) and of_folder(self.folder) == digest(acts)
         return is_known and is_own(self.toml)
 
     def refusal(self, *roles: str) -> ConfigError | None:
-        """Why what is for these may not happen, `untrusted_config`; None where it may, or there is none of it."""
+        """Return the error `untrusted_config` if an act of these roles is not accepted, else None."""
         acts = self.acts(*roles)
         if not acts or self.is_accepted():
             return None
@@ -88,12 +90,12 @@ class FoundSettings(NamedTuple):
         return untrusted_error(acts, toml=self.toml, digest=digest(self.acts()))
 
     def expect(self, *roles: str) -> None:
-        """Raises ConfigError `untrusted_config` where what is for these waits."""
+        """Raise ConfigError `untrusted_config` if an act of these roles is not accepted."""
         if (refused := self.refusal(*roles)) is not None:
             raise refused
 
     def keep(self) -> None:
-        """Accept all of it from now on. Raises ConfigError `trust_unkept` where that cannot be kept."""
+        """Accept all acts permanently. Raises ConfigError `trust_unkept` if that cannot be saved."""
         if not (acts := self.acts()):
             return
 
@@ -101,15 +103,15 @@ class FoundSettings(NamedTuple):
 
     @property
     def folder(self) -> str:
-        """What is accepted is accepted for this folder."""
+        """The folder that an acceptance applies to."""
         return os.path.realpath(self.toml.parent)
 
-    # What a person asks for by name.
+    # Requests by name.
 
     def expect_reranker(self, name: str) -> None:
-        """That a question may be reranked by this one, which it may have named itself.
+        """Check that a query may use this reranker, which it may have named itself.
 
-        Raises ConfigError `untrusted_config` where settings that were found would decide what that does.
+        Raises ConfigError `untrusted_config` if found settings would decide what the reranker does.
         """
         if name == self.config.rerank:
             self.expect(RERANKER)
@@ -118,10 +120,11 @@ class FoundSettings(NamedTuple):
             self._expect_named(act, _find_unnamed(act, self.config, {}), hint=hint)
 
     def asked(self, wanted: Config, named: Mapping[str, SettingValue], *, is_auto: bool) -> tuple[Act, ...]:
-        """What waits no longer in the settings that a new embedder brings, because a person asked for it.
+        """Return the acts that a person requested with a new embedder; they need no further consent.
 
-        named: the settings that they gave along; all else in `wanted` was found.  is_auto: they gave no name.
-        Raises ConfigError `untrusted_config` where settings that were found would decide what that does.
+        named: settings given with the request; everything else in `wanted` was found.
+        is_auto: the request gave no name.
+        Raises ConfigError `untrusted_config` if found settings would decide what an act does.
         """
         embedder = _act(EMBEDDER, wanted.embedding, wanted, self.toml.parent)
         reranker = _act(RERANKER, wanted.rerank, wanted, self.toml.parent) if "rerank" in named else None
@@ -134,37 +137,37 @@ class FoundSettings(NamedTuple):
         return tuple(filter(None, (embedder, reranker)))
 
     def expect_fallback(self, named: Mapping[str, SettingValue]) -> None:
-        """That `auto` may look at the embedder it falls back to. Raises ConfigError `untrusted_config`."""
+        """Check that `auto` may use its fallback embedder. Raises ConfigError `untrusted_config`."""
         name = self.config.embedding_fallback
         act = None if "embedding_fallback" in named else _act(EMBEDDER, name, self.config, self.toml.parent)
         if act is not None:
             self._expect_named(act, {"embedding_fallback": name}, hint=Hint("reembed", name))
 
     def follow(self, before: FoundSettings, asked: tuple[Act, ...] = (), *, is_written: bool = True) -> Followed:
-        """These settings in the place of others, accepted where a person has accepted all that they do.
+        """Return these settings as the successor of `before`, accepted if a person accepted all their acts.
 
-        asked: what they asked for now, beside what they had accepted before.  is_written: they stand in recall.toml;
-        those that do not hold for this program alone.
+        asked: acts requested now, in addition to those accepted before.
+        is_written: the settings are in recall.toml; otherwise they apply to this program only.
         """
         known = {act.deed for act in (*asked, *(before.acts() if before.is_accepted() else ()))}
         is_known = all(act.deed in known for act in self.acts())
-        going_on = self._replace(is_vouched=self.is_vouched or is_known)
+        successor = self._replace(is_vouched=self.is_vouched or is_known)
         if self.is_accepted() or not is_written:
-            return Followed(going_on, ())
+            return Followed(successor, ())
         try:
             self.keep() if is_known else self.expect()
         except ConfigError as error:
-            return Followed(going_on, (f"W_TRUST: {error.message} {error.hint}",))
-        return Followed(going_on, ())
+            return Followed(successor, (f"W_TRUST: {error.message} {error.hint}",))
+        return Followed(successor, ())
 
     def _expect_named(self, act: Act, found: Mapping[str, SettingValue], *, hint: str) -> None:
-        """Raises ConfigError where settings that were found decide what the act is, and it was not accepted."""
+        """Raise ConfigError if found settings decide what the act does and it was not accepted."""
         if self.is_vouched or not found or (self.is_accepted() and act.deed in {each.deed for each in self.acts()}):
             return
 
         raise unnamed_error(act, toml=self.toml, found=tuple(found), hint=hint)
 
-    # What waits.
+    # Acts of these settings.
 
     def _acts(self, role: str) -> Iterator[Act]:
         if role == STORE:
@@ -181,7 +184,7 @@ class FoundSettings(NamedTuple):
         return tuple(dict.fromkeys((*registry.FOUND_BY_AUTO, config.embedding_fallback)))
 
     def _store(self) -> Iterator[Act]:
-        """The database, where it is not in the folder of its settings."""
+        """Yield an act if the database is not in the folder of its settings."""
         name, folder = self.config.store_path, self.toml.parent
         if os.path.basename(name) == name and not os.path.islink(folder / name) and name != "..":  # noqa: PTH114, PTH119
             return
@@ -191,19 +194,19 @@ class FoundSettings(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """Settings that were written. found: as this program may go on with them.  warnings: what is to be told."""
+    """Settings after a change. found: settings to continue with. warnings: warnings to print."""
 
     found: FoundSettings
     warnings: tuple[str, ...]
 
 
 def _act(role: str, name: str, config: Config, folder: Path) -> Act | None:
-    """What an embedder or reranker of this name does; None where it keeps to itself, or there is none."""
+    """Return the act of an embedder or reranker; None if it has no outside effects, or the name is empty."""
     bare, _, argument = name.partition(":")
-    if bare in _AT_HOME:
+    if bare in _LOCAL_KINDS:
         return None
     if bare == "onnx":
-        return _model_elsewhere(role, argument, folder)
+        return _outside_model(role, argument, folder)
     if bare not in registry.KINDS:
         known = Act(role, name, config.embedding_url, config.embedding_model, config.allow_network)
         return known if bare in _plug_ins() else None
@@ -213,50 +216,50 @@ def _act(role: str, name: str, config: Config, folder: Path) -> Act | None:
     server = cast(providers.remote.RemoteKind, registry.kind(bare))
     sends_text = server.sends_text(config)
     if sends_text and not config.allow_network:
-        return None  # which is `network_not_allowed` for whoever asks it
+        return None  # using it raises `network_not_allowed`
     url, model = config.embedding_url or server.url, config.embedding_model or server.model
     return Act(role, bare, url, model, sends_text, server.variables)
 
 
 def _find_unnamed(act: Act, config: Config, named: Mapping[str, SettingValue]) -> dict[str, SettingValue]:
-    """What the settings say of the act's server and model that nobody named."""
-    said = {"embedding_url": config.embedding_url, "embedding_model": config.embedding_model}
+    """Return the settings for the act's server and model that were found, not named."""
+    values = {"embedding_url": config.embedding_url, "embedding_model": config.embedding_model}
     own = {"embedding_url": act.url, "embedding_model": act.model}
-    return {key: value for key, value in said.items() if value and own[key] and key not in named}
+    return {key: value for key, value in values.items() if value and own[key] and key not in named}
 
 
-def _model_elsewhere(role: str, argument: str, folder: Path) -> Act | None:
+def _outside_model(role: str, argument: str, folder: Path) -> Act | None:
     place = os.path.realpath(folder / paths.expand(argument))
     return None if Path(place).is_relative_to(os.path.realpath(folder)) else Act(role, f"onnx:{place}")
 
 
 def _plug_ins() -> set[str]:
-    """The names of those that are installed; none is loaded."""
+    """Return the names of installed plug-ins without loading them."""
     return {
         point.name for group in (registry.GROUP, embed.rescore.GROUP) for point in metadata.entry_points(group=group)
     }
 
 
 VARIABLE = "RECALL_TRUST"
-"""In the environment: sha256 digests, with commas between them, that are accepted by the programs that have it."""
+"""Environment variable with accepted sha256 digests, separated by commas. They apply to the programs that have it."""
 
-_SINCE = "0.1.0"  # the version from which settings wait
+_SINCE = "0.1.0"  # the version that introduced consent
 _TEXTS = {"embedder": "every question and text", "reranker": "every question and the best texts"}
 
 
 def digest(acts: Sequence[Act]) -> str:
-    """sha256 of what settings would have done, in hex: the same for the same acts, on every machine."""
+    """Return the sha256 of the acts in hex: equal for equal acts, on every machine."""
     canonical = json.dumps([act._asdict() for act in acts], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def is_named(digest: str) -> bool:
-    """Whether the environment accepts it."""
+    """Return True if the environment accepts this digest."""
     return digest in (each.strip() for each in os.environ.get(VARIABLE, "").split(","))
 
 
 def is_own(path: Path) -> bool:
-    """Whether the file is this user's; where it is not there, or users are not told apart, it is nobody else's."""
+    """Return True if the file is this user's, is missing, or the system has no users."""
     try:
         owner = path.stat().st_uid
     except OSError:
@@ -265,44 +268,44 @@ def is_own(path: Path) -> bool:
 
 
 def of_folder(folder: str) -> str | None:
-    """The digest that was accepted for this folder, or None."""
+    """Return the digest accepted for this folder, or None."""
     found = _read().get(folder)
     return found if isinstance(found, str) else None
 
 
 def keep(folder: str, digest: str, *, toml: Path) -> None:
-    """Accept this digest for this folder from now on, in the place of any other.
+    """Save this digest as accepted for this folder, replacing any other.
 
-    Raises ConfigError `trust_unkept` where there is no place to keep it, or the settings are another user's.
+    Raises ConfigError `trust_unkept` if there is no place to save it, or the settings belong to another user.
     """
     if not is_own(toml):
-        raise _unkept(f"{toml} belongs to another user", digest)
+        raise _unsaved_error(f"{toml} belongs to another user", digest)
     try:
         _write({**_read(), folder: digest})
     except OSError as error:
-        raise _unkept(why_unread(error), digest) from error
+        raise _unsaved_error(why_unread(error), digest) from error
 
 
 def forget(folder: str) -> None:
-    """Accept nothing for this folder any more. Raises ConfigError `trust_unkept`."""
-    kept = _read()
+    """Remove the acceptance for this folder. Raises ConfigError `trust_unkept`."""
+    digests = _read()
     try:
-        if folder in kept:
-            _write({name: value for name, value in kept.items() if name != folder})
+        if folder in digests:
+            _write({name: value for name, value in digests.items() if name != folder})
     except OSError as error:
-        raise _unkept(why_unread(error)) from error
+        raise _unsaved_error(why_unread(error)) from error
 
 
 def untrusted_error(acts: Sequence[Act], *, toml: Path, digest: str) -> ConfigError:
-    """That settings wait, what they would have done, and what accepts them. digest: of all that they say."""
-    message = f"{toml.name} in {toml.parent} would {', and '.join(map(describe, acts))}. {_why(toml)}"
-    is_open = all(act.role != "store" for act in acts)  # else words cannot be searched either
-    hint = f"{_accepting(toml)}, or {Hint('search', REST, mode='lexical')}" if is_open else _accepting(toml)
+    """Return the error for settings that wait: their acts, and how to accept them. digest: of all their acts."""
+    message = f"{toml.name} in {toml.parent} would {', and '.join(map(describe, acts))}. {_explain_waiting(toml)}"
+    is_open = all(act.role != "store" for act in acts)  # otherwise lexical search does not work either
+    hint = f"{_accept_hint(toml)}, or {Hint('search', REST, mode='lexical')}" if is_open else _accept_hint(toml)
     return ConfigError("untrusted_config", message, hint=hint, details=_details(acts, digest))
 
 
-def _accepting(toml: Path) -> Hint:
-    """What accepts these settings, for who is where this program was started."""
+def _accept_hint(toml: Path) -> Hint:
+    """Return the command that accepts these settings, from the current folder."""
     here = paths.known()
     above = (here, *here.parents) if here else ()
     nearest = next((folder for folder in above if os.path.isfile(folder / toml.name)), None)  # noqa: PTH113
@@ -310,11 +313,9 @@ def _accepting(toml: Path) -> Hint:
 
 
 def unnamed_error(act: Act, *, toml: Path, found: Sequence[str], hint: str) -> ConfigError:
-    """That an act was asked for whose place or model was not named but found."""
-    said = " and ".join(found)
-    message = (
-        f"With the {said} that {toml.name} in {toml.parent} has, this would {describe(act)}. You did not name that."
-    )
+    """Return the error for an act whose server or model was found, not named."""
+    keys = " and ".join(found)
+    message = f"With {keys} from {toml.name} in {toml.parent}, this would {describe(act)}. You did not name that."
     return ConfigError("untrusted_config", message, hint=hint, details=_details([act], digest([act])))
 
 
@@ -322,14 +323,14 @@ def _details(acts: Sequence[Act], digest: str) -> dict[str, object]:
     return {"sha256": digest, "acts": [describe(act) for act in acts]}
 
 
-def _unkept(reason: str, digest: str = "") -> ConfigError:
-    """That an acceptance ends with this run, and what takes its place."""
+def _unsaved_error(reason: str, digest: str = "") -> ConfigError:
+    """Return the error for an acceptance that cannot be saved, with a replacement as its hint."""
     hint = f"export {VARIABLE}={digest}" if digest else None
-    return ConfigError("trust_unkept", f"What you accept cannot be kept: {reason}.", hint=hint)
+    return ConfigError("trust_unkept", f"Your acceptance cannot be saved: {reason}.", hint=hint)
 
 
 def describe(act: Act) -> str:
-    """What the act would be, as it stands behind "would"."""
+    """Return the act in words that follow "would"."""
     texts = _TEXTS.get(act.role, "")
     model = f" as model {act.model}" if act.model else ""
     if act.role == "store":
@@ -337,7 +338,7 @@ def describe(act: Act) -> str:
     elif act.what.startswith("onnx:"):
         text = f"read the model in {act.what.removeprefix('onnx:')}, outside of its own folder"
     elif act.what == "sentence-transformers":
-        download = ", and download it where it is not there" if act.network else ""
+        download = ", and download it if it is missing" if act.network else ""
         text = f"load the model {act.model} with sentence-transformers{download}"
     elif act.what in KINDS:
         key = f" with the key in {' or '.join(act.keys)}" if act.keys else ""
@@ -348,18 +349,18 @@ def describe(act: Act) -> str:
     return one_line(text)
 
 
-def _why(toml: Path) -> str:
+def _explain_waiting(toml: Path) -> str:
     if not is_own(toml):
-        return "The file belongs to another user, so that it is accepted for one run at most."
+        return "The file belongs to another user, so it can only be accepted for one run."
     if _place() is None:
-        return "Nothing is accepted for it, and without a home folder nothing can be kept."
+        return "It is not accepted, and without a home folder no acceptance can be saved."
     if of_folder(os.path.realpath(toml.parent)) is not None:
-        return "Other settings than these were accepted."
+        return "The settings have changed since you accepted them."
     return f"Since version {_SINCE} such settings wait until you accept them."
 
 
 def _strip_secrets(url: str) -> str:
-    """The address without a user's name and password, which may be secret."""
+    """Return the address without user name and password, which may be secret."""
     try:
         parts = urls.urlsplit(url)
     except ValueError:
@@ -372,20 +373,20 @@ def _place() -> Path | None:
     return folder / "trust.json" if folder else None
 
 
-def _write(kept: Mapping[str, object]) -> None:
-    """Raises OSError."""
+def _write(digests: Mapping[str, object]) -> None:
+    """Write the accepted digests. Raises OSError."""
     place = _place()
     if place is None:
         raise OSError(errno.ENOENT, "There is no home folder")
-    recall_core.files.write_private(place, json.dumps(kept, indent=1) + "\n")
+    recall_core.files.write_private(place, json.dumps(digests, indent=1) + "\n")
 
 
 def _read() -> Mapping[str, object]:
-    """What is kept; nothing where it cannot be read, or another user has written it."""
+    """Return the saved digests; empty if unreadable or written by another user."""
     place = _place()
     if place is None or not is_own(place):
         return {}
     with suppress(OSError, ValueError, RecursionError):
-        kept = json.loads(place.read_bytes())
-        return kept if isinstance(kept, dict) else {}
+        digests = json.loads(place.read_bytes())
+        return digests if isinstance(digests, dict) else {}
     return {}

@@ -1,10 +1,9 @@
-"""How many tokens a text is to the language model that makes the most of it.
+"""Estimate how many tokens a text is, for the language model that needs the most.
 
-No vocabulary is needed. A word costs what its first character costs, and for each two neighbours the chance that a
-token ends between them, as it was learnt from the vocabularies of five models (`costs.json`). Line ends and tabs are
-tokens, runs of spaces one in sixteen; a character of another script costs what those of its script do on average.
-Words add up: the estimate never sinks as a text grows, and two texts that white space divides never count less than
-both in one.
+No vocabulary is needed. A word costs as much as its first character, plus for each two neighbours the probability
+that a token ends between them (`costs.json`, learnt from the vocabularies of five models). Line ends and tabs are
+tokens; up to sixteen spaces are one. A character of another script costs its script's average. Word costs add up, so
+the estimate never decreases as a text grows, and never increases when two texts are joined with white space.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from recall_core.named import NamedTuple
 __all__ = ["model_tokens", "modern_tokens"]
 
 UNIT = 32
-"""Units of a token."""
+"""Units per token."""
 
 DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+-"
-"""What costs are written with: 0 to 63 units."""
+"""Digits of encoded costs: 0 to 63 units."""
 
 _ACCENTED = "\xe9"
 _SYMBOLS = "".join(map(chr, range(0x21, 0x7F))) + _ACCENTED
-_SHORT = 96  # characters of a word that may well come again, so that its cost is remembered
-_AT_ONCE = 1 << 10  # words between two looks at the deadline: 4 ms of new words
-_WORDS, _CHARACTERS = 1 << 14, 1 << 12  # that are remembered
+_SHORT = 96  # characters of a word short enough to cache
+_AT_ONCE = 1 << 10  # words between two checks of the deadline: 4 ms of new words
+_WORDS, _CHARACTERS = 1 << 14, 1 << 12  # cache sizes
 
 
 def model_tokens(text: str) -> int:
-    """At least nearly as many as any of the models makes of a page, and rarely a fifth more. Linear in the length."""
+    """Return about the largest count of any model: rarely below, rarely more than a fifth above. Linear in length."""
     patterns = _patterns()
     narrow = text if text.isascii() else patterns.wide.sub(" ", text)
     words = narrow.split()
@@ -47,16 +46,16 @@ def model_tokens(text: str) -> int:
         check()
         units += sum(map(count, words[start : start + _AT_ONCE]))
     if narrow is not text:
-        units += sum(map(_wide, patterns.wide.findall(text)))
+        units += sum(map(_wide_cost, patterns.wide.findall(text)))
     line_ends = len(narrow) - sum(lengths) - narrow.count(" ")
     return line_ends + len(patterns.gap.findall(text)) - (-units // UNIT)
 
 
 class _Patterns(NamedTuple):
-    """wide: characters beyond Latin letters. gap: what is a token of spaces, where one is not part of a word's.
+    """Patterns. wide: characters beyond Latin letters. gap: a token of spaces that does not belong to a word.
 
-    A word takes one space before it along. A digit and a character of another script take none, and neither does the
-    end of a line; the end of the text could be followed by any.
+    A word includes one space before it. Digits, characters of other scripts and line ends include none. Any character
+    could follow the end of the text.
     """
 
     wide: re.Pattern[str]
@@ -77,7 +76,7 @@ def _patterns() -> _Patterns:
 
 
 def _word(word: str) -> int:
-    """What a run without white space costs, in units. A common word is one token, and so is each beginning of one."""
+    """Return the cost of a run without white space, in units. A common word is one token, and so are its prefixes."""
     starts, ends, beginnings, *_ = _costs()
     patterns = _patterns()
     if not (word.isascii() and word.isprintable()):
@@ -99,16 +98,16 @@ def _count(word: str) -> int:
 
 
 class _Costs(NamedTuple):
-    """What `python -m benchmarks.tokens fit` has learnt, in units."""
+    """Costs learnt by `python -m benchmarks.tokens fit`, in units."""
 
     starts: dict[str, int]
-    """By the first character of a word."""
+    """By first character of a word."""
     ends: dict[str, int]
-    """By two neighbours."""
+    """By two neighbouring characters."""
     beginnings: frozenset[str]
-    """Of common words, the whole ones too: each is one token."""
+    """Prefixes of common words, including the words themselves: each is one token."""
     scripts: list[tuple[int, int, int]]
-    """First and last character of a script, and what one costs."""
+    """First and last character of a script, and the cost of one of its characters."""
     whole: str
     """Characters beyond U+200F that are one token each."""
 
@@ -129,8 +128,8 @@ def _costs() -> _Costs:
 
 
 @lru_cache(_CHARACTERS)
-def _wide(character: str) -> int:
-    """What a character beyond Latin letters costs, in units: at most its bytes, of which every vocabulary has all."""
+def _wide_cost(character: str) -> int:
+    """Return the cost of a character beyond Latin letters, in units: at most its bytes, which each vocabulary has."""
     costs = _costs()
     if character in costs.whole:
         return UNIT

@@ -1,10 +1,10 @@
-"""Estimate how many tokens a text is to a language model whose vocabulary has 100,000 entries or more.
+"""Estimate how many tokens a text is for a language model with a vocabulary of 100,000 entries or more.
 
-Such vocabularies differ in their rare entries and share their common ones. A text is cut into the longest pieces that
-four of them share (`pieces.json`). Another vocabulary of that size has most of these pieces too, so it rarely needs
-more tokens. Digits, and short runs of spaces, tabs or line ends, are one token each. A character without a piece
-costs its bytes at most. Words add up: the estimate never sinks as a text grows, and two texts with white space
-between them never count less than both in one.
+Such vocabularies share their common entries and differ in rare ones. A text is cut into the longest pieces that four
+of them share (`pieces.json`). Another vocabulary of that size has most of these pieces, so it rarely needs more
+tokens. Digits and short runs of spaces, tabs or line ends are one token each. A character without a piece costs at
+most its bytes. Word costs add up, so the estimate never decreases as a text grows, and never increases when two texts
+are joined with white space.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from recall_core.deadline import check
 from recall_core.named import NamedTuple
 
 UNIT = 16
-"""Units of a token."""
+"""Units per token."""
 
 SHARES = 64
-"""Shares of the whole cost, which a script's words are a number of."""
+"""Denominator of a script's share in the cost of its words."""
 
 DIGITS = "!#$%&()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_{|}~"
-"""What bits and costs are written with: 0 to 63."""
+"""Digits of encoded bits and costs: 0 to 63."""
 
 _LATIN_END = 0x24F
-_SHORT = 32  # characters of a run that may well come again, so that its cost is remembered
-_AT_ONCE = 1 << 11  # runs between two looks at the deadline
+_SHORT = 32  # characters of a run short enough to cache
+_AT_ONCE = 1 << 11  # runs between two checks of the deadline
 _REMEMBERED = 1 << 14
 FORMS: tuple[Callable[[str], str], ...] = (
     str,
@@ -40,15 +40,15 @@ FORMS: tuple[Callable[[str], str], ...] = (
     lambda word: f" {word.capitalize()}",
     lambda word: f" {word.upper()}",
 )
-"""How a word of Latin letters may be written: one for each bit of its entry, from the lowest."""
+"""Spellings of a word in Latin letters: one for each bit of its entry, from the lowest."""
 
 
 _RUNS = r" {1,24}(?=[ \r\n])|\n{1,5}|\t{1,4}| ?[A-Za-z\u00c0-\u024f]+| ?[!-/:-@\[-`{-~]+| ?[^\x00-\u024f\s]+|[\s\S]"
-"""White space, words, marks, words of other scripts. A word takes the last space before it along."""
+"""White space, words, marks, words of other scripts. A word includes the last space before it."""
 
 
 def modern_tokens(text: str) -> int:
-    """Return about the greatest count among large vocabularies. Linear in the length."""
+    """Return about the largest count among large vocabularies. Linear in the length."""
     runs, units = re.findall(_RUNS, text), 0
     count = _remembered if max(map(len, runs), default=0) <= _SHORT else _count
     for start in range(0, len(runs), _AT_ONCE):
@@ -65,7 +65,7 @@ def _units(run: str) -> int:
     """Return the cost of a run. A space before a word is a token of its own if that is cheaper."""
     if run.isspace() and run.isascii():
         return UNIT
-    units = min(_cut(run), UNIT + _cut(run[1:])) if run[0] == " " else _cut(run)
+    units = min(_cut_cost(run), UNIT + _cut_cost(run[1:])) if run[0] == " " else _cut_cost(run)
     script = ord(run[run[0] == " "])
     if script > _LATIN_END:
         for first, last, share in _table().scripts:
@@ -77,10 +77,11 @@ def _units(run: str) -> int:
 _remembered = lru_cache(_REMEMBERED)(_units)
 
 
-def _cut(run: str) -> int:
+def _cut_cost(run: str) -> int:
     """Return the cost of the longest pieces, from left to right.
 
-    The end of a run counts as one piece if a piece begins with it: otherwise a text could count less as it grows.
+    If a piece begins with the end of a run, the end counts as one piece. Otherwise the count could decrease as a text
+    grows.
     """
     table = _table()
     units = place = 0
@@ -91,24 +92,24 @@ def _cut(run: str) -> int:
         size = min(len(rest), table.reach.get(rest[0], 0))
         while size and rest[:size] not in table.pieces:
             size -= 1
-        units += UNIT if size else _alone(rest[0])
+        units += UNIT if size else _character_cost(rest[0])
         place += size or 1
     return units
 
 
 class _Pieces(NamedTuple):
-    """What `python -m benchmarks.tokens modern-fit` has learnt."""
+    """Pieces learnt by `python -m benchmarks.tokens modern-fit`."""
 
     pieces: frozenset[str]
     ordered: list[str]
     reach: dict[str, int]
-    """Characters of the longest piece by its first character."""
+    """Length of the longest piece, by its first character."""
     longest: int
-    """Characters of the longest piece."""
+    """Length of the longest piece."""
     blocks: str
-    """The cost of a character without a piece, by the block of 64 it belongs to."""
+    """Cost of a character without a piece, by its block of 64."""
     scripts: list[tuple[int, int, int]]
-    """First and last character of a script, and the share of their pieces that its words cost."""
+    """First and last character of a script, and its words' share of the cost of their pieces."""
 
     def begins(self, text: str) -> bool:
         """Return True if a piece begins with the text."""
@@ -120,7 +121,7 @@ class _Pieces(NamedTuple):
 
 @cache
 def _table() -> _Pieces:
-    """Read the pieces. ␣ is a space; a Latin entry says how many characters it shares with the one before."""
+    """Read the pieces. ␣ is a space. A Latin entry starts with the number of characters it shares with the last."""
     table = json.loads(Path(__file__).with_name("pieces.json").read_text("utf-8"))
     pieces, word = [piece.replace("␣", " ") for piece in " ".join(table["others"]).split()], ""
     for shared, rest, forms in re.findall("(.)([a-z\xdf-\u024f]*)(.)", "".join(table["latin"])):
@@ -134,7 +135,7 @@ def _table() -> _Pieces:
     return _Pieces(frozenset(pieces), sorted(pieces), reach, max(reach.values()), blocks, table["scripts"])
 
 
-def _alone(character: str) -> int:
-    """Return the cost of a character without a piece: at most its bytes, since every vocabulary has all bytes."""
+def _character_cost(character: str) -> int:
+    """Return the cost of a character without a piece: at most its bytes, which every vocabulary has."""
     block, blocks = ord(character) >> 6, _table().blocks
     return DIGITS.index(blocks[block]) if block < len(blocks) else 4 * UNIT

@@ -163,7 +163,7 @@ def test_unsupported_step_is_refused(tmp_path: Path) -> None:
         (
             ({"1_Pooling__config": {"pooling_mode_max_tokens": True}}, "pooling max_tokens is not supported"),
             ({"1_Pooling__config": {"pooling_mode": "lasttoken"}}, "pooling lasttoken is not supported"),
-            ({"modules": [{"type": "sentence_transformers.models.Dense"}]}, "asks for a step Dense"),
+            ({"modules": [{"type": "sentence_transformers.models.Dense"}]}, "needs the step Dense"),
         )
     ):
         with pytest.raises(EmbedError, match=reason) as caught:

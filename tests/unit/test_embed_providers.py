@@ -318,8 +318,8 @@ def _with_component(value: Any) -> Any:
 def test_answer_without_valid_vectors_is_refused(server: ProviderServer) -> None:
     for edit, reason in [
         (_without_last, "0 vectors for 1 texts"),
-        (lambda answer: {"data": answer["data"] * 2}, "index does not count its vectors"),
-        (lambda answer: {"data": [entry | {"index": "0"} for entry in answer["data"]]}, "index does not count"),
+        (lambda answer: {"data": answer["data"] * 2}, "index does not number its vectors"),
+        (lambda answer: {"data": [entry | {"index": "0"} for entry in answer["data"]]}, "index does not number"),
         (lambda answer: [answer], "data is not a list"),
         (lambda answer: {"data": {}}, "data is not a list"),
         (lambda answer: {"data": [1]}, "data is not a list"),
@@ -597,8 +597,8 @@ def test_remote_address_sends_text_and_needs_permission(monkeypatch: pytest.Monk
 
 def test_missing_key_is_named_and_nothing_is_sent() -> None:
     for kind, reason in [
-        (OPENAI, "the environment has no OPENAI_API_KEY"),
-        (GEMINI, "the environment has no GEMINI_API_KEY or GOOGLE_API_KEY"),
+        (OPENAI, "OPENAI_API_KEY is not set"),
+        (GEMINI, "GEMINI_API_KEY or GOOGLE_API_KEY is not set"),
     ]:
         settings = Config(allow_network=True)
 
@@ -679,7 +679,7 @@ def test_known_model_is_contacted_only_to_embed(server: ProviderServer) -> None:
 
 
 def test_missing_key_fails_new_store_early_and_old_late() -> None:
-    with pytest.raises(EmbedError, match="the environment has no OPENAI_API_KEY"):
+    with pytest.raises(EmbedError, match="OPENAI_API_KEY is not set"):
         OPENAI.new(Config(allow_network=True))
 
     assert OPENAI.new(Config(allow_network=True), dimension=1536).dimension == 1536

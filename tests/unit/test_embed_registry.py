@@ -81,7 +81,7 @@ def test_every_built_in_name_has_its_kind() -> None:
 def test_unknown_name_suggests_the_nearest() -> None:
     error = failing("unknown_embedder", lambda: registry.new_embedder(Config(embedding="locla")))
 
-    assert (error.message, error.hint) == ("There is no embedder named 'locla'.", "did you mean local?")
+    assert (error.message, error.hint) == ("Unknown embedder 'locla'.", "did you mean local?")
 
 
 def test_name_without_a_near_match_lists_all() -> None:
@@ -94,7 +94,8 @@ def test_name_without_a_near_match_lists_all() -> None:
 def test_unexpected_argument_of_a_kind_is_refused() -> None:
     error = failing("unknown_embedder", lambda: registry.kind("local:big"))
 
-    assert (error.message, error.hint) == ("The embedder local takes nothing behind a colon.", 'embedding = "local"')
+    assert error.message == "The embedder local takes no argument after a colon."
+    assert error.hint == 'embedding = "local"'
 
 
 @pytest.mark.usefixtures("plug_in")
@@ -128,7 +129,7 @@ def test_vectors_of_an_unknown_embedder_leave_lexical_search() -> None:
     for identity in ["hash-2:64", "local-other-1:256", "unheard-of", "onnx-0123456789abcdef:384"]:
         error = failing("embedder_unavailable", lambda identity=identity: registry.embedder_of(identity))
 
-        assert error.message == f"This installation cannot make vectors of {identity}; recall.toml names hash.", (
+        assert error.message == f"This installation cannot make vectors of {identity}: recall.toml names hash.", (
             identity
         )
         assert error.hint == "recall search --bm25 …", identity
@@ -144,7 +145,7 @@ def test_another_model_in_the_folder_is_noticed(tmp_path: Path) -> None:
 
     assert registry.agrees(config, "onnx-0123456789abcdef:384")
     error = failing("embedder_unavailable", lambda: registry.embedder_of("onnx-0123456789abcdef:384", config))
-    assert f"onnx:{tmp_path} makes those of {actual}" in error.message
+    assert f"onnx:{tmp_path} makes vectors of {actual}" in error.message
 
 
 def test_settings_agree_with_their_identity() -> None:
@@ -170,7 +171,7 @@ def test_sending_text_needs_allow_network(monkeypatch: pytest.MonkeyPatch) -> No
 def test_auto_prefers_local_and_reports_it() -> None:
     config, reasons = registry.resolve_auto(Config(embedding="auto"))
 
-    assert (config.embedding, reasons) == ("local", ("local is chosen and written down",))
+    assert (config.embedding, reasons) == ("local", ('Using embedder "local" (saved in recall.toml)',))
 
 
 def test_auto_explains_why_the_others_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +190,7 @@ def test_auto_explains_why_the_others_failed(tmp_path: Path, monkeypatch: pytest
     assert [reason.partition(" ")[0] for reason in reasons] == ["local", "openai", "gemini", "hash"]
     assert reasons[0].endswith(f"the package no_such_package is not installed: {install_extra('local')}")
     assert "allow_network is false" in reasons[1]
-    assert reasons[3] == "hash is chosen and written down"
+    assert reasons[3] == 'Using embedder "hash" (saved in recall.toml)'
 
 
 def test_explicit_name_is_kept_without_a_message() -> None:
@@ -197,7 +198,7 @@ def test_explicit_name_is_kept_without_a_message() -> None:
 
 
 def test_auto_cannot_fall_back_to_itself() -> None:
-    with pytest.raises(RecallError, match="embedding_fallback cannot be auto itself"):
+    with pytest.raises(RecallError, match="embedding_fallback cannot be auto"):
         registry.resolve_auto(Config(embedding="auto", embedding_fallback="auto"))
 
 
@@ -236,7 +237,7 @@ def test_init_keeps_explicit_weights(tmp_path: Path) -> None:
 def test_init_saves_and_explains_the_choice_of_auto(tmp_path: Path) -> None:
     response = Recall.init(str(tmp_path), embedding="auto")
 
-    assert response["warnings"] == ["W_AUTO: local is chosen and written down"]
+    assert response["warnings"] == ['W_AUTO: Using embedder "local" (saved in recall.toml)']
     assert load(tmp_path / FILE_NAME).embedding == "local"
     with Recall.open(start=tmp_path) as recall:
         assert recall.stats()["warnings"] == []
@@ -304,7 +305,7 @@ def test_stats_explain_hash_and_suggest_a_better_embedder(tmp_path: Path) -> Non
     note = Recall.init(str(tmp_path))["store"]["note"]
 
     assert note.startswith(registry.HASH_NOTE)
-    assert note.endswith("recall reembed local, or recall init --embedding local, for meaning")
+    assert note.endswith("for meaning, recall reembed local, or recall init --embedding local")
 
 
 class Counted(HashEmbedder):
@@ -360,4 +361,4 @@ def test_plug_in_may_be_a_reranker() -> None:
 def test_unknown_reranker_suggests_the_nearest() -> None:
     error = failing("unknown_reranker", lambda: new_reranker("minlm", Config()))
 
-    assert (error.message, error.hint) == ("There is no reranker named 'minlm'.", "did you mean minilm?")
+    assert (error.message, error.hint) == ("Unknown reranker 'minlm'.", "did you mean minilm?")

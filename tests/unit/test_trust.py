@@ -228,7 +228,7 @@ def test_changed_values_ask_again(foreign: Path, server: ProviderServer, monkeyp
         code, _, said = run("search", "quokka")
 
         assert (code, server.seen) == (2, []), change
-        assert "Other settings than these were accepted." in said, change
+        assert "The settings have changed since you accepted them." in said, change
 
 
 def test_acceptance_can_be_withdrawn(foreign: Path, server: ProviderServer, monkeypatch: pytest.MonkeyPatch) -> None:

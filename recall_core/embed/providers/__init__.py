@@ -1,4 +1,4 @@
-"""Embedders that ask a model server or a model package: OpenAI-compatible, Gemini, sentence-transformers."""
+"""Embedders behind a model server or a model package: OpenAI-compatible, Gemini, sentence-transformers."""
 
 from recall_core._lazy import attach
 

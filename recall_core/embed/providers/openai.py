@@ -1,4 +1,4 @@
-"""Embedders that speak a provider's wire format: OpenAI and what serves its format, and Gemini."""
+"""Embedders with a provider's wire format: OpenAI and compatible servers, and Gemini."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from recall_core.embed.providers.remote import RemoteKind, RemoteModel
 
 
 class OpenAIDialect:
-    """POST {url}/embeddings with `input`; the answer's `data` tells each vector's `index`."""
+    """POST {url}/embeddings with `input`; each vector in the answer's `data` has an `index`."""
 
     def path(self, model: str) -> str:
-        """Behind the server's address; the model stands in the body."""
+        """Return the path below the server's address; the model is in the body."""
         return "/embeddings"
 
     def headers(self, key: str) -> dict[str, str]:
-        """How a key is shown."""
+        """Return the headers that carry the key."""
         return {"Authorization": f"Bearer {key}"}
 
     def body(self, model: str, texts: Sequence[str], *, is_query: bool) -> object:
-        """The request for these texts; questions are asked like documents."""
+        """Return the request for these texts. Queries and documents are treated the same."""
         named = {"model": model} if model else {}
         return {**named, "input": list(texts), "encoding_format": "float"}
 
     def rows(self, answer: object) -> list[object]:
-        """Components of every text by `index`; where no index is told, the order counts."""
+        """Return the components of each text by `index`, or in order if there is no index."""
         entries = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise ValueError("data is not a list of vectors")
         by_index = {entry.get("index", i): entry.get("embedding") for i, entry in enumerate(entries)}
         if set(by_index) != set(range(len(entries))):
-            raise ValueError("index does not count its vectors")
+            raise ValueError("index does not number its vectors")
         return [by_index[i] for i in range(len(entries))]
 
     def tokens(self, answer: object) -> int:
-        """`usage.total_tokens`, 0 where it is not told."""
+        """Return `usage.total_tokens`, 0 if it is missing."""
         usage = answer.get("usage") if isinstance(answer, dict) else None
         total = usage.get("total_tokens") if isinstance(usage, dict) else None
         return total if isinstance(total, int) else 0
@@ -80,7 +80,7 @@ LLAMACPP = RemoteKind(
     url="http://127.0.0.1:8080/v1",
     model="",
     models={},
-    other=RemoteModel(None, 512),  # what its server takes at once unless it was started with a larger --ubatch-size
+    other=RemoteModel(None, 512),  # the server's default batch size; --ubatch-size sets a larger one
     variables=(),
     batch_texts=16,
     dialect=OpenAIDialect(),
@@ -88,18 +88,18 @@ LLAMACPP = RemoteKind(
 
 
 class GeminiDialect:
-    """POST {url}/models/{model}:batchEmbedContents with one request a text; the answer has `embeddings` in order."""
+    """POST {url}/models/{model}:batchEmbedContents with one request per text; `embeddings` are in order."""
 
     def path(self, model: str) -> str:
-        """Behind the server's address."""
+        """Return the path below the server's address."""
         return f"/models/{quote(model, safe='')}:batchEmbedContents"
 
     def headers(self, key: str) -> dict[str, str]:
-        """How a key is shown."""
+        """Return the headers that carry the key."""
         return {"x-goog-api-key": key}
 
     def body(self, model: str, texts: Sequence[str], *, is_query: bool) -> object:
-        """The request for these texts."""
+        """Return the request for these texts."""
         task = "RETRIEVAL_QUERY" if is_query else "RETRIEVAL_DOCUMENT"
         return {
             "requests": [
@@ -109,14 +109,14 @@ class GeminiDialect:
         }
 
     def rows(self, answer: object) -> list[object]:
-        """Components of every text, in order."""
+        """Return the components of each text, in order."""
         entries = answer.get("embeddings") if isinstance(answer, dict) else None
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise ValueError("embeddings is not a list of vectors")
         return [entry.get("values") for entry in entries]
 
     def tokens(self, answer: object) -> int:
-        """Always 0: Gemini does not tell."""
+        """Return 0: Gemini does not report tokens."""
         return 0
 
 
@@ -129,6 +129,6 @@ GEMINI = RemoteKind(
     models={"gemini-embedding-001": RemoteModel(3072, 2048)},
     other=RemoteModel(None, 2048),
     variables=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    batch_texts=100,  # the most that it takes
+    batch_texts=100,  # the server's limit
     dialect=GeminiDialect(),
 )

@@ -1,4 +1,4 @@
-"""What the embedders behind a server share: kinds with their models, batches, windows and checks of the answers."""
+"""Embedders behind a server: shared kinds, models, batches, windows and checks of answers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _SPACED_WORD = re.compile(r"(?<!\s)\s*+\S++")
 
 
 def cut(text: str, max_input: int) -> list[str]:
-    """The text as windows that fit into max_input tokens: itself where it fits, else cut at whitespace.
+    """Split the text into windows of at most max_input tokens: the whole text if it fits, else cut at whitespace.
 
-    The model's own tokenizer is not at hand, so a quarter of max_input stays free for what the estimate misses. A
-    word that is too long alone is cut between code points. No window for a text without a visible character.
+    The model's own tokenizer is not available, so a quarter of max_input stays free for errors. A word that is too
+    long is cut between code points. A text without a visible character has no windows.
     """
     room = max(1, max_input * 3 // 4)
     if not text.strip():
@@ -49,9 +49,9 @@ def cut(text: str, max_input: int) -> list[str]:
 
 
 def means(matrix: NDArray[np.float64], sizes: Sequence[int]) -> list[Vector]:
-    """One vector a text from the unit vectors of its windows, `sizes[i]` consecutive rows each; b"" for none.
+    """Return one vector per text, the mean of its windows; b"" for none. Text i has `sizes[i]` consecutive rows.
 
-    Raises ValueError where windows point in opposite directions, so that their mean has no direction.
+    Raises ValueError if windows cancel out, because their mean has no direction.
     """
     vectors = []
     done = 0
@@ -64,10 +64,10 @@ def means(matrix: NDArray[np.float64], sizes: Sequence[int]) -> list[Vector]:
 
 
 def unit(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The rows scaled to length 1. Raises ValueError for a row of zeros, NaN or infinity, which has no direction."""
+    """Return the rows scaled to length 1. Raises ValueError for a row of zeros, NaN or infinity."""
     if not np.isfinite(matrix).all():
         raise ValueError("a component is NaN or infinite")
-    # By the largest component first: squares of extreme components leave the range of a float.
+    # Divide by the largest component first: squares of extreme components overflow.
     largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
     if not largest.all():
         raise ValueError("a vector is all zeros")
@@ -78,44 +78,44 @@ def unit(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _pieces(text: str, room: int) -> Iterator[str]:
-    """Words with the whitespace before them; a longer one in slices, as a code point is a token at most."""
+    """Yield words with the whitespace before them; a longer one in slices, as a code point is at most a token."""
     for match in _SPACED_WORD.finditer(text):
         word = match[0]
         for start in range(0, len(word), room):
             yield word[start : start + room]
 
 
-_BATCH_CHARS = 100_000  # far below the 300,000 tokens that OpenAI takes at once, even where a character is two
+_BATCH_CHARS = 100_000  # far below OpenAI's limit of 300,000 tokens, even at two tokens per character
 
 
 class RemoteModel(NamedTuple):
-    """What is known of a model before it is asked. dimension: None until then."""
+    """Known properties of a model. dimension: None if unknown."""
 
     dimension: int | None
     max_input: int
 
 
 class Dialect(Protocol):
-    """How one family of servers is asked for vectors."""
+    """Wire format of a family of servers."""
 
     def path(self, model: str) -> str:
-        """What stands behind the server's address."""
+        """Return the path below the server's address."""
 
     def headers(self, key: str) -> dict[str, str]:
-        """How a key is shown."""
+        """Return the headers that carry the key."""
 
     def body(self, model: str, texts: Sequence[str], *, is_query: bool) -> object:
-        """The request for these texts."""
+        """Return the request for these texts."""
 
     def rows(self, answer: object) -> list[object]:
-        """One list of components a text, in order. Raises ValueError with what is wrong with the answer."""
+        """Return one list of components per text, in order. Raises ValueError with what is wrong with the answer."""
 
     def tokens(self, answer: object) -> int:
-        """What the server says it read, 0 where it does not say."""
+        """Return the number of tokens that the server reports, or 0."""
 
 
 class _Lack(NamedTuple):
-    """What is missing before a server may be asked, and what to type about it."""
+    """What is missing before a server may be called, and the command that fixes it."""
 
     reason: str
     hint: str
@@ -123,9 +123,10 @@ class _Lack(NamedTuple):
 
 
 class RemoteEmbedder:
-    """Vectors from a server. It is first asked when something is embedded, or at once where dimension is None.
+    """Vectors from a server. The first request is sent when something is embedded, or now if dimension is None.
 
-    connect: makes the wire.  tokens_used: what the server says it read since this embedder was made.
+    connect: makes the wire.
+    tokens_used: tokens reported by the server for this embedder.
     """
 
     def __init__(
@@ -151,21 +152,21 @@ class RemoteEmbedder:
         self.identity = f"{identity_prefix(kind, model)}{self.dimension}"
 
     def connect(self) -> Wire:
-        """The way to the server, made when it is first needed; no request yet."""
+        """Return the connection to the server, made on first use. Sends no request."""
         if self._wire is None:
             self._wire = self._connect()
         return self._wire
 
     def interrupt(self) -> None:
-        """From another thread: end the call that asks the server, or else the next one; it raises Interrupted."""
+        """End the current call to the server, or else the next one; it raises Interrupted. For other threads."""
         self._interrupted.set()
 
     def windows(self, texts: Sequence[str]) -> list[int]:
-        """How many windows each text takes, 1 also for a text that is not sent."""
+        """Return the number of windows of each text; 1 for a text that is not sent."""
         return [max(1, len(cut(text, self.max_input))) for text in texts]
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """One vector a text, in order: unit length, the mean of its windows; b"" for one without a visible character.
+        """Return one vector per text, in order: unit length, the mean of its windows; b"" without visible characters.
 
         Raises EmbedError: see Wire.post; `provider_invalid_response` also for a wrong number or dimension of
         vectors, NaN, infinity or zeros.
@@ -181,7 +182,7 @@ class RemoteEmbedder:
             raise self.connect().invalid(str(error)) from error
 
     def _matrix(self, texts: Sequence[str], *, is_query: bool, dimension: int | None = None) -> NDArray[np.float64]:
-        """(n, dimension) unit vectors."""
+        """Return unit vectors of shape (n, dimension)."""
         wire = self.connect()
         batches = list(_batches(texts, self._batch_texts))
         bodies = [self._dialect.body(self._model, batch, is_query=is_query) for batch in batches]
@@ -202,9 +203,10 @@ class RemoteEmbedder:
 class RemoteKind(NamedTuple):
     """A kind of embedder behind a server.
 
-    url, model: what an empty setting stands for.  models: those that are known; `other` is assumed of the rest.
-    variables: where a key may lie in the environment, the first that is set counts; none where no key is sent.
-    batch_texts: how many a request carries.
+    url, model: defaults for empty settings.
+    models: known models; `other` applies to the rest.
+    variables: environment variables for the key; the first one set counts; empty if no key is sent.
+    batch_texts: texts per request.
     """
 
     name: str
@@ -220,20 +222,20 @@ class RemoteKind(NamedTuple):
     vector_weight: float = 0.5
 
     def sends_text(self, config: Config) -> bool:
-        """Whether the server is another machine."""
+        """Return True if the server is another machine."""
         return not is_loopback(self._url(config))
 
     def missing(self, config: Config) -> str | None:
-        """The package, the key or the permission that is not there; whether the server answers shows at use."""
+        """Return which package, key or permission is missing, or None. Does not contact the server."""
         lack = self._lack(config)
         return lack.reason if lack else None
 
     def dimension(self, config: Config) -> int | None:
-        """Components of the model's vectors, where the model is a known one."""
+        """Return the dimension of the model's vectors if the model is known."""
         return self._known(config).dimension
 
     def recognises(self, identity: str, config: Config) -> bool:
-        """Whether the identity is of this kind and of the model in these settings; the address does not count."""
+        """Return True if the identity is of this kind and of the model in these settings, at any address."""
         prefix = identity_prefix(self.name, self._model(config))
         return identity.startswith(prefix) and identity[len(prefix) :].isdecimal()
 
@@ -245,11 +247,12 @@ class RemoteKind(NamedTuple):
         timeout_seconds: float = TIMEOUT_SECONDS,
         pause: Callable[[float], None] | None = None,
     ) -> RemoteEmbedder:
-        """An embedder by these settings, which asks the server once where nobody knows the dimension.
+        """Return an embedder for these settings. Ask the server for the dimension if it is unknown.
 
-        timeout_seconds, pause: see Wire. Whatever is missing, and an address that may not be used, shows at once
-        for a new store, and for an old one when something is embedded. Raises EmbedError `embedder_unavailable`,
-        `network_not_allowed`, and see Wire.
+        A missing package or key and a forbidden address are reported now for a new store, and at first use for an
+        existing one. Raises EmbedError `embedder_unavailable`, `network_not_allowed`, and the errors of Wire.
+
+        timeout_seconds, pause: see Wire.
         """
         known = self._known(config)
         embedder = RemoteEmbedder(
@@ -283,7 +286,7 @@ class RemoteKind(NamedTuple):
         if find_spec("httpx") is None:
             return _Lack("the httpx package is not installed", install_extra("providers"))
         if sends_text and self.variables and key_of(self.variables) is None:
-            reason = f"the environment has no {' or '.join(self.variables)}"
+            reason = f"{' or '.join(self.variables)} is not set"
             return _Lack(reason, f"export {self.variables[0]}=…")
         if sends_text and not config.allow_network:
             reason = f"it sends text to {server_of(self._url(config))}, and allow_network is false"
@@ -301,7 +304,7 @@ class RemoteKind(NamedTuple):
 
 
 def identity_prefix(kind: str, model: str) -> str:
-    """An identity up to its dimension. It tells neither address nor key: another of these embeds nothing again."""
+    """Return an identity up to its dimension. It contains no address or key, so changing them re-embeds nothing."""
     return f"{kind}-{model or 'unnamed'}:"
 
 
@@ -322,7 +325,7 @@ def _check_count(rows: list[object], count: int) -> list[object]:
 
 
 def _matrix(rows: Sequence[object], dimension: int | None) -> NDArray[np.float64]:
-    """The rows as numbers. Raises ValueError where one is no list of `dimension` numbers."""
+    """Return the rows as numbers. Raises ValueError if a row is not a list of `dimension` numbers."""
     lists = [row for row in rows if isinstance(row, list)]
     if len(lists) != len(rows):
         raise ValueError("a vector is not a list")
@@ -330,7 +333,7 @@ def _matrix(rows: Sequence[object], dimension: int | None) -> NDArray[np.float64
     for row in lists:
         if len(row) != width or width == 0:
             raise ValueError(f"{len(row)} components instead of {width or 'some'}")
-        # NumPy would read null, true and "1" as numbers.
+        # NumPy would accept null, true and "1" as numbers.
         if not all(type(component) in (float, int) for component in row):
             raise ValueError("a component is not a number")
     try:

@@ -16,13 +16,13 @@ from recall_core.shell import INSTALL, Hint
 from recall_core.types import Vector
 
 MODEL = "all-MiniLM-L6-v2"
-_OTHER_MAX_INPUT = 512  # where a model does not tell
+_OTHER_MAX_INPUT = 512  # for a model that does not declare it
 
 
 class SentenceEmbedder:
-    """Vectors of a model on this machine, which is loaded when something is embedded.
+    """Vectors of a model on this machine. The model is loaded when something is embedded.
 
-    model: a folder, or a name that was downloaded before, or may be where allow_network is true.
+    model: a folder, or the name of a model that is downloaded already, or may be if allow_network is true.
     """
 
     def __init__(self, model: str, *, allow_network: bool, dimension: int | None) -> None:
@@ -33,36 +33,38 @@ class SentenceEmbedder:
 
     @property
     def max_input(self) -> int:
-        """Word pieces that the model reads at once; asking loads it."""
+        """Word pieces per window. Loads the model."""
         return int(self._model.max_seq_length or _OTHER_MAX_INPUT)
 
     def windows(self, texts: Sequence[str]) -> list[int]:
-        """How many windows each text takes, 1 also for an empty one."""
+        """Return the number of windows of each text; 1 for an empty text."""
         return [max(1, len(cut(text, self.max_input))) for text in texts]
 
     def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-        """One vector a text, in order: unit length, the mean of its windows; b"" for one without a visible character.
+        """Return one vector per text, in order: unit length, the mean of its windows; b"" without visible characters.
 
-        Raises EmbedError `embedder_unavailable` where the model cannot be loaded, `embed_invalid` where it
-        returns vectors without a direction.
+        Raises EmbedError `embedder_unavailable` if the model cannot be loaded, `embed_invalid` if it returns vectors
+        without a direction.
         """
         windows = [cut(text, self.max_input) for text in texts]
         flat = [window for of_text in windows for window in of_text]
         if not flat:
             return [b""] * len(texts)
         check()
-        # Models that tell questions from documents bring a prompt of that name.
+        # Models that distinguish queries from documents have a prompt of that name.
         prompt = "query" if is_query and "query" in self._model.prompts else None
         raw = self._model.encode(flat, prompt_name=prompt, show_progress_bar=False).astype("float64")
         try:
             return means(unit(raw), [len(of_text) for of_text in windows])
         except ValueError as error:
-            raise EmbedError("embed_invalid", f"The model {self._name} returned nonsense: {error}.") from error
+            raise EmbedError(
+                "embed_invalid", f"The model {self._name} returned an invalid answer: {error}."
+            ) from error
 
     @cached_property
     def _model(self) -> Any:
         try:
-            from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - an extra that loads for seconds
+            from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - an extra that takes seconds to load
 
             return SentenceTransformer(self._name, local_files_only=not self._allow_network)
         except ImportError as error:
@@ -74,32 +76,32 @@ class SentenceEmbedder:
 
 
 class SentenceKind(NamedTuple):
-    """sentence-transformers by the name or folder in embedding_model."""
+    """The `sentence-transformers` kind. embedding_model names the model or its folder."""
 
     name: str = "sentence-transformers"
     purpose: str = "any sentence-transformers model in a folder, run on this machine"
     vector_weight: float = 0.5
 
     def sends_text(self, config: Config) -> bool:
-        """Never: a download brings the model here."""
+        """Return False: the model runs here, even if it is downloaded first."""
         return False
 
     def missing(self, config: Config) -> str | None:
-        """That the package is not installed; whether the model is there shows at use."""
+        """Return why the package is missing, or None. A missing model is reported at first use."""
         found = find_spec("sentence_transformers")
         return None if found else f"it is not installed: {Hint(INSTALL, 'sentence-transformers')}"
 
     def dimension(self, config: Config) -> int | None:
-        """Known when the model is loaded."""
+        """Return None: the dimension is known once the model is loaded."""
         return None
 
     def recognises(self, identity: str, config: Config) -> bool:
-        """Whether the identity is of the model in these settings; the folder it lies in does not count."""
+        """Return True if the identity is of the model in these settings, in any folder."""
         prefix = _identity_prefix(config.embedding_model or MODEL)
         return identity.startswith(prefix) and identity[len(prefix) :].isdecimal()
 
     def new(self, config: Config, *, dimension: int | None = None) -> SentenceEmbedder:
-        """An embedder by these settings, which loads the model at once where nobody knows the dimension."""
+        """Return an embedder for these settings. Load the model now if the dimension is unknown."""
         model = config.embedding_model or MODEL
         return SentenceEmbedder(model, allow_network=config.allow_network, dimension=dimension)
 

@@ -1,4 +1,4 @@
-"""The one place that talks to a model server: JSON over HTTP, two requests at a time, patient with a busy server."""
+"""Requests to a model server: JSON over HTTP, two at a time, with retries for a busy server."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 CONCURRENCY = 2
 BACKOFF_SECONDS = (1.0, 2.0, 4.0)
-"""The pauses between tries of one request, so there are four tries at most."""
+"""Pauses between tries of one request, which allows four tries."""
 LONGEST_WAIT_SECONDS = 60.0
-"""A server that asks for more patience than this is not waited for."""
+"""Longest wait that a server may ask for; a longer one fails at once."""
 TIMEOUT_SECONDS = 60.0
 LOOK_SECONDS = 0.05
-"""How long an interrupt may go unnoticed while a server is waited for."""
+"""Longest time until an interrupt is noticed during a request."""
 _QUOTED_CHARS = 200
-_SHORTEST_SECRET = 6  # characters of a key that may not be quoted in a row
+_SHORTEST_SECRET = 6  # consecutive characters of a key that are redacted
 
 
 class ApiKey:
-    """A secret from the environment that never shows itself."""
+    """A secret from the environment that never prints itself."""
 
     __slots__ = ("_text", "variable")
 
@@ -49,14 +49,14 @@ class ApiKey:
         return f"Key({self.variable})"
 
     def reveal(self) -> str:
-        """The secret itself. Raises EmbedError `provider_unauthorized` where it cannot stand in a header."""
+        """Return the secret. Raises EmbedError `provider_unauthorized` if it cannot be sent in a header."""
         if not (self._text.isascii() and self._text.isprintable()) or " " in self._text:
-            message = f"{self.variable} holds characters that no key has."
+            message = f"{self.variable} contains characters that are not valid in a key."
             raise EmbedError("provider_unauthorized", message, hint=f"export {self.variable}=…")
         return self._text
 
     def redact(self, text: str) -> str:
-        """The text without the key, whole or in part."""
+        """Return the text with the key masked, whole or in part."""
         size = min(_SHORTEST_SECRET, len(self._text))
         starts = [i for i in range(len(text) - size + 1) if text[i : i + size] in self._text]
         hidden = {i for start in starts for i in range(start, start + size)}
@@ -64,7 +64,7 @@ class ApiKey:
 
 
 class _Failure(NamedTuple):
-    """A try that gave no answer. is_passing: another try may fare better. wait_seconds: what the server asks for."""
+    """A failed try. is_passing: another try may succeed. wait_seconds: wait that the server asks for."""
 
     error: EmbedError
     cause: Exception | None = None
@@ -73,13 +73,13 @@ class _Failure(NamedTuple):
 
 
 def key_of(variables: Sequence[str]) -> ApiKey | None:
-    """The key in the first of these environment variables that is set and not blank."""
+    """Return the key from the first of these environment variables that is set and not blank."""
     found = ((variable, os.environ.get(variable, "").strip()) for variable in variables)
     return next((ApiKey(variable, text) for variable, text in found if text), None)
 
 
 def is_loopback(url: str) -> bool:
-    """Whether the address is this machine's own: localhost, 127.0.0.0/8 or ::1. An unreadable one is not."""
+    """Return True for an address on this machine: localhost, 127.0.0.0/8 or ::1. False if it cannot be parsed."""
     try:
         host = urlsplit(url).hostname or ""
         return host == "localhost" or ip_address(host).is_loopback
@@ -88,16 +88,18 @@ def is_loopback(url: str) -> bool:
 
 
 def server_of(url: str) -> str:
-    """Host and port of an address: what may be shown of it."""
+    """Return host and port of an address, the part that may be printed."""
     return urlsplit(url).netloc.rpartition("@")[2]
 
 
 class Wire:
     """Posts JSON to one server.
 
-    url: the address below which all paths lie.  headers: made from the key.  pause: called with seconds instead
-    of waiting.  Raises ConfigError `bad_value` for an address that cannot be used, EmbedError `insecure_url` for
-    a key on an unencrypted way off this machine, `embedder_unavailable` without httpx.
+    url: address below which all paths are.
+    headers: makes headers from the key.
+    pause: called with seconds instead of waiting.
+    Raises ConfigError `bad_value` for an unusable address; EmbedError `insecure_url` for a key sent unencrypted to
+    another machine, `embedder_unavailable` without httpx.
     """
 
     def __init__(
@@ -117,18 +119,18 @@ class Wire:
         self._client = _client(self._url, headers(key.reveal()) if key else {}, timeout_seconds)
         self._streams: weakref.WeakSet[Any] = weakref.WeakSet()
         self._lock = Lock()
-        # There is no verb for closing an embedder: its connections go when it does.
+        # Embedders have no close method, so the connections close with the object.
         weakref.finalize(self, self._client.close)
 
     def post(self, path: str, bodies: Sequence[object], interrupted: Event) -> list[object]:
-        """The decoded answers to these bodies, in order.
+        """Return the decoded answers to these bodies, in order.
 
-        interrupted: once another thread has set it, this call or else the next clears it and raises Interrupted.
+        Retries after 429, 5xx, a timeout or a broken connection. Ends all pending requests if it raises.
 
-        Tries again after 429, 5xx, a timeout or a broken connection. Raises EmbedError: `provider_rate_limited`,
-        `provider_timeout`, `provider_failed`, `provider_unauthorized`, `provider_invalid_response` where the
-        answer is not JSON, `embedder_unavailable` where nobody listens. Raises TimedOut: then, as whenever not every
-        answer is wanted any more, the requests under way end.
+        interrupted: set by another thread; this call, or else the next, clears it and raises Interrupted.
+        Raises EmbedError `provider_rate_limited`, `provider_timeout`, `provider_failed`, `provider_unauthorized`,
+        `provider_invalid_response` if the answer is not JSON, `embedder_unavailable` if the server cannot be reached.
+        Raises TimedOut.
         """
         waiting: Outcomes = SimpleQueue()
         for place, body in enumerate(bodies):
@@ -137,11 +139,11 @@ class Wire:
         try:
             _look(interrupted)
             for _ in bodies[:CONCURRENCY]:
-                # A thread of a pool would be waited for at the end of the program.
+                # The program would wait for a pool's threads when it ends.
                 work = (path, waiting, outcomes, stopped)
                 Thread(target=self._work, args=work, name="recall-embed", daemon=True).start()
             while len(answers) < len(bodies):
-                # One that has failed is told at once: an earlier one may still be waiting for a busy server.
+                # Report a failure at once: an earlier request may still wait for a busy server.
                 place, answer = self._next(outcomes, interrupted)
                 if isinstance(answer, BaseException):
                     raise answer
@@ -153,7 +155,7 @@ class Wire:
                 self._hang_up()
 
     def _next(self, outcomes: Outcomes, interrupted: Event) -> tuple[int, object]:
-        """What came next of a request: its answer, or what it failed by. Raises Interrupted, TimedOut."""
+        """Return the next finished request: its answer or its error. Raises Interrupted, TimedOut."""
         while True:
             _look(interrupted)
             try:
@@ -165,11 +167,11 @@ class Wire:
                 return outcomes.get(timeout=min(LOOK_SECONDS, seconds_left()))
 
     def invalid(self, reason: str) -> EmbedError:
-        """The error for an answer that is no set of vectors."""
-        return self._error("provider_invalid_response", f"sent an answer that cannot be used: {reason}")
+        """Return the error for an invalid answer."""
+        return self._error("provider_invalid_response", f"sent an invalid answer: {reason}")
 
     def _work(self, path: str, waiting: Outcomes, outcomes: Outcomes, stopped: Event) -> None:
-        """Ask for one body after the other, until there are no more or nobody wants their answers."""
+        """Send one body after another until none is left or the call has ended."""
         while not stopped.is_set():
             try:
                 place, body = waiting.get_nowait()
@@ -177,20 +179,20 @@ class Wire:
                 return
             try:
                 outcomes.put((place, self._answer(path, body, stopped)))
-            except BaseException as error:  # noqa: BLE001 - whoever waits for the answer raises it
+            except BaseException as error:  # noqa: BLE001 - raised again in `post`
                 outcomes.put((place, error))
 
     def _hang_up(self) -> None:
-        """End the requests under way: whoever reads from a connection learns that it is over."""
+        """End pending requests: the threads that read from the connections get an error."""
         with self._lock:
             streams = list(self._streams)
         for stream in streams:
-            with suppress(OSError):  # it is over already
-                # Only of the socket: the encryption on it is another thread's.
+            with suppress(OSError):  # the connection has ended already
+                # Shut down the socket only: its TLS layer belongs to another thread.
                 socket.socket.shutdown(stream.get_extra_info("socket"), socket.SHUT_RDWR)
 
     def _follow(self, event: str, about: Mapping[str, Any]) -> None:
-        """The client tells what it does; what it has connected can be hung up."""
+        """Record connections that the client opens, so that `_hang_up` can end them."""
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             with self._lock:
                 self._streams.add(about["return_value"])
@@ -211,10 +213,10 @@ class Wire:
         return outcome
 
     def _attempt(self, path: str, content: bytes) -> object:
-        """The decoded answer, or a _Failure."""
+        """Return the decoded answer, or a _Failure."""
         try:
-            told = {"trace": self._follow}
-            response = self._client.post(self._url + path, content=content, extensions=told)
+            hooks = {"trace": self._follow}
+            response = self._client.post(self._url + path, content=content, extensions=hooks)
             if not response.is_success:
                 return self._refusal(response)
             decoded: object = json.loads(response.content)
@@ -228,29 +230,31 @@ class Wire:
         if isinstance(error, httpx.TimeoutException):
             return _Failure(self._error("provider_timeout", "did not answer in time"), error, is_passing=True)
         if isinstance(error, httpx.DecodingError):
-            return _Failure(self.invalid("it cannot be unpacked"), error)
-        said = self._quote(str(error))
+            return _Failure(self.invalid("it cannot be decompressed"), error)
+        reason = self._quote(str(error))
         if isinstance(error, httpx.ConnectError):
-            return _Failure(self._error("embedder_unavailable", f"cannot be reached: {said}"), error)
+            return _Failure(self._error("embedder_unavailable", f"cannot be reached: {reason}"), error)
         is_passing = isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError)
-        return _Failure(self._error("provider_failed", f"broke off: {said}"), error, is_passing=is_passing)
+        return _Failure(
+            self._error("provider_failed", f"lost the connection: {reason}"), error, is_passing=is_passing
+        )
 
     def _refusal(self, response: httpx.Response) -> _Failure:
         status = response.status_code
-        # Google calls a wrong key a bad request.
+        # Google reports a wrong key as a bad request.
         if status in (401, 403) or (status == 400 and b"API_KEY_INVALID" in response.content):
             return _Failure(self._explain_refusal())
-        said = f"answered {status}: {self._quote(_message(response))}"
+        reason = f"answered {status}: {self._quote(_message(response))}"
         code = "provider_rate_limited" if status == 429 else "provider_failed"
         is_passing = status == 429 or status >= 500
-        return _Failure(self._error(code, said), is_passing=is_passing, wait_seconds=_retry_after(response))
+        return _Failure(self._error(code, reason), is_passing=is_passing, wait_seconds=_retry_after(response))
 
     def _explain_refusal(self) -> EmbedError:
         where = f"{self._provider} at {server_of(self._url)}"
         if self._key is None:
-            message = f"{where} wants a key, and this embedder sends none."
+            message = f"{where} requires a key, and this embedder sends none."
             return EmbedError("provider_unauthorized", message, hint=Hint("init", embedding="openai"))
-        message = f"{where} does not accept the key in {self._key.variable}."
+        message = f"{where} rejects the key in {self._key.variable}."
         return EmbedError("provider_unauthorized", message, hint=f"export {self._key.variable}=…")
 
     def _error(self, code: str, what: str) -> EmbedError:
@@ -258,7 +262,7 @@ class Wire:
         return EmbedError(code, message, hint=Hint("search", REST, mode="lexical"))
 
     def _quote(self, text: str) -> str:
-        """What somebody else wrote, fit for a message: one line, short, without escape codes and without the key."""
+        """Make foreign text fit for a message: one line, short, without escape codes and the key."""
         line = " ".join("".join(c if c.isprintable() else " " for c in text[:2000]).split())
         line = self._key.redact(line) if self._key else line
         return line.rstrip(".") if len(line) <= _QUOTED_CHARS else f"{line[:_QUOTED_CHARS]}…"
@@ -271,18 +275,18 @@ def _look(interrupted: Event) -> None:
 
 
 def _check_url(url: str, key: ApiKey | None) -> str:
-    """The address without a slash at its end, if it can and may be used."""
+    """Return the address without a trailing slash, after checking that it may be used."""
     try:
         parts = urlsplit(url)
         is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_usable = False
     if not is_usable or "@" in url or "?" in url or "#" in url or "\\" in url:
-        # The address may hold a password, so it is not shown.
+        # The address may contain a password, so it is not printed.
         message = "embedding_url takes http:// or https://, a host and a path, without user, password or query."
         raise ConfigError("bad_value", message, hint='embedding_url = "http://127.0.0.1:11434/v1"')
     if parts.scheme == "http" and key is not None and not is_loopback(url):
-        message = f"The key in {key.variable} would travel unencrypted to {server_of(url)}."
+        message = f"The key in {key.variable} would be sent unencrypted to {server_of(url)}."
         raise EmbedError("insecure_url", message, hint=f'embedding_url = "https://{server_of(url)}{parts.path}"')
     return url.rstrip("/")
 
@@ -297,18 +301,20 @@ def _client(url: str, headers: dict[str, str], timeout_seconds: float) -> httpx.
     except httpx.InvalidURL:
         same_host = False
     if not same_host:
-        raise ConfigError("bad_value", "embedding_url has an unusual host.", hint="write its plain name or number")
-    # A proxy from the environment would carry off text that is promised to stay on this machine.
+        raise ConfigError(
+            "bad_value", "embedding_url has an invalid host.", hint="use a plain host name or IP address"
+        )
+    # A proxy from the environment would receive text that must stay on this machine.
     return httpx.Client(
         headers={"Content-Type": "application/json", **headers},
         timeout=timeout_seconds,
         trust_env=not is_loopback(url),
-        verify=urlsplit(url).scheme != "http",  # reading the certificates takes 20 ms that http:// need not pay
+        verify=urlsplit(url).scheme != "http",  # reading certificates takes 20 ms, not needed for http://
     )
 
 
 def _message(response: httpx.Response) -> str:
-    """The server's own words: `error.message`, `error` or the body."""
+    """Return the server's own message: `error.message`, `error` or the body."""
     try:
         decoded: object = json.loads(response.content)
     except (ValueError, RecursionError):
@@ -319,14 +325,14 @@ def _message(response: httpx.Response) -> str:
 
 
 def _retry_after(response: httpx.Response) -> float:
-    """Seconds that the server asks to wait, from a number or a date beside its own; 0 without a readable one."""
+    """Return the seconds to wait from Retry-After, a number or a date relative to Date; 0 if unreadable."""
     from email.utils import parsedate_to_datetime  # noqa: PLC0415
 
-    asked = response.headers.get("Retry-After", "").strip()
-    if asked.isdecimal():
-        return float(asked)
+    value = response.headers.get("Retry-After", "").strip()
+    if value.isdecimal():
+        return float(value)
     try:
-        there = parsedate_to_datetime(response.headers.get("Date", ""))
-        return max(0.0, (parsedate_to_datetime(asked) - there).total_seconds())
+        server_time = parsedate_to_datetime(response.headers.get("Date", ""))
+        return max(0.0, (parsedate_to_datetime(value) - server_time).total_seconds())
     except (ValueError, TypeError):
         return 0.0
