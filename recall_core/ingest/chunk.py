@@ -1,8 +1,8 @@
-"""Chunking: a document's text becomes spans that fit the token limit and end where a reader would pause.
+"""Chunking: cut a document's text into spans that fit the token limit and end at natural breaks.
 
-A span is as long as the limits allow, then cut at the best joint in its last part: a heading, an empty line, the
-end of a sentence, whitespace, and only in the end between two code points. Everything a cut depends on lies within
-`max_chunk_chars` of it, which keeps the work proportional to the length of the text.
+A span grows to the limit. It is then cut at the best break in its last part: a heading, an empty line, the end of a
+sentence, whitespace, and as a last resort between two code points. Each cut depends only on text within
+`max_chunk_chars` of it, so the work is proportional to the length of the text.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from recall_core.marks import Mark, Outline, Unit
 from recall_core.text import Counter
 from recall_core.types import Span
 
-_CLOSE_ENOUGH = 0.95  # of the token limit: a counter that is not `whitespace` is asked no further
-_CHARS_PER_TOKEN = 4  # a first guess; any value leads to the same limits
+_CLOSE_ENOUGH = 0.95  # of the token limit; the search for a limit stops here unless the counter is `whitespace`
+_CHARS_PER_TOKEN = 4  # first guess; does not change the result
 
 _SPACE = re.compile(r"\s+")
 _BLANK = re.compile(r"\n(?:[ \t\r]*+\n)++")
-# Full stops of Latin and CJK scripts, with closing quotes, before whitespace that no lower-case letter follows.
+# Full stops of Latin and CJK scripts, with closing quotes, before whitespace not followed by a lower-case letter.
 _SENTENCE = re.compile(r"(?:[.!?…][)\]\"'”’»*_]*+\s++(?![a-z])|[。！？｡][」』）〉》”’]*+\s*+)")
-# What belongs to the code point before it: combining marks of the common scripts, joiners, emoji modifiers. A
-# literal, because the interpreter's own tables change with its Unicode version.
+# Code points that belong to the one before: combining marks of common scripts, joiners, emoji modifiers. A literal,
+# because the interpreter's own tables change with its Unicode version.
 _JOINED = re.compile(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
     "\u0900-\u0903\u093a-\u093c\u093e-\u094f\u0981-\u0983\u09bc\u09be-\u09cd\u0b82\u0bbe-\u0bcd\u0e31\u0e34-\u0e3a"
@@ -34,14 +34,14 @@ _JOINED = re.compile(
 
 
 def chunk(text: str, *, counter: Counter, config: Config, marks: Sequence[Mark]) -> tuple[Span, ...]:
-    """Return the spans of a text, in order; together they cover it without a gap, and neighbours may overlap.
+    """Return the spans of a text, in order. They cover the whole text; neighbours may overlap.
 
-    Offsets and ends both increase strictly. No span counts more than `chunk_tokens`, unless a single code point
-    does, nor is longer than `max_chunk_chars`; no overlap counts more than `overlap_tokens` or reaches across the
-    beginning of a unit. Units (definitions, cells, turns, fenced code) stay whole where they fit into one span; of
-    those that hold one another the largest that fits.
-    heading: the names of the units that hold the span's first visible character.  A text of whitespace alone has no
-    span.
+    Starts and ends both increase strictly. A span has at most `chunk_tokens` tokens (unless a single code point has
+    more) and at most `max_chunk_chars` characters. An overlap has at most `overlap_tokens` tokens and never crosses
+    the start of a unit.
+    Units (definitions, cells, turns, fenced code) are not divided if they fit into one span; of nested units, the
+    largest that fits. A span's heading names the units that contain its first visible character. A text of
+    whitespace only has no spans.
     """
     if not text or text.isspace():
         return ()
@@ -67,7 +67,7 @@ class _Work(NamedTuple):
 
     @property
     def counts_words(self) -> bool:
-        """True if tokens are words between white space: then the reach is exact."""
+        """True if tokens are whitespace-separated words, which makes the reach exact."""
         return self.counter.name == "whitespace"
 
     def measure(self, start: int, end: int) -> int:
@@ -77,11 +77,11 @@ class _Work(NamedTuple):
         return end - start <= self.max_chars and self.measure(start, end) <= self.chunk_tokens
 
     def whole_around(self, position: int) -> Unit | None:
-        """Return the largest unit that a cut there would divide and that could stay whole."""
+        """Return the largest unit that a cut here would divide although it fits into one span."""
         return next((unit for unit in self.outline.units_around(position) if self.fits(*unit)), None)
 
     def divides(self, position: int) -> bool:
-        """Return True if a cut there goes through a letter with its marks, or a unit that could stay whole."""
+        """Return True if a cut here divides a letter from its marks, or a unit that fits into one span."""
         return _is_joined(self.text, position) or self.whole_around(position) is not None
 
 
@@ -92,9 +92,9 @@ def _span(work: _Work, start: int, end: int, *, full: int) -> Span:
 
 
 def _tokens(work: _Work, start: int, end: int, full: int) -> int:
-    """Return the tokens of a span. full: up to there they are exactly `chunk_tokens` words; start if unknown.
+    """Return the number of tokens of a span. full: end of exactly `chunk_tokens` words; `start` if unknown.
 
-    If the cut divides no word, only the words between it and the reach are counted, which are fewer.
+    If the cut does not divide a word, counts only the words between the cut and `full`, which are fewer.
     """
     text = work.text
     if end == full or (end < full and (text[end - 1].isspace() or text[end].isspace())):
@@ -103,7 +103,7 @@ def _tokens(work: _Work, start: int, end: int, full: int) -> int:
 
 
 def _end(work: _Work, start: int, last: int, reach: int) -> int:
-    """Return where the span that begins at start ends; beyond `last`, the end of the span before it."""
+    """Return the end of the span that begins at start, beyond `last`, the end of the span before it."""
     if reach == len(work.text):
         return reach
     unit = work.whole_around(reach)
@@ -113,16 +113,16 @@ def _end(work: _Work, start: int, last: int, reach: int) -> int:
         return unit.end
     end = _cut(work, start, last, reach)
     if work.counts_words:
-        return end  # a part of what fits fits
+        return end  # a part of a span that fits also fits
     while end > last + 1 and work.measure(start, end) > work.chunk_tokens:
         end = max(last + 1, end - 1 - (end - last) // 8)
     return end
 
 
 def _reach(work: _Work, start: int, last: int) -> tuple[int, bool]:
-    """Return the furthest end the limits allow: exact for `whitespace`, at least nearly so for other counters.
+    """Return the furthest end within the limits: exact for `whitespace`, nearly exact for other counters.
 
-    And whether the text up to there has exactly `chunk_tokens` words, the next one beginning there.
+    Also return True if the text up to there has exactly `chunk_tokens` words and the next word begins there.
     """
     stop = min(start + work.max_chars, len(work.text))
     window = work.text[start:stop]
@@ -134,7 +134,7 @@ def _reach(work: _Work, start: int, last: int) -> tuple[int, bool]:
 
 
 def _search(work: _Work, start: int, low: int, stop: int) -> int:
-    """Return the furthest end that fits, from low, which is taken unasked, to stop."""
+    """Return the furthest end that fits, between low (which is assumed to fit) and stop."""
     guess, high = start + _CHARS_PER_TOKEN * work.chunk_tokens, stop + 1
     for attempt in range(32):
         if high - low <= 1:
@@ -161,34 +161,34 @@ def _cut(work: _Work, start: int, last: int, reach: int) -> int:
     edges = [edge for unit in work.outline.units_around(reach) for edge in unit if least <= edge <= reach]
     for pattern in (_BLANK, _SENTENCE):
         ends = [*_ends(work, pattern, least, reach), *edges]
-        whole = next((end for end in sorted(ends, reverse=True) if not work.divides(end)), None)
-        if whole is not None:
-            return whole
+        best = next((end for end in sorted(ends, reverse=True) if not work.divides(end)), None)
+        if best is not None:
+            return best
         edges = []
     return _cut_anywhere(work, last, least, reach)
 
 
 def _ends(work: _Work, pattern: re.Pattern[str], least: int, reach: int) -> list[int]:
-    """Return where matches end in [least, reach]. One code point past reach is looked at, to see what follows."""
+    """Return the ends of matches in [least, reach]. Looks one code point past reach for the lookahead."""
     found = pattern.finditer(work.text, max(0, least - 4), min(reach + 1, len(work.text)))
     return [match.end() for match in found if least <= match.end() <= reach]
 
 
 def _cut_anywhere(work: _Work, last: int, least: int, reach: int) -> int:
-    """Return the last line end in [least, reach], else the last beginning of a word, else the last whole letter."""
+    """Return the last line end in [least, reach], else the last start of a word, else the last undivided letter."""
     text = work.text
     line = text.rfind("\n", least - 1, reach) + 1
     if line:
         return line
-    # the last position up to the reach that divides neither CR LF nor a letter and its marks
-    whole = next((end for end in range(reach, last, -1) if not _is_joined(text, end)), reach)
-    tail = text[last:whole]
-    word = whole if tail[-1].isspace() else whole - len(tail.split()[-1])
-    return word if text[last:word].strip() else whole
+    # the last position up to reach that does not divide CR LF or a letter from its marks
+    undivided = next((end for end in range(reach, last, -1) if not _is_joined(text, end)), reach)
+    tail = text[last:undivided]
+    word = undivided if tail[-1].isspace() else undivided - len(tail.split()[-1])
+    return word if text[last:word].strip() else undivided
 
 
 def _is_joined(text: str, position: int) -> bool:
-    """Return True if a cut there would divide CR LF, or a letter and its marks."""
+    """Return True if a cut here would divide CR LF, or a letter from its marks."""
     if not 0 < position < len(text):
         return False
     before, after = text[position - 1], text[position]
@@ -196,21 +196,21 @@ def _is_joined(text: str, position: int) -> bool:
 
 
 def _next_start(work: _Work, start: int, end: int) -> int:
-    """Return where the span after [start, end) begins: in its last part, or at its end if there is no overlap."""
+    """Return the start of the span after [start, end): inside its last part, or `end` if there is no overlap."""
     if not work.overlap_tokens or end == len(work.text):
         return end
     if work.outline.is_joint(end) or any(unit.start == end for unit in work.outline.units_around(end + 1)):
         return end
     chars = work.max_chars * work.overlap_tokens // work.chunk_tokens
     least = max(start + (end - start + 1) // 2, end - chars)
-    overlap = _overlap(work, _back(work, least, end), end)
+    overlap = _overlap(work, _earliest_start(work, least, end), end)
     if work.measure(overlap, end + 1) > work.chunk_tokens or not work.text[overlap:end].strip():
         return end
     return overlap
 
 
-def _back(work: _Work, least: int, end: int) -> int:
-    """Return the earliest start from which the rest up to `end` counts at most `overlap_tokens`."""
+def _earliest_start(work: _Work, least: int, end: int) -> int:
+    """Return the earliest start from which the text up to `end` has at most `overlap_tokens` tokens."""
     if work.counts_words:
         words = work.text[least:end].rsplit(None, work.overlap_tokens)
         return least + len(words[0]) if len(words) > work.overlap_tokens else least
@@ -225,9 +225,9 @@ def _overlap(work: _Work, least: int, end: int) -> int:
     middle = (least + end) // 2
     for pattern, most in ((_BLANK, middle), (_SENTENCE, end - 1)):
         starts = _ends(work, pattern, least, most) if least < most else []
-        whole = next((position for position in starts if not work.divides(position)), None)
-        if whole is not None:
-            return whole
+        best = next((position for position in starts if not work.divides(position)), None)
+        if best is not None:
+            return best
     if work.whole_around(least):
         return end
     line = work.text.find("\n", max(least - 1, 0), middle) + 1

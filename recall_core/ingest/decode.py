@@ -1,4 +1,4 @@
-"""From a file's bytes to UTF-8 text: unpacked (.gz, .bz2, .xz, .zst), and decoded."""
+"""Unpack (.gz, .bz2, .xz, .zst) and decode a file's bytes to UTF-8 text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""Longer ones first: the mark of UTF-32 begins as that of UTF-16 does."""
+"""Longer marks first: the UTF-32 mark starts with the UTF-16 mark."""
 
 _DECLARED = {
     "html": re.compile(
@@ -37,7 +37,7 @@ _DECLARED = {
     "code": re.compile(rb"\A(?:[^\n]*\n)?[ \t\f]*#.*?coding[:=][ \t]*([\w.-]{1,40})"),
     "man": re.compile(rb"\A[.'][ \t]*\\\"[^\n]{0,200}?-\*-[^\n]{0,200}?coding:\s*([\w.-]{1,40})"),
 }
-"""How files of a kind say what they are in, by parser."""
+"""How files declare their encoding, by parser."""
 
 _NAMED_WITHIN = re.compile(
     rb"-\*-[^\n]{0,200}?coding:\s*([\w.-]{1,40})|<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})"
@@ -45,19 +45,19 @@ _NAMED_WITHIN = re.compile(
     rb"|Content-Type:[ \t]*text/[\w.-]{1,40};[ \t]*charset=\"?([\w.:-]{1,40})"
     rb"|\bscriptencoding[ \t]+([\w.:-]{1,40})|\bvim?:[^\n]{0,200}?\b(?:fenc|fileencoding)=([\w.:-]{1,40})"
 )
-"""How a text that is not UTF-8 may say what it is in: Emacs, XML, LaTeX, CSS, catalogues of messages, Vim."""
-_MARGIN = 4096  # bytes at either end of a file in which it may
+"""Encoding declarations in a text that is not UTF-8: Emacs, XML, LaTeX, CSS, gettext catalogues, Vim."""
+_MARGIN = 4096  # bytes at each end of a file that are searched for a declaration
 
 _WIDE = ("utf-16", "utf-32")  # encodings with NUL bytes in plain text
 
-_OF_NAMES = ("undefined", "idna", "punycode")  # codecs of no text, or of the names of hosts alone
+_NOT_FOR_TEXT = ("undefined", "idna", "punycode")  # codecs that do not encode text, or only host names
 
-_AS_BROWSERS = {"iso8859-1": "cp1252", "ascii": "cp1252"}
-"""What HTML means by these names (WHATWG Encoding Standard, section 4.2)."""
+_HTML_MEANINGS = {"iso8859-1": "cp1252", "ascii": "cp1252"}
+"""What these names mean in HTML (WHATWG Encoding Standard, section 4.2)."""
 
 
 class Decoded(NamedTuple):
-    """A file as UTF-8 without a byte order mark. encoding: what it was in, as Python calls it."""
+    """A file as UTF-8 without a byte order mark. encoding: original encoding, by Python's name."""
 
     content: bytes
     encoding: str
@@ -68,32 +68,36 @@ def check_encoding(name: str) -> str:
     """Return Python's name of an encoding, "" for "". Raises UsageError `unknown_encoding`."""
     codec = _find_codec(name)
     if name and codec is None:
-        message = f"There is no encoding {name!r}."
+        message = f"Unknown encoding {name!r}."
         raise UsageError("unknown_encoding", message, hint=f"{flag('encoding')} utf-8, latin-1, cp1252, shift_jis")
     return codec or ""
 
 
 def decode_file(raw: bytes, *, path: str, parser: str, encoding: str = "", guess: bool = False) -> Decoded:
-    """Return the text of a file.
+    """Decode a file.
 
-    parser: its parser, which knows how it may declare its encoding.  encoding: the one that is asked for.  A wrong
-    declaration is ignored if the bytes are UTF-8.
+    The first of these decides: a byte order mark, a declaration in the file, `encoding`. A wrong declaration is
+    ignored if the bytes are UTF-8.
+
+    parser: decides how the file may declare its encoding.
+    encoding: requested encoding.
+    guess: guess the encoding of a file that is not UTF-8.
     Raises IngestError `binary_file`, `not_utf8`, `encoding_mismatch`.
     """
     for mark, name in _BOMS:
         if raw.startswith(mark):
             return _decode_as(raw[len(mark) :], name, path, "its byte order mark")
-    asked = check_encoding(encoding)
+    requested = check_encoding(encoding)
     if b"\0" in raw[:_PROBE_BYTES]:
-        return _decode_wide(raw, asked, path)
+        return _decode_wide(raw, requested, path)
     declared = _find_declaration(raw, parser)
     if declared:
         own = _find_codec(declared)
-        if parser == "html" and own in _AS_BROWSERS:
-            own = _AS_BROWSERS[own]
+        if parser == "html" and own in _HTML_MEANINGS:
+            own = _HTML_MEANINGS[own]
         return _decode_as_declared(raw, own, declared, path)
-    if asked and not (asked.startswith(_WIDE) and _is_utf_8(raw)):
-        return _decode_as(raw, asked, path, flag("encoding"))
+    if requested and not (requested.startswith(_WIDE) and _is_utf_8(raw)):
+        return _decode_as(raw, requested, path, flag("encoding"))
     return _decode_utf8_or_guess(raw, path, guess=guess)
 
 
@@ -104,11 +108,11 @@ def _is_utf_8(raw: bytes) -> bool:
         return False
 
 
-def _decode_wide(raw: bytes, asked: str, path: str) -> Decoded:
-    """Decode a file with NUL bytes, if an encoding with such bytes is asked for and the text has none."""
+def _decode_wide(raw: bytes, requested: str, path: str) -> Decoded:
+    """Decode a file with NUL bytes if the requested encoding explains them and the text has none."""
     kind = kind_of(raw, path=path)
-    if asked.startswith(_WIDE) and (kind is None or kind.label.startswith("UTF-")):
-        found = _decode_as(raw, asked, path, flag("encoding"))
+    if requested.startswith(_WIDE) and (kind is None or kind.label.startswith("UTF-")):
+        found = _decode_as(raw, requested, path, flag("encoding"))
         if b"\0" not in found.content[:_PROBE_BYTES]:
             return found
     raise why_binary(raw, path)
@@ -117,16 +121,16 @@ def _decode_wide(raw: bytes, asked: str, path: str) -> Decoded:
 def _decode_as_declared(raw: bytes, own: str | None, declared: str, path: str) -> Decoded:
     if own == UTF_8 or own is None:
         found = _decode_utf8_or_guess(raw, path, guess=False)
-        note = f"it declares the unknown encoding {declared}: read as UTF-8"
+        note = f"declares the unknown encoding {declared}: read as UTF-8"
         return found if own else found._replace(notes=(note,))
     try:
         return Decoded(raw.decode(own).encode(), own)
     except (UnicodeDecodeError, UnicodeEncodeError):
-        note = f"it declares {declared} and is not in it: read as UTF-8"
+        note = f"declares {declared} but is not valid in it: read as UTF-8"
     try:
         return Decoded(raw.decode().encode(), UTF_8, (note,))
     except UnicodeDecodeError as error:
-        raise _mismatch(path, declared, "it declares", error.start) from error
+        raise _mismatch(path, declared, "the file declares", error.start) from error
 
 
 def _decode_as(raw: bytes, encoding: str, path: str, source: str) -> Decoded:
@@ -135,11 +139,11 @@ def _decode_as(raw: bytes, encoding: str, path: str, source: str) -> Decoded:
     except (UnicodeDecodeError, UnicodeEncodeError) as error:
         if encoding == UTF_8:
             as_utf8(raw, path=path)  # raises the error for a file that is not UTF-8
-        raise _mismatch(path, encoding, f"{source} says", error.start) from error
+        raise _mismatch(path, encoding, f"{source} specifies", error.start) from error
 
 
 def _mismatch(path: str, encoding: str, source: str, offset: int) -> IngestError:
-    message = f"{path} is not in {encoding}, which {source}: see byte {offset}."
+    message = f"{path} is not valid {encoding}, which {source}: invalid byte at offset {offset}."
     return IngestError("encoding_mismatch", message, details={"path": path, "offset": offset})
 
 
@@ -157,7 +161,7 @@ def _decode_utf8_or_guess(raw: bytes, path: str, *, guess: bool) -> Decoded:
     try:
         from charset_normalizer import from_bytes  # noqa: PLC0415 - only for files that are not UTF-8, and on request
     except ImportError as error:
-        message = f"{path} is not UTF-8, and to guess its encoding takes the package charset-normalizer."
+        message = f"{path} is not UTF-8, and guessing its encoding needs the package charset-normalizer."
         hint = install_extra("files")
         raise IngestError("parser_unavailable", message, hint=hint, details={"path": path}) from error
 
@@ -167,11 +171,11 @@ def _decode_utf8_or_guess(raw: bytes, path: str, *, guess: bool) -> Decoded:
         raise IngestError(
             "not_utf8", f"{path} is not UTF-8, and its encoding cannot be guessed.", details={"path": path}
         )
-    return Decoded(raw.decode(own).encode(), own, (f"its encoding was guessed: {own}",))
+    return Decoded(raw.decode(own).encode(), own, (f"guessed encoding: {own}",))
 
 
 def _decode_as_named_within(raw: bytes) -> Decoded | None:
-    """Decode text that is not UTF-8 as its first or last lines say. Return None if they are wrong or say nothing."""
+    """Decode text that is not UTF-8 as its first or last lines declare. Return None if that is missing or wrong."""
     found = _NAMED_WITHIN.search(raw[:_MARGIN]) or _NAMED_WITHIN.search(raw[-_MARGIN:])
     own = _find_codec(next(filter(None, found.groups())).decode("ascii", "replace")) if found else None
     try:
@@ -187,35 +191,35 @@ def _find_declaration(raw: bytes, parser: str) -> str:
 
 
 def _find_codec(name: str) -> str | None:
-    """Return Python's name of a text encoding, None if there is none."""
+    """Return Python's name of a text encoding; None if there is no such encoding."""
     try:
         info = codecs.lookup(name)
     except (LookupError, ValueError):
         return None
-    return info.name if getattr(info, "_is_text_encoding", True) and info.name not in _OF_NAMES else None
+    return info.name if getattr(info, "_is_text_encoding", True) and info.name not in _NOT_FOR_TEXT else None
 
 
-_RATIO = 100  # unpacked bytes to packed ones, beyond _SMALL
+_RATIO = 100  # largest ratio of unpacked to packed bytes, beyond _SMALL
 _SMALL = 1 << 20
-_STEP = 1 << 16  # bytes that are to come out at once
-_GIVEN = 1 << 10  # bytes that go in at once: of zstd at most some 40 MB come out, and little is left behind a stream
+_STEP = 1 << 16  # bytes to unpack at a time
+_FEED = 1 << 10  # bytes to feed at a time: zstd expands them to 40 MB at most, and little is left after a stream
 
 _MAGIC = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"(\xb5/\xfd": "zstd"}
-_LIBRARIES = {"gzip": "zlib", "bzip2": "bz2", "xz": "lzma", "zstd": "zstandard"}  # few files need one of them
+_LIBRARIES = {"gzip": "zlib", "bzip2": "bz2", "xz": "lzma", "zstd": "zstandard"}  # imported only when needed
 _SUFFIXES = {"gzip": ("gz", "tgz"), "bzip2": ("bz2", "tbz2"), "xz": ("xz", "txz"), "zstd": ("zst", "tzst")}
 
 
 class Unpacked(NamedTuple):
-    """A file as it is inside. packing: `gzip`, or "" for a file that is not compressed."""
+    """An unpacked file. packing: such as `gzip`; "" if it was not compressed."""
 
     content: bytes
     path: str
-    """Its name without the suffix of the packing."""
+    """Name without the compression suffix."""
     packing: str
 
 
 def unpack(raw: bytes, *, path: str, most: int) -> Unpacked:
-    """Unpack a compressed file; return any other as it is. most: bytes that may come out.
+    """Unpack a compressed file; return any other file unchanged. most: largest unpacked size in bytes.
 
     Raises IngestError `bad_archive`, `unpacked_too_large`, `not_read` for an archive of several files, and
     `parser_unavailable` if zstandard is missing.
@@ -226,13 +230,15 @@ def unpack(raw: bytes, *, path: str, most: int) -> Unpacked:
         return Unpacked(raw, path, "")
     if suffix.lower().startswith("t") or stem.lower().endswith(".tar"):
         details = {"path": path, "kind": "archive (.tar)"}
-        raise IngestError("not_read", f"{path} is an archive of several files, which is not read.", details=details)
+        raise IngestError(
+            "not_read", f"{path} is an archive of several files, which is not supported.", details=details
+        )
     most = min(most, max(_SMALL, _RATIO * len(raw)))
     return Unpacked(_unpack_streams(raw, packing, path, most), stem, packing)
 
 
 def _unpack_streams(raw: bytes, packing: str, path: str, most: int) -> bytes:
-    """Return the content of all streams of a file. Zeros behind the last one are padding."""
+    """Return the content of all streams of a file. Trailing zeros are padding."""
     open_stream, damage, bound = _decompression(packing, path)
     pieces: list[bytes] = []
     size, position, end = 0, 0, len(raw.rstrip(b"\0"))
@@ -240,16 +246,16 @@ def _unpack_streams(raw: bytes, packing: str, path: str, most: int) -> bytes:
         while position < end:
             stream = open_stream()
             while not stream.eof:
-                given = raw[position : position + _GIVEN] if _needs_input(stream) else b""
-                position += len(given)
-                piece = stream.decompress(getattr(stream, "unconsumed_tail", b"") or given, *bound)
+                chunk = raw[position : position + _FEED] if _needs_input(stream) else b""
+                position += len(chunk)
+                piece = stream.decompress(getattr(stream, "unconsumed_tail", b"") or chunk, *bound)
                 size += len(piece)
                 pieces.append(piece)
                 if size > most:
                     message, hint = f"{path} unpacks to more than {most} bytes.", "max_file_bytes in recall.toml"
                     raise IngestError("unpacked_too_large", message, hint=hint, details={"path": path})
-                if not given and not piece and _needs_input(stream) and not stream.eof:
-                    raise _bad_archive(path, "it ends too early")
+                if not chunk and not piece and _needs_input(stream) and not stream.eof:
+                    raise _bad_archive(path, "it is truncated")
             position -= len(stream.unused_data)
     except (OSError, EOFError, ValueError, damage) as error:
         raise _bad_archive(path, str(error)) from error
@@ -257,14 +263,14 @@ def _unpack_streams(raw: bytes, packing: str, path: str, most: int) -> bytes:
 
 
 def _needs_input(stream: Any) -> bool:
-    """Return True if a decompressor has used all bytes. Only zlib's hands back the others (`unconsumed_tail`)."""
+    """Return True if a decompressor has used all its input. Only zlib returns the rest in `unconsumed_tail`."""
     return not getattr(stream, "unconsumed_tail", b"") and getattr(stream, "needs_input", True)
 
 
 def _decompression(packing: str, path: str) -> tuple[Callable[[], Any], type[Exception], tuple[int, ...]]:
-    """Return what starts a stream, the error that it raises for damage, and how a call is bound, where it can be."""
+    """Return a stream factory, the error it raises for damage, and extra arguments that limit each call's output."""
     if packing == "zstd" and find_spec("zstandard") is None:
-        message = f"{path} is compressed by zstd, which takes the package zstandard."
+        message = f"{path} is compressed with zstd, which needs the package zstandard."
         details = {"path": path, "kind": "compressed (.zst)"}
         raise IngestError("parser_unavailable", message, hint=install_extra("files"), details=details)
     library: Any = import_module(_LIBRARIES[packing])

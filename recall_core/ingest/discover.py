@@ -1,4 +1,4 @@
-"""Discovery: which files of a folder are to be read, and which of them cannot be."""
+"""Discovery: list the readable files of a folder, and skip the others with a reason."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from recall_core.text import nfc
 from recall_core.types import Root, Skip
 
 NEVER_READ = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
-"""Folders that are passed over wherever they lie, whatever the options say."""
+"""Folders that are never read, whatever the options."""
 
 _REPOSITORY = frozenset({"HEAD", "config", "objects", "refs"})
-"""What a folder holds that is git's own, whatever it is called."""
+"""Names that identify a folder as git's own (a bare repository)."""
 
 _BESIDE_STORE = re.compile(r"(\.bak(-(schema-)?[0-9]+)?)?(-wal|-shm|-journal)?")
 
 
 class Found(NamedTuple):
-    """A regular file that the rules let through."""
+    """A regular file that no rule excludes."""
 
     path: str
-    """As documents are named, see `path_of`."""
+    """Document name, see `path_of`."""
     os_path: str
-    """As the disk spells it; relative to the store's directory where `path` is."""
+    """Name as spelled on disk; relative to the store's directory if `path` is."""
     size: int
     mtime_ns: int
 
 
 def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
-    """Yield the files below a root in code-point order of their paths, each found or skipped with its reason.
+    """Yield the files below a root in code-point order of their paths, each as Found or as a Skip with its reason.
 
-    What a rule excludes (hidden names, `.gitignore`, globs, built-in folders, virtual environments, bare
-    repositories, the store's own files) is not mentioned. A link is read only where it leads to a file inside the
-    folder, unless `follow`.
+    Excluded files do not appear: hidden names, `.gitignore`, globs, built-in folders, virtual environments, bare
+    repositories, the store's own files. A link is read only if it points to a file inside the folder, unless
+    `follow` is set.
     """
     walker = _Walker(root, base, config)
     waiting: list[_Node] = [walker.top()]
@@ -60,7 +60,7 @@ def walk(root: Root, base: Path, config: Config) -> Iterator[Found | Skip]:
 
 
 def find_one(root: Root, base: Path, config: Config, path: str) -> Found | Skip | None:
-    """Return what `walk` yields for the file of that path below the root, None if a rule excludes it."""
+    """Return what `walk` yields for this path, or None if a rule excludes it."""
     walker = _Walker(root, base, config)
     node = walker.top()
     while node.is_folder:
@@ -81,21 +81,21 @@ def single(root: Root, base: Path) -> Found | Skip:
     try:
         status = (base / root.folder).stat()
     except OSError as error:
-        return Skip(path, "unreadable", f"it cannot be read: {error.strerror}")
+        return Skip(path, "unreadable", f"cannot be read: {error.strerror}")
     except ValueError:
-        return Skip(path, "unreadable", "it cannot be read: the locale cannot spell its name")
+        return Skip(path, "unreadable", "cannot be read: the locale cannot encode its name")
     if not stat.S_ISREG(status.st_mode):
-        return Skip(path, "not_a_file", "it is neither a file nor a folder")
+        return Skip(path, "not_a_file", "not a file or folder")
     return Found(path, root.folder, status.st_size, status.st_mtime_ns)
 
 
 def covers(root: Root, path: str) -> bool:
-    """Return True if a document's path lies below the root's folder and its globs ask for it."""
+    """Return True if the path lies below the root's folder and matches its globs."""
     folder = nfc(root.folder)
     if folder == ".":
-        return not path.startswith("/") and _is_asked_for(root, path)
+        return not path.startswith("/") and _is_selected(root, path)
     prefix = folder.rstrip("/") + "/"
-    return path.startswith(prefix) and _is_asked_for(root, path.removeprefix(prefix))
+    return path.startswith(prefix) and _is_selected(root, path.removeprefix(prefix))
 
 
 def is_own(place: str, store: str) -> bool:
@@ -107,20 +107,20 @@ def is_own(place: str, store: str) -> bool:
 
 
 def matches_any(patterns: Sequence[str], relative: str) -> bool:
-    """Return True if one of the globs, in whatever form of Unicode it was typed, matches a path below a root."""
+    """Return True if one of the globs matches a path below a root, in any Unicode form."""
     return any(glob_match(nfc(pattern), relative) for pattern in patterns)
 
 
 def printable(name: str) -> str:
-    """Return a name that can be shown: what is not UTF-8 becomes backslash escapes."""
+    """Return the name in printable form: bytes that are not UTF-8 become backslash escapes."""
     try:
         return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    except UnicodeEncodeError:  # half a surrogate pair that stands for no byte
+    except UnicodeEncodeError:  # a lone surrogate that does not represent a byte
         return name.encode("utf-8", "backslashreplace").decode()
 
 
 class _Node(NamedTuple):
-    """Something on the way down. relative: below the root, `/`-separated. rules: of the folders above it."""
+    """A place during the walk. relative: below the root, `/`-separated. rules: of the folders above it."""
 
     place: str
     relative: str
@@ -129,7 +129,7 @@ class _Node(NamedTuple):
 
 
 class _Walker:
-    """One walk: the root's rules, and the real folders that links have led to."""
+    """One walk: the root's rules, and the real folders reached through links."""
 
     def __init__(self, root: Root, base: Path, config: Config) -> None:
         self.root = root
@@ -144,7 +144,7 @@ class _Walker:
         return _Node(self.folder, "", is_folder=True, rules=rules)
 
     def children(self, node: _Node) -> tuple[list[_Node], list[Skip]]:
-        """Return what is in a folder, sorted as whole paths sort, and what of it cannot be read."""
+        """Return the entries of a folder in order of their full paths, and the entries that cannot be read."""
         try:
             with os.scandir(node.place) as entries:
                 found = {entry.name: entry for entry in entries}
@@ -170,24 +170,24 @@ class _Walker:
         return nodes, sorted(skips)
 
     def file(self, node: _Node) -> Found | Skip:
-        """Return a file that the rules let through, or a Skip if its status does not allow to read it."""
+        """Return the file, or a Skip if its status makes it unreadable."""
         try:
-            status = os.stat(node.place)  # noqa: PTH116 - a Path for each of many files costs more than the call
+            status = os.stat(node.place)  # noqa: PTH116 - creating a Path per file costs more than the call
         except OSError as error:
             if error.errno == errno.ENOENT and os.path.islink(node.place):  # noqa: PTH114
                 aim = printable(os.readlink(node.place))  # noqa: PTH115
-                return self._skip(node.relative, "broken_link", f"the link leads to {aim}, where nothing is")
-            return self._skip(node.relative, "unreadable", f"it cannot be read: {error.strerror}")
+                return self._skip(node.relative, "broken_link", f"the link points to {aim}, which does not exist")
+            return self._skip(node.relative, "unreadable", f"cannot be read: {error.strerror}")
         if not stat.S_ISREG(status.st_mode):
-            return self._skip(node.relative, "not_a_file", "it is neither a file nor a folder")
+            return self._skip(node.relative, "not_a_file", "not a file or folder")
         if status.st_size > self.config.max_file_bytes:
-            reason = f"{status.st_size} bytes are more than max_file_bytes ({self.config.max_file_bytes})"
+            reason = f"{status.st_size} bytes, more than max_file_bytes ({self.config.max_file_bytes})"
             return self._skip(node.relative, "file_too_large", reason)
         os_path = self.os_path(node.relative)
         return Found(nfc(os_path), os_path, status.st_size, status.st_mtime_ns)
 
     def _classify(self, node: _Node, entry: os.DirEntry[str]) -> _Node | Skip | None:
-        """Return the node to go on with, a Skip, or None where a rule excludes it."""
+        """Return the node to continue with, a Skip, or None if a rule excludes it."""
         try:
             node.relative.encode()
         except UnicodeEncodeError:
@@ -195,16 +195,16 @@ class _Walker:
         failure = ""
         try:
             is_folder, is_link = entry.is_dir(), entry.is_symlink()
-        except OSError as error:  # a link that leads to itself
+        except OSError as error:  # a link to itself
             is_folder, is_link, failure = False, True, error.strerror or str(error)
         node = node._replace(is_folder=is_folder)
         if self._is_excluded(node, entry.name):
             return None
         if failure:
-            return self._skip(node.relative, "symlink_loop", f"the link leads nowhere: {failure}")
+            return self._skip(node.relative, "symlink_loop", f"the link cannot be followed: {failure}")
         try:
             return self._follow_link(node) if is_link else node
-        except OSError as error:  # it went while it was looked at
+        except OSError as error:  # the link vanished during the check
             return self._skip(node.relative, "unreadable", f"the link cannot be read: {error.strerror}")
 
     def _is_excluded(self, node: _Node, name: str) -> bool:
@@ -214,27 +214,27 @@ class _Walker:
             return True
         if node.is_folder:
             return matches_any(self.root.ignores, nfc(node.relative))
-        return is_own(node.place, self.store) or not _is_asked_for(self.root, nfc(node.relative))
+        return is_own(node.place, self.store) or not _is_selected(self.root, nfc(node.relative))
 
     def _follow_link(self, node: _Node) -> _Node | Skip | None:
-        """Follow a link: to a file inside the folder, and with `follow` to files and folders outside of it."""
+        """Follow a link to a file inside the folder; with `follow` also to files and folders outside it."""
         real = os.path.realpath(node.place)
-        around = next((folder for folder in self.inside if _is_below(real, folder)), None)
+        enclosing = next((folder for folder in self.inside if _is_below(real, folder)), None)
         if not node.is_folder:
-            if around is None and not self.root.follow:
-                return self._skip(node.relative, "symlink_outside", _leaves(real))
+            if enclosing is None and not self.root.follow:
+                return self._skip(node.relative, "symlink_outside", _outside_reason(real))
             return node
         if _is_below(os.path.realpath(os.path.dirname(node.place)), real):  # noqa: PTH120
-            return self._skip(node.relative, "symlink_loop", "the link leads to a folder that it lies in")
-        if around is not None:
-            return self._skip(node.relative, "symlink_inside", "the link leads to a folder that is walked anyway")
+            return self._skip(node.relative, "symlink_loop", "the link points to a folder that contains it")
+        if enclosing is not None:
+            return self._skip(node.relative, "symlink_inside", "the link points to a folder that is already read")
         if not self.root.follow:
-            return self._skip(node.relative, "symlink_outside", _leaves(real))
+            return self._skip(node.relative, "symlink_outside", _outside_reason(real))
         self.inside.append(real)
         return node
 
     def os_path(self, relative: str) -> str:
-        """Return a path below the root as `Found.os_path` spells it."""
+        """Return a path below the root in the form of `Found.os_path`."""
         if self.root.folder == ".":
             return relative
         return f"{self.root.folder.rstrip('/')}/{relative}" if relative else self.root.folder
@@ -243,12 +243,12 @@ class _Walker:
         return Skip(nfc(printable(self.os_path(relative))), code, reason)
 
 
-def _leaves(real: str) -> str:
-    return f"the link leaves the folder, to {printable(real)} ({flag('follow')} reads it)"
+def _outside_reason(real: str) -> str:
+    return f"the link points outside the folder, to {printable(real)} ({flag('follow')} reads it)"
 
 
-def _is_asked_for(root: Root, relative: str) -> bool:
-    """Return True if a glob (if there are any) and no ignore pattern matches a path below the root."""
+def _is_selected(root: Root, relative: str) -> bool:
+    """Return True if the path matches a glob (or there are none) and no ignore pattern."""
     if root.globs and not matches_any(root.globs, relative):
         return False
     return not matches_any(root.ignores, relative)

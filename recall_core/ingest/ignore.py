@@ -1,11 +1,12 @@
-"""Rules of `.gitignore` files, of a repository, and of the person's own file: what they exclude.
+"""Ignore rules from `.gitignore` files, `.git/info/exclude` and the user's global ignore file.
 
-Every line is one rule, and the last one that matches a place decides on it, the innermost file first; what lies below
-an excluded folder is never asked about, so nothing in there can be let in again. Beyond the outermost are the lines
-of the repository's `.git/info/exclude`, and beyond these the person's own. A line becomes a GLOB pattern: of a
-name where it holds no `/` but a last one, else of the path below the file's folder. git compares bytes, and so do we,
-as Latin-1 code points. One quirk is left out: where literal text comes straight before `**` (`foo**/bar`), git lets
-the `**` cross folders.
+Each line is one rule. The innermost file decides first; within a file the last matching line wins. Nothing below an
+excluded folder can be included again. The repository's `.git/info/exclude` comes after its `.gitignore` files, and
+the user's global file comes last.
+
+A line becomes a GLOB pattern. It matches a name if it contains no `/` except at the end, else the path below the
+file's folder. Bytes are compared as Latin-1 code points, because git compares bytes. One quirk of git is missing:
+after literal text, `**` (as in `foo**/bar`) does not cross folders.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ _ESCAPED = {"n": "\n", "t": "\t", "b": "\b"}
 
 
 def find_personal_file(environ: Mapping[str, str]) -> Path | None:
-    """Return the file whose rules hold in every folder of this person, which may be missing; None if there is none.
+    """Return the path of the user's global ignore file, which may be missing; None if there is none.
 
-    As git looks for it: the last value in `~/.gitconfig` and, before that, `git/config` below XDG_CONFIG_HOME, or
-    `GIT_CONFIG_GLOBAL` in the place of both; without a value `git/ignore` below XDG_CONFIG_HOME. A value that begins
-    neither at the root nor at a home folder names nothing, and other files that the settings include are not read.
+    git's lookup: the last value in `~/.gitconfig`, then in `git/config` below XDG_CONFIG_HOME. `GIT_CONFIG_GLOBAL`
+    replaces both files. Without a value, `git/ignore` below XDG_CONFIG_HOME.
+    A relative value is ignored, and config includes are not read.
     """
     home = environ.get("HOME", "")
     own = environ.get("XDG_CONFIG_HOME") or (f"{home}/.config" if home else "")
@@ -51,7 +52,7 @@ def find_personal_file(environ: Mapping[str, str]) -> Path | None:
 
 
 def regular_bytes(place: str | Path) -> bytes:
-    """Return the content of a file; nothing of a pipe or device, at which a reader may wait for ever.
+    """Return the content of a regular file; empty for a pipe or device, where reading could block forever.
 
     Raises OSError.
     """
@@ -73,31 +74,31 @@ def _values(text: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """Yield lines without their indent; one that ends in a backslash goes on in the next, unless it is a comment."""
-    whole = ""
+    """Yield lines without indent. A line that ends in a backslash continues on the next, except in a comment."""
+    joined = ""
     for line in text.replace("\r\n", "\n").split("\n"):
-        whole += line if whole else line.lstrip()
-        if not whole.startswith(("#", ";")) and (len(whole) - len(whole.rstrip("\\"))) % 2 == 1:
-            whole = whole[:-1]
+        joined += line if joined else line.lstrip()
+        if not joined.startswith(("#", ";")) and (len(joined) - len(joined.rstrip("\\"))) % 2 == 1:
+            joined = joined[:-1]
             continue
-        yield whole
-        whole = ""
-    yield whole
+        yield joined
+        joined = ""
+    yield joined
 
 
 def _parse_value(raw: str) -> str:
-    """Return a value as git understands it: quotes, escapes, and a comment that ends it."""
-    kept, quoted, length = "", False, 0
+    """Parse a value as git does: resolve quotes and escapes, and cut a trailing comment."""
+    value, quoted, length = "", False, 0
     for each in _VALUE_TOKEN.findall(raw):
         if each == '"':
             quoted = not quoted
         elif each in "#;" and not quoted:
             break
         else:
-            kept += _ESCAPED.get(each[1], each[1]) if len(each) == 2 else each
+            value += _ESCAPED.get(each[1], each[1]) if len(each) == 2 else each
         if quoted or not each.isspace():
-            length = len(kept)
-    return kept[:length]
+            length = len(value)
+    return value[:length]
 
 
 _NAME = ".gitignore"
@@ -107,9 +108,9 @@ _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(
     r"\\.|\[[!^]?\]?(?:\\.|\[:[a-z]*:\]|[^\]\\/])*\]|(?P<open>\[(?:\\.|[^\]\\/])++)|\*{3,}|.", re.DOTALL
 )
-_UNCLOSED = re.compile(r"\\.|\*{3,}|.", re.DOTALL)  # tokens where a bracket is open that nothing closes
+_UNCLOSED = re.compile(r"\\.|\*{3,}|.", re.DOTALL)  # tokens after a bracket that is never closed
 _CLASS = re.compile(r"\[:([a-z]*):\]")
-_CLASSES = {  # without `/`, which no bracket matches, and never with `!` first, which would negate
+_CLASSES = {  # without `/`, which brackets never match; `!` never comes first, because it would negate
     "alnum": "0-9A-Za-z",
     "alpha": "A-Za-z",
     "blank": " \t",
@@ -126,13 +127,13 @@ _CLASSES = {  # without `/`, which no bracket matches, and never with `!` first,
 
 
 class Rule(NamedTuple):
-    """One line that means something."""
+    """One line that contains a rule."""
 
     excludes: bool
-    """False for a line that begins with `!`."""
+    """False for a line that starts with `!`."""
     folders_only: bool
     by_name: bool
-    """True when it is compared with a name, wherever that lies; False: with the path below the file's folder."""
+    """True if the pattern is compared with the name alone; False if with the path below the file's folder."""
     matching: re.Pattern[str]
     line: int
     text: str
@@ -145,22 +146,22 @@ class Rule(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The rules of one file, the last line first. folder: what its lines are of, as a prefix that ends in `/`."""
+    """Rules of one file, last line first. folder: the folder they apply to, as a prefix that ends in `/`."""
 
     folder: str
     rules: tuple[Rule, ...]
     source: str
-    """The file itself, as it can be opened."""
+    """Path of the file."""
 
 
 def above(folder: Path) -> tuple[Rules, ...]:
-    """Return the rules from above a folder, outermost first: the person's, the repository's, and of each folder.
+    """Return the rules that apply above a folder, outermost first: global, repository, then each parent folder.
 
-    None of them count if they exclude the folder itself: who names an ignored folder wants what is in it. Without a
-    repository, the person's rules apply to the folder.
+    Returns no rules if they would exclude the folder itself: naming an ignored folder reads it. Without a
+    repository, the global rules apply to the folder.
     """
     parents = [folder, *folder.parents]
-    depth = next((i for i, parent in enumerate(parents) if os.path.exists(parent / ".git")), 0)  # noqa: PTH110 - Path.exists raises where one may not look
+    depth = next((i for i, parent in enumerate(parents) if os.path.exists(parent / ".git")), 0)  # noqa: PTH110 - Path.exists raises without permission
     personal = find_personal_file(os.environ)
     rules = (*(_of_file(personal, parents[depth]) if personal else ()), *of_repository(parents[depth]))
     rules += tuple(found for parent in reversed(parents[1 : depth + 1]) for found in of_folder(parent))
@@ -169,15 +170,15 @@ def above(folder: Path) -> tuple[Rules, ...]:
 
 
 def of_folder(folder: Path) -> tuple[Rules, ...]:
-    """Return the rules of a folder's own `.gitignore`; none where it is missing or cannot be read."""
+    """Return the rules of the folder's own `.gitignore`; none if it is missing or unreadable."""
     return _of_file(folder / _NAME, folder)
 
 
 def of_repository(folder: Path) -> tuple[Rules, ...]:
     """Return the rules of a repository's `.git/info/exclude`.
 
-    There are none if the folder is not the top of a repository, or if a link or a `.git` file would lead out of the
-    folder to them.
+    Returns none if the folder is not the top of a repository, or if a link or a `.git` file points outside the
+    folder.
     """
     place = folder / _EXCLUDE
     real, top = os.path.realpath(place), os.path.realpath(folder)
@@ -193,13 +194,13 @@ def _of_file(place: Path, folder: Path) -> tuple[Rules, ...]:
 
 
 def is_ignored(rules: tuple[Rules, ...], place: str, *, is_folder: bool) -> bool:
-    """Return True if the rule that decides on this place, if there is one, excludes it."""
+    """Return True if the deciding rule excludes this place."""
     decisive = decided_by(rules, place, is_folder=is_folder)
     return decisive is not None and decisive[1].excludes
 
 
 def decided_by(rules: tuple[Rules, ...], place: str, *, is_folder: bool) -> tuple[Rules, Rule] | None:
-    """Return the last rule of the innermost `.gitignore` that has an opinion on this place."""
+    """Return the rule that decides on this place: the last match in the innermost file. None if no rule matches."""
     for file in reversed(rules):
         if place.startswith(file.folder):
             relative = place[len(file.folder) :].encode("utf-8", "surrogateescape").decode("latin-1")
@@ -222,14 +223,14 @@ def _rules(content: bytes) -> Iterator[Rule]:
 
 
 def _without_trailing_spaces(line: bytes) -> bytes:
-    r"""Return the line as git keeps it: `\ ` at its end is a space of the pattern, and a tab always is one."""
+    r"""Strip trailing spaces as git does: a final `\ ` keeps its space, and tabs are always kept."""
     bare = line.rstrip(b" ")
     is_escaped = (len(bare) - len(bare.rstrip(b"\\"))) % 2 == 1
     return line[: len(bare) + 1] if is_escaped else bare
 
 
 def _matching(body: str) -> re.Pattern[str] | None:
-    """Return the expression of a pattern; None for one that matches nothing, which git passes over in silence."""
+    """Return the compiled pattern; None if it can match nothing, which git ignores silently."""
     tokens = [*map(_as_glob, _tokens(body.removeprefix("/")))]
     try:
         return compiled_glob("".join(tokens)) if tokens and "" not in tokens else None
@@ -239,14 +240,14 @@ def _matching(body: str) -> re.Pattern[str] | None:
 
 def _tokens(body: str) -> Iterator[str]:
     for found in _TOKEN.finditer(body):
-        if found["open"]:  # no bracket closes up to its end, so a search from each opening one would be in vain
+        if found["open"]:  # no bracket closes before the end, so searching from each opening bracket finds nothing
             yield from _UNCLOSED.findall(found[0])
         else:
             yield found[0]
 
 
 def _as_glob(token: str) -> str:
-    """Return a character, an escape, a bracket or a run of `*` as GLOB spells it, "" if nothing can match it."""
+    """Translate a character, an escape, a bracket or a run of `*` to GLOB; return "" if nothing can match it."""
     if token in ("[", "\\"):
         return ""
     if token in ("{", "}"):

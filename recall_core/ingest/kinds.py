@@ -1,4 +1,4 @@
-"""Which parser reads a file: as its root says, else as the settings say for its name, else by name and content."""
+"""Parser choice for a file: the root's parser, else the settings' parser for its name, else by name and content."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ _NOT_READ = {
     "xls": "Excel before 2007",
     "xlsx": "Excel",
 }
-"""What is known by name and not read."""
+"""Formats recognized by name but not supported."""
 
 _NAME = re.compile(r"[\w.-]+")
-_HEAD = 4096  # bytes of a file that decide its kind
+_HEAD = 4096  # leading bytes that decide the kind of file
 _HTML = re.compile(rb"(?:\s+|<!--.*?-->)*+<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 
 _PROSE = re.compile(
@@ -63,8 +63,8 @@ _PROSE = re.compile(
     (?:rss|feed|rdf:RDF|article|book|chapter|part|preface|refentry|section|set)[\s>]""",
     re.DOTALL | re.VERBOSE,
 )
-"""The outermost element of feeds and of DocBook, or its declaration. XML of another kind is read as it is written:
-its names and attributes are what is looked for."""
+"""The root element of feeds and DocBook, or its doctype. Other XML is read as plain text, because its names and
+attributes are what people search for."""
 _MAN_NAME = re.compile(r"[^/]\.(?:[1-9][A-Za-z]{0,9}|[ln]|man|mdoc)$")
 _ROFF_COMMENT = re.compile(r"[.']?[ \t]*\\\"|'''|[.'][ \t]*$")
 _ROFF_REQUEST = re.compile(
@@ -72,18 +72,19 @@ _ROFF_REQUEST = re.compile(
     r"(?:TH|Dd|Dt|SH|Sh|so|de1?|ds1?|nr|if|ie|ig|am|als|tr|mso|nh|ad|na|hy|ss|ll|po|do|nf|char|lf|rn|rm|cs|ft|fp)\b"
 )
 _MAN_SURE = re.compile(r"[.'][ \t]*(?:TH|Dd|Dt|SH|Sh)\b|[.'][ \t]*so[ \t]+[\w./+-]+\.\w+[ \t]*$")
-_MAN_PREAMBLE = 20  # lines of requests that are roff without a title among them
+_MAN_PREAMBLE = 20  # request lines that make a file roff even without a title among them
 
-_PACKAGES = {"pdf": ("PDF", "pypdfium2"), "zst": ("file compressed by zstd", "zstandard")}
-"""By suffix: what a file is called, and the package that reads it."""
-_EXTRAS = {"PDF": "pdf", "file compressed by zstd": "files", "source file": "code"}
+_PACKAGES = {"pdf": ("PDF", "pypdfium2"), "zst": ("zstd-compressed file", "zstandard")}
+"""By suffix: kind of file, and the package that reads it."""
+_EXTRAS = {"PDF": "pdf", "zstd-compressed file": "files", "source file": "code"}
 
 
 def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str, str]]) -> str:
-    """Return the name of the parser for a file of these bytes.
+    """Return the name of the parser for a file with these bytes.
 
-    parser: as the root asks.  overrides: (glob, name), in order; a glob without a slash matches the name of the file.
-    Raises IngestError `not_read` for a kind of file that is known and has no parser.
+    parser: the root's parser.
+    overrides: (glob, name) in order; a glob without a slash matches the file name.
+    Raises IngestError `not_read` for a known format that has no parser.
     """
     if parser != AUTO:
         return parser
@@ -91,8 +92,8 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
     for glob, own in overrides:
         if matches_any((glob,), path if "/" in glob else name):
             if is_own(own):
-                return own  # settings that were found may not load others' code
-            message = f"[parsers] in recall.toml names {own!r}, which is none of Recall's own."
+                return own  # settings found on disk may not load third-party code
+            message = f"[parsers] in recall.toml names {own!r}, which is not a built-in parser."
             raise UsageError("unknown_parser", message, hint=f"one of: {', '.join((*BUILT_IN, *PLUG_INS))}")
     suffix = name.rpartition(".")[2].lower() if "." in name else ""
     head = raw[:_HEAD]
@@ -100,13 +101,13 @@ def choose(path: str, raw: bytes, *, parser: str, overrides: Sequence[tuple[str,
     if is_rtf or (suffix in _NOT_READ and b"\0" in head + raw[:8192]):
         suffix = "rtf" if is_rtf else suffix
         kind = _NOT_READ[suffix]
-        message = f"{path} is a file of {kind}, which is not read."
+        message = f"{path} is a file in {kind} format, which is not supported."
         raise IngestError("not_read", message, details={"path": path, "kind": f"{kind} (.{suffix})"})
     return _by_content(head, suffix) or _BY_SUFFIX.get(suffix) or _by_text(path, head, suffix)
 
 
 def _by_content(head: bytes, suffix: str) -> str | None:
-    """By bytes that leave no doubt, whatever the file is called."""
+    """Return the parser for bytes that leave no doubt, regardless of the name."""
     if b"%PDF-" in head[:1024] and head.lstrip()[:5] == b"%PDF-":
         return "pdf"
     if suffix == "xml" and _PROSE.match(head):
@@ -127,10 +128,10 @@ def _by_text(path: str, head: bytes, suffix: str) -> str:
 
 
 def is_man(path: str, head: str) -> bool:
-    """Return True for a manual page in roff. head: the beginning of the file, a few KiB are enough.
+    """Return True for a manual page in roff. head: the first few KiB of the file.
 
-    Both its name and its lines must say so: `ls.1`, which begins with a request or a comment of roff, and has a
-    title, a section or a reference to another page.
+    Both name and content must match: a name such as `ls.1`, a roff request or comment first, and a title, a section
+    or a reference to another page.
     """
     if not _MAN_NAME.search(path):
         return False
@@ -142,7 +143,7 @@ def is_man(path: str, head: str) -> bool:
 
 
 class WantedPackage(NamedTuple):
-    """Files that a package which is not installed would read, or would read better. install: what brings it."""
+    """Files that a missing package would read, or read better. install: command that installs it."""
 
     files: int
     kind: str
@@ -150,7 +151,7 @@ class WantedPackage(NamedTuple):
 
 
 def missing_packages(paths: Iterable[str]) -> list[WantedPackage]:
-    """Return the packages that would read these files and are not installed, by kind of file."""
+    """Return the missing packages that would read these files, by kind of file."""
     files: Counter[str] = Counter()
     packages: dict[str, set[str]] = {}
     for path in paths:
@@ -165,7 +166,7 @@ def missing_packages(paths: Iterable[str]) -> list[WantedPackage]:
 
 
 def _missing(path: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield what a file is called, and the packages that would read it, where one is not installed."""
+    """Yield the kind of file and its packages if one of them is not installed."""
     suffix = path.rpartition(".")[2].lower()
     if suffix in _PACKAGES:
         kind, package = _PACKAGES[suffix]

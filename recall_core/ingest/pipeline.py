@@ -59,11 +59,11 @@ from recall_core.store.port import Store, Writer
 from recall_core.text import counter, nfc
 from recall_core.types import Fingerprint, NewDocument, NewFile, Progress, Root, Skip, Stage, is_granted
 
-EVENT_SECONDS = 0.05  # at least, between two events about files
-_COMMIT_CHARS = 4_000_000  # at most: a slow embedder reads fewer within COMMIT_SECONDS
+EVENT_SECONDS = 0.05  # minimum time between two events about files
+_COMMIT_CHARS = 4_000_000  # upper limit: a slow embedder handles fewer in COMMIT_SECONDS
 _COMMIT_CHUNKS = 512
-_WINDOW = 64  # files after the current one that may be begun before their turn
-_FIRST_COMMIT_CHARS = 20_000  # before anything is known of the embedder's pace
+_WINDOW = 64  # files after the current one that may be parsed ahead
+_FIRST_COMMIT_CHARS = 20_000  # used until the embedder's pace is known
 
 
 def ingest(
@@ -76,13 +76,16 @@ def ingest(
     base: Path,
     mtime_only: bool = False,
 ) -> Iterator[Progress]:
-    """Read the named files and folders into the store, and remember them.
+    """Read the named files and folders into the store, and remember them as roots.
 
-    template: the options of the call; its folder is filled in for each target.  config: chunker and counter as the
-    store has them.  base: the store's directory.  mtime_only: a file of equal size and time is not even read.
-    Files of a folder that was added before with the same options, and that vanished from it, are taken out.
-    A file in a folder that cannot be read is skipped; a named one raises IngestError before anything is written.
-    Every commit is complete in itself, so stopping at any event loses at most what came after the last one.
+    Files that vanished from a folder added before with the same options are removed.
+    An unreadable file in a folder is skipped; an unreadable target raises IngestError before anything is written.
+    Each commit is complete: stopping at any event loses only the work after the last commit.
+
+    template: options of the call; each target fills in the folder.
+    config: the store's chunker and counter.
+    base: the store's directory.
+    mtime_only: do not read a file whose size and time did not change.
     """
     roots = named_roots(targets, template=template, config=config, base=base)
     run = _IngestRun(store, embedder, config, base)
@@ -104,10 +107,12 @@ def ingest_content(
     config: Config,
     base: Path,
 ) -> Iterator[Progress]:
-    """Read content that no file holds into the store, under a name of its own; it takes the place of what had it.
+    """Store content that has no file under its own name, replacing earlier content of that name.
 
-    template: parser and labels.  Raises IngestError as a named file does; UsageError `bad_value` for a name that is
-    not a path below the store's directory, `name_taken` for that of a file or of a document from one.
+    Raises IngestError as for a named file. Raises UsageError `bad_value` if the name is not a path below the store's
+    directory, and `name_taken` if a file or a file's document has the name.
+
+    template: parser and labels.
     """
     run = _IngestRun(store, embedder, config, base)
     with run.reader:
@@ -117,12 +122,12 @@ def ingest_content(
 def sync(
     store: Store, embedder: Embedder, config: Config, base: Path, *, reparse: bool = False
 ) -> Iterator[Progress]:
-    """Bring every remembered folder and file up to date; what vanished from disk is taken out.
+    """Update every remembered folder and file, and remove the files that vanished from disk.
 
-    reparse: also read files that did not change, as a newer parser may find more in them. A text that stays keeps its
-    vector.
-    Where several roots find the same file, the one that was added last gives it its labels.  Raises IngestError
-    `root_missing` before anything is written.
+    If several roots contain a file, the root added last sets its labels. Raises IngestError `root_missing` before
+    anything is written.
+
+    reparse: also read unchanged files, because a newer parser may extract more. Unchanged texts keep their vectors.
     """
     run = _IngestRun(store, embedder, config, base)
     run.is_sync = True
@@ -133,7 +138,7 @@ def sync(
 
 
 class _IngestRun:
-    """One ingest run: its counters, and the batch that is being filled."""
+    """State of one ingest run: counters and the current batch."""
 
     def __init__(self, store: Store, embedder: Embedder, config: Config, base: Path) -> None:
         self.store = store
@@ -165,9 +170,9 @@ class _IngestRun:
         self.is_discovered = False
 
     def read_roots(self, roots: Sequence[Root], *, swept: Sequence[Root]) -> Iterator[Progress]:
-        """Yield the whole run.
+        """Read all files of these roots and yield the events.
 
-        A file belongs to the first root that finds it; vanished files of `swept` are taken out.
+        A file belongs to the first root that contains it. Files that vanished from `swept` are removed.
         """
         for root in roots:
             yield from self._discover(root)
@@ -179,17 +184,17 @@ class _IngestRun:
         for at, (found, root) in enumerate(jobs):
             path = found.path
             ahead.turn(at)
-            self._take(found, root)
+            self._process(found, root)
             self.reader.forget(path)
             self.files_done += 1
-            yield from self._tell("read", path)
+            yield from self._report("read", path)
             if self.batch.is_due(self.pace.chars_per_second * COMMIT_SECONDS or _FIRST_COMMIT_CHARS):
                 yield from self._commit(path)
         yield from self._commit("")
         yield self._event("done", "")
 
     def read_content(self, raw: RawFile, name: str, options: Root) -> Iterator[Progress]:
-        """Yield the whole run of content without a file."""
+        """Store content that has no file and yield the events."""
         _check_content_name(name)
         if raw.size > self.config.max_file_bytes:
             raise too_large(name, raw.size, self.config)
@@ -197,7 +202,7 @@ class _IngestRun:
         found = Found(name, "", raw.size, raw.mtime_ns)
         made = self._documents(found, raw, options)
         _check_free(name, made.documents, store=self.store, base=self.base)
-        known = self._as_known(found)
+        known = self._known_file(found)
         is_same = known is not None and (known.hash, known.settings) == (raw.digest, made.settings)
         if known and is_same and _is_unchanged(known, made.documents, store=self.store):
             self.unchanged, self.documents = 1, known.documents
@@ -209,7 +214,7 @@ class _IngestRun:
         yield self._event("done", "")
 
     def take_back(self, roots: Sequence[Root]) -> None:
-        """Read files again that are named themselves, whatever folder left them out."""
+        """Read named files again even if they were removed from a folder earlier."""
         left_out = {path for paths in self.left_out.values() for path in paths}
         for name in {nfc(root.folder) for root in roots}:
             if back := {path for path in left_out if path == name or is_record(path, name, self.base)}:
@@ -218,19 +223,19 @@ class _IngestRun:
 
     def _discover(self, root: Root) -> Iterator[Progress]:
         place = self.base / root.folder
-        is_folder = os.path.isdir(place)  # noqa: PTH112 - Path.is_dir raises where one may not look
+        is_folder = os.path.isdir(place)  # noqa: PTH112 - Path.is_dir raises without permission
         steps = discover.walk(root, self.base, self.config) if is_folder else [discover.single(root, self.base)]
         for step in steps:
             if isinstance(step, Skip):
                 self.skips.setdefault(step.path, step)
             else:
                 self._claim(step, root)
-            yield from self._tell("discover", step.path)
+            yield from self._report("discover", step.path)
 
     def _claim(self, found: Found, root: Root) -> None:
-        """Give the file its path, unless another file of the same name in another form of Unicode has it.
+        """Assign the path to this file, unless another file has the same name in a different Unicode form.
 
-        What the store holds keeps it while it is there, or each run would put the one in the place of the other.
+        The file already in the store keeps the path while it exists. Otherwise each run would swap the two files.
         """
         if found.path in self.left_out.get(root, ()):
             if not self.is_sync:
@@ -240,22 +245,20 @@ class _IngestRun:
         known, job = self.known.get(found.path), self.jobs.get(found.path)
         for holder in (known.os_path if known else "", job[0].os_path if job else ""):
             if holder and holder != found.os_path and are_two(self.base / holder, self.base / found.os_path):
-                reason = (
-                    f"its name, {found.os_path!a}, is {holder!a} in another form of Unicode, and that file is read"
-                )
+                reason = f"its name {found.os_path!a} is another Unicode form of {holder!a}, which is read instead"
                 self.displaced[found.os_path] = Skip(found.path, "same_name", reason)
                 return
         self.jobs.setdefault(found.path, (found, root))
 
     def _sweep(self, roots: Sequence[Root]) -> None:
-        """Take out files of these roots that are gone, and report those that changed but that a rule excludes now.
+        """Remove files of these roots that are gone. Report changed files that a rule now excludes.
 
-        What a program brought was never read from a file, and stays.
+        Content added by a program has no file and stays.
         """
         for path, file in self.known.items():
             if not file.os_path or path in self.jobs:
                 continue
-            if self.is_sync and is_edited(file) and not self._is_held_up(path):
+            if self.is_sync and is_edited(file) and not self._may_be_unreadable(path):
                 self.batch.gone.append(path)
                 self.removed += 1
                 continue
@@ -268,72 +271,72 @@ class _IngestRun:
             elif path in self.skips or not self.is_sync or not is_granted(roots, path):
                 continue
             elif not is_as_read(file, place, self.config):
-                reason = "a rule leaves it out by now, and what was read of it stays"
+                reason = "a rule now excludes it; its earlier text stays in the store"
                 self.skips[path] = Skip(path, "excluded", f"{reason} (recall rm {shell.quote(path)})")
 
-    def _is_held_up(self, path: str) -> bool:
-        """Return True if a file may have been missed because it or a folder above it cannot be read."""
+    def _may_be_unreadable(self, path: str) -> bool:
+        """Return True if the file may be missing only because it or a folder above it cannot be read."""
         skip = self.skips.get(path)
         if skip is not None:
             return skip.code != "symlink_outside"
         above = (path[:end] for end, mark in enumerate(path) if mark == "/")
         return any(folder in self.skips and self.skips[folder].code == "unreadable" for folder in above)
 
-    def _take(self, found: Found, root: Root) -> None:
-        """Leave a file alone, refresh it, put it into the batch, or skip it with its reason."""
+    def _process(self, found: Found, root: Root) -> None:
+        """Keep the file, refresh it, add it to the batch, or skip it with a reason."""
         options = self._options(found, root)
         del self.options[found.path]
         if not self.is_sync and root not in self.renewed and is_overruled(root, found.path, self.remembered):
-            self.renewed.add(root)  # added again, it comes before the others
+            self.renewed.add(root)  # a root added again takes precedence over the others
             self.batch.renewed.append(root)
-        known = self._as_known(found)
-        if known and self.mtime_only and self._is_as_before(known, found, options):
-            self._leave(known, root)
+        known = self._known_file(found)
+        if known and self.mtime_only and self._is_unchanged_by_status(known, found, options):
+            self._keep_unchanged(known, root)
             return
         try:
             raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
-            if known and self._is_same(known, raw, options):
+            if known and self._is_unchanged_by_content(known, raw, options):
                 if (known.size, known.mtime_ns) != (raw.size, raw.mtime_ns):
                     self.batch.touched.append((found.path, raw))
                 elif known.stamp != raw.stamp:
                     self.batch.settled.append((found.path, raw))
-                self._leave(known, root)
+                self._keep_unchanged(known, root)
             else:
                 self._put(found, raw, root, self._documents(found, raw, options))
         except OSError as error:
-            self.skips[found.path] = Skip(found.path, "unreadable", f"it cannot be read: {error.strerror}")
+            self.skips[found.path] = Skip(found.path, "unreadable", f"cannot be read: {error.strerror}")
         except (IngestError, UsageError) as error:
             if isinstance(error, UsageError) and (options.parser, options.encoding) == (AUTO, ""):
-                raise  # recall.toml is wrong, and with it every root
+                raise  # recall.toml is wrong, which affects every root
             self.skips[found.path] = skip_of(found.path, error)
 
     def _begin(self, found: Found, options: Root) -> None:
-        """Have a file parsed before its turn, unless it stays as it is. Raises what reading it raises."""
-        known = self._as_known(found)
-        if known and self._is_as_before(known, found, options):
+        """Start parsing a file ahead of its turn unless it is unchanged. Raises what reading the file raises."""
+        known = self._known_file(found)
+        if known and self._is_unchanged_by_status(known, found, options):
             return
         raw = read_raw(self.base / found.os_path, path=found.path, config=self.config)
-        if not (known and self._is_same(known, raw, options)):
+        if not (known and self._is_unchanged_by_content(known, raw, options)):
             self.reader.begin(raw.content, path=found.path, root=options, digest=raw.digest)
 
     def _options(self, found: Found, root: Root) -> Root:
-        """Return the root of a file with all options that it inherits."""
+        """Return the file's root with all inherited options."""
         if found.path not in self.options:
             self.options[found.path] = inherit_options(root, found.path, self.remembered)
         return self.options[found.path]
 
-    def _as_known(self, found: Found) -> Fingerprint | None:
-        """Return the file as last read, None if it has to be read again."""
+    def _known_file(self, found: Found) -> Fingerprint | None:
+        """Return the file as last read, or None if it must be read again."""
         known = None if self.reparse or found.path in self.taken_back else self.known.get(found.path)
         return known if known and known.os_path == found.os_path else None
 
-    def _is_same(self, known: Fingerprint, raw: RawFile, options: Root) -> bool:
-        """Return True if a file has the bytes that it had, and would be read the same way."""
+    def _is_unchanged_by_content(self, known: Fingerprint, raw: RawFile, options: Root) -> bool:
+        """Return True if the file has the same bytes and would be parsed the same way."""
         own = self.reader.parser_of(raw.content, path=known.path, root=options) if known.hash == raw.digest else None
         return own is not None and self._is_read_by(own, known, options)
 
-    def _is_as_before(self, known: Fingerprint, found: Found, options: Root) -> bool:
-        """Return True if a file has the size and time it had, and by its name would be read the same way."""
+    def _is_unchanged_by_status(self, known: Fingerprint, found: Found, options: Root) -> bool:
+        """Return True if size and time are unchanged and the name selects the same parser."""
         if (known.size, known.mtime_ns) != (found.size, found.mtime_ns):
             return False
         name = kinds.choose(known.path, b"", parser=options.parser, overrides=self.config.parsers)
@@ -343,13 +346,13 @@ class _IngestRun:
         return self._is_read_by(own, known, options)
 
     def _is_read_by(self, own: str, known: Fingerprint, options: Root) -> bool:
-        """Return True if that parser has read the file, or any version of it where the plug-in is not installed."""
+        """Return True if this parser read the file. Ignore the version if the plug-in is not installed."""
         before = parser_in_settings(known.settings).partition(";")[0]
         if name_of(own) == name_of(before) and missing_plug_ins({own: 1}):
             own = before
         return known.settings == settings_by(asked_of(own, options), self.config)
 
-    def _leave(self, known: Fingerprint, root: Root) -> None:
+    def _keep_unchanged(self, known: Fingerprint, root: Root) -> None:
         self.unchanged += 1
         self.documents += known.documents
         if not self.is_sync and (root.tags or root.source is not None or root.meta):
@@ -390,7 +393,7 @@ class _IngestRun:
             self.added += 1
 
     def _commit(self, path: str) -> Iterator[Progress]:
-        """Embed what is new and write the batch in one transaction; nothing of it when a vector is not fit."""
+        """Embed new texts and write the batch in one transaction. An invalid vector writes nothing."""
         batch = self.batch
         if batch.is_empty():
             return
@@ -401,13 +404,13 @@ class _IngestRun:
         with self.store.writer() as writer:
             check_embedder(self.store, self.embedder)
             check_cut(self.store, self.cut_by)
-            batch.write(writer, self._still_to_write(files))
+            batch.write(writer, self._select_unwritten(files))
         self.reused += batch.chunks - len(missing)
         self.batch = Batch()
         yield self._event("commit", path)
 
-    def _still_to_write(self, files: Sequence[NewFile]) -> list[NewFile]:
-        """Return the files that no other process has written since this run began, and count what is left to do."""
+    def _select_unwritten(self, files: Sequence[NewFile]) -> list[NewFile]:
+        """Return the files that no other process wrote during this run, and correct the counters."""
         self.removed -= sum(self.store.known(path) is None for path in self.batch.gone)
         writing = []
         for file in files:
@@ -416,7 +419,7 @@ class _IngestRun:
             self.added += was_known - is_known
             self.updated += is_known - was_known
             is_others = now != before and file.os_path != "" and not self.reparse
-            if is_others and _as_read(now) == _as_read(file):
+            if is_others and _reading_key(now) == _reading_key(file):
                 self.updated -= 1
                 self.unchanged += 1
                 self.chunks -= sum(len(document.chunks) for document in file.documents)
@@ -426,33 +429,33 @@ class _IngestRun:
         return writing
 
     def _embed(self, missing: Mapping[bytes, str], made: dict[bytes, TextVector], path: str) -> Iterator[Progress]:
-        """Fill `made`. Vectors are stored on the way if it takes longer than a commit may, or is stopped."""
+        """Fill `made`. Store vectors early if embedding outlasts COMMIT_SECONDS or is stopped."""
         self.batch.waiting = len(missing)
-        unkept: dict[bytes, TextVector] = {}
+        unstored: dict[bytes, TextVector] = {}
         since = monotonic()
         try:
             for answers in embed_in_calls(missing, self.embedder, self.pace):
                 made |= answers
-                unkept |= answers
+                unstored |= answers
                 self.embedded += len(answers)
                 self.batch.waiting -= len(answers)
                 if self.batch.waiting and monotonic() - since >= COMMIT_SECONDS:
-                    self._keep(unkept)
-                    unkept, since = {}, monotonic()
-                yield from self._tell("embed", path)
+                    self._store_vectors(unstored)
+                    unstored, since = {}, monotonic()
+                yield from self._report("embed", path)
         finally:
             if self.batch.waiting:
-                self._keep(unkept)
+                self._store_vectors(unstored)
 
-    def _keep(self, made: Mapping[bytes, TextVector]) -> None:
+    def _store_vectors(self, made: Mapping[bytes, TextVector]) -> None:
         if not made:
             return
         with self.store.writer() as writer:
             if self.store.embedder() == self.embedder.identity:
                 writer.keep_vectors(made)
 
-    def _tell(self, stage: Stage, path: str) -> Iterator[Progress]:
-        """Yield an event, unless another one was yielded just before."""
+    def _report(self, stage: Stage, path: str) -> Iterator[Progress]:
+        """Yield an event unless the last event was less than EVENT_SECONDS ago."""
         if monotonic() - self.last_event >= EVENT_SECONDS:
             yield self._event(stage, path)
 
@@ -480,13 +483,13 @@ class _IngestRun:
         )
 
 
-def _as_read(file: NewFile | Fingerprint | None) -> tuple[str, str, str] | None:
-    """Return what makes two readings of a file one: its place, its bytes, and how they were read."""
+def _reading_key(file: NewFile | Fingerprint | None) -> tuple[str, str, str] | None:
+    """Return the key that makes two readings of a file equal: place, bytes and settings."""
     return None if file is None else (file.os_path, file.hash, file.settings)
 
 
 class Batch:
-    """What the next commit will write."""
+    """Changes that the next commit writes."""
 
     def __init__(self) -> None:
         self.since = monotonic()
@@ -503,7 +506,7 @@ class Batch:
         self.chars = 0
 
     def add(self, file: NewFile) -> None:
-        """Put a file among what is written, once its texts have their vectors."""
+        """Add a file; it is written once its texts have vectors."""
         self.files.append(file)
         chunks = sum(len(document.chunks) for document in file.documents)
         self.chunks += chunks
@@ -516,7 +519,7 @@ class Batch:
         return not any((self.roots, self.renewed, self.files, *names))
 
     def is_due(self, chars: float) -> bool:
-        """Return True if it is time to write. chars: how many the embedder reads between two commits."""
+        """Return True if the batch should be written. chars: characters the embedder handles between commits."""
         if self.is_empty():
             return False
         late = monotonic() - self.since >= COMMIT_SECONDS
@@ -524,7 +527,7 @@ class Batch:
         return late or self.chunks >= _COMMIT_CHUNKS or read >= min(chars, _COMMIT_CHARS)
 
     def write(self, writer: Writer, files: Sequence[NewFile]) -> None:
-        """Write all of it. files: those of the batch, with their vectors."""
+        """Write the batch. files: the batch's files with their vectors."""
         for root in self.roots:
             writer.put_root(root)
         for root in self.renewed:
@@ -542,26 +545,26 @@ class Batch:
 
 
 def _check_content_name(name: str) -> None:
-    """Raise UsageError `bad_value` if no document below the store's directory could have this name."""
+    """Raise UsageError `bad_value` if the name is not a valid path below the store's directory."""
     try:
         name.encode()
         is_path = "\0" not in name and not {"", ".", ".."} & {*name.split("/")}
     except UnicodeEncodeError:
         is_path = False
     if not is_path:
-        message = f"{printable(name)!r} is no path that a document below the store's folder could have."
+        message = f"{printable(name)!r} is not a valid path below the store's folder."
         raise UsageError("bad_value", message, hint=f"{flag('name')} notes/today.md")
 
 
 def _check_free(name: str, documents: Sequence[NewDocument], *, store: Store, base: Path) -> None:
-    """Raise UsageError `name_taken` if a file has the name, or a document of a file the path of one of these."""
+    """Raise UsageError `name_taken` if a file has this name, or a file's document has one of these paths."""
     if os.path.lexists(base / name) or any(_is_of_file(each.path, name, store) for each in documents):
-        message = f"{name} is the name of a file, or of a document that came from one."
+        message = f"{name} is already the name of a file, or of a document read from a file."
         raise UsageError("name_taken", message, hint=Hint("add", shorten(base / name)))
 
 
 def _is_unchanged(known: Fingerprint, documents: Sequence[NewDocument], *, store: Store) -> bool:
-    """Return True if the store has exactly these documents under that name, with these labels."""
+    """Return True if the store already has exactly these documents and labels under this name."""
     ids = {each.path: each.id for each in documents}
     if len(documents) != known.documents or any(store.document_at(path) != ids[path] for path in ids):
         return False
@@ -571,18 +574,20 @@ def _is_unchanged(known: Fingerprint, documents: Sequence[NewDocument], *, store
 
 
 def _is_of_file(path: str, name: str, store: Store) -> bool:
-    """Return True if the live document of that path came from a file, or from content of another name."""
+    """Return True if the live document at this path came from a file, or from content of another name."""
     doc_id = store.document_at(path)
     sources = store.sources([doc_id]).values() if doc_id else ()
     return any(source.os_path or source.path != name for source in sources)
 
 
 class ReadAhead:
-    """Has files parsed before their turn, in processes of their own and several at a time.
+    """Parses files ahead of their turn, several at a time, in separate processes.
 
-    The run reads them as it would without: only what their parser makes of the same bytes is there already.
-    files: in their order, each with the root that it is read for.  options: that root with all that it inherits.
-    begin: has a file parsed, unless it stays as it is.
+    The run itself does not change: it finds the parser's result for the same bytes already there.
+
+    files: in run order, each with its root.
+    options: returns the root with all inherited options.
+    begin: starts parsing a file unless it is unchanged.
     """
 
     def __init__(
@@ -600,9 +605,9 @@ class ReadAhead:
         self._next = 0
 
     def turn(self, at: int) -> None:
-        """Begin files that may be begun at the turn of the file of that number.
+        """Start parsing files ahead, at the turn of file number `at`.
 
-        A file that cannot be read, or is alone within reach, waits for its turn.
+        A file that cannot be read, or has no other file within the window, waits for its turn.
         """
         end = min(at + _WINDOW, len(self._files))
         for i in range(max(self._next, at), end):

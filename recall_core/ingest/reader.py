@@ -1,4 +1,4 @@
-"""Reading: one file's bytes become documents with chunks that wait for their vectors."""
+"""Reading: turn one file's bytes into documents whose chunks have no vectors yet."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from recall_core.text import Counter, embedded_hash, nfc, space_cjk
 from recall_core.types import Fingerprint, NewChunk, NewDocument, Root, Span, Stamp
 
 BINARY = "binary"
-"""The encoding of files that are not text."""
+"""Encoding recorded for files that are not text."""
 
 SMALL_BYTES = 256 << 10
-"""Of a file that a parser of our own may read in this process: fewer than that."""
+"""Files smaller than this may be parsed in this process by a built-in parser."""
 SHORT_LINE_BYTES = 16 << 10
-"""Of each of its lines: fewer than that."""
-_AHEAD_TEXT_BYTES = 1 << 20  # of a file for our own parsers; what is made of a larger one may be too long to wait
+"""Files parsed in this process have only lines shorter than this."""
+_AHEAD_TEXT_BYTES = 1 << 20  # largest file parsed ahead by a built-in parser; larger results are too big to keep
 
 
 class FileText(NamedTuple):
-    """What a file was made of. parser: its name and version. read_by: see `text.document_id`."""
+    """Parsed file. parser: name and version. read_by: see `text.document_id`."""
 
     documents: tuple[ParsedDocument, ...]
     parser: str
@@ -44,7 +44,7 @@ class FileText(NamedTuple):
 
 
 class _Prepared(NamedTuple):
-    """A file as its parser is called with it. path: without the suffix of its packing."""
+    """Arguments for a file's parser. path: without the compression suffix."""
 
     name: str
     parser: Parser
@@ -56,9 +56,9 @@ class _Prepared(NamedTuple):
 
 
 class FileReader:
-    """Reads files, one after the other. Close it, or use it in a `with`.
+    """Reads files one after another. Close it, or use it in a `with`.
 
-    One worker reads all files that need one; more workers read files that are begun before their turn.
+    One worker process reads the files that need one; more workers parse files ahead.
     """
 
     def __init__(self, config: Config) -> None:
@@ -66,9 +66,7 @@ class FileReader:
         self._worker = Worker()
         self._pool: WorkerPool | None = None
         self._foreign_parsers: dict[str, bool] = {}
-        self._last_packed: tuple[bytes, str, Unpacked] | None = (
-            None  # a packed file that `parser_of` was asked of last
-        )
+        self._last_packed: tuple[bytes, str, Unpacked] | None = None  # the packed file last passed to `parser_of`
 
     def __enter__(self) -> Self:
         return self
@@ -77,7 +75,7 @@ class FileReader:
         self.close()
 
     def close(self) -> None:
-        """End the processes, if there are any."""
+        """End the worker processes, if any."""
         pool, self._pool = self._pool, None
         try:
             if pool is not None:
@@ -86,7 +84,7 @@ class FileReader:
             self._worker.close()
 
     def parser_of(self, raw: bytes, *, path: str, root: Root) -> str:
-        """Return the identity of the parser that would read this file.
+        """Return the identity of the parser for this file.
 
         Raises IngestError `not_read`, `bad_archive`, `unpacked_too_large`, `parser_unavailable`.
         """
@@ -97,8 +95,8 @@ class FileReader:
     def read(self, raw: bytes, *, path: str, root: Root, digest: str) -> FileText:
         """Return the documents of a file. digest: sha256 of raw.
 
-        Raises IngestError where the bytes are not what their parser reads, `bad_metadata` where it finds what no
-        store can keep; UsageError `unknown_parser`, `parser_unavailable`, `unknown_encoding`.
+        Raises IngestError if the parser cannot read the bytes, `bad_metadata` if a store cannot keep the metadata;
+        UsageError `unknown_parser`, `parser_unavailable`, `unknown_encoding`.
         """
         made = self._prepare(raw, path, root)
         chosen, own = made.parser, identity(made.name)
@@ -114,7 +112,7 @@ class FileReader:
         return FileText(documents, own, read_by, (*made.notes, *(note for each in documents for note in each.notes)))
 
     def may_begin(self, path: str, size: int, root: Root) -> bool:
-        """Return True if a worker reads a file, as its name and size tell, and the file may be begun before its turn.
+        """Return True if, judging by name and size, a worker reads this file and may start ahead of its turn.
 
         Raises what `parser_of` raises.
         """
@@ -126,13 +124,13 @@ class FileReader:
         return SMALL_BYTES <= size <= _AHEAD_TEXT_BYTES
 
     def has_room(self, size: int) -> bool:
-        """Return True if a file of so many bytes may be begun now. On one core none ever is."""
+        """Return True if a file of this size may be parsed ahead now. Always False on a single core."""
         return cores() > 1 if self._pool is None else self._pool.has_room(size)
 
     def begin(self, raw: bytes, *, path: str, root: Root, digest: str) -> None:
-        """Have a file parsed before its turn, if a worker does it. A `read` of the same bytes waits for it.
+        """Start parsing a file ahead of its turn if it needs a worker. A `read` of the same bytes waits for it.
 
-        Raises what `read` raises of what comes before the parser.
+        Raises the errors of `read` that occur before the parser runs.
         """
         made = self._prepare(raw, path, root)
         if not _needs_worker(made):
@@ -142,12 +140,12 @@ class FileReader:
         self._pool.begin(made.name, made.content, key=path, path=made.path, digest=digest)
 
     def forget(self, path: str) -> None:
-        """Drop what was begun for a file; its turn is over."""
+        """Drop the work started for a file whose turn is over."""
         if self._pool is not None:
             self._pool.forget(path)
 
     def _prepare(self, raw: bytes, path: str, root: Root) -> _Prepared:
-        """Unpack a file, and decode it for a parser that reads text."""
+        """Unpack a file, and decode it if its parser reads text."""
         inside = self._unpack(raw, path)
         name = self._choice(inside.content, inside.path, root)
         chosen = parser(name)
@@ -161,25 +159,25 @@ class FileReader:
         return _Prepared(name, chosen, content, named, encoding, inside.packing, notes)
 
     def _unpack(self, raw: bytes, path: str) -> Unpacked:
-        """Unpack a file, once for `parser_of` and the `read` that follows it."""
+        """Unpack a file; `parser_of` and the `read` that follows it share the result."""
         last, self._last_packed = self._last_packed, None
         if last is not None and last[0] is raw and last[1] == path:
             return last[2]
         return unpack(raw, path=path, most=self._config.max_file_bytes)
 
     def _in_worker(self, made: _Prepared, key: str, digest: str) -> Iterable[ParsedDocument]:
-        """Return what a worker makes of a file. Source code that is too much for a grammar is read by its lines.
+        """Parse a file in a worker. Source code that breaks its grammar is split by lines instead.
 
-        key: the name that it was begun by.
+        key: key under which the file was started.
         """
         name, content, path = made.name, made.content, made.path
         try:
-            begun = self._pool.wait_for(name, key=key, digest=digest) if self._pool else None
-            return self._worker.parse(name, content, path=path, digest=digest) if begun is None else begun
+            ready = self._pool.wait_for(name, key=key, digest=digest) if self._pool else None
+            return self._worker.parse(name, content, path=path, digest=digest) if ready is None else ready
         except IngestError as error:
             if name != "code" or error.code not in ("parser_crashed", "parser_timeout"):
                 raise
-            note = "its grammar failed on it: definitions are found by lines alone"
+            note = "the grammar failed on this file: definitions are found by line patterns only"
             found = self._worker.parse("outline", content, path=path, digest=digest)
             return [document._replace(notes=(*document.notes, note)) for document in found]
 
@@ -196,32 +194,32 @@ def _needs_worker(made: _Prepared) -> bool:
 
 
 def _is_foreign(name: str, chosen: Parser) -> bool:
-    """Return True for a parser that may crash, hang or swell on a file of any size: foreign code, or a plug-in."""
+    """Return True for a parser that may crash, hang or use too much memory on any file: foreign code or a plug-in."""
     return name not in BUILT_IN or getattr(chosen, "is_foreign", False)
 
 
 def _check_documents(found: Iterable[ParsedDocument], path: str, size: int | None) -> Iterator[ParsedDocument]:
-    """Yield the documents if a store can keep them.
+    """Yield the documents after checking that a store can keep them.
 
-    size: of the file, where the parser was given other bytes.
+    size: size of the file if the parser received other bytes.
     """
     for document in found:
         name = path if document.record is None else f"{path}#{document.record}"
         if reason := why_unfit(document.meta):
             raise IngestError("bad_metadata", f"{name}: {reason}.")
         if reason := why_no_marks(document.marks, len(document.text)):
-            raise IngestError("parser_crashed", f"{name}: its parser is wrong: {reason}.")
+            raise IngestError("parser_crashed", f"{name}: its parser returned an invalid result: {reason}.")
         yield document if size is None or document.record is not None else document._replace(size=size)
 
 
 PIECES = "pieces"
-"""In place of a parser: a program has cut the document."""
+"""Stored in place of a parser: a program cut the document."""
 
-_YOUNG_NS = 2_000_000_000  # the coarsest clock of a file system that is met
+_YOUNG_NS = 2_000_000_000  # coarsest file-system clock in use
 
 
 class RawFile(NamedTuple):
-    """A file's bytes, and what its status said before they were read."""
+    """A file's bytes, with its status from before they were read."""
 
     content: bytes
     size: int
@@ -232,15 +230,15 @@ class RawFile(NamedTuple):
 
     @property
     def stamp(self) -> Stamp:
-        """What its status was."""
+        """Status of the file before it was read."""
         return Stamp(self.size, self.mtime_ns, self.ctime_ns, self.inode)
 
 
 def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
-    """Return the bytes of a file, read a second time if it changed meanwhile.
+    """Return the bytes of a file. Read it a second time if it changed during the first read.
 
-    A file that goes on changing is taken as read; its status is the one from before, so that the next run looks
-    again.  Raises OSError, IngestError `file_too_large`.
+    A file that keeps changing is returned as read, with its earlier status, so the next run reads it again.
+    Raises OSError, IngestError `file_too_large`.
     """
     for _ in range(2):
         looked_ns = time_ns()
@@ -252,7 +250,7 @@ def read_raw(place: Path, *, path: str, config: Config) -> RawFile:
             after = os.fstat(file.fileno())
         if (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns):
             break
-    # It may change again within one tick of its clock, from the time on at which it was looked at: then no ctime.
+    # The file may change again within one tick of its clock after this look. Then its ctime proves nothing.
     is_young = looked_ns - max(before.st_mtime_ns, before.st_ctime_ns) < _YOUNG_NS
     ctime_ns = 0 if is_young else before.st_ctime_ns
     digest = sha256(content).hexdigest()
@@ -266,28 +264,28 @@ def too_large(path: str, size: int, config: Config) -> IngestError:
 
 
 def settings_by(read_by: str, config: Config) -> str:
-    """Return all that a file's chunks and vectors depend on besides its bytes. read_by: see `asked_of`."""
+    """Return everything besides the bytes that determines a file's chunks and vectors. read_by: see `asked_of`."""
     return f"{read_by} {chunker_identity(config)} {config.counter} {EMBEDDED}"
 
 
 def parser_in_settings(settings: str) -> str:
-    """Return the part of a file's settings that names its parser and encoding."""
+    """Return the parser and encoding from a file's settings."""
     return settings.partition(" ")[0]
 
 
 def settings_of_pieces(spans: Sequence[Span], *, title: str, tags: Sequence[str], meta: Mapping[str, Any]) -> str:
-    """Return the settings of a document that a program has cut and labelled."""
+    """Return the settings of a document that a program cut and labelled."""
     layout = json.dumps([list(spans), title, tags, meta], ensure_ascii=False, sort_keys=True)
     return f"{PIECES} {sha256(layout.encode()).hexdigest()}"
 
 
 def is_edited(file: Fingerprint) -> bool:
-    """Return True if the settings of a file's roots have changed since it was read."""
+    """Return True if the options of a file's roots changed since it was read."""
     return file.settings.endswith(EDITED)
 
 
 class FileDocuments(NamedTuple):
-    """The documents of a file, in file order, with the settings that it is kept with. notes: of how it was read."""
+    """Documents of a file in file order, with their settings. notes: remarks about how the file was read."""
 
     documents: tuple[NewDocument, ...]
     settings: str
@@ -297,7 +295,7 @@ class FileDocuments(NamedTuple):
 def read_documents(
     raw: RawFile, *, path: str, root: Root, reader: FileReader, counter: Counter, config: Config
 ) -> FileDocuments:
-    """Return the documents of a file with their chunks; no chunk has a vector yet.
+    """Return the documents of a file with their chunks, which have no vectors yet.
 
     Raises what `FileReader.read` raises.
     """
@@ -310,7 +308,7 @@ def read_documents(
 
 
 def asked_of(parser: str, root: Root) -> str:
-    """Return the identity of a parser with the encoding that its root asks for."""
+    """Return the parser's identity, followed by the encoding if the root sets one."""
     return f"{parser};{root.encoding}" if root.encoding else parser
 
 
@@ -333,7 +331,7 @@ def _document(
 
 
 def chunks_of(parsed: ParsedDocument, *, path: str, counter: Counter, config: Config) -> tuple[NewChunk, ...]:
-    """Cut a document into chunks that have no vectors yet. path: the document's own."""
+    """Cut a document into chunks without vectors. path: the document's path."""
     spans = chunk(parsed.text, counter=counter, config=config, marks=parsed.marks)
     return tuple(_chunks(path, parsed, spans))
 

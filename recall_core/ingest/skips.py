@@ -1,4 +1,4 @@
-"""Skips by their reason: how many files of each kind, which of them come first, and which are new."""
+"""Skipped files, grouped by reason."""
 
 from __future__ import annotations
 
@@ -9,64 +9,64 @@ from typing import NamedTuple
 from recall_core.errors import RecallError
 from recall_core.types import Skip
 
-NAMED = 3  # paths of a group that are named
+NAMED = 3  # paths listed per group
 
 _KINDS = {
     "bad_archive": "damaged archive",
-    "bad_docx": "damaged document of Word",
-    "bad_eml": "no message",
+    "bad_docx": "damaged document (.docx)",
+    "bad_eml": "not email",
     "bad_epub": "damaged book",
     "bad_metadata": "record with bad metadata",
-    "bad_name": "name in other bytes than UTF-8",
+    "bad_name": "name that is not UTF-8",
     "bad_notebook": "damaged notebook",
     "bad_pdf": "damaged PDF",
     "bad_record": "with a bad record",
-    "bad_row": "table with an open quote",
-    "bad_xml": "XML that is not well-formed",
+    "bad_row": "with an unclosed quote",
+    "bad_xml": "malformed XML",
     "binary_file": "binary",
     "broken_link": "broken link",
-    "duplicate_record": "with a record twice",
-    "encoding_mismatch": "in another encoding than it says",
-    "excluded": "left out by a rule since",
+    "duplicate_record": "with a duplicate record",
+    "encoding_mismatch": "not in the declared encoding",
+    "excluded": "excluded by a rule",
     "file_too_large": "too large",
-    "left_out": "removed before",
+    "left_out": "removed earlier",
     "not_a_file": "neither file nor folder",
     "no_text": "PDF without text",
     "not_utf8": "not UTF-8",
-    "parser_crashed": "too much for its parser",
-    "parser_missing": "for a plug-in that is not installed",
-    "parser_timeout": "too slow to read",
+    "parser_crashed": "failed to parse",
+    "parser_missing": "needing a missing plug-in",
+    "parser_timeout": "too slow to parse",
     "pdf_encrypted": "PDF with a password",
-    "same_name": "of the same name",
-    "symlink_inside": "link to a folder that is read anyway",
-    "symlink_loop": "link in a circle",
-    "symlink_outside": "link out of the folder",
+    "same_name": "with a duplicate name",
+    "symlink_inside": "link to a folder already read",
+    "symlink_loop": "link in a loop",
+    "symlink_outside": "link outside the folder",
     "too_deep": "nested too deep",
-    "unknown_encoding": "to be read in an unknown encoding",
-    "unknown_parser": "to be read by an unknown parser",
-    "unpacked_too_large": "too large once unpacked",
+    "unknown_encoding": "with an unknown encoding",
+    "unknown_parser": "with an unknown parser",
+    "unpacked_too_large": "too large when unpacked",
     "unreadable": "unreadable",
 }
 
 
 _SAY_MORE = ("bad_pdf", "no_text", "pdf_encrypted")
-"""Reasons that say more than what kind of file it is."""
+"""Codes whose text is more specific than the kind of file."""
 
 
 class SkipGroup(NamedTuple):
-    """Files that were skipped for one reason. kind: what they are, or the reason in words."""
+    """Files skipped for one reason. kind: the kind of file, or the reason in words."""
 
     code: str
     kind: str
     files: int
     new: int
-    """How many of them were not reported before."""
+    """Number of files not reported before."""
     first: tuple[str, ...]
-    """The first paths of those that are new, else of all."""
+    """First paths of the new files; of all files if none is new."""
 
 
 def skip_of(path: str, error: RecallError) -> Skip:
-    """Return the skip of a file that an error keeps from being read."""
+    """Return the Skip for a file that raised this error."""
     reason = error.message.removeprefix(path).lstrip(": ")
     details = error.details if isinstance(error.details, dict) else {}
     reason = f"{reason} ({error.hint})" if error.hint else reason
@@ -74,9 +74,9 @@ def skip_of(path: str, error: RecallError) -> Skip:
 
 
 def by_reason(skips: Iterable[Skip], reported: Collection[str] = ()) -> tuple[SkipGroup, ...]:
-    """Return the groups of these skips, the largest first, ties by kind and code.
+    """Return the skips grouped by reason, largest group first, ties by kind and code.
 
-    reported: `key` of those that were reported before.
+    reported: the `key` of each skip reported before.
     """
     groups: dict[tuple[str, str], list[Skip]] = {}
     for skip in skips:
@@ -90,7 +90,7 @@ def by_reason(skips: Iterable[Skip], reported: Collection[str] = ()) -> tuple[Sk
 
 
 def kind_of(skip: Skip) -> str:
-    """Return what was skipped, in words: by its first bytes, else by the reason; a plug-in's reason is its code."""
+    """Return the kind of skip in words: the kind of file, else the reason. An unknown code becomes its own words."""
     return (
         (skip.code in _SAY_MORE and _KINDS[skip.code])
         or skip.kind
@@ -100,5 +100,5 @@ def kind_of(skip: Skip) -> str:
 
 
 def key(skip: Skip) -> str:
-    """Return a hash of a skip's path and reason, by which it is remembered."""
+    """Return a hash of the skip's path and code, used to remember which skips were reported."""
     return sha256(f"{skip.path}\0{skip.code}".encode()).hexdigest()[:16]

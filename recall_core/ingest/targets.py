@@ -1,4 +1,4 @@
-"""Targets: what the caller named, and what was remembered, checked before anything is written."""
+"""Targets: named and remembered roots, checked before anything is written."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from recall_core.types import Fingerprint, Root, Stamp
 
 
 def named_roots(targets: Sequence[str], *, template: Root, config: Config, base: Path) -> tuple[Root, ...]:
-    """Return a root for every named folder or file: the template with its place filled in.
+    """Return a root for each named folder or file: the template with its folder filled in.
 
-    A file is read and parsed here to see that it can be.  Raises IngestError `missing_path`, `unreadable`,
-    `not_a_file`, `bad_name`, `file_too_large` and whatever the parser raises; UsageError `unknown_parser`,
-    `bad_pattern`; what `check_labels` raises.
+    Reads and parses each named file to check it. Raises IngestError `missing_path`, `unreadable`, `not_a_file`,
+    `bad_name`, `file_too_large` and the parser's errors; UsageError `unknown_parser`, `bad_pattern`; and the errors
+    of `check_labels`.
     """
     for pattern in (*template.globs, *template.ignores):
         check_glob(pattern)
@@ -51,18 +51,17 @@ def check_labels(root: Root) -> None:
         flag("glob"): root.globs,
         flag("ignore"): root.ignores,
     }
-    for spelt, values in texts.items():
+    for name, values in texts.items():
         if unfit := next((each for each in values if not is_storable(each)), None):
-            raise UsageError("bad_value", f"{spelt} {printable(unfit)!r} is not valid UTF-8.", hint=f"{spelt} WORD")
+            raise UsageError("bad_value", f"{name} {printable(unfit)!r} is not valid UTF-8.", hint=f"{name} WORD")
     if reason := why_unfit(dict(root.meta)):
-        raise IngestError("bad_metadata", f"What the files are to be added with: {reason}.")
+        raise IngestError("bad_metadata", f"The labels cannot be stored: {reason}.")
 
 
 def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], base: Path) -> tuple[Root, ...]:
-    """Return the remembered roots that are still there; a single file that vanished from its folder is left out.
+    """Return the remembered roots that still exist. A single file that vanished from its folder is left out.
 
-    Raises IngestError `root_missing` for a folder that is gone while documents were read from it: an unmounted disk
-    must not empty the store.
+    Raises IngestError `root_missing` if a folder with documents is gone: an unmounted disk must not empty the store.
     """
     standing: list[Root] = []
     for root in roots:
@@ -74,7 +73,7 @@ def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], b
         ):
             raise IngestError(
                 "root_missing",
-                f"{root.folder} was added and is not there any more; nothing was changed.",
+                f"{root.folder} no longer exists; nothing was changed.",
                 hint=f"{Hint('rm', root.folder)}, or mount it again",
                 details={"path": root.folder},
             )
@@ -82,14 +81,14 @@ def standing_roots(roots: Iterable[Root], *, known: Mapping[str, Fingerprint], b
 
 
 def belongs(root: Root, path: str) -> bool:
-    """Return True if a file's path is the root itself or lies below it as its globs ask."""
+    """Return True if the path is the root itself, or lies below it and matches its globs."""
     return path == nfc(root.folder) or covers(root, path)
 
 
 def inherit_options(root: Root, path: str, older: Sequence[Root]) -> Root:
-    """Return the root with every option it leaves open taken from an older root that holds the path, newest first.
+    """Return the root with its unset options filled in from older roots that contain the path, newest first.
 
-    So `add docs --tag guide` and then `add .` reads a changed guide with its tag, and records stay records.
+    So after `add docs --tag guide` and `add .`, a changed guide keeps its tag, and records stay records.
     """
     for other in older:
         if other != root and belongs(other, path):
@@ -104,24 +103,24 @@ def inherit_options(root: Root, path: str, older: Sequence[Root]) -> Root:
 
 
 def is_overruled(root: Root, path: str, remembered: Sequence[Root]) -> bool:
-    """Return True if a sync would not read this file as the root asks, because a newer root contains it too.
+    """Return True if a newer root that contains this file would make sync read it with other options.
 
     remembered: newest first.
     """
     newest = next((other for other in remembered if belongs(other, path)), root)
     if newest == root or root not in remembered:
         return False
-    return _asked_for(inherit_options(newest, path, remembered)) != _asked_for(
+    return _read_options(inherit_options(newest, path, remembered)) != _read_options(
         inherit_options(root, path, remembered)
     )
 
 
-def _asked_for(root: Root) -> tuple[object, ...]:
+def _read_options(root: Root) -> tuple[object, ...]:
     return root.parser, root.encoding, frozenset(root.tags), root.source, dict(root.meta)
 
 
 def is_gone(place: Path) -> bool:
-    """Return True if there is nothing at this place. A place that one may not look at is not gone."""
+    """Return True if nothing exists at this place. An inaccessible place is not gone."""
     try:
         place.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -132,19 +131,19 @@ def is_gone(place: Path) -> bool:
 
 
 def is_no_file(place: Path) -> bool:
-    """Return True if there is something else than a file at this place: a folder, a pipe."""
+    """Return True if something other than a file exists at this place, such as a folder or a pipe."""
     status = _status(place)
     return status is not None and not stat.S_ISREG(status.st_mode)
 
 
 def is_as_read(file: Fingerprint, place: Path, config: Config) -> bool:
-    """Return True if a file has the bytes that were read, by its status or else by their hash, or it is unknown."""
+    """Return True if the file still has the bytes that were read, by status or else by hash, or cannot be checked."""
     status = _status(place)
     if status is None or file.may_be(Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)):
         return True
     try:
         return read_raw(place, path=file.path, config=config).digest == file.hash
-    except IngestError:  # it is too large to be what was read
+    except IngestError:  # too large to have been read
         return False
     except OSError:
         return True
@@ -157,8 +156,8 @@ def _status(place: Path) -> os.stat_result | None:
         return None
 
 
-def _nearest(target: str) -> str:
-    """Return the most similar name in the same folder as a hint, else a command that lists the folder."""
+def _suggest_path(target: str) -> str:
+    """Return a hint: the most similar name in the same folder, else a command that lists the folder."""
     place = Path(target)
     with suppress(OSError, ValueError):
         near = difflib.get_close_matches(place.name, [each.name for each in place.parent.iterdir()], n=1, cutoff=0.75)
@@ -174,40 +173,40 @@ def _named_root(target: str, template: Root, config: Config, base: Path) -> Root
     except UnicodeEncodeError as error:
         raise IngestError("bad_name", f"The name {printable(target)!r} is not UTF-8.") from error
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise IngestError("missing_path", f"There is nothing at {target}.", hint=_nearest(target)) from error
+        raise IngestError("missing_path", f"{target} does not exist.", hint=_suggest_path(target)) from error
     except OSError as error:
-        raise _unreadable(target, error) from error
+        raise _unreadable_error(target, error) from error
     folder = os_path_of(Path(target), base, is_added=True)
     try:
         if stat.S_ISDIR(status.st_mode):
             os.scandir(target).close()
             return template._replace(folder=folder)
         if not stat.S_ISREG(status.st_mode):
-            raise IngestError("not_a_file", f"{target} is neither a file nor a folder.")
+            raise IngestError("not_a_file", f"{target} is not a file or folder.")
         if status.st_size > config.max_file_bytes:
             raise too_large(target, status.st_size, config)
         raw = read_raw(Path(target), path=target, config=config)
     except OSError as error:
-        raise _unreadable(target, error) from error
+        raise _unreadable_error(target, error) from error
     with FileReader(config) as reader:
         reader.read(raw.content, path=target, root=template, digest=raw.digest)
     labels = {"tags": template.tags, "source": template.source, "meta": template.meta}
     return Root(folder, parser=template.parser, encoding=template.encoding, **labels)  # type: ignore[arg-type]
 
 
-def _unreadable(target: str, error: OSError) -> IngestError:
+def _unreadable_error(target: str, error: OSError) -> IngestError:
     return IngestError("unreadable", f"{target} cannot be read: {error.strerror}.", hint=f"ls -l {target}")
 
 
 def as_remembered(root: Root, remembered: Sequence[Root]) -> Root:
-    """Return the root of a folder that was added before files chose their parser: it is still read as text."""
+    """Return the remembered root if the folder was added before parsers were chosen per file: it stays text."""
     as_text = root._replace(parser="text")
     is_before = root.parser == AUTO and root not in remembered and as_text in remembered
     return as_text if is_before else root
 
 
 def are_two(place: Path, other: Path) -> bool:
-    """Return True if there are two files of these names; some disks have one name for both."""
+    """Return True if the two names are two different files. Some disks treat them as one name."""
     try:
         return not place.samefile(other)
     except (OSError, ValueError):
@@ -215,5 +214,5 @@ def are_two(place: Path, other: Path) -> bool:
 
 
 def is_record(path: str, file: str, base: Path) -> bool:
-    """Return True if a document of this path came from this file: `file#record` may be a file of its own."""
+    """Return True if the document at this path came from this file. `file#record` may itself be a file."""
     return path.startswith(f"{file}#") and not os.path.lexists(base / path)

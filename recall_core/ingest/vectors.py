@@ -1,4 +1,4 @@
-"""Vectors for texts: which are missing, how many to ask for at once, and what an embedder answered, checked."""
+"""Vectors for texts: find missing ones, size the embedder's calls, and check its answers."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from recall_core.text import embedded_text
 from recall_core.types import NewFile, Vector
 
 BATCH_TEXTS = 256
-CALL_SECONDS = 0.5  # what one call of an embedder should take at most, so that a person sees it move
-TEXT_CHARS = 200  # what every text costs, however short it is, as if it were so many characters longer
+CALL_SECONDS = 0.5  # longest call to an embedder, so that progress stays visible
+TEXT_CHARS = 200  # fixed cost per text, in characters
 _FIRST_CHARS = 2_800
 _MOST_CHARS = 1 << 20
-_PAYS = 1.5  # twice the text at this many times the pace: most of a call's time is not spent on text
+_PAYS = 1.5  # pace gain of a doubled call above which fixed cost per call dominates
 
 
 class TextVector(NamedTuple):
-    """A text's vector, and how many windows it is the mean of."""
+    """A text's vector. windows: number of windows it averages."""
 
     vector: Vector
     windows: int = 1
 
 
 class Pace:
-    """How many texts the next call of an embedder should take, learned from how long the last ones took.
+    """Chooses how many texts the next embedder call takes, from how long earlier calls took.
 
-    Calls are measured in characters, because a long text takes longer. They grow while they are quick, and while a
-    larger one is faster by the character, as with a provider that is far away; they shrink when one takes longer
-    than CALL_SECONDS and a smaller one loses nothing.
+    Calls are measured in characters, because long texts take longer. They grow while they are quick, and while a
+    larger call is faster per character, as with a remote provider. They shrink when a call takes longer than
+    CALL_SECONDS and a smaller one is as fast per character.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Pace:
         self._least = 1
 
     def next_call(self, texts: Sequence[str]) -> int:
-        """Return how many of these texts, from the first on, to ask for: at least one."""
+        """Return how many of these texts to send next, counted from the first; at least one."""
         chars = 0
         for count, text in enumerate(texts[:BATCH_TEXTS]):
             chars += cost((text,))
@@ -53,7 +53,7 @@ class Pace:
         return min(len(texts), BATCH_TEXTS)
 
     def note(self, chars: int, seconds: float, *, is_full: bool) -> None:
-        """A call took so long. is_full: more texts were waiting; a remainder says nothing about full calls."""
+        """Record a call's duration. is_full: more texts were waiting; a last, partial call says little about pace."""
         before, pace = self.chars_per_second, max(chars, 1) / max(seconds, 1e-9)
         if is_full or not before:
             self.chars_per_second = pace
@@ -69,24 +69,24 @@ class Pace:
 
 
 def cost(texts: Sequence[str]) -> int:
-    """Return what these texts cost an embedder, in characters."""
+    """Return the cost of embedding these texts, in characters."""
     return sum(map(len, texts)) + TEXT_CHARS * len(texts)
 
 
 def embed_in_calls(texts: Mapping[bytes, str], embedder: Embedder, pace: Pace) -> Iterator[dict[bytes, TextVector]]:
-    """text_hash to vector, a call of the embedder at a time, in order. Raises EmbedError, see `embed`."""
+    """Yield text_hash to vector, one embedder call at a time, in order. Raises EmbedError, see `embed`."""
     hashes, waiting = list(texts), list(texts.values())
     while waiting:
         count = pace.next_call(waiting)
-        asked, began = waiting[:count], monotonic()
-        answers = embed(asked, embedder)
-        pace.note(cost(asked), monotonic() - began, is_full=count < len(waiting))
+        batch, began = waiting[:count], monotonic()
+        answers = embed(batch, embedder)
+        pace.note(cost(batch), monotonic() - began, is_full=count < len(waiting))
         yield dict(zip(hashes[:count], answers, strict=True))
         hashes, waiting = hashes[count:], waiting[count:]
 
 
 def missing_texts(files: Sequence[NewFile], store: Store) -> dict[bytes, str]:
-    """text_hash to embedded text of every distinct one that the store has no vector for, in order of appearance."""
+    """Return text_hash to text of each distinct text without a stored vector, in order of appearance."""
     texts = {
         chunk.text_hash: embedded_text(document.path, "" if chunk.is_title else document.title, chunk.text)
         for file in files
@@ -98,7 +98,7 @@ def missing_texts(files: Sequence[NewFile], store: Store) -> dict[bytes, str]:
 
 
 def with_vectors(file: NewFile, made: Mapping[bytes, TextVector]) -> NewFile:
-    """Return the file with these vectors in its chunks; a chunk whose text is not among them gets None."""
+    """Return the file with these vectors in its chunks. A chunk whose text has no vector here gets None."""
     documents = tuple(
         document._replace(
             chunks=tuple(
@@ -114,65 +114,65 @@ def with_vectors(file: NewFile, made: Mapping[bytes, TextVector]) -> NewFile:
 
 
 def embed(texts: Sequence[str], embedder: Embedder) -> list[TextVector]:
-    """Return the embedder's vectors, one a text, fit to be stored.
+    """Return one valid vector per text.
 
     Raises EmbedError `embed_invalid` for a wrong number or dimension, NaN, infinity or a length other than 1.
     """
     vectors = embedder.embed(texts)
     if len(vectors) != len(texts):
-        raise _invalid(embedder, f"{len(vectors)} vectors for {len(texts)} texts")
+        raise _invalid_error(embedder, f"{len(vectors)} vectors for {len(texts)} texts")
     for reason in find_flaws(vectors, dimension=embedder.dimension).values():
-        raise _invalid(embedder, reason)
+        raise _invalid_error(embedder, reason)
     if embedder.max_input is None:
         return [TextVector(vector) for vector in vectors]
     return [TextVector(vector, windows) for vector, windows in zip(vectors, embedder.windows(texts), strict=True)]
 
 
 def tokens_of(embedder: Embedder) -> int | None:
-    """Return the tokens that the embedder's provider has charged so far, None if it does not count them."""
+    """Return the tokens the embedder's provider has charged so far; None if it does not count them."""
     tokens: int | None = getattr(embedder, "tokens_used", None)
     return tokens
 
 
 def check_embedder(store: Store, embedder: Embedder) -> None:
-    """Raise StoreError `embedder_changed` if the store has another embedder now.
+    """Raise StoreError `embedder_changed` if the store now has another embedder.
 
-    Asked inside a write transaction: otherwise a reembed that ends meanwhile would mix two embedders' vectors.
+    Call it inside a write transaction. Otherwise a concurrent reembed could leave vectors of two embedders.
     """
     identity = store.embedder()
     if identity != embedder.identity:
         raise StoreError(
             "embedder_changed",
-            f"{identity} has replaced {embedder.identity} in this store meanwhile.",
+            f"{identity} replaced {embedder.identity} in this store during this run.",
             hint="run the same command again",
         )
 
 
 class CutBy(NamedTuple):
-    """What a store has texts cut and counted by."""
+    """The chunker and counter of a store."""
 
     chunker: str
     counter: str
 
 
 def cut_by(store: Store) -> CutBy:
-    """Return what the store cuts and counts texts by now."""
+    """Return the store's current chunker and counter."""
     info = store.info()
     return CutBy(info.chunker, info.counter)
 
 
 def check_cut(store: Store, before: CutBy) -> None:
-    """Raise StoreError `chunker_changed` if the store cuts its texts differently now.
+    """Raise StoreError `chunker_changed` if the store's chunker or counter changed since `before`.
 
-    Asked inside a write transaction: otherwise what was cut before a rechunk would come in behind it.
+    Call it inside a write transaction. Otherwise chunks cut before a rechunk could be written after it.
     """
     if cut_by(store) != before:
         raise StoreError(
             "chunker_changed",
-            "A rechunk has changed how this store cuts texts meanwhile.",
+            "A rechunk changed this store's chunker during this run.",
             hint="run the same command again",
         )
 
 
-def _invalid(embedder: Embedder, reason: str) -> EmbedError:
-    return EmbedError("embed_invalid", f"The embedder {embedder.identity} returned nonsense: {reason}.")
+def _invalid_error(embedder: Embedder, reason: str) -> EmbedError:
+    return EmbedError("embed_invalid", f"The embedder {embedder.identity} returned an invalid answer: {reason}.")

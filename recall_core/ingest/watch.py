@@ -1,4 +1,4 @@
-"""Watching: when something changes below the remembered roots, say so once it has come to rest."""
+"""Watching: report changes below the remembered roots once they have settled."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ if TYPE_CHECKING:
     from watchfiles import Change
     from watchfiles.main import FileChange
 
-_LOOK_MS = 500  # how long a stop may go unnoticed, and a single file's change
+_LOOK_MS = 500  # longest delay before a stop or a single file's change is noticed
 
 
 class Stop(Protocol):
-    """What ends a watch, such as a threading.Event."""
+    """Signal that ends a watch, such as a threading.Event."""
 
     def is_set(self) -> bool:
-        """True once it is to end."""
+        """Return True once the watch should end."""
         ...
 
 
 def changes(
     roots: Sequence[Root], *, base: Path, config: Config, stop: Stop | None = None, rest_ms: int = WATCH_REST_MS
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the places that changed, sorted, each time after they have rested; ends when `stop` is set.
+    """Yield the changed places, sorted, each time after they settle. End when `stop` is set.
 
-    The first answer comes as soon as the watch has begun, and may be empty: who syncs then has missed nothing.
-    roots, base, config: as the store has them. What `sync` would never read is passed over: the store's own files,
-    hidden names unless the root reads them, folders such as `.git`. A single file is looked at by its status, because
-    editors put a new file in the place of the old one. Ctrl-C raises KeyboardInterrupt.
-    rest_ms: how long nothing may change before places are yielded, unless they never rest.
-    Raises IngestError `nothing_to_watch` when no root is there, `cannot_watch` when any folder cannot be followed.
+    The first answer comes as soon as the watch starts and may be empty: a sync at that point misses nothing.
+    Changes that `sync` would never read are ignored: the store's own files, folders such as `.git`, and hidden names
+    unless the root reads them. A single file is compared by status, because editors replace the file.
+
+    roots, base, config: as the store has them.
+    rest_ms: quiet time before places are yielded. Continuous changes are yielded after a maximum delay.
+    Raises IngestError `nothing_to_watch` if no root exists, `cannot_watch` if a folder cannot be watched.
+    Ctrl-C raises KeyboardInterrupt.
     """
     folders = {str(base / root.folder): root for root in roots if (base / root.folder).is_dir()}
     files = [base / root.folder for root in roots if str(base / root.folder) not in folders]
     if not folders and not any(file.exists() for file in files):
-        raise IngestError(
-            "nothing_to_watch", "No added folder or file is there to be watched.", hint=Hint("add", "DIR")
-        )
-    matters = _Matters(folders, base, config)
+        raise IngestError("nothing_to_watch", "No added folder or file exists to watch.", hint=Hint("add", "DIR"))
+    matters = _ChangeFilter(folders, base, config)
     before, is_first = _states(files), True
-    # Without a folder there has to be something that is waited for; the store's own directory is there.
+    # watchfiles needs a folder to wait on; the store's own directory always exists.
     for found in _watch(folders or (str(base),), matters if folders else None, stop, rest_ms):
         after = _states(files)
         changed = {place for _, place in found} | {place for place in after if after[place] != before[place]}
@@ -63,11 +63,11 @@ def changes(
 def _watch(
     folders: Iterable[str], matters: Callable[[Change, str], bool] | None, stop: Stop | None, rest_ms: int
 ) -> Iterator[set[FileChange]]:
-    """Yield what watchfiles finds below the folders; without `matters` only wake up now and then."""
-    from watchfiles import watch  # noqa: PLC0415 - 20 ms that only a watch needs
+    """Yield watchfiles' changes below the folders; without `matters`, only wake up periodically."""
+    from watchfiles import watch  # noqa: PLC0415 - takes 20 ms
 
     try:
-        # To ignore what is denied means, to watchfiles, to ignore whatever fails, and all that comes after it.
+        # With ignore_permission_denied, watchfiles ignores every error and all changes after it.
         yield from watch(
             *folders,
             watch_filter=matters or (lambda _change, _place: False),
@@ -78,11 +78,11 @@ def _watch(
             yield_on_timeout=True,
             recursive=matters is not None,
         )
-    except (OSError, RuntimeError) as error:  # its own error is a RuntimeError
-        raise _unwatchable(error) from error
+    except (OSError, RuntimeError) as error:  # watchfiles raises its own errors as RuntimeError
+        raise _watch_error(error) from error
 
 
-def _unwatchable(error: OSError | RuntimeError) -> IngestError:
+def _watch_error(error: OSError | RuntimeError) -> IngestError:
     named = re.search(r'about \["(.+?)"', str(error))
     where = named[1] if named else "A folder"
     reason = str(error).partition(" about ")[0].rstrip(".")
@@ -90,8 +90,8 @@ def _unwatchable(error: OSError | RuntimeError) -> IngestError:
     return IngestError("cannot_watch", f"{where} cannot be watched: {reason}.", hint=hint)
 
 
-class _Matters:
-    """Whether a change may lead to another document; decided by the name, so that most noise costs nothing."""
+class _ChangeFilter:
+    """Filter for changes that may affect a document; decides by name, so most noise costs nothing."""
 
     def __init__(self, folders: dict[str, Root], base: Path, config: Config) -> None:
         self._folders = {os.path.realpath(place): root for place, root in folders.items()} | folders
@@ -102,14 +102,14 @@ class _Matters:
         if any(is_own(place, store) for store in self._stores):
             return False
         return any(
-            _is_read(place[len(folder) :].strip("/").split("/"), hidden=root.hidden)
+            _may_matter(place[len(folder) :].strip("/").split("/"), hidden=root.hidden)
             for folder, root in self._folders.items()
             if place == folder or place.startswith(folder.rstrip("/") + "/")
         )
 
 
-def _is_read(names: list[str], *, hidden: bool) -> bool:
-    """Return True if a place may lead to a document. A `.gitignore` never is one, but decides what is."""
+def _may_matter(names: list[str], *, hidden: bool) -> bool:
+    """Return True if a place may affect a document. A `.gitignore` counts, because it decides what is read."""
     *_, name = names
     if not NEVER_READ.isdisjoint(names):
         return False
@@ -123,6 +123,6 @@ def _states(files: Sequence[Path]) -> dict[str, Stamp | None]:
         try:
             status = file.stat()
             states[str(file)] = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-        except (OSError, ValueError):  # the locale cannot spell it
+        except (OSError, ValueError):  # ValueError: the locale cannot encode the name
             states[str(file)] = None
     return states

@@ -71,7 +71,7 @@ def test_folder_is_added_listed_changed_and_removed(person: Person) -> None:
     code, out, err = person.run("recall add docs")
     assert (code, out.partition(";")[0]) == (0, "files: 2 added, 0 updated, 0 unchanged, 0 removed, 2 skipped")
     assert err.splitlines() == [
-        "skipped docs/c.md.gz: cannot be unpacked: it ends too early. (bad_archive)",
+        "skipped docs/c.md.gz: cannot be unpacked: it is truncated. (bad_archive)",
         "skipped docs/d.txt: is a PNG image, not text. (binary_file)",
     ]
 

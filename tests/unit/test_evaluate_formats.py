@@ -49,10 +49,10 @@ def test_bad_query_is_reported_with_its_line() -> None:
     for text, reason in [
         (
             '{"_id": "a", "text": "x"}\n{"_id": "b"',
-            "f:2: not valid JSON in column 12: a comma or a closing bracket is missing",
+            "f:2: not valid JSON in column 12: missing comma or closing bracket",
         ),
         ('{"_id": "a", "text": "x"}\n\n[1]', "f:3: not a JSON object"),
-        ('{"_id": "a", "text": "x", "text": "y"}', "f:1: the key 'text' comes twice"),
+        ('{"_id": "a", "text": "x", "text": "y"}', "f:1: the key 'text' appears twice"),
         ('{"text": "x"}', "f:1: it has no id"),
         ('{"_id": true, "text": "x"}', "f:1: it has no id"),
         ('{"_id": "a", "text": 3}', 'f:1: it has no string under "text"'),

@@ -61,34 +61,34 @@ def archived() -> bytes:
 def test_binary_file_is_named_by_its_kind() -> None:
     for name, raw, said, kind in [
         ("a.pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF", "PDF"),
-        ("a.gz", gzip.compress(b"words", mtime=0), "compressed by gzip", "compressed (.gz)"),
-        ("a.bz2", bz2.compress(b"words"), "compressed by bzip2", "compressed (.bz2)"),
-        ("a.xz", lzma.compress(b"words"), "compressed by xz", "compressed (.xz)"),
+        ("a.gz", gzip.compress(b"words", mtime=0), "compressed with gzip", "compressed (.gz)"),
+        ("a.bz2", bz2.compress(b"words"), "compressed with bzip2", "compressed (.bz2)"),
+        ("a.xz", lzma.compress(b"words"), "compressed with xz", "compressed (.xz)"),
         ("a.zip", zipped(), "a ZIP archive", "archive (.zip)"),
-        ("A.DOCX", zipped(), "a document of Word", "Office (.docx)"),
+        ("A.DOCX", zipped(), "a Word document", "Office (.docx)"),
         ("a.tar", archived(), "a tar archive", "archive (.tar)"),
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image", "image (.png)"),
         ("a.webp", b"RIFF\0\1\0\0WEBPVP8 ", "a WebP image", "image (.webp)"),
         ("libc.so", b"\x7fELF\x02\x01\x01\0", "compiled code", "compiled (ELF)"),
         ("a.pyc", b"\xa7\r\r\n\0\0\0\0", "compiled code", "compiled (.pyc)"),
-        ("Rome", b"TZif2\0\0\0\0", "data of a time zone", "time zone"),
+        ("Rome", b"TZif2\0\0\0\0", "time zone data", "time zone"),
         ("a.heic", b"\0\0\0\x18ftypheic\0", "a HEIF image", "image (.heic)"),
         ("a.avif", b"\0\0\0\x1cftypavif\0", "an AVIF image", "image (.avif)"),
-        ("a.m4a", b"\0\0\0\x1cftypM4A \0", "a recording", "audio"),
-        ("a.mp4", b"\0\0\0\x1cftypisom\0", "a video or a recording", "video"),
+        ("a.m4a", b"\0\0\0\x1cftypM4A \0", "an audio file", "audio"),
+        ("a.mp4", b"\0\0\0\x1cftypisom\0", "a video or audio file", "video"),
         ("a.bmp", b"BM\x46\x12\0\0\0\0\0\0", "a BMP image", "image (.bmp)"),
-        ("a.psd", b"8BPS\0\1\0\0", "an image of Photoshop", "image (.psd)"),
+        ("a.psd", b"8BPS\0\1\0\0", "a Photoshop image", "image (.psd)"),
         ("a.pbm", b"P4\n16 16\n\xfb\xe1", "a Netpbm image", "image (.pbm)"),
-        ("a.aiff", b"FORM\0\0\1\0AIFF", "a recording", "audio"),
-        ("a.mp3", b"\xff\xfb\x90\x64\0\x0f", "a recording", "audio"),
-        ("a.mat", b"MATLAB 5.0 MAT-file, Platform\0", "data of MATLAB", "array (.mat)"),
+        ("a.aiff", b"FORM\0\0\1\0AIFF", "an audio file", "audio"),
+        ("a.mp3", b"\xff\xfb\x90\x64\0\x0f", "an audio file", "audio"),
+        ("a.mat", b"MATLAB 5.0 MAT-file, Platform\0", "MATLAB data", "array (.mat)"),
         ("a.h5", b"\x89HDF\r\n\x1a\n\0", "an HDF5 file", "array (.h5)"),
         ("a.parquet", b"PAR1\x15\0\x15", "a Parquet table", "table (.parquet)"),
-        ("a.pkl", b"\x80\x04\x95\x10\0", "a pickled object of Python", "pickle"),
+        ("a.pkl", b"\x80\x04\x95\x10\0", "a Python pickle", "pickle"),
         ("a.dylib", b"\xcf\xfa\xed\xfe\x07\0", "compiled code", "compiled (Mach-O)"),
-        ("key.gpg", b"\x99\x02\x0d\x04g\xe9>\0", "a key of OpenPGP", "key (OpenPGP)"),
-        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "an Office document of the old kind", "Office (.doc, .xls)"),
-        ("a.msi", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "a compound file of Windows", "compound (OLE)"),
+        ("key.gpg", b"\x99\x02\x0d\x04g\xe9>\0", "an OpenPGP key", "key (OpenPGP)"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "an old Office document", "Office (.doc, .xls)"),
+        ("a.msi", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0", "a Windows compound file", "compound (OLE)"),
     ]:
         with pytest.raises(IngestError) as caught:
             decode(raw, path=name)
@@ -103,7 +103,7 @@ def test_other_unicode_encodings_are_named() -> None:
             with pytest.raises(IngestError) as caught:
                 decode(text.encode(encoding), path="a.txt")
 
-            assert caught.value.message == f"a.txt is text in {encoding.upper()}, not in UTF-8.", (encoding, text)
+            assert caught.value.message == f"a.txt is text in {encoding.upper()}, not UTF-8.", (encoding, text)
             assert caught.value.hint == "re-save it as UTF-8, or --encoding NAME", (encoding, text)
 
 
@@ -112,7 +112,7 @@ def test_two_byte_text_is_recognised_without_a_bom(encoding: str) -> None:
     with pytest.raises(IngestError) as caught:
         decode("name;price\r\ncafé;3\r\n".encode(encoding), path="a.csv")
 
-    assert caught.value.message == "a.csv is text in UTF-16 without a byte order mark, not in UTF-8."
+    assert caught.value.message == "a.csv is text in UTF-16 without a byte order mark, not UTF-8."
 
 
 def test_database_is_named(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_many_control_characters_make_a_file_binary() -> None:
         decode(raw, path="a.bin")
 
     assert (caught.value.code, caught.value.hint) == ("binary_file", None)
-    assert caught.value.message == "a.bin is a binary file: many of its bytes are control characters."
+    assert caught.value.message == "a.bin is a binary file: it has many control characters."
 
 
 def test_text_in_an_old_encoding_is_not_binary() -> None:

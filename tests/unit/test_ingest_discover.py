@@ -154,7 +154,7 @@ def test_link_out_of_the_folder_is_skipped_unless_followed(tmp_path: Path) -> No
         {"in/file.md": "symlink_outside", "in/folder": "symlink_outside"},
     )
     reasons = [step.reason for step in walk(Root("in"), tmp_path, Config()) if isinstance(step, Skip)]
-    assert reasons[0] == f"the link leaves the folder, to {tmp_path.resolve() / 'c.md'} (--follow reads it)"
+    assert reasons[0] == f"the link points outside the folder, to {tmp_path.resolve() / 'c.md'} (--follow reads it)"
     assert listed(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/file.md", "in/folder/b.md"], {})
 
 
@@ -202,7 +202,7 @@ def test_broken_link_is_skipped(tmp_path: Path) -> None:
     assert listed(tmp_path) == ([], {"a.md": "broken_link"})
     (skip,) = walk(EVERYTHING, tmp_path, Config())
     assert isinstance(skip, Skip)
-    assert skip.reason == "the link leads to nowhere.md, where nothing is"
+    assert skip.reason == "the link points to nowhere.md, which does not exist"
 
 
 def test_skipped_entries_of_a_folder_come_in_code_point_order(tmp_path: Path) -> None:
@@ -222,9 +222,7 @@ def test_find_one_and_walk_agree_on_a_file(tmp_path: Path) -> None:
 
 
 def test_missing_file_added_by_name_is_skipped(tmp_path: Path) -> None:
-    assert single(Root("a.md"), tmp_path) == Skip(
-        "a.md", "unreadable", "it cannot be read: No such file or directory"
-    )
+    assert single(Root("a.md"), tmp_path) == Skip("a.md", "unreadable", "cannot be read: No such file or directory")
 
 
 def test_self_link_is_skipped_only_where_its_name_matches(tmp_path: Path) -> None:

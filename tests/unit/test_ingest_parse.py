@@ -133,28 +133,28 @@ def test_bad_record_is_named_by_its_line() -> None:
 
 def test_bad_record_is_named_by_line_and_column() -> None:
     comma = (
-        " in column 13: a comma stands behind the last value"
+        " in column 13: trailing comma after the last value"
         if sys.version_info >= (3, 13)
-        else " in column 14: a key in double quotes is missing"
+        else " in column 14: expected a key in double quotes"
     )
     for line, reason in [
         ('{"text": "b",}', comma),
-        ('{text: "b"}', " in column 2: a key in double quotes is missing"),
-        ('{"text" "b"}', " in column 9: a colon is missing"),
-        ('{"text": "b" "c"}', " in column 14: a comma or a closing bracket is missing"),
-        ('{"text": "ä", "n": [1 2]}', " in column 23: a comma or a closing bracket is missing"),
-        ('{"text": "b"', " in column 13: a comma or a closing bracket is missing"),
-        ("words", " in column 1: no value begins there"),
-        ('{"text": "b"} {"text": "c"}', " in column 15: something stands behind the end of the value"),
-        ('{"text": "b}', " in column 10: the string that begins there does not end"),
-        ('{"text": "b\tc"}', " in column 12: a control character in a string is not escaped"),
-        (r'{"text": "b\x"}', " in column 12: JSON has no such escape"),
-        (r'{"text": "b\u12"}', " in column 13: JSON has no such escape"),
-        (r'{"text": "é", "n": ["\ud83d\ude00", "\ud800"]}', " in column 38: half a surrogate pair is no character"),
-        ('{"text": "ä", "n": NaN}', " in column 20: NaN is no value of JSON"),
-        ('{"text": "NaN", "n": -Infinity}', " in column 22: -Infinity is no value of JSON"),
-        ("[" * 100_000, ": it is nested too deep"),
-        (f'{{"text": "b", "n": {"9" * 5_000}}}', ": a number in it has too many digits"),
+        ('{text: "b"}', " in column 2: expected a key in double quotes"),
+        ('{"text" "b"}', " in column 9: missing colon"),
+        ('{"text": "b" "c"}', " in column 14: missing comma or closing bracket"),
+        ('{"text": "ä", "n": [1 2]}', " in column 23: missing comma or closing bracket"),
+        ('{"text": "b"', " in column 13: missing comma or closing bracket"),
+        ("words", " in column 1: expected a value"),
+        ('{"text": "b"} {"text": "c"}', " in column 15: extra text after the value"),
+        ('{"text": "b}', " in column 10: unclosed string"),
+        ('{"text": "b\tc"}', " in column 12: unescaped control character in a string"),
+        (r'{"text": "b\x"}', " in column 12: invalid escape"),
+        (r'{"text": "b\u12"}', " in column 13: invalid escape"),
+        (r'{"text": "é", "n": ["\ud83d\ude00", "\ud800"]}', " in column 38: a lone surrogate is not a character"),
+        ('{"text": "ä", "n": NaN}', " in column 20: NaN is not a JSON value"),
+        ('{"text": "NaN", "n": -Infinity}', " in column 22: -Infinity is not a JSON value"),
+        ("[" * 100_000, ": nested too deep"),
+        (f'{{"text": "b", "n": {"9" * 5_000}}}', ": a number has too many digits"),
     ]:
         with pytest.raises(IngestError) as caught:
             parsed(f'{{"text": "fine"}}\n{line}\n'.encode(), name="jsonl", path="a.jsonl")
@@ -172,7 +172,7 @@ def test_error_in_an_array_gives_the_line_of_the_file() -> None:
         parsed(raw.encode(), name="json", path="a.json")
 
     assert (
-        caught.value.message == "a.json:1: not valid JSON in line 3, column 9: half a surrogate pair is no character."
+        caught.value.message == "a.json:1: not valid JSON in line 3, column 9: a lone surrogate is not a character."
     )
 
 
@@ -197,7 +197,7 @@ def test_duplicate_key_is_named_with_its_line() -> None:
         (b'{"text": "a", "where": {"lat": 1, "lon": 2, "lat": 3}}', "lat"),
         (b'{"text": "a", "where": [{"x\\u001b": 1, "x\\u001b": 1}]}', r"x\\x1b"),
     ]:
-        with pytest.raises(IngestError, match=rf"^a\.jsonl:2: the key '{key}' comes twice\.$") as caught:
+        with pytest.raises(IngestError, match=rf"^a\.jsonl:2: the key '{key}' appears twice\.$") as caught:
             parsed(b'{"text" : "fine"}\n' + line, name="jsonl", path="a.jsonl")
 
         assert caught.value.code == "bad_record", (line, key)

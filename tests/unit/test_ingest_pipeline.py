@@ -291,7 +291,7 @@ def test_file_of_exactly_maximum_size_is_read(folder: IngestFolder) -> None:
 
     assert sorted(folder.documents()) == ["c.md", "docs/a.md"]
     assert [(skip.path, skip.code) for skip in done.skipped] == [("docs/b.md", "file_too_large")]
-    assert "51 bytes are more than max_file_bytes (50)" in done.skipped[0].reason
+    assert "51 bytes, more than max_file_bytes (50)" in done.skipped[0].reason
 
 
 def test_file_read_by_another_root_is_not_skipped(folder: IngestFolder) -> None:

@@ -197,7 +197,7 @@ def test_nested_definitions_are_marked_to_a_limited_depth() -> None:
 def test_large_file_is_outlined_by_lines_with_a_note() -> None:
     document = parsed(f"def one():\n    pass\n    return {'1' * 400}\n" * 2_700)
 
-    assert document.notes == ("larger than 1 MiB: outline by lines",)
+    assert document.notes == ("larger than 1 MiB: outlined by line patterns",)
     assert len(document.marks) == 2_700
 
 
@@ -205,11 +205,11 @@ def test_difficult_code_is_outlined_by_lines() -> None:
     for filler, reason in [
         ("x" * 70_000, "a line is longer than 64 KiB"),
         ("(\n" * 2000, "brackets nested deeper than 1,000"),
-        ("x\n" * 5000 + "\0\n", "a NUL byte in it"),
+        ("x\n" * 5000 + "\0\n", "it contains a NUL byte"),
     ]:
         document = parsed(f"def one(): pass\n{filler}\n")
 
-        assert document.notes == (f"{reason}: outline by lines",), (filler, reason)
+        assert document.notes == (f"{reason}: outlined by line patterns",), (filler, reason)
         assert document.marks[0] == Mark(0, "function", "def one"), (filler, reason)
 
 
@@ -219,7 +219,7 @@ def test_missing_grammar_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     document = parsed("package a\n\nfunc (s *Server) Close() error {\n}\n", "a.go")
 
-    assert document.notes == ("no grammar for Go is installed: outline by lines",)
+    assert document.notes == ("no grammar for Go is installed: outlined by line patterns",)
     assert named(document) == ["func (s *Server) Close"]
 
 
@@ -228,7 +228,7 @@ def test_incompatible_grammar_is_not_used(monkeypatch: pytest.MonkeyPatch) -> No
     definitions._tools.cache_clear()
     monkeypatch.setattr(definitions, "GRAMMARS", {**GRAMMARS, "go": Grammar("x", "math", "pi")})
 
-    assert parsed("func a() {}\n", "a.go").notes == ("no grammar for Go is installed: outline by lines",)
+    assert parsed("func a() {}\n", "a.go").notes == ("no grammar for Go is installed: outlined by line patterns",)
     definitions._tools.cache_clear()
 
 

@@ -209,7 +209,7 @@ def test_refusal_names_the_real_kind_of_the_file() -> None:
     for raw, said in [
         (b"", "it is empty"),
         (b"A text.\n", "it is text"),
-        (b"PK\3\4", "it is no zip archive, or a damaged one"),
+        (b"PK\3\4", "it is not a ZIP archive, or it is damaged"),
     ]:
         assert f": {said}." in refused(raw).message, (raw, said)
 

@@ -164,7 +164,7 @@ def test_invalid_date_is_dropped() -> None:
 def test_bytes_outside_the_charset_are_replaced_and_reported() -> None:
     document = read(b"Subject: a\nContent-Type: text/plain; charset=utf-8\n\npr\xe8s")
     assert document.text == "pr\ufffds"
-    assert document.notes == ("part 1 has bytes that are not utf-8",)
+    assert document.notes == ("part 1 has bytes invalid in utf-8",)
 
 
 def test_file_other_than_a_message_is_refused() -> None:

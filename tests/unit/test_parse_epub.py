@@ -125,7 +125,7 @@ def test_page_without_a_heading_leaves_the_previous_section() -> None:
 
 
 def test_missing_chapters_are_reported() -> None:
-    assert read(book()).notes == ("chapter 1 (OEBPS/cover.svg) is no text", "chapter 4 (gone) is missing")
+    assert read(book()).notes == ("chapter 1 (OEBPS/cover.svg) is not text", "chapter 4 (gone) is missing")
 
 
 @pytest.mark.parametrize("name", ["container", "opf"])

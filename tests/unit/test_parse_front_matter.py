@@ -103,7 +103,7 @@ def test_unsupported_lines_are_dropped_and_named() -> None:
     ]:
         found = yaml(f"first: 1\nkey: {written}\nlast: 2")
 
-        assert (found.meta, found.notes) == ({"first": 1, "last": 2}, ("front matter: line 3 was not understood",)), (
+        assert (found.meta, found.notes) == ({"first": 1, "last": 2}, ("front matter: line 3 not understood",)), (
             written
         )
 
@@ -111,8 +111,8 @@ def test_unsupported_lines_are_dropped_and_named() -> None:
 def test_some_unsupported_lines_are_named_and_others_counted() -> None:
     notes = yaml("a: 1\n" + "nothing\n" * 20).notes
 
-    assert notes[0] == "front matter: line 3 was not understood"
-    assert (len(notes), notes[-1]) == (9, "front matter: 12 further lines were not understood")
+    assert notes[0] == "front matter: line 3 not understood"
+    assert (len(notes), notes[-1]) == (9, "front matter: 12 more lines not understood")
 
 
 def test_tags_keywords_and_categories_are_unique_tags() -> None:
@@ -161,7 +161,7 @@ def test_toml_is_read_and_dates_are_text() -> None:
     assert found is not None
     assert (found.title, found.tags) == ("T", ("a", "b"))
     assert found.meta == {"day": "2024-01-05", "at": "2024-01-05T10:20:30+00:00"}
-    assert found.notes == ("front matter: big was not understood", "front matter: params was not understood")
+    assert found.notes == ("front matter: big not understood", "front matter: params not understood")
 
 
 def test_malformed_toml_is_a_note() -> None:
@@ -202,8 +202,8 @@ def test_aliases_are_not_followed() -> None:
         tags=(),
         meta={"t": 1},
         notes=(
-            *(f"front matter: line {number} was not understood" for number in range(2, 10)),
-            "front matter: 2 further lines were not understood",
+            *(f"front matter: line {number} not understood" for number in range(2, 10)),
+            "front matter: 2 more lines not understood",
         ),
     )
 

@@ -338,7 +338,7 @@ def test_long_cell_keeps_its_paragraphs() -> None:
 def test_page_without_text_is_reported() -> None:
     document = read("<title>a</title><script>b</script>")
     assert (document.text, document.title, document.marks) == ("", "a", ())
-    assert document.notes == ("it has no visible text",)
+    assert document.notes == ("no visible text",)
 
 
 def test_deep_nesting_is_refused_quickly() -> None:

@@ -89,7 +89,7 @@ def test_array_record_has_the_hash_of_its_slice() -> None:
 
 def test_bad_record_is_an_error_with_its_line() -> None:
     for bad, reason in [
-        ('{"text": "a", "text": "b"}', "the key 'text' comes twice"),
+        ('{"text": "a", "text": "b"}', "the key 'text' appears twice"),
         ('{"text": "\\ud800"}', "half a surrogate pair"),
         ('{"text": 3}', "no string"),
         ("3", "not a JSON object"),
@@ -105,7 +105,7 @@ def test_bad_record_is_an_error_with_its_line() -> None:
 
 def test_duplicate_key_is_found_with_any_colon_spacing() -> None:
     for raw in ('{"text":"a","b" :1,"b":2}', '{"text":"a","b"\t: {"c":1, "c" :2}}', '{"text":"\\":","b":1,"b":2}'):
-        assert "comes twice" in refused(raw).message
+        assert "appears twice" in refused(raw).message
 
 
 def test_broken_line_among_records_is_an_error_with_its_line() -> None:
@@ -119,7 +119,7 @@ def test_duplicate_id_error_names_both_lines() -> None:
         '[{"id":1,"text":"a"},\n{"id":1,"text":"b"}]',
     ):
         assert refused(raw).code == "duplicate_record"
-        assert ":2: the id '1' was given in line 1 already" in refused(raw).message
+        assert ":2: the id '1' already appears in line 1" in refused(raw).message
     chats = lines({"id": "c", "messages": CHAT}, {"id": "c", "messages": CHAT})
     assert refused(chats).code == "duplicate_record"
 
@@ -150,15 +150,15 @@ def test_valid_json_without_records_is_text_without_a_note() -> None:
 def test_broken_json_is_read_as_text_with_a_note() -> None:
     for raw, reason in [
         ('{\n"a": 1,\n}', "line 3: "),
-        ('{"a": 1', "it ends too early"),
+        ('{"a": 1', "it is truncated"),
         ("plain words\nof a wrong suffix", "line 1: "),
-        ('[{"text": "a"}, {"text": "b"', "it ends too early"),
+        ('[{"text": "a"}, {"text": "b"', "it is truncated"),
         ("// comment\n{}", "line 1: "),
     ]:
         (document,) = read(raw)
 
         assert (document.text, document.marks) == (raw, ()), (raw, reason)
-        assert document.notes[0].startswith("it is no valid JSON ("), (raw, reason)
+        assert document.notes[0].startswith("not valid JSON ("), (raw, reason)
         assert reason in document.notes[0], (raw, reason)
 
 

@@ -244,7 +244,7 @@ def test_line_above_a_text_is_not_front_matter() -> None:
 
 
 def test_unsupported_front_matter_is_noted() -> None:
-    assert read("---\ntitle: T\nx: &a 1\n---\n").notes == ("front matter: line 3 was not understood",)
+    assert read("---\ntitle: T\nx: &a 1\n---\n").notes == ("front matter: line 3 not understood",)
 
 
 def test_text_beyond_the_limit_uses_patterns_with_a_note(
@@ -255,7 +255,7 @@ def test_text_beyond_the_limit_uses_patterns_with_a_note(
 
     document = read(text)
 
-    assert document.notes == ("from line 9 on, headings and code in lists and quotes are read by patterns alone",)
+    assert document.notes == ("from line 9 on, headings and code in lists and quotes are found by patterns only",)
     assert headings(text) == [(1, "A"), (1, "in"), (1, "B")]
     assert len(blocks(text)) == 2
 

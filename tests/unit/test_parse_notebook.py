@@ -180,10 +180,10 @@ def test_file_other_than_a_notebook_is_refused() -> None:
         (b"{}", "no list of cells"),
         (b'{"cells": {}}', "no list of cells"),
         (b'{"worksheets": [1]}', "no list of cells"),
-        (raw_of(markdown("fine"), 7), "cell 2 is no object"),
-        (raw_of({"cell_type": "code", "source": 7}), "the source of cell 1 is no text"),
-        (raw_of({"cell_type": "code", "source": ["a", 7]}), "the source of cell 1 is no text"),
-        (raw_of({"cell_type": "code", "source": [7, "a"]}), "the source of cell 1 is no text"),
+        (raw_of(markdown("fine"), 7), "cell 2 is not an object"),
+        (raw_of({"cell_type": "code", "source": 7}), "the source of cell 1 is not text"),
+        (raw_of({"cell_type": "code", "source": ["a", 7]}), "the source of cell 1 is not text"),
+        (raw_of({"cell_type": "code", "source": [7, "a"]}), "the source of cell 1 is not text"),
     ]:
         error = refused(raw)
 

@@ -284,9 +284,9 @@ def test_metadata_has_author_date_and_page_count() -> None:
 
 
 def test_picture_pages_are_reported_but_blank_pages_are_not() -> None:
-    assert parsed(pdf(["One", "", "", "Four"], pictures=[2, 4])).notes == ("no text on 1 page (2), only pictures",)
+    assert parsed(pdf(["One", "", "", "Four"], pictures=[2, 4])).notes == ("no text on 1 page (2), only images",)
     (note,) = parsed(pdf(["One", *[""] * 12], pictures=range(2, 14))).notes
-    assert note == "no text on 12 pages (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …), only pictures"
+    assert note == "no text on 12 pages (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …), only images"
 
 
 def test_unreadable_pages_are_reported_and_counted() -> None:
@@ -308,7 +308,7 @@ def test_file_with_a_password_is_refused() -> None:
 def test_file_without_letters_is_refused_with_an_ocr_hint(count: int, where: str) -> None:
     error = refused(pdf(["", "- - -", ""][:count], pictures=[1]))
 
-    assert (error.code, error.message) == ("no_text", f"docs/a.pdf has no text on {where}: it may be scanned.")
+    assert (error.code, error.message) == ("no_text", f"docs/a.pdf has no text on {where}; it may be a scan.")
     assert error.hint == "ocrmypdf in.pdf out.pdf"
 
 
@@ -323,7 +323,7 @@ def test_file_other_than_a_pdf_is_named() -> None:
         ("is a PNG image, not a PDF", b"\x89PNG\r\n\x1a\n\0\0"),
         ("is a damaged PDF", b"%PDF-1.7 and rubbish"),
         ("is a damaged PDF", BOOK[:700]),
-        ("is a PDF without a page", pdf([])),
+        ("is a PDF without pages", pdf([])),
         ("is a damaged PDF: none of its pages can be read", pdf(["x"], more={10: b"null"})),
         ("has 6000 pages, more than 5000", pdf(["x"], more={2: SIX_THOUSAND})),
     ]:
@@ -335,7 +335,7 @@ def test_file_other_than_a_pdf_is_named() -> None:
 def test_text_beyond_its_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_CHARS", 100)
 
-    assert refused(pdf(["word " * 10] * 3)).message.startswith("docs/a.pdf has a text of more than ")
+    assert refused(pdf(["word " * 10] * 3)).message.startswith("docs/a.pdf has more than ")
 
 
 def test_damaged_end_is_repaired_if_possible() -> None:

@@ -110,14 +110,14 @@ def test_other_lines_are_reported_and_skipped() -> None:
     document = parsed(SRT + "\nsome words\nof nobody\n\nmore words\n" + "\n3\n00:05 --> 00:06\nend\n")
 
     assert document.text.endswith("題.\nend\n")
-    assert document.notes == ("line 10: a block without a time was passed over, as were 1 more",)
+    assert document.notes == ("line 10: a block without a time was skipped, like 1 more",)
 
 
 def test_file_of_another_kind_has_no_cues() -> None:
     document = parsed('{"a": 1}')
 
     assert (document.text, document.meta) == ("", {"cues": 0})
-    assert document.notes == ("line 1: a block without a time was passed over",)
+    assert document.notes == ("line 1: a block without a time was skipped",)
 
 
 def test_empty_file_is_an_empty_text() -> None:

@@ -121,7 +121,7 @@ def test_unclosed_quote_is_reported() -> None:
     document = parsed('a,b\n1,2\n3,"4\n5,6\n')
 
     assert rows_of(document) == ["1,2\n", '3,"4\n5,6\n']
-    assert document.notes == ("line 3: a quote is opened in this row and never closed",)
+    assert document.notes == ("line 3: a quote opens in this row and is never closed",)
 
 
 def test_quote_that_swallows_the_rest_is_an_error_with_line() -> None:

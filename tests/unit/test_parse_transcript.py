@@ -196,14 +196,14 @@ def test_session_lines_without_messages_are_skipped() -> None:
 
     assert document.text == "user:\nhi\n\nassistant:\none\n\n[tool ls: {}]\n\n"
     assert (document.title, document.meta) == ("A talk", {"date": "2025-03-01T10:00:00Z", "model": "m-5"})
-    assert document.notes == ("line 7 is no JSON and was passed over",)
+    assert document.notes == ("line 7 is not JSON and was skipped",)
 
 
 def test_non_conversation_element_is_reported_and_skipped() -> None:
     found = read(session(*[{"messages": CHAT}] * 3, {"messages": []}, "{"))
 
     assert [document.record for document in found] == ["1", "2", "3"]
-    assert found[0].notes == ("line 4 holds no conversation and was passed over, as were 1 more",)
+    assert found[0].notes == ("line 4 contains no conversation and was skipped, like 1 more",)
 
 
 def test_title_is_short_and_on_one_line() -> None:
@@ -244,7 +244,7 @@ def test_plain_chat_keeps_its_text_and_has_turns() -> None:
         assert (document.text, document.title) == (text, "chat.txt"), (text, speakers)
         assert [mark.name for mark in document.marks if mark.kind == "heading"] == speakers, (text, speakers)
         assert [mark.kind for mark in document.marks].count("turn") == len(speakers), (text, speakers)
-        assert document.notes == (() if speakers else ("no turns were found in it",)), (text, speakers)
+        assert document.notes == (() if speakers else ("no turns found",)), (text, speakers)
 
 
 def test_transcript_parser_accepts_json_conversations() -> None:

@@ -311,7 +311,7 @@ def test_overlong_text_is_refused_and_the_process_continues() -> None:
         found = error(worker, "repeat 2000000")
 
         assert (found.code, text(worker, "pid")) == ("parser_crashed", pid)
-        assert found.message.endswith("the parser foreign failed (its text takes more than 1 MiB).")
+        assert found.message.endswith("the parser foreign failed (its text is larger than 1 MiB).")
 
 
 def test_parser_that_writes_between_answers_is_detected(worker: Worker) -> None:

@@ -85,7 +85,7 @@ def test_file_skipped_for_another_reason_is_named_again(home: Path) -> None:
     run("add", "docs")
     (home / "docs" / "x.txt").write_bytes(b"\0")
 
-    assert run("sync")[2] == "skipped docs/x.txt: is a binary file: it has a NUL byte. (binary_file)\n"
+    assert run("sync")[2] == "skipped docs/x.txt: is a binary file: it contains a NUL byte. (binary_file)\n"
 
 
 def test_file_read_in_between_is_named_again(home: Path) -> None:
@@ -171,7 +171,7 @@ def test_groups_are_sorted_by_size_then_kind() -> None:
         (1, "PDF", "binary_file"),
         (1, "PDF", "not_utf8"),
         (1, "broken link", "broken_link"),
-        (1, "link out of the folder", "symlink_outside"),
+        (1, "link outside the folder", "symlink_outside"),
     ]
 
 
@@ -184,12 +184,12 @@ def test_unreadable_pdf_is_grouped_by_its_reason() -> None:
 def test_group_is_counted_in_words() -> None:
     for kind, files, told in [
         ("image (.png)", 2059, "2,059 images (.png)"),
-        ("link out of the folder", 55, "55 links out of the folder"),
+        ("link outside the folder", 55, "55 links outside the folder"),
         ("broken link", 4, "4 broken links"),
         ("image (.png)", 12, "12 images (.png)"),
         ("PDF", 7, "7 PDFs"),
         ("damaged PDF", 12, "12 damaged PDFs"),
-        ("damaged document of Word", 12, "12 damaged documents of Word"),
+        ("damaged document (.docx)", 12, "12 damaged documents (.docx)"),
         ("PDF with a password", 12, "12 PDFs with a password"),
     ]:
         group = {"code": "x", "kind": kind, "files": files, "new": files, "first": ["a", "b", "c"]}

@@ -440,7 +440,7 @@ def test_duplicate_key_in_a_line_is_refused(saved: Callable[[str], Path]) -> Non
         lines[number] = f'{lines[number][:-1]},"type":"{kind}"}}'
         store = empty()
 
-        with pytest.raises(StoreError, match=f"line {number + 1}: the key 'type' comes twice") as refused:
+        with pytest.raises(StoreError, match=f"line {number + 1}: the key 'type' appears twice") as refused:
             import_(store, saved(resealed(lines)), embedder=EMBEDDER)
 
         assert (refused.value.code, store.info().documents) == ("import_invalid", 0), kind

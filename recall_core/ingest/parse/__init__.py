@@ -1,4 +1,4 @@
-"""Parsers by name: the built-in table first, then the entry points of the group `recall.parser`."""
+"""Parsers by name: the built-in table first, then the entry points of group `recall.parser`."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ BUILT_IN = {
 
 
 class PlugIn(NamedTuple):
-    """A parser of Recall's own that is a package of its own. kind: what it reads, one of them."""
+    """A first-party parser in a separate package. kind: kind of file it reads, in the singular."""
 
     distribution: str
     kind: str
 
     def install(self) -> str:
-        """Return the hint that installs it."""
+        """Return the hint that installs the plug-in."""
         place = locate_plug_in(self.distribution)
         if place is None:
             return f"install {self.distribution} from the folder plugins/{self.distribution} of Recall's source"
@@ -57,10 +57,10 @@ class PlugIn(NamedTuple):
 
 
 PLUG_INS = {"man": PlugIn("recall-man", "manual page")}
-"""By name. They are trusted as the built-in ones are, and run as every plug-in."""
+"""By name. They are trusted like built-in parsers, and run like any plug-in."""
 
 AUTO = "auto"
-"""In place of a parser: each file has the one that its name or content asks for."""
+"""In place of a parser name: each file's name or content selects its parser."""
 
 GROUP = "recall.parser"
 
@@ -68,8 +68,8 @@ GROUP = "recall.parser"
 def parser(name: str) -> Parser:
     """Return the parser of that name.
 
-    Raises UsageError `unknown_parser` for a name that is neither built in nor installed, `parser_unavailable` when
-    an installed one cannot be imported; IngestError `parser_missing` for one of `PLUG_INS` that is not installed.
+    Raises UsageError `unknown_parser` for an unknown name, `parser_unavailable` if an installed parser cannot be
+    imported; IngestError `parser_missing` for one of `PLUG_INS` that is not installed.
     """
     target = BUILT_IN.get(name)
     if target is None:
@@ -80,14 +80,14 @@ def parser(name: str) -> Parser:
 
 
 def is_own(name: str) -> bool:
-    """Return True for a parser of Recall's own, built in or a plug-in, whether it is installed or not."""
+    """Return True for a first-party parser, built in or a plug-in, installed or not."""
     return name in BUILT_IN or name in PLUG_INS
 
 
 def missing_plug_ins(files: Mapping[str, int]) -> dict[str, int]:
-    """Return how many of the files were read by which of `PLUG_INS` that is not installed, by name.
+    """Return the number of files read by each of `PLUG_INS` that is not installed, by name.
 
-    files: how many were read by what.
+    files: number of files by parser identity.
     """
     missing: Counter[str] = Counter()
     for read_by, count in files.items():
@@ -96,30 +96,30 @@ def missing_plug_ins(files: Mapping[str, int]) -> dict[str, int]:
 
 
 def check_name(name: str) -> None:
-    """Raise what `parser` raises, unless the name is AUTO."""
+    """Raise the errors of `parser` unless the name is AUTO."""
     if name != AUTO:
         parser(name)
 
 
 def identity(name: str) -> str:
-    """Return what files that a parser has read keep of it: its name, and its version from 2 on."""
+    """Return the parser's identity as stored with its files: the name, and `@version` from version 2 on."""
     version = _version(name)
     return f"{name}@{version}" if version > 1 else name
 
 
 def name_of(read_by: str) -> str:
-    """Return the parser's name in an identity."""
+    """Return the parser's name from an identity."""
     return read_by.partition(";")[0].partition("@")[0]
 
 
 def is_earlier(read_by: str) -> bool:
-    """Return True if an identity is that of an earlier version of its parser."""
+    """Return True if the identity is an earlier version of its parser."""
     name, _, version = read_by.partition(";")[0].partition("@")
     return is_own(name) and (int(version) if version.isdecimal() else 1) < _version(name)
 
 
 def is_markdown(read_by: str, path: str) -> bool | None:
-    """Return True if texts without marks are cut as Markdown, as this parser reads such a file. None if unknown."""
+    """Return True if this parser cuts texts of this path without marks as Markdown, None if unknown."""
     match name_of(read_by):
         case "text":
             return is_markdown_name(path)
@@ -135,7 +135,7 @@ def is_markdown_name(path: str) -> bool:
 
 
 def _version(name: str) -> int:
-    """Return the version of a parser's class, 1 if the parser is not installed any more."""
+    """Return the parser's version; 1 if the parser is no longer installed."""
     try:
         return int(getattr(parser(name), "version", 1))
     except (IngestError, UsageError):
@@ -146,13 +146,13 @@ def _load_installed(name: str) -> Parser:
     points = _entry_points(tuple(sys.path))
     if name not in points and name in PLUG_INS:
         plug_in = PLUG_INS[name]
-        message = f"A {plug_in.kind} is read by {plug_in.distribution}, which is not installed."
+        message = f"{plug_in.distribution}, which reads a {plug_in.kind}, is not installed."
         raise IngestError("parser_missing", message, hint=plug_in.install(), details={"kind": plug_in.kind})
     if name not in points:
         names = sorted({AUTO, *BUILT_IN, *PLUG_INS, *points})
         near = get_close_matches(name, names, n=1)
         hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(names)}"
-        raise UsageError("unknown_parser", f"There is no parser named {name!r}.", hint=hint)
+        raise UsageError("unknown_parser", f"Unknown parser {name!r}.", hint=hint)
     try:
         made: Parser = points[name].load()()
     except (ImportError, AttributeError) as error:
@@ -162,15 +162,15 @@ def _load_installed(name: str) -> Parser:
 
 @cache
 def _entry_points(_path: tuple[str, ...]) -> dict[str, metadata.EntryPoint]:
-    """Return the parsers of the plug-ins on sys.path, by name. Scanned once, since that takes 60 ms."""
+    """Return the plug-in parsers on sys.path, by name. Cached, because scanning takes 60 ms."""
     points = metadata.entry_points(group=GROUP)
     return {point.name: point for point in points if point.name not in PLUG_INS or _is_first_party(point)}
 
 
 def _is_first_party(point: metadata.EntryPoint) -> bool:
-    """Return True for an entry point of the distribution in `PLUG_INS`, installed where this Recall is.
+    """Return True if the entry point belongs to the distribution in `PLUG_INS`, installed next to this Recall.
 
-    Detection alone loads such a plug-in, so metadata that merely lies in the current folder does not count.
+    Detection alone loads such a plug-in, so metadata in the current folder does not count.
     """
     distribution = point.dist
     if distribution is None:

@@ -1,4 +1,4 @@
-"""The AsciiDoc parser: sections by their titles, delimited blocks that stay whole."""
+"""The AsciiDoc parser: titles as sections, with delimited blocks kept whole."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from recall_core.ports import ParsedDocument
 
 
 class Asciidoc:
-    """Reads AsciiDoc. The title is that of the front matter, else the first heading, else the file's name."""
+    """Reads AsciiDoc. The title is that of the front matter, else the first heading, else the file name."""
 
     version = 1
     reads = "text"
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the file's one document. Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         front = front_matter(text) or NONE
         outline = _AsciidocOutline(text, front.end)
@@ -44,20 +44,20 @@ _UNDERLINES: Mapping[str, int] = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
 _UNDERLINE = re.compile(r"([=\-~^+])\1+")
 _DELIMITER = re.compile(r"(?:(?:-{4,}|\.{4,}|={4,}|\*{4,}|\+{4,}|_{4,}|/{4,})|--|```[^`]*|[|,:!]={3,})")
 _VERBATIM = (*"-.+/`|,:!",)
-"""What a delimiter begins with in whose block nothing but its end is read."""
+"""First character of delimiters whose block is skipped up to its end."""
 _ATTRIBUTE = re.compile(r":([A-Za-z0-9_][\w-]*):(?:[ \t]+(.*))?")
 _DISCRETE = ("[discrete", "[float")
-_DEEPEST = 100  # delimited blocks in one another
+_DEEPEST = 100  # nested delimited blocks
 
 
 class _AsciidocOutline:
-    """The headings, blocks and header attributes of a text. start: where its front matter ends."""
+    """Headings, blocks and header attributes of a text. start: end of its front matter."""
 
     def __init__(self, text: str, start: int) -> None:
         self.headings: list[Mark] = []
         self.blocks = [MarkupBlock(0, start)] if start else []
         self.attributes: dict[str, Value] = {}
-        self._open: dict[str, int] = {}  # where each delimited block began, by its delimiter, the innermost last
+        self._open: dict[str, int] = {}  # start of each open block by delimiter, the innermost last
         self._is_header = True
         self._in_paragraph = self._is_discrete = False
         is_read = False
@@ -66,7 +66,7 @@ class _AsciidocOutline:
         self.blocks += [MarkupBlock(start, len(text)) for start in self._open.values()]
 
     def _line(self, line: MarkupLine, below: str) -> bool:
-        """Read a line. Return True if the line below is read with it."""
+        """Read a line. Return True if the line below belongs to it."""
         text = line.text
         if text in self._open:
             self._close(text, line.end)
@@ -120,7 +120,7 @@ class _AsciidocOutline:
         return True
 
     def _close(self, delimiter: str, end: int) -> None:
-        """End the block of that delimiter, and all in it that have not ended."""
+        """End the block of this delimiter, and unfinished blocks inside it."""
         while True:
             innermost, start = self._open.popitem()
             self.blocks.append(MarkupBlock(start, end))
@@ -130,12 +130,12 @@ class _AsciidocOutline:
 
 
 def _is_block_attribute(text: str) -> bool:
-    """Return True if the line belongs to the block below it: attributes, an anchor or a title."""
+    """Return True for a line that belongs to the block below it: attributes, an anchor or a title."""
     return (text[0] == "[" and text[-1] == "]") or (text[0] == "." and text[1:2] not in ("", ".", " "))
 
 
 def _level_below(text: str, below: str) -> int:
-    """Return the level of a title by the line below it, 0 where it is none."""
+    """Return the level of a title underlined by the line below; 0 if it is not a title."""
     if not _UNDERLINE.fullmatch(below) or abs(len(text) - len(below)) > 1:
         return 0
     is_title = text[0] not in " \t.:[|/" and any(map(str.isalnum, text))
@@ -156,5 +156,5 @@ _TITLE_MARKUP = [
 
 
 def asciidoc_name(title: str) -> str:
-    """Return an AsciiDoc title without emphasis, anchors, and macros other than their text."""
+    """Return an AsciiDoc title without emphasis and anchors, and with macros reduced to their text."""
     return strip_markup(title, _TITLE_MARKUP) if _TITLE_HAS_MARKUP.search(title) else short_name(title)

@@ -1,4 +1,4 @@
-"""Conversations: what each of their turns says, in the shapes that chat programs write, and as one text."""
+"""Conversations: extract turns from the formats of chat programs, and render them as one text."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
 ARGUMENTS = 200
-"""Characters of the arguments of a tool call that are kept."""
+"""Characters of a tool call's arguments that are kept."""
 RESULT = 500
-"""Characters of what a tool answers that are kept."""
+"""Characters of a tool's answer that are kept."""
 
 _ASKING = ("user", "human")
-_NAMED = (*_ASKING, "assistant")  # roles that several may have
+_NAMED = (*_ASKING, "assistant")  # roles that several speakers may have
 _ANSWERING = ("tool", "function", "observation", "function_response")
-_TOLD_WITHIN = 64  # turns by which it is clear whether a model and a date are given
+_META_TURNS = 64  # turns searched for a model and a date
 _ROLES = frozenset(
     "user human assistant ai gpt bot model chatgpt claude bing bard system developer tool function observation "
     "function_call function_response environment ipython".split()
 )
 _LISTS = ("messages", "conversations", "chat_messages", "contents")
-"""Under which an object has its turns."""
+"""Keys under which an object keeps its turns."""
 KEYS = (*_LISTS, "mapping")
 
 Shape = Literal["turns", "conversations", "records"]
 
 
 class Turn(NamedTuple):
-    """What one speaker says at once. key: names a message that is written in several pieces, "" otherwise."""
+    """One turn. key: id of a message written in several pieces, else ""."""
 
     speaker: str
     text: str
@@ -42,7 +42,7 @@ class Turn(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """Turns in order. title: "" where none is given. meta: `model` and `date` where they are given."""
+    """Turns in order. title: "" if unknown. meta: `model` and `date`, if known."""
 
     turns: Sequence[Turn]
     title: str
@@ -50,15 +50,15 @@ class Conversation(NamedTuple):
 
     @property
     def opening(self) -> str:
-        """The first line that a user says."""
-        asked = (turn.text.strip() for turn in self.turns if turn.speaker in _ASKING)
-        return next((text.split("\n", 1)[0] for text in asked if text), "")
+        """First line of the first user turn."""
+        user_texts = (turn.text.strip() for turn in self.turns if turn.speaker in _ASKING)
+        return next((text.split("\n", 1)[0] for text in user_texts if text), "")
 
 
 def shape_of(values: Sequence[object]) -> Shape | None:
-    """Return the shape that most of a file's objects have, by the first ones; None if it is none of these.
+    """Return the shape of most of a file's first objects; None if it is none of the known shapes.
 
-    One turn makes a session, because most of its lines may be of the program's own.
+    A single turn makes a session, because most lines of a session may be the program's own.
     """
     kinds = [_shape(value) for value in values if isinstance(value, dict)]
     if "session" in kinds:
@@ -78,7 +78,7 @@ def _shape(value: dict[str, Any]) -> str:
 
 
 def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
-    """Return the conversation that an object holds; None where it holds none."""
+    """Return the conversation in an object, or None."""
     is_tree = _is_tree(value.get("mapping"))
     messages = _branch(value) if is_tree else _messages(value)
     if messages is None:
@@ -86,12 +86,14 @@ def conversation_of(value: Mapping[str, Any]) -> Conversation | None:
     system = _text(value.get("system"))
     title = value.get("title") or value.get("name")
     turns = [Turn("system", system)] if system else []
-    whole = _read_turns(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
-    return whole._replace(turns=[turn for turn in whole.turns if turn.text]) if is_tree else whole
+    conversation = _read_turns(messages, turns, title=title if isinstance(title, str) else "", meta=_about(value))
+    return (
+        conversation._replace(turns=[turn for turn in conversation.turns if turn.text]) if is_tree else conversation
+    )
 
 
 def _messages(value: Mapping[str, Any]) -> list[Any] | None:
-    """Return the list in an object that holds turns."""
+    """Return the list of turns in an object, or None."""
     lists = (value.get(key) for key in _LISTS)
     return next(
         (each for each in lists if isinstance(each, list) and _are_turns(each[:64])),
@@ -108,7 +110,7 @@ def _is_turn(value: object) -> bool:
 
 
 def conversation_in(values: Iterable[object]) -> Conversation:
-    """Return the conversation of these turns. Other values among them are ignored, but for a title."""
+    """Return the conversation of these turns. Ignores other values except a title."""
     return _read_turns(values, [], title="", meta={})
 
 
@@ -126,13 +128,13 @@ def _read_turns(values: Iterable[object], turns: list[Turn], *, title: str, meta
             turns[-1] = turn._replace(text="\n\n".join(filter(None, (turns[-1].text, turn.text))))
         elif turn.text or message is value:
             turns.append(turn)
-        if number < _TOLD_WITHIN and len(meta) < 2:
+        if number < _META_TURNS and len(meta) < 2:
             meta = {**_about(value), **_about(message), **meta}
     return Conversation(turns, title, meta)
 
 
 def _message(value: dict[str, Any]) -> dict[str, Any]:
-    """Return the message in a line of a session file; any other object as it is."""
+    """Return the message in a line of a session file; any other object unchanged."""
     inner = value.get("message", value.get("payload")) if "type" in value else None
     if not isinstance(inner, dict):
         return value
@@ -148,7 +150,7 @@ def _role(message: Mapping[str, Any]) -> str:
 
 
 def _turn(message: dict[str, Any]) -> Turn | None:
-    """Return what a message says; None where it is none."""
+    """Return the turn in a message; None if it has none."""
     role = _role(message)
     if not role:
         return _function(message)
@@ -169,7 +171,7 @@ def _turn(message: dict[str, Any]) -> Turn | None:
 
 
 def _function(message: dict[str, Any]) -> Turn | None:
-    """Return a tool call that is a line of its own, or its answer."""
+    """Return a tool call or tool answer that is a line of its own."""
     match message.get("type"):
         case "function_call":
             return Turn("assistant", _call(message))
@@ -179,12 +181,12 @@ def _function(message: dict[str, Any]) -> Turn | None:
 
 
 def _is_results(parts: Sequence[object]) -> bool:
-    """Return True if a message of a user holds answers of tools alone."""
+    """Return True if a user message contains only tool answers."""
     return bool(parts) and all(isinstance(part, dict) and part.get("type") == "tool_result" for part in parts)
 
 
 def _text(content: object, *, is_within: bool = False) -> str:
-    """Return what a content says: a string, a part, or a list of them."""
+    """Return the text of a content: a string, a part, or a list of them."""
     if isinstance(content, dict):
         inner = content.get("parts")
         content = inner if isinstance(inner, list) else [content]
@@ -216,13 +218,13 @@ def _call(call: object) -> str:
     if isinstance(inner, dict):
         call = inner
     name = call.get("name")
-    given = next((call[key] for key in ("arguments", "input", "args") if key in call), "")
-    if not isinstance(given, str):
+    arguments = next((call[key] for key in ("arguments", "input", "args") if key in call), "")
+    if not isinstance(arguments, str):
         try:
-            given = json.dumps(given, ensure_ascii=False)
+            arguments = json.dumps(arguments, ensure_ascii=False)
         except RecursionError:
-            given = "…"
-    words = f"{short(name, 60) if isinstance(name, str) else 'tool'}: {short(given, ARGUMENTS)}"
+            arguments = "…"
+    words = f"{short(name, 60) if isinstance(name, str) else 'tool'}: {short(arguments, ARGUMENTS)}"
     return f"[tool {words.rstrip(': ')}]"
 
 
@@ -231,7 +233,7 @@ def _cut(text: str) -> str:
 
 
 def _is_tree(mapping: object) -> bool:
-    """Return True if it is the tree of messages of a conversation with ChatGPT."""
+    """Return True for the message tree of a ChatGPT conversation."""
     if not isinstance(mapping, dict) or not mapping:
         return False
     return all(isinstance(node, dict) and "message" in node and "parent" in node for node in mapping.values())
@@ -251,7 +253,7 @@ def _branch(value: Mapping[str, Any]) -> list[Any]:
 
 
 def _about(value: Mapping[str, Any]) -> dict[str, str]:
-    """`model` and `date`, as the program wrote them, or the date of its seconds since 1970."""
+    """Return `model` and `date`. The date is as written, or from seconds since 1970."""
     metadata = value.get("metadata")
     inner = metadata if isinstance(metadata, dict) else {}
     model = next((m for m in (value.get("model"), inner.get("model_slug"), inner.get("model")) if m), None)
@@ -267,7 +269,7 @@ def _about(value: Mapping[str, Any]) -> dict[str, str]:
     return {key: short(each) for key, each in found.items() if isinstance(each, str) and each.strip()}
 
 
-_FIRST_LINE = 80  # characters of what the user says first, where it is the title
+_FIRST_LINE = 80  # characters of the first user line, when it is the title
 _BOM = b"\xef\xbb\xbf"
 
 _NAME = r"[^\s:<>\[\]][^:<>\[\]\n]{0,59}"
@@ -292,7 +294,7 @@ def render(
     place: str | None = None,
     notes: tuple[str, ...] = (),
 ) -> ParsedDocument:
-    """Return a conversation as a document: each turn below a line that names its speaker."""
+    """Return a conversation as a document. A line with the speaker precedes each turn."""
     pieces: list[str] = []
     marks: list[Mark] = []
     offset = 0
@@ -306,9 +308,9 @@ def render(
 
 
 def chat_marks(text: str) -> tuple[Mark, ...]:
-    """Return a turn for each message of a chat, in the form that most of its lines have; a form needs two of them.
+    """Return a turn for each message of a chat, in the format that most lines have; at least two must match.
 
-    In the form that is only a name and a colon, a speaker is who says something twice, if anyone does.
+    In the bare format `Name: text`, only names that appear at least twice count as speakers, if there are any.
     """
     found = max(([*re.finditer(form, text, re.MULTILINE)] for form in _FORMS[:-1]), key=len)
     if len(found) < 2:

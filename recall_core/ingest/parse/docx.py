@@ -1,4 +1,4 @@
-"""The DOCX parser: the paragraphs of a Word document, with its headings, lists, tables and notes."""
+"""The DOCX parser: paragraphs of a Word document, with headings, lists, tables and notes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _DOCUMENT, _PROPERTIES = "word/document.xml", "docProps/core.xml"
 
 
 class Docx:
-    """Reads Word's .docx. The title is that of its properties, else of its first paragraph in the style Title, else
-    its first heading, else the file's name."""
+    """Reads Word's .docx. The title comes from its properties, else its first paragraph in the style Title, else its
+    first heading, else the file name."""
 
     version = 2
     reads = "bytes"
@@ -29,31 +29,31 @@ class Docx:
     is_foreign = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file: every paragraph of its body is a place, then every note that it refers to.
+        """Return the file's one document. Each paragraph of the body is a place, then each note it refers to.
 
-        Raises IngestError `bad_docx` (also for a document under a password), `unpacked_too_large` and `too_deep`.
+        Raises IngestError `bad_docx` (also for a password-protected document), `unpacked_too_large` and `too_deep`.
         """
         package = _DocxPackage(raw, path)
         body = DocxBody(package.styles(), package.notes())
         package.read(package.document, body, only=READ, unread=UNREAD)
         if not body.is_document:
-            raise package.archive.bad(f"its {package.document} is no Word document")
+            raise package.archive.bad(f"its {package.document} is not a Word document")
         body.add_notes()
         flow, properties = body.flow, package.properties()
         text = flow.text()
         title = properties.first("title", 300) or body.title or path.rpartition("/")[2]
-        notes = () if text else ("it has no text",)
+        notes = () if text else ("no text",)
         meta, tags = properties.meta(), properties.tags()
         return (ParsedDocument(None, text, title, digest, len(raw), meta, tuple(flow.marks), tags=tags, notes=notes),)
 
 
 class _DocxPackage:
-    """The parts of a document by what they are for."""
+    """Parts of a document by purpose."""
 
     def __init__(self, raw: bytes, path: str) -> None:
         self._path = path
         if raw.startswith(_OLE):
-            reason = "it is protected by a password" if _ENCRYPTED in raw else "it is an older Word file, no .docx"
+            reason = "it is password-protected" if _ENCRYPTED in raw else "it is an older Word file, not .docx"
             raise Archive.unreadable(path, reason, _CODE)
         self.archive = Archive(raw, path=path, code=_CODE)
         of_all = self._relations("")
@@ -68,20 +68,20 @@ class _DocxPackage:
         return relations.targets
 
     def styles(self) -> Styles:
-        """Its styles."""
+        """Return the document's styles."""
         styles = Styles()
         self.read(self._parts.get("styles", ""), styles, only=Styles.READ, is_needed=False)
         return styles
 
     def notes(self) -> NoteTexts:
-        """Its footnotes and endnotes."""
+        """Return the document's footnotes and endnotes."""
         notes = NoteTexts()
         for kind in ("footnotes", "endnotes"):
             self.read(self._parts.get(kind, ""), notes, only=READ, unread=UNREAD, is_needed=False)
         return notes
 
     def properties(self) -> _Properties:
-        """What it says of itself."""
+        """Return the document's properties."""
         properties = _Properties()
         self.read(self._core, properties, is_needed=False)
         return properties
@@ -95,9 +95,9 @@ class _DocxPackage:
         unread: frozenset[str] = frozenset(),
         is_needed: bool = True,
     ) -> None:
-        """Tells a handler all of a part, or of these elements, and nothing of what others hold.
+        """Pass a part to a handler. only: pass only these elements. unread: skip these with their content.
 
-        Raises IngestError `bad_docx` where the part is needed and not there.
+        Raises IngestError `bad_docx` if a needed part is missing.
         """
         if is_needed or name in self.archive:
             events = XmlEvents(handler, path=self._path, code=_CODE, only=only, unread=unread)
@@ -105,45 +105,45 @@ class _DocxPackage:
 
 
 class _Relations(XmlHandler):
-    """The parts that a part refers to, by the last word of their kind."""
+    """Parts that a part refers to, by the last word of their type."""
 
     def __init__(self, folder: str) -> None:
         self.targets: dict[str, str] = {}
         self._folder = folder
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
-        """A relation."""
+        """Record a relation."""
         if name == "Relationship" and seen.get("TargetMode") != "External":
             target = posixpath.normpath(posixpath.join("/", self._folder, seen.get("Target", "")))
             self.targets.setdefault(seen.get("Type", "").rpartition("/")[2], target.lstrip("/"))
 
 
 class _Properties(XmlHandler):
-    """Title, author and the like, by the names of their elements."""
+    """Title, author and other properties, by element name."""
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
         self._value: list[str] = []
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
-        """A value begins."""
+        """Begin a value."""
         self._value = []
 
     def end(self, name: str) -> None:
-        """It ends."""
+        """End a value."""
         self._values.setdefault(name, cut_line("".join(self._value), 2000))
         self._value = []
 
     def text(self, text: str) -> None:
-        """A piece of it."""
+        """Add text to the value."""
         self._value.append(text)
 
     def first(self, name: str, longest: int) -> str:
-        """The value of that name, "" where there is none."""
+        """Return the first value of that name, or ""."""
         return self._values.get(name, "")[:longest]
 
     def meta(self) -> dict[str, Any]:
-        """Author, date of creation, description, lang and subject, as far as there are any."""
+        """Return author, creation date, description, lang and subject, as far as present."""
         names = {"author": "creator", "date": "created", "lang": "language"}
         found = {
             key: self.first(names.get(key, key), 1000) for key in ("author", "date", "description", "lang", "subject")
@@ -151,13 +151,13 @@ class _Properties(XmlHandler):
         return {key: value for key, value in found.items() if value}
 
     def tags(self) -> tuple[str, ...]:
-        """Its keywords."""
+        """Return the keywords."""
         words = self.first("keywords", 2000).replace(";", ",").split(",")
         return tuple(dict.fromkeys(tag for tag in (cut_line(word, 100) for word in words[:50]) if tag))
 
 
 _HIGHEST = 6
-_LONGEST_CHAIN = 20  # styles based on one another
+_LONGEST_CHAIN = 20  # styles, each based on the next
 
 
 class _Style:
@@ -170,20 +170,20 @@ class _Style:
 
 
 class Styles(XmlHandler):
-    """Is told of the elements of styles.xml, and then answers by the ids of styles.
+    """Styles from styles.xml, by id.
 
-    The ids are in the language of the program that wrote them; the names of Word's own styles are English.
+    Ids are in the language of the program that wrote the file; the names of Word's built-in styles are English.
     """
 
     READ = frozenset(("basedOn", "name", "numId", "outlineLvl", "style"))
-    """The elements that it has to be told of."""
+    """Elements that this handler needs."""
 
     def __init__(self) -> None:
         self._styles: dict[str, _Style] = {}
         self._style = _Style()
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
-        """An element begins."""
+        """Record a style or one of its properties."""
         value = seen.get("val", "")
         match name:
             case "style":
@@ -199,7 +199,7 @@ class Styles(XmlHandler):
                 self._style.is_list = value != "0"
 
     def _chain(self, style: str) -> list[_Style]:
-        """The style and those it is based on."""
+        """Return the style, followed by the styles it is based on."""
         found: list[_Style] = []
         while style in self._styles and len(found) < _LONGEST_CHAIN:
             found.append(self._styles[style])
@@ -207,7 +207,7 @@ class Styles(XmlHandler):
         return found
 
     def level(self, style: str) -> int:
-        """The level of a heading of that style, from 1; 0 where it is none."""
+        """Return the heading level of the style, from 1; 0 if it is not a heading."""
         for each in self._chain(style):
             if each.level is not None:
                 return each.level
@@ -217,16 +217,16 @@ class Styles(XmlHandler):
         return 0
 
     def is_list(self, style: str) -> bool:
-        """Return True if paragraphs of that style are items of a list."""
+        """Return True if paragraphs of this style are list items."""
         return next((each.is_list for each in self._chain(style) if each.is_list is not None), False)
 
     def is_title(self, style: str) -> bool:
-        """Return True if it is Word's style for the title of a document."""
+        """Return True for Word's style for the document title."""
         return any(each.name == "title" for each in self._chain(style)[:1])
 
 
 def outline_level(value: str) -> int:
-    """The level of a heading by Word's number from 0 to 8; 0 for text."""
+    """Return the heading level for Word's number from 0 to 8; 0 for text."""
     return min(_HIGHEST, int(value) + 1) if len(value) == 1 and value in "012345678" else 0
 
 
@@ -234,18 +234,18 @@ UNREAD = frozenset(
     """Fallback del delInstrText delText instrText moveFrom numberingChange pPrChange rPrChange rt sectPrChange
     tblGridChange tblPrChange tblPrExChange tcPrChange trPrChange""".split()
 )
-"""What was deleted or moved away, codes of fields, earlier formatting, and what is there a second time."""
+"""Deleted or moved text, field codes, earlier formatting, and duplicates of content."""
 READ = frozenset(
     """body br cr endnote endnoteReference footnote footnoteReference ilvl noBreakHyphen numId outlineLvl p pStyle
     ptab r t tab tbl tc tr vanish""".split()
 )
-"""The elements of a text that mean something here."""
+"""Elements that matter for the text."""
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _OFF = ("0", "false", "off")
 
 
 class _Paragraph:
-    """One that is being read. outline, is_item: what it says itself, None for what its style says."""
+    """An open paragraph. outline, is_item: its own properties, None if its style decides."""
 
     __slots__ = ("depth", "is_hidden", "is_item", "outline", "pieces", "runs", "style")
 
@@ -263,14 +263,14 @@ class _Paragraph:
 
 
 class _Paragraphs(XmlHandler):
-    """Gathers paragraphs; one may hold others, in a text box, which end before it does."""
+    """Collects paragraphs. A paragraph may contain others in a text box; those end first."""
 
     def __init__(self) -> None:
         self._open: list[_Paragraph] = []
         self._is_text = False
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
-        """An element begins."""
+        """Begin an element."""
         if name == "t":
             self._is_text = bool(self._open and not self._open[-1].is_hidden)
         elif name == "p":
@@ -307,7 +307,7 @@ class _Paragraphs(XmlHandler):
             self.other(name, seen)
 
     def end(self, name: str) -> None:
-        """It ends."""
+        """End an element."""
         if name == "t":
             self._is_text = False
         elif name == "p":
@@ -319,26 +319,26 @@ class _Paragraphs(XmlHandler):
             self.other_ended(name)
 
     def text(self, text: str) -> None:
-        """A piece of text."""
+        """Add text to the open paragraph."""
         if self._is_text:
             self._open[-1].pieces.append(text)
 
     def ended(self, paragraph: _Paragraph) -> None:
-        """A paragraph is whole."""
+        """Handle a complete paragraph."""
 
     def referred(self, kind: str, name: str) -> str:
-        """What stands for a reference to a note."""
+        """Return the text that replaces a reference to a note."""
         return ""
 
     def other(self, name: str, seen: Mapping[str, str]) -> None:
-        """An element begins that is no part of a paragraph."""
+        """Begin an element outside of a paragraph."""
 
     def other_ended(self, name: str) -> None:
-        """It ends."""
+        """End an element outside of a paragraph."""
 
 
 class NoteTexts(_Paragraphs):
-    """The texts of footnotes and endnotes by (kind, id)."""
+    """Texts of footnotes and endnotes, by (kind, id)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -346,21 +346,21 @@ class NoteTexts(_Paragraphs):
         self._note: list[str] = []
 
     def other(self, name: str, seen: Mapping[str, str]) -> None:
-        """A note begins; separators have a type."""
+        """Begin a note. Separators have a type."""
         if name in ("footnote", "endnote"):
             self._note = []
             if seen.get("type", "normal") == "normal":
                 self.texts[name, seen.get("id", "")] = self._note
 
     def ended(self, paragraph: _Paragraph) -> None:
-        """A paragraph of it is whole."""
+        """Add a complete paragraph to the note."""
         text = " ".join(paragraph.text().split())
         if text:
             self._note.append(text)
 
 
 class DocxBody(_Paragraphs):
-    """The body of a document as it becomes text."""
+    """Converts the body of a document to text."""
 
     def __init__(self, styles: Styles, notes: NoteTexts) -> None:
         super().__init__()
@@ -375,11 +375,11 @@ class DocxBody(_Paragraphs):
 
     @property
     def title(self) -> str:
-        """The first paragraph in the style Title, else the first heading."""
+        """Return the first paragraph in the style Title, else the first heading."""
         return self._title or self._first_heading
 
     def ended(self, paragraph: _Paragraph) -> None:
-        """A paragraph is whole."""
+        """Add a complete paragraph."""
         text, flow = paragraph.text(), self.flow
         if not text:
             flow.number("paragraph", is_empty=True)
@@ -407,13 +407,13 @@ class DocxBody(_Paragraphs):
         self.flow.verbatim(" ".join(text.split()) if self.flow.is_in_row else text, 0, 0)
 
     def referred(self, kind: str, name: str) -> str:
-        """The number of the note in brackets, in the order in which notes are first referred to."""
+        """Return the note's number in brackets, counted in order of first reference."""
         if (kind, name) not in self._notes:
             return ""
         return f"[{self._referred.setdefault((kind, name), len(self._referred) + 1)}]"
 
     def add_notes(self) -> None:
-        """Add the notes at the end of the text, each a paragraph of its own and in no section."""
+        """Add the notes to the end of the text, each as a paragraph outside of every section."""
         if self._referred:
             self.flow.add("", (Mark(0, "end"),))
         for key, number in self._referred.items():
@@ -421,7 +421,7 @@ class DocxBody(_Paragraphs):
             self._put(f"[{number}] {' '.join(self._notes[key])}".rstrip())
 
     def other(self, name: str, seen: Mapping[str, str]) -> None:
-        """A table, a row or a cell begins."""
+        """Begin a table, a row or a cell."""
         if name == "body":
             self.is_document = True
         elif name == "tbl":
@@ -433,7 +433,7 @@ class DocxBody(_Paragraphs):
             self.flow.open_cell()
 
     def other_ended(self, name: str) -> None:
-        """It ends."""
+        """End a table, a row or a cell."""
         if name == "tbl" and self._tables:
             self._tables -= 1
             self.flow.close_table()

@@ -1,4 +1,4 @@
-"""The EPUB parser: the chapters of a book in the order of its spine, each read as HTML."""
+"""The EPUB parser: chapters of a book in spine order, each read as HTML."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from recall_core.ports import ParsedDocument
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
-"""Algorithms that hide fonts alone, and do not protect the text."""
+"""Algorithms that obfuscate fonts only, not the text."""
 _TYPES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 _CODE = "bad_epub"
 _MOST_NOTES = 20
 
 
 class Epub:
-    """Reads EPUB 2 and 3. The title is that of the package, else the file's name."""
+    """Reads EPUB 2 and 3. The title is that of the package, else the file name."""
 
     version = 2
     reads = "bytes"
@@ -33,7 +33,7 @@ class Epub:
     is_foreign = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file, a chapter for each item of the spine, in its order.
+        """Return the file's one document, with a chapter for each spine item, in order.
 
         Raises IngestError `bad_epub` (also for a book under DRM), `unpacked_too_large` and `too_deep`.
         """
@@ -45,14 +45,14 @@ class Epub:
         flow, notes = TextFlow(), list[str]()
         for number, chapter in enumerate(package.chapters(), start=1):
             if chapter.name in encryption.names:
-                raise archive.bad("it is protected by DRM, its chapters are encrypted")
+                raise archive.bad("its chapters are encrypted (DRM)")
             reason = _read_chapter(archive, chapter, flow, path)
             if reason:
                 notes.append(f"chapter {number} ({cut_line(chapter.name, 200)}) {reason}")
         text = flow.text()
-        notes += [] if text else ["its chapters have no text"]
+        notes += [] if text else ["no text in its chapters"]
         if len(notes) > _MOST_NOTES:
-            notes[_MOST_NOTES:] = [f"and {len(notes) - _MOST_NOTES} more of its chapters"]
+            notes[_MOST_NOTES:] = [f"and {len(notes) - _MOST_NOTES} more chapters"]
         title = package.first("title", 300) or path.rpartition("/")[2]
         tags = tuple(dict.fromkeys(cut_line(each, 100) for each in package.values.get("subject", ())[:50]))
         meta = package.meta()
@@ -65,32 +65,32 @@ class Epub:
 
 class _Chapter(NamedTuple):
     name: str
-    """Of the entry in the archive."""
+    """Name of the archive entry."""
     is_page: bool
 
 
 def _read_chapter(archive: Archive, chapter: _Chapter, flow: TextFlow, path: str) -> str:
-    """Add a chapter. Return why it has no text, or some of it is missing; "" if all is well."""
+    """Add a chapter. Return why text is missing; "" if none is."""
     inner = TextFlow()
     reason = ""
     if not chapter.is_page:
-        reason = "is no text"
+        reason = "is not text"
     elif chapter.name not in archive:
         reason = "is missing"
     else:
         raw = archive.read(chapter.name)
         source, is_whole = decode_part(raw, declared_in_xml(raw))
-        reason = "" if is_whole else "has bytes that are not in its character set"
+        reason = "" if is_whole else "has bytes that are invalid in its character set"
         HtmlReader(inner, path=path, is_xml=True).read(source)
     is_headed = any(mark.kind == "heading" and mark.offset == 0 for mark in inner.marks)
-    end = () if is_headed else (Mark(0, "end"),)  # no section goes on in a page that begins without a heading
+    end = () if is_headed else (Mark(0, "end"),)  # a page that begins without a heading ends the section before it
     flow.add(inner.text(), (Mark(0, "chapter"), *end, *inner.marks))
     return reason
 
 
 def _package(archive: Archive, path: str) -> _Package:
     if _CONTAINER not in archive:
-        raise archive.bad(f"it is no EPUB, it has no {_CONTAINER}")
+        raise archive.bad(f"it is not an EPUB: it has no {_CONTAINER}")
     container = _Container()
     XmlEvents(container, path=path, code=_CODE).read(archive.read(_CONTAINER))
     if not container.package:
@@ -123,7 +123,7 @@ class _Encryption(XmlHandler):
 
 
 class _Package(XmlHandler):
-    """What a package document says. values: of its metadata, by their names."""
+    """Content of the package document. values: its metadata, by name."""
 
     def __init__(self, folder: str) -> None:
         self.values: dict[str, list[str]] = {}
@@ -157,16 +157,16 @@ class _Package(XmlHandler):
             self._value.append(text)
 
     def first(self, name: str, longest: int) -> str:
-        """Return the first value of that name, "" where there is none."""
+        """Return the first value of that name, or ""."""
         return self.values.get(name, [""])[0][:longest]
 
     def chapters(self) -> Iterator[_Chapter]:
-        """Yield those of the spine, in order, each once."""
+        """Yield the chapters of the spine, in order, each once."""
         for name in [*dict.fromkeys(self._spine)][:MOST_ENTRIES]:
             yield self._manifest.get(name, _Chapter(name, is_page=True))
 
     def meta(self) -> dict[str, Any]:
-        """Author, date, description, lang and publisher, as far as there are any."""
+        """Return author, date, description, lang and publisher, as far as present."""
         found = {
             "author": ", ".join(self.values.get("creator", ())[:20]),
             "date": self.first("date", 100),
@@ -178,5 +178,5 @@ class _Package(XmlHandler):
 
 
 def _entry(folder: str, href: str) -> str:
-    """Return the name of an entry by a link to it from a folder of the archive."""
+    """Return the archive entry for a link from a folder of the archive."""
     return posixpath.normpath(posixpath.join(folder, unquote(href.partition("#")[0]))) if href else ""

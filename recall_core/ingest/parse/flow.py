@@ -1,6 +1,6 @@
-"""Text put together from the blocks of a marked-up file: what separates them, its marks, and its places.
+"""Text assembled from the blocks of a marked-up file, with separators, marks and places.
 
-A reader of markup says what begins and ends; the flow decides on white space, list markers and the bars of tables.
+A markup reader reports where blocks begin and end. The flow decides on white space, list markers and table bars.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from recall_core.marks import Mark
 
 BLOCK_LEVEL = 7  # below every heading
 LONG_CELL = 500  # code points; a longer cell with breaks in it is page layout, not a row
-MOST_BARS = 50  # of empty cells in a row
-NEAR = 200  # code points from the last place within which only a paragraph has a place of its own
-SHORT = 200  # code points of a text that is not looked at before it is divided
+MOST_BARS = 50  # for empty cells in a row
+NEAR = 200  # code points after the last place within which only a paragraph gets its own place
+SHORT = 200  # code points; a shorter text is split without checking it first
 
 _OTHER_BLANKS = "\t\x1f\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
-"""White space that is neither a blank nor the end of a line."""
+"""White space other than a blank or a line end."""
 
 LINE, PARAGRAPH = "\n", "\n\n"
 
 
 class Opened(NamedTuple):
-    """Where a flow was when a unit began: code points, parts and marks so far."""
+    """Position of a flow when a unit began: code points, parts and marks so far."""
 
     size: int
     parts: int
@@ -32,18 +32,18 @@ class Opened(NamedTuple):
 
 
 class _TableRows:
-    """A table. is_plain: each of its rows is one line, which holds until a cell turns out to be more than a cell."""
+    """A table. is_plain: each row is one line, until a cell turns out to contain blocks."""
 
     def __init__(self, opened: Opened) -> None:
         self.opened = opened
         self.is_plain = True
-        self.breaks: list[int] = []  # parts within cells that become blanks if the table stays plain
+        self.breaks: list[int] = []  # parts within cells; they become blanks if the table stays plain
         self.cells = self.bars = 0
         self.row_size = self.cell_size = opened.size
 
 
 class TextFlow:
-    """A text that grows at its end. Positions in the source (`at`, `until`) only ever increase."""
+    """A text that grows at the end. Source positions (`at`, `until`) only increase."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -54,25 +54,25 @@ class TextFlow:
         self._until = 0
         self._lists: list[int | None] = []
         self._tables: list[_TableRows] = []
-        self._cell: _TableRows | None = None  # the plain table in whose cell the text is
+        self._cell: _TableRows | None = None  # the plain table whose cell is open
         self._pre: Opened | None = None
         self._open_anchors: list[Mark] = []
         self._loose_anchor: Mark | None = None
-        self._anchor_around: Mark | None = None  # the last one that was marked, while its element is open
+        self._anchor_around: Mark | None = None  # the last marked anchor, while its element is open
 
     def text(self) -> str:
-        """Return the whole text."""
+        """Return the text so far."""
         return "".join(self._parts)
 
     def marks_with_places(self, byte_at: Callable[[int], int]) -> tuple[Mark, ...]:
-        """Return the marks, and places as `bytes`. byte_at: called with increasing positions."""
+        """Return the marks, and the places as `bytes`. byte_at: called with increasing positions."""
         found = [Mark(offset, "bytes", str(byte_at(at))) for offset, at in self.places]
         if found:
             found.append(Mark(self.size, "bytes", str(byte_at(self._until))))
         return tuple(sorted(found + self.marks, key=lambda mark: mark.offset))
 
     def words(self, text: str, at: int, until: int) -> None:
-        """Add text in which a run of white space is one blank."""
+        """Add text, with each run of white space as one blank."""
         if not text:
             return
         if text[0].isspace() and self.size and not self._gap:
@@ -84,7 +84,7 @@ class TextFlow:
             self._gap = " "
 
     def verbatim(self, text: str, at: int, until: int) -> None:
-        """Add text with its white space, but for empty lines at the beginning of preformatted text."""
+        """Add text with its white space, except empty lines at the start of preformatted text."""
         if "\r" in text:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
         if self._pre and len(self._parts) == self._pre.parts:
@@ -113,7 +113,7 @@ class TextFlow:
         self._until = until
 
     def add(self, text: str, marks: Sequence[Mark], at: int = 0, until: int = 0) -> None:
-        """Add a text that is whole already, with its marks."""
+        """Add a finished text with its marks."""
         self.separate()
         before = self.size
         if text:
@@ -123,7 +123,7 @@ class TextFlow:
         self.marks += (mark._replace(offset=before + mark.offset) for mark in marks)
 
     def separate(self, gap: str = PARAGRAPH) -> None:
-        """Begin a new line, or with `PARAGRAPH` leave an empty one."""
+        """Start a new line; with `PARAGRAPH`, after an empty line."""
         cell = self._cell
         if cell:
             if self.size == cell.cell_size:
@@ -138,7 +138,7 @@ class TextFlow:
             self._gap = gap
 
     def line_break(self) -> None:
-        """Add a line break; a second one in a row is an empty line."""
+        """Add a line break. Two in a row make an empty line."""
         if self._pre:
             self.verbatim("\n", self._until, self._until)
         else:
@@ -149,22 +149,22 @@ class TextFlow:
         return Opened(self.size, len(self._parts), len(self.marks))
 
     def since(self, opened: Opened) -> str:
-        """Return the text since then."""
+        """Return the text added since this position."""
         return "".join(self._parts[opened.parts :])
 
     def _first(self, opened: Opened) -> int | None:
-        """Return the offset of the first text of a unit, without the gap before it; None where it has none."""
+        """Return the offset of a unit's first text, after the gap; None if it has no text."""
         if len(self._parts) == opened.parts:
             return None
         first = self._parts[opened.parts]
         return opened.size + (len(first) if first in (" ", LINE, PARAGRAPH) else 0)
 
     def open_anchor(self, name: str, depth: int) -> None:
-        """Begin an element with an id, so many elements deep. The text that follows is cited by it."""
+        """Begin an element with an id, at this nesting depth. The text that follows is cited by the id."""
         self._open_anchors.append(Mark(0, "anchor", name, depth))
 
     def close_anchors(self, depth: int) -> None:
-        """End the elements that are deeper. The first one without a text names what follows, if nothing else does."""
+        """End the elements deeper than `depth`. The first one without text names the text that follows."""
         while self._open_anchors and self._open_anchors[-1].level > depth:
             anchor = self._open_anchors.pop()
             self._loose_anchor = self._loose_anchor or anchor
@@ -172,7 +172,7 @@ class TextFlow:
             self._anchor_around = None
 
     def _set_anchor(self) -> None:
-        """Mark the text that begins here by the innermost element around it: outer ones lay out the page."""
+        """Mark the text that begins here with the innermost open anchor; outer elements are page layout."""
         anchor = self._open_anchors[-1] if self._open_anchors else self._loose_anchor
         if anchor:
             self.marks.append(anchor._replace(offset=self.size))
@@ -188,9 +188,11 @@ class TextFlow:
         return self.begin_unit()
 
     def close_heading(self, opened: Opened, level: int, anchor: str = "", depth: int = 1) -> str:
-        """End a heading. Return its name, "" if it has no text and no mark. anchor: its id, so many elements deep.
+        """End a heading. Return its name; "" if it has no text and no mark.
 
-        Without an id it has that of an element that begins shortly before it and contains it.
+        Without an id of its own, the heading takes the id of an element that contains it and begins shortly before.
+
+        anchor: the heading's id. depth: nesting depth of the id's element.
         """
         offset = self._first(opened)
         name = short_name(self.since(opened))
@@ -218,7 +220,7 @@ class TextFlow:
             self._pre = self.begin_unit()
 
     def close_pre(self) -> None:
-        """End preformatted text, without white space at its end."""
+        """End preformatted text and strip its trailing white space."""
         opened, self._pre = self._pre, None
         if opened:
             self._trim(opened)
@@ -229,10 +231,10 @@ class TextFlow:
     def _trim(self, opened: Opened) -> None:
         while len(self._parts) > opened.parts:
             last = self._parts.pop()
-            kept = last.rstrip()
-            self.size -= len(last) - len(kept)
-            if kept:
-                self._parts.append(kept)
+            trimmed = last.rstrip()
+            self.size -= len(last) - len(trimmed)
+            if trimmed:
+                self._parts.append(trimmed)
                 break
         while self.places and self.places[-1][0] >= self.size:
             self.places.pop()
@@ -247,32 +249,32 @@ class TextFlow:
             self.marks.append(Mark(self.size, "end", "", BLOCK_LEVEL))
 
     def _insert(self, opened: Opened, mark: Mark) -> None:
-        """Put the mark of a unit that has ended before all those of what it holds."""
+        """Insert the mark of a finished unit before the marks of its content."""
         i = opened.marks
         while i < len(self.marks) and self.marks[i].offset < mark.offset:
             i += 1
         self.marks.insert(i, mark)
 
     def number(self, kind: str, *, is_empty: bool) -> None:
-        """Mark a place by number at the text that follows, or here if the place is empty."""
+        """Mark a numbered place at the text that follows, or here if the place is empty."""
         self.marks.append(Mark(self.size if is_empty else self.size + len(self._gap), kind))
 
     @property
     def is_in_row(self) -> bool:
-        """Return True if the text is in a cell, where line breaks have no place."""
+        """Return True inside a cell, where line breaks are not allowed."""
         return self._cell is not None
 
     def bullet(self, depth: int) -> None:
-        """Begin an item of a list that is not open. depth: from 0."""
+        """Begin a list item without an open list. depth: from 0."""
         self._marker = f"{'  ' * min(max(0, depth), 10)}- "
 
     def open_list(self, first: int | None = None) -> None:
-        """Begin a list. first: the number of its first item, None for one without numbers."""
+        """Begin a list. first: number of the first item; None for a list without numbers."""
         self.separate(LINE if self._lists else PARAGRAPH)
         self._lists.append(first)
 
     def open_item(self, number: int | None = None) -> None:
-        """Begin an item. number: its own, if it does not follow the item before."""
+        """Begin an item. number: its number if it does not continue the sequence."""
         self.separate(LINE)
         follows = self._lists[-1] if self._lists else None
         if follows is not None:
@@ -288,7 +290,7 @@ class TextFlow:
         self.separate(LINE if self._lists else PARAGRAPH)
 
     def open_table(self) -> None:
-        """Begin a table. A row around it lays out the page."""
+        """Begin a table. A table row around it is page layout."""
         self._lay_out()
         self.separate()
         self._tables.append(_TableRows(self.begin_unit()))
@@ -335,7 +337,7 @@ class TextFlow:
         self.separate()
 
     def _lay_out(self) -> None:
-        """Leave the plain cell, if any: its table only lays out the page."""
+        """Treat the table of the open plain cell, if any, as page layout."""
         table = self._cell
         if table:
             table.is_plain = False
@@ -346,9 +348,9 @@ class TextFlow:
 
 
 def collapse_spaces(text: str) -> str:
-    """Return the words of a text with one blank between them, as `" ".join(text.split())`.
+    """Collapse each run of white space to one blank, like `" ".join(text.split())`.
 
-    A long text mostly has only line ends to replace, which takes a third of the time.
+    Most long texts only have line ends to replace, which takes a third of the time.
     """
     if len(text) > SHORT:
         line = " ".join(text.splitlines())
@@ -358,5 +360,5 @@ def collapse_spaces(text: str) -> str:
 
 
 def short_name(text: str) -> str:
-    """Return a name on one line that is not too long, without the sign of a link to it."""
+    """Return a short name on one line, without permalink signs."""
     return short(" ".join(text.split()).rstrip("¶ "))

@@ -1,7 +1,7 @@
-"""Front matter: what a Markdown file says of itself above its text, between lines of `---` (YAML) or `+++` (TOML).
+"""Front matter: metadata above a Markdown text, between lines of `---` (YAML) or `+++` (TOML).
 
-PyYAML and tomllib read the structure: keys with scalars or lists of scalars. Scalars of YAML get their type here, as
-PyYAML takes `yes` for true, `12:30:45` for 45045 and `0123` for 83.
+PyYAML and tomllib read the structure: keys with scalars or lists of scalars. YAML scalars get their type here,
+because PyYAML reads `yes` as true, `12:30:45` as 45045 and `0123` as 83.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Scalar: TypeAlias = str | int | float | bool
 Value: TypeAlias = Scalar | list[Scalar] | None
 
 _MOST = 256 * 1024
-"""Code points; whatever is longer is no front matter."""
+"""Code points; anything longer is not front matter."""
 _MOST_OF_TITLE = 500
 _MOST_NOTES = 8
 _FIRST = re.compile(r"(---|\+\+\+)[ \t]*+\r?\n")
@@ -30,7 +30,7 @@ _TAGS = ("tags", "keywords", "categories")
 
 
 class FrontMatter(NamedTuple):
-    """What a file says of itself. end: the offset at which its text begins."""
+    """Metadata from front matter. end: offset at which the text begins."""
 
     end: int
     title: str
@@ -40,13 +40,13 @@ class FrontMatter(NamedTuple):
 
 
 NONE = FrontMatter(0, "", (), {}, ())
-"""Of a file that says nothing."""
+"""Front matter of a file without any."""
 
 
 def front_matter(text: str) -> FrontMatter | None:
-    """The front matter at the very top of a text; None where there is none, a mere line above a text included.
+    """Return the front matter at the top of a text; None if there is none, or only a rule line above a text.
 
-    What is not understood is left out and named in the notes.
+    Values that are not understood are left out and listed in the notes.
     """
     first = _FIRST.match(text)
     if not first:
@@ -59,12 +59,12 @@ def front_matter(text: str) -> FrontMatter | None:
     if not values and body.strip() and first[1] == "---":
         return None
     if len(notes) > _MOST_NOTES:
-        notes[_MOST_NOTES:] = [f"{len(notes) - _MOST_NOTES} further lines were not understood"]
+        notes[_MOST_NOTES:] = [f"{len(notes) - _MOST_NOTES} more lines not understood"]
     return FrontMatter(last.end(), *sorted_out(values), tuple(f"front matter: {note}" for note in notes))
 
 
 def sorted_out(values: Mapping[str, Value]) -> tuple[str, tuple[str, ...], dict[str, Value]]:
-    """Title, tags and everything else of what a file says of itself, by key."""
+    """Return title, tags and all other metadata."""
     title, tags, meta = "", list[str](), dict[str, Value]()
     for key, value in values.items():
         if key.lower() == "title" and not isinstance(value, list):
@@ -77,7 +77,7 @@ def sorted_out(values: Mapping[str, Value]) -> tuple[str, tuple[str, ...], dict[
 
 
 def tags_of(value: Value) -> list[str]:
-    """The tags in a list, or in a text where they are divided by commas."""
+    """Return the tags from a list or a comma-separated text."""
     values: Sequence[Scalar | None] = value if isinstance(value, list) else [value]
     if isinstance(value, str):
         values = value.split(",")
@@ -103,7 +103,7 @@ def _toml(body: str) -> tuple[dict[str, Value], list[str]]:
         try:
             values[key] = [_plain(each) for each in value] if isinstance(value, list) else _plain(value)
         except _NotPlain:
-            notes.append(f"{key} was not understood")
+            notes.append(f"{key} not understood")
     return values, notes
 
 
@@ -127,9 +127,9 @@ def _plain(value: Any) -> Scalar:
 
 _KEY = re.compile(r"[\w$][\w$ .:/-]{0,99}")
 _UNQUOTED = re.compile(r"([\w$][\w$ .:/-]{0,99}?):[ \t]+((?![-?][ \t])[^\s\[\]{}&*!|>%@`\"',#].*?)(?:[ \t]+\#.*)?")
-"""A key, and a value without the quotes that YAML asks for, as people write it: `title: C++: a tour`."""
+"""A key with an unquoted value that YAML would require quotes for, such as `title: C++: a tour`."""
 _READ_DIFFERENTLY = re.compile(r"[\t\x85\u2028\u2029\ufeff]|\\[uU]")
-"""PyYAML's parser in C, quick and not on every machine, reads these in another way than the one in Python."""
+"""Text that PyYAML's fast C parser, missing on some machines, reads differently from its Python parser."""
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 _REAL = re.compile(r"[-+]?[0-9]{1,18}\.[0-9]{1,18}(?:[eE][-+]?[0-9]{1,2})?")
 _MOMENT = re.compile(
@@ -140,7 +140,7 @@ _WORDS: dict[str, Scalar | None] = {"true": True, "false": False, "null": None, 
 
 
 def _yaml(body: str) -> tuple[dict[str, Value], list[str]]:
-    """Parse each key alone: PyYAML stops at the first mistake, and a mistake in one key must not cost the others."""
+    """Parse each key on its own: PyYAML stops at the first error, which must not lose the other keys."""
     values: dict[str, Value] = {}
     notes: list[str] = []
     for number, lines in _entries(body):
@@ -148,12 +148,12 @@ def _yaml(body: str) -> tuple[dict[str, Value], list[str]]:
             key, value = _pair(lines)
             values[key] = value
         except _NotPlain:
-            notes.append(f"line {number} was not understood")
+            notes.append(f"line {number} not understood")
     return values, notes
 
 
 def _entries(body: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield for each key the number of its line in the file, that line, and the lines below that belong to it."""
+    """Yield each key's line number in the file, with its line and the lines that belong to it."""
     lines, start = list[str](), 0
     for number, line in enumerate(body.split("\n"), start=2):
         text = line.rstrip()
@@ -170,9 +170,9 @@ def _entries(body: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _pair(lines: list[str]) -> tuple[str, Value]:
-    """Return a key and its value.  Raises _NotPlain.
+    """Parse a key and its value. Raises _NotPlain.
 
-    The parser is stopped at the first anchor, alias, tag or nested value.
+    Stops at the first anchor, alias, tag or nested value.
     """
     text = "\n".join(lines)
     is_same = yaml.__with_libyaml__ and not _READ_DIFFERENTLY.search(text)
@@ -195,7 +195,7 @@ def _pair(lines: list[str]) -> tuple[str, Value]:
                 yaml.SequenceEndEvent(),
             ] if not (is_inline and len(lines) > 1) and all(isinstance(item, yaml.ScalarEvent) for item in items):
                 return _key(key), [item for item in map(_scalar, items) if item is not None]
-    except (yaml.YAMLError, ValueError, OverflowError):  # the last two are of chr(), for \U and eight digits
+    except (yaml.YAMLError, ValueError, OverflowError):  # chr() raises the last two for \U with eight digits
         pass
     if len(lines) > 1 or not (unquoted := _UNQUOTED.fullmatch(lines[0])):
         raise _NotPlain
@@ -213,13 +213,13 @@ def _scalar(event: Any) -> Scalar | None:
     if event.style in ("|", ">") or event.start_mark.line != event.end_mark.line:
         raise _NotPlain
     if event.style:
-        text: str = event.value.encode("utf-16", "surrogatepass").decode("utf-16")  # of \ud83d\ude00, two halves
+        text: str = event.value.encode("utf-16", "surrogatepass").decode("utf-16")  # joins \ud83d\ude00
         return text
     return _read_scalar(event.value)
 
 
 def _read_scalar(text: str) -> Scalar | None:
-    """Return what a text without quotes is: a word of YAML, a number, a moment, or the text."""
+    """Return the value of an unquoted scalar: a YAML word, a number, a date or time, or the text."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     if _INTEGER.fullmatch(text):
@@ -232,7 +232,7 @@ def _read_scalar(text: str) -> Scalar | None:
 
 
 def _moment(day: str, hour: str, zone: str) -> str:
-    """A time of a day as ISO 8601 has it, or "" where there is no such time."""
+    """Return a date and time in ISO 8601; "" if there is no such time."""
     try:
         return datetime.fromisoformat(f"{day}T{hour}{zone.upper()}").isoformat()
     except ValueError:

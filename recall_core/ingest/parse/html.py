@@ -1,4 +1,4 @@
-"""HTML: a page becomes its visible text, with the place in the file of each stretch."""
+"""HTML: extract a page's visible text, with the place in the file of each stretch."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from recall_core.marks import ANCHOR, Mark
 from recall_core.ports import ParsedDocument
 
 MOST_ANCHORS = 10_000
-"""Of one page. One with more, such as a listing with an id a line, is cited by its bytes."""
+"""Limit of anchors for one page. A page with more, such as a listing with an id per line, is cited by bytes."""
 
 
 class HtmlPage:
-    """Reads HTML and XHTML. The title is that of the page, else its first h1, else the file's name."""
+    """Reads HTML and XHTML. The title is the page's title, else its first h1, else the file name."""
 
     version = 2
     reads = "text"
@@ -26,7 +26,7 @@ class HtmlPage:
     is_foreign = False
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file.  Raises IngestError `too_deep`, `binary_file` and `not_utf8`."""
+        """Return the file's one document. Raises IngestError `too_deep`, `binary_file` and `not_utf8`."""
         source = decode(raw, path=path)
         flow = TextFlow()
         reader = HtmlReader(flow, path=path, is_xml=is_xhtml(source, path), has_places=True)
@@ -34,15 +34,15 @@ class HtmlPage:
         head, text = reader.head, flow.text()
         title = head.title or head.first_heading or path.rpartition("/")[2]
         marks = _with_fit_anchors(flow.marks_with_places(ByteOffsets(source).at))
-        notes = () if text else ("it has no visible text",)
+        notes = () if text else ("no visible text",)
         meta, tags = head.meta(), tuple(head.tags)
         return (ParsedDocument(None, text, title, digest, len(raw), meta, marks, tags=tags, notes=notes),)
 
 
 def _with_fit_anchors(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
-    """Return the marks with one anchor of each name, or without any if they are too many.
+    """Return the marks with one anchor per name; without anchors if there are too many.
 
-    A heading repeats the anchor of the element around it, which begins shortly before it.
+    A heading repeats the anchor of an element around it that begins shortly before.
     """
     anchors: dict[str, Mark] = {}
     for mark in marks:
@@ -58,12 +58,12 @@ def _with_fit_anchors(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
 
 
 def is_xhtml(source: str, path: str) -> bool:
-    """Return True if the page is XML, where `<title/>` is a whole element."""
+    """Return True if the page is XML, where `<title/>` is a complete element."""
     return source.lstrip().startswith("<?xml") or path.lower().endswith((".xhtml", ".xht"))
 
 
 class ByteOffsets:
-    """Turns positions in a text, asked for in increasing order, into byte offsets of its UTF-8."""
+    """Converts positions in a text, given in increasing order, to byte offsets in its UTF-8."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -71,7 +71,7 @@ class ByteOffsets:
         self._position = self._bytes = 0
 
     def at(self, position: int) -> int:
-        """Return the byte offset of that code point."""
+        """Return the byte offset of this code point."""
         if self._is_ascii:
             return position
         self._bytes += len(self._source[self._position : position].encode())
@@ -93,36 +93,36 @@ _SIGN = rf"[{_SPACE}]*+(?:[¶§]|&(?:para|sect|\#182|\#167);|\#)[{_SPACE}]*+</[a
 _STYLE = rf"<(?<!\r<)(?:/(?:{_STYLES})|(?:{_STYLES}){_HARMLESS})[{_SPACE}]*+/?+>(?!{_SIGN})"
 
 TOKEN = re.compile(rf"((?:{_TEXT})*+)(?:{_MARKUP})?+")
-"""Text and what ends it, as (text, "/" of an end, name, attributes as they are written, ">" where it is closed).
+"""Text and the markup that ends it: (text, "/" of an end tag, name, attributes as written, ">" if closed).
 
-The name is missing at the end of the source, and where `after_declaration` has to say what begins there. A tag or a
-quoted value that is never closed swallows the rest, as in browsers. It matches anywhere.
+The name is missing at the end of the source, and where `after_declaration` must decide what begins. As in browsers,
+an unclosed tag or quoted value swallows the rest. It matches at any position.
 """
 STYLED = re.compile(rf"((?:{_TEXT}|{_STYLE})*+)(?:{_MARKUP})?+")
-"""The same, with tags in the text that only style letters, if they are plainly written. A tag between a
-carriage return and a line feed is not one of them: the two would become one line end."""
+"""Like `TOKEN`, but the text may include plainly written inline style tags. A tag between a carriage return and a
+line feed is excluded: the two would become one line end."""
 _STYLE_TAG = re.compile(_STYLE)
 SIGN = re.compile(_SIGN)
-"""The rest of a link that holds nothing but the sign of a permalink."""
+"""The rest of a link that contains only a permalink sign."""
 
 _COMMENT_END = re.compile("--!?>")
 _RAW = ("script", "style", "iframe", "noembed", "noframes", "textarea", "title")
 RAW_END = {name: re.compile(rf"</{name}(?=[{_SPACE}/>])", re.IGNORECASE) for name in _RAW}
-"""Elements that hold text alone, whatever it looks like, and where it ends."""
+"""Elements whose content is text only, and the pattern that ends it."""
 _ATTRIBUTE = re.compile(
     rf"([^{_SPACE}/>=][^{_SPACE}/>=]*+)(?:[{_SPACE}]*+=[{_SPACE}]*+(\"[^\"]*+\"|'[^']*+'|[^{_SPACE}>]*+))?"
 )
-_LONG_NUMBER = re.compile("&#([0-9]{8,}+)")  # which Python refuses to read from some length on
+_LONG_NUMBER = re.compile("&#([0-9]{8,}+)")  # Python refuses to parse numbers beyond a certain length
 
 
 def text_of(styled: str) -> str:
-    """Return the text of `STYLED`, unescaped."""
-    # NUL takes the place of a tag, so that what is around it is not read as one reference
+    """Return the unescaped text of a `STYLED` match."""
+    # NUL replaces each tag, so that the text around it is not read as one reference
     return unescape_text(_STYLE_TAG.sub("\0", styled) if "<" in styled else styled)
 
 
 def after_declaration(source: str, at: int, *, is_xml: bool) -> tuple[int, tuple[int, int] | None]:
-    """Return where a comment, declaration or broken tag (<!, <?, </) ends, and the bounds of its CDATA, if any."""
+    """Return the end of a comment, declaration or broken tag (<!, <?, </), and the bounds of its CDATA, if any."""
     size = len(source)
     if source.startswith("<!--", at):
         end = _COMMENT_END.search(source, at + 2)
@@ -139,7 +139,7 @@ def after_declaration(source: str, at: int, *, is_xml: bool) -> tuple[int, tuple
 
 
 def attributes(rest: str) -> dict[str, str]:
-    """Return the attributes of a tag by their names in lower case; of two of one name the first."""
+    """Return the attributes of a tag by lower-case name. If a name repeats, the first counts."""
     found: dict[str, str] = {}
     for name, value in _ATTRIBUTE.findall(rest):
         bare = value[1:-1] if value[:1] in ("'", '"') and value else value
@@ -148,7 +148,7 @@ def attributes(rest: str) -> dict[str, str]:
 
 
 def unescape_text(text: str) -> str:
-    """Return the text with its character references resolved, without NUL and soft hyphens."""
+    """Return the text with character references resolved, without NUL and soft hyphens."""
     if "&" in text:
         if "&#" in text:
             text = _LONG_NUMBER.sub(lambda number: f"&#{number[1].lstrip('0')[:8] or '0'}", text)
@@ -159,20 +159,20 @@ def unescape_text(text: str) -> str:
 
 
 GENERAL, TABLE, LIST = range(3)
-"""Scopes: an end tag, and an element that ends another, look for it no further than their scope reaches."""
+"""Scopes that limit the search for an open element: by an end tag, or by an element that closes another."""
 
 
 class Element(NamedTuple):
-    """One that is more than a style of letters. gap: what parts it from the text around it, "" for nothing."""
+    """An element other than inline style. gap: separator from the text around it, "" for none."""
 
     gap: str = ""
     role: str = ""
     scope: int = GENERAL
     closes: tuple[str, ...] = ()
-    """Elements of its scope that end where it begins."""
+    """Elements in its scope that this element ends when it begins."""
     closes_p: bool = False
     opens: tuple[int, ...] = ()
-    """Scopes that begin with it."""
+    """Scopes that begin with this element."""
 
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -185,7 +185,7 @@ UNSEEN = frozenset(
     """annotation annotation-xml audio button canvas datalist dialog meter nav noscript progress script select style
     svg template textarea title video""".split()
 )
-"""Elements that are left out with all they hold."""
+"""Elements that are dropped with their content."""
 
 _PARAGRAPHS = "address article aside blockquote center details dir fieldset figure footer form header main section"
 _LINES = "div figcaption hgroup legend search summary"
@@ -212,10 +212,10 @@ ELEMENTS: dict[str, Element] = {
     **{name: Element() for name in UNSEEN},
 }
 INLINE = Element()
-"""Any other; it only counts where it is hidden."""
+"""Any other element; it matters only if it is hidden."""
 
 
-_LONGEST = 1000  # code points of a value
+_LONGEST = 1000  # code points per value
 _LONGEST_TITLE = 300
 _MOST_TAGS = 50
 
@@ -237,11 +237,11 @@ _META = {
     "language": "lang",
     "dc.language": "lang",
 }
-"""Names of meta tags, and the key under which each is kept; the first that is there counts."""
+"""Names of meta tags and their key; the first one present counts."""
 
 
 class HtmlHead:
-    """Gathers it while a page is read; of two values for one thing the first counts."""
+    """Collects the page's metadata while it is read. If a value repeats, the first counts."""
 
     def __init__(self) -> None:
         self.title = ""
@@ -250,31 +250,31 @@ class HtmlHead:
         self._values: dict[str, str] = {}
 
     def meta(self) -> dict[str, Any]:
-        """Return what there is of author, date, description, lang and url, in that order."""
+        """Return author, date, description, lang and url, in that order, as far as present."""
         return {
             key: self._values[key] for key in ("author", "date", "description", "lang", "url") if key in self._values
         }
 
     def see_title(self, text: str) -> None:
-        """Note the text of a title element."""
+        """Record the text of a title element."""
         self.title = self.title or cut_line(text, _LONGEST_TITLE)
 
     def see_first_heading(self, text: str) -> None:
-        """Note the text of an h1."""
+        """Record the text of an h1."""
         self.first_heading = self.first_heading or text
 
     def see_root(self, seen: Mapping[str, str]) -> None:
-        """Note the attributes of html."""
+        """Record the attributes of the html element."""
         self._keep("lang", seen.get("lang") or seen.get("xml:lang", ""))
 
     def see_link(self, seen: Mapping[str, str]) -> None:
-        """Note the attributes of a link."""
+        """Record the attributes of a link."""
         if "canonical" in seen.get("rel", "").lower().split():
             self._values.pop("url", None)
             self._keep("url", seen.get("href", ""))
 
     def see_meta(self, seen: Mapping[str, str]) -> None:
-        """Note the attributes of a meta tag."""
+        """Record the attributes of a meta tag."""
         name = (seen.get("name") or seen.get("property") or seen.get("itemprop", "")).strip().lower()
         content = seen.get("content", "")
         if name == "keywords":
@@ -297,24 +297,26 @@ class HtmlHead:
 
 
 def cut_line(text: str, longest: int) -> str:
-    """Return the text on one line, cut at a length."""
+    """Return the text on one line, cut to a length."""
     return " ".join(text.split())[:longest]
 
 
 DEEPEST = 500  # open elements
-_LONG_RUN = 2000  # code points of text from which on it has several places
+_LONG_RUN = 2000  # code points of text above which it is split into several places
 _LONGEST_ID = 120  # code points
 _HAS_ID = re.compile(r"\b(?:id|name)[ \t\n\f\r]*=", re.IGNORECASE)
 
 
 _Open = tuple[str, Element, bool, bool, Opened | None]
-"""An element that is open: name, meaning, whether what holds it is hidden, whether it is itself, where it began."""
+"""An open element: name, meaning, whether its parent is hidden, whether it is hidden itself, where it began."""
 
 
 class HtmlReader:
-    """Reads one page into a flow. path: of the file, for messages. is_xml: it is XHTML.
+    """Reads one page into a flow.
 
-    has_places: the flow gets places and anchors. Without them what styles letters is passed over at once.
+    path: file name for messages.
+    is_xml: the page is XHTML.
+    has_places: record places and anchors. Otherwise inline style tags are skipped early.
     """
 
     def __init__(self, flow: TextFlow, *, path: str, is_xml: bool = False, has_places: bool = False) -> None:
@@ -331,9 +333,9 @@ class HtmlReader:
         self._drawings = 0
 
     def read(self, source: str) -> None:
-        """Read the page.  Raises IngestError `too_deep` if more than 500 elements are open at once.
+        """Read the page. Raises IngestError `too_deep` if more than 500 elements are open at once.
 
-        Elements that only style letters (b, a, span) do not count unless they are hidden: nothing is kept for them.
+        Inline style elements (b, a, span) do not count unless they are hidden, because they keep no state.
         """
         position, size = 0, len(source)
         while position < size:
@@ -365,7 +367,7 @@ class HtmlReader:
             self._pop()
 
     def _read_declaration(self, source: str, at: int) -> int:
-        """Read a comment, a declaration or CDATA, if any. Return where it ends."""
+        """Read a comment, a declaration or CDATA. Return its end."""
         if at == len(source):
             return at
         position, inner = after_declaration(source, at, is_xml=self._is_xml)
@@ -374,7 +376,7 @@ class HtmlReader:
         return position
 
     def _raw(self, source: str, name: str, at: int) -> int:
-        """Read an element without markup in it, from the end of its tag. Return where it ends."""
+        """Read an element without inner markup, from the end of its tag. Return its end."""
         end = RAW_END[name].search(source, at)
         until = end.start() if end else len(source)
         if name == "title" and not self._is_hidden:
@@ -422,7 +424,7 @@ class HtmlReader:
             self._pop()
 
     def _see_anchor(self, anchor: str) -> None:
-        """Note the id of an element that is not on the stack."""
+        """Record the id of an element that is not on the stack."""
         if anchor and self._stack and self._stack[-1][0] in HEADINGS:
             self._heading_id = self._heading_id or anchor
         elif anchor:
@@ -430,7 +432,7 @@ class HtmlReader:
             self._flow.close_anchors(len(self._stack))
 
     def _end_before(self, name: str, element: Element) -> None:
-        """End what an element ends by its beginning."""
+        """End the elements that this element closes by beginning."""
         if name in HEADINGS and self._stack and self._stack[-1][0] in HEADINGS:
             self._pop()
         for other in element.closes:
@@ -450,8 +452,8 @@ class HtmlReader:
 
     def _push(self, name: str, element: Element, *, is_hidden: bool, rest: str) -> None:
         if len(self._stack) >= DEEPEST:
-            reason = f"its elements are nested more than {DEEPEST} deep"
-            raise IngestError("too_deep", f"{self._path} is not read: {reason}.", details={"path": self._path})
+            reason = f"its elements are nested deeper than {DEEPEST} levels"
+            raise IngestError("too_deep", f"{self._path} cannot be read: {reason}.", details={"path": self._path})
         for scope in element.opens:
             self._scopes[scope].append({})
         counts = self._scopes[element.scope][-1]
@@ -549,7 +551,7 @@ class HtmlReader:
 
 
 def _anchor(name: str, rest: str) -> str:
-    """Return the id of an element by which its page can be cited; "" if it has none."""
+    """Return the element's id if a page can be cited by it, else ""."""
     if not rest or not _HAS_ID.search(rest) or name in ("html", "head", "body"):
         return ""
     seen = attributes(rest)
@@ -559,7 +561,7 @@ def _anchor(name: str, rest: str) -> str:
 
 
 def _after_permalink(source: str, at: int, name: str, rest: str) -> int:
-    """Return where a link ends that contains only the sign of a permalink. Others give `at`, the end of the tag."""
+    """Return the end of a link that contains only a permalink sign; for other tags `at`, the end of the tag."""
     sign = SIGN.match(source, at) if name == "a" else None
     return sign.end() if sign and attributes(rest).get("href", "").startswith("#") else at
 

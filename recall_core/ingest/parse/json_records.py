@@ -1,4 +1,4 @@
-"""JSON: records, conversations, or else the text as it is written; also chats that are plain text."""
+"""JSON: records, conversations or plain text; also chats in plain text."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 from recall_core.text import nfc
 
-_SAMPLE = 64  # values by which the kind of a file is decided
-_SAMPLED = 256 * 1024  # characters after which no further value is sampled
-_AT_ONCE = 64  # slices that are checked together for keys that are given twice
+_SAMPLE = 64  # values examined to decide the layout of a file
+_SAMPLED = 256 * 1024  # characters after which sampling stops
+_AT_ONCE = 64  # slices checked together for repeated keys
 _BOM = b"\xef\xbb\xbf"
 _LINES = (".jsonl", ".ndjson")
 _IDS = ("_id", "id", "uuid", "conversation_id")
 _FAST = msgspec.json.Decoder()
-"""Reads most JSON in a fraction of the time of Python's decoder, but neither NaN nor halves of surrogate pairs."""
+"""Much faster than Python's decoder, but does not accept NaN or lone surrogates."""
 
 Slice = tuple[int, bytes]
-"""A value in a file: the line where it begins, from 1, and its bytes as they are written there.
+"""A value in a file: its first line, from 1, and its bytes as written.
 
-They may be a `msgspec.Raw`, a view that can be hashed and decoded; it has no methods of bytes until it is made some.
+The bytes may be a `msgspec.Raw`, a view that can be hashed and decoded but has no bytes methods.
 """
 
 
@@ -56,10 +56,10 @@ class _File(NamedTuple):
 
 
 class JsonFile:
-    """Reads what a file of JSON holds, whether it is one value or one a line.
+    """Reads a JSON file with one value, or one value per line.
 
-    Conversations become transcripts, a record for each where there are several; objects with a text become records,
-    as the parser `jsonl` reads them; anything else is its own text.
+    Conversations become transcripts, one record each if there are several. Objects with a text become records, as
+    with the parser `jsonl`. Anything else is kept as text.
     """
 
     version = 1
@@ -83,17 +83,17 @@ class JsonFile:
 
 
 class Transcript:
-    """Reads a conversation, one turn after the other, each with its speaker.
+    """Reads a conversation turn by turn, each with its speaker.
 
-    In conversations kept as JSON every turn comes below a line with its speaker; a file of several has a record
-    for each. A chat that is plain text stays as it is.
+    In JSON, a line with the speaker precedes each turn, and several conversations become several records. A plain
+    text chat is unchanged.
     """
 
     version = 1
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterable[ParsedDocument]:
-        """Return the conversation, or the records of several.
+        """Return the conversation, or one record per conversation.
 
         Raises IngestError as the parsers `text` and `json` do.
         """
@@ -105,13 +105,13 @@ class Transcript:
             if transcripts is not None:
                 return transcripts
         marks = chat_marks(text)
-        notes = () if marks else ("no turns were found in it",)
+        notes = () if marks else ("no turns found",)
         title = path.rpartition("/")[2]
         return (ParsedDocument(None, text, title, digest, len(raw), {}, marks, notes=notes),)
 
 
 def _layout(file: _File) -> tuple[str, Shape | None]:
-    """Return `array`, `object` or `lines` of JSON, or `text`, with the shape of what is in it."""
+    """Return the JSON layout (`array`, `object`, `lines`) or `text`, and the shape of the values."""
     ways = (_by_line, _as_value) if file.path.lower().endswith(_LINES) else (_as_value, _by_line)
     return next((found for way in ways if (found := way(file))), ("text", None))
 
@@ -135,7 +135,7 @@ def _by_line(file: _File) -> tuple[str, Shape | None] | None:
 
 
 def _read_values(file: _File, keys: Sequence[str]) -> list[bytes]:
-    """Return the values of those keys of a file that is one object, as they are written there."""
+    """Return the values of these keys in a file with a single object, as written."""
     try:
         return [value for value in key_values(file.raw, tuple(keys)) if value[:1] not in (b"", b"n")]
     except (ValueError, RecursionError):
@@ -143,7 +143,7 @@ def _read_values(file: _File, keys: Sequence[str]) -> list[bytes]:
 
 
 def _slices(file: _File, form: str) -> Iterator[Slice] | None:
-    """Return the lines or the elements; None where the array turns out to be none."""
+    """Return the lines or elements; None if the array is not valid."""
     try:
         return (lines_of if form == "lines" else elements)(file.raw)
     except (ValueError, RecursionError):
@@ -151,26 +151,26 @@ def _slices(file: _File, form: str) -> Iterator[Slice] | None:
 
 
 def _transcripts(file: _File, form: str, shape: Shape) -> Sequence[ParsedDocument] | None:
-    """Return the conversations; None where there is none after all."""
+    """Return the conversations; None if the file turns out to contain none."""
     if form != "lines" and shape == "turns":
         values = value_of(file.raw)
-        return (_whole(file, conversation_in(values)),) if isinstance(values, list) else None
+        return (_render_one(file, conversation_in(values)),) if isinstance(values, list) else None
     if form == "object":
         value = value_of(file.raw)
         one = conversation_of(value) if isinstance(value, dict) else None
-        return (_whole(file, one),) if one else None
+        return (_render_one(file, one),) if one else None
     slices = _slices(file, form)
     if slices is None:
         return None
     if shape == "conversations":
-        return _each(file, slices)
+        return _render_each(file, slices)
     broken: list[int] = []
     conversation = conversation_in(_readable(slices, broken))
-    return (_whole(file, conversation, notes=_describe_lines(broken, "is no JSON")),)
+    return (_render_one(file, conversation, notes=_describe_lines(broken, "is not JSON")),)
 
 
 def _readable(slices: Iterable[Slice], broken: list[int]) -> Iterator[object]:
-    """Yield the values of lines, and add the numbers of those that are not JSON to `broken`."""
+    """Yield the value of each line. Add the numbers of lines that are not JSON to `broken`."""
     for line, raw in slices:
         value = value_of(raw)
         if value is None:
@@ -178,11 +178,11 @@ def _readable(slices: Iterable[Slice], broken: list[int]) -> Iterator[object]:
         yield value
 
 
-def _whole(file: _File, conversation: Conversation, *, notes: tuple[str, ...] = ()) -> ParsedDocument:
+def _render_one(file: _File, conversation: Conversation, *, notes: tuple[str, ...] = ()) -> ParsedDocument:
     return render(conversation, path=file.path, digest=file.digest, size=file.size, notes=notes)
 
 
-def _each(file: _File, slices: Iterable[Slice]) -> list[ParsedDocument] | None:
+def _render_each(file: _File, slices: Iterable[Slice]) -> list[ParsedDocument] | None:
     """Return a record for each conversation."""
     found: list[ParsedDocument] = []
     names: dict[str, int] = {}
@@ -198,7 +198,7 @@ def _each(file: _File, slices: Iterable[Slice]) -> list[ParsedDocument] | None:
         take_name(document, line, names, path=file.path)
         found.append(document)
     if found:
-        found[0] = found[0]._replace(notes=_describe_lines(broken, "holds no conversation"))
+        found[0] = found[0]._replace(notes=_describe_lines(broken, "contains no conversation"))
     return found or None
 
 
@@ -208,12 +208,12 @@ def _id(value: dict[str, Any]) -> str:
 
 
 def _describe_lines(lines: Sequence[int], reason: str) -> tuple[str, ...]:
-    others = f", as were {len(lines) - 1} more" if len(lines) > 1 else ""
-    return (f"line {lines[0]} {reason} and was passed over{others}",) if lines else ()
+    others = f", like {len(lines) - 1} more" if len(lines) > 1 else ""
+    return (f"line {lines[0]} {reason} and was skipped{others}",) if lines else ()
 
 
 def _verbatim(file: _File, form: str) -> ParsedDocument:
-    """Return the text as it is, with its outermost keys as headings where each has a line of its own."""
+    """Return the text unchanged. Top-level keys become headings if each is on its own line."""
     title = ""
     marks: tuple[Mark, ...] = ()
     notes: tuple[str, ...] = ()
@@ -223,12 +223,12 @@ def _verbatim(file: _File, form: str) -> ParsedDocument:
     elif form == "lines":
         marks = row_marks(line.start() for line in _LINE.finditer(file.text))
     elif form == "text" and file.text.strip() and (why := why_broken(file.raw)):
-        notes = (f"it is no valid JSON ({why}) and was read as plain text",)
+        notes = (f"not valid JSON ({why}): read as plain text",)
     title = short(title) or file.path.rpartition("/")[2]
     return ParsedDocument(None, file.text, title, file.digest, file.size, {}, marks, notes=notes)
 
 
-# It begins at a line's start alone: a search from each blank of a long blank line would take quadratic time.
+# Anchored at line starts: searching from each blank of a long blank line would take quadratic time.
 _LINE = re.compile(r"^[^\S\n]*+\S", re.MULTILINE)
 _FIRST_KEY = re.compile(r"\s*+\{[ \t]*+\r?\n(?P<indent>[ \t]{1,16})\"")
 
@@ -244,30 +244,31 @@ def _keys(text: str) -> Iterator[Mark]:
 
 
 class Jsonl:
-    """Reads one JSON object a line; empty lines are passed over.
+    """Reads one JSON object per line and skips empty lines.
 
-    `_id` or `id` (a string or a whole number, else the line's number) names the record, `text` or `content` is what
-    is searched, `title` is its title, "" when absent; every other key becomes metadata. Where the text is blank and
-    the title is not, the title is the text too.
+    `_id` or `id`: name of the record, a string or integer; else the line number.
+    `text` or `content`: the searched text. If it is blank and the title is not, the title is the text.
+    `title`: title of the record, "" if missing.
+    All other keys become metadata.
     """
 
     version = 2
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> Iterator[ParsedDocument]:
-        """Return the records in file order.
+        """Yield the records in file order.
 
-        A record's hash and size are those of its line without the line end.  Raises IngestError `binary_file`,
-        `not_utf8`, `bad_record` and `duplicate_record`, the last two with the line's number.
+        A record's hash and size are those of its line without the line end. Raises IngestError `binary_file`,
+        `not_utf8`, and with the line number `bad_record` and `duplicate_record`.
         """
         decode(raw, path=path)
         return records(lines_of(raw.removeprefix(_BOM)), path=path)
 
 
 def records(slices: Iterable[Slice], *, path: str, in_array: bool = False) -> Iterator[ParsedDocument]:
-    """Yield a document for each object, in order. in_array: what has no id is called by its number, not by its line.
+    """Yield a document for each object, in order. A record's hash and size are those of its bytes.
 
-    A record's hash and size are those of its bytes.  Raises IngestError as `Jsonl.parse` does.
+    in_array: name a record without id by its position, not its line. Raises IngestError as `Jsonl.parse` does.
     """
     first_lines: dict[str, int] = {}
     remaining = iter(slices)
@@ -282,21 +283,21 @@ def records(slices: Iterable[Slice], *, path: str, in_array: bool = False) -> It
 
 
 def take_name(document: ParsedDocument, line: int, first_lines: dict[str, int], *, path: str) -> None:
-    """Note the line of a record's name. Raises IngestError `duplicate_record` if another record has the name."""
+    """Remember the line of a record's name. Raises IngestError `duplicate_record` if another record has the name."""
     record = document.record or ""
     if not record.isascii():
         record = nfc(record)
     if record in first_lines:
         raise IngestError(
             "duplicate_record",
-            f"{path}:{line}: the id {record!r} was given in line {first_lines[record]} already.",
+            f"{path}:{line}: the id {record!r} already appears in line {first_lines[record]}.",
             details={"path": path, "line": line},
         )
     first_lines[record] = line
 
 
 def _objects(slices: Sequence[bytes]) -> Sequence[dict[str, Any] | None]:
-    """Return the object of each slice; None unless a cheap check shows that it has each key once."""
+    """Return the object of each slice; None unless a cheap check proves that its keys are unique."""
     try:
         found = [*map(_FAST.decode, slices)]
     except (ValueError, RecursionError):
@@ -319,22 +320,21 @@ _COLON = re.compile(rb':(?<=[" \t\r\n]:)')
 
 
 def _colons_at_most(raw: bytes) -> int:
-    """Return as many as `_COLON` finds, or a few more, in a fraction of the time."""
+    """Return an upper bound for the number of `_COLON` matches, much faster than counting them."""
     characters = np.frombuffer(raw, np.uint8)
     return int(np.count_nonzero((characters[1:] == ord(":")) & (characters[:-1] <= ord('"'))))
 
 
 def _has_each_key_once(records: Sequence[Any], colons: int) -> bool:
-    """Return True if no key was given twice in these objects or within them, written with at most so many colons.
+    """Return True if no key repeats in these objects or in nested ones. colons: the `_COLON` matches in them.
 
-    Each key ends in a quote or white space before a colon. If there are as many keys as such colons, each is there
-    once.
+    Each key ends in a quote or white space before a colon. If there are as many keys as such colons, no key repeats.
     """
     keys = sum(map(len, records))
     if keys == colons:
         return True
     holders = [*records]
-    for holder in holders:  # those within are added meanwhile
+    for holder in holders:  # nested values are added during the loop
         for value in holder.values() if type(holder) is dict else holder:
             if (kind := type(value)) is dict or kind is list:
                 holders.append(value)
@@ -343,12 +343,12 @@ def _has_each_key_once(records: Sequence[Any], colons: int) -> bool:
 
 
 def _parse_strictly(raw: bytes, path: str, line: int, *, in_array: bool) -> dict[str, Any]:
-    """Return the object that a slice holds, each of its keys given once."""
+    """Return the object in a slice, and check that no key repeats."""
     where = f"{path}:{line}"
     try:
         text = raw.decode(json.detect_encoding(raw), "surrogatepass")
         record = _STRICT.decode(text)
-        json.dumps(record, ensure_ascii=False).encode()  # an escaped half of a surrogate pair cannot be stored
+        json.dumps(record, ensure_ascii=False).encode()  # an escaped lone surrogate cannot be stored
     except KeyTwice as error:
         raise _bad(where, str(error)) from error
     except (ValueError, RecursionError) as error:
@@ -361,22 +361,22 @@ def _parse_strictly(raw: bytes, path: str, line: int, *, in_array: bool) -> dict
 
 
 def _fault(error: ValueError | RecursionError, text: str, raw: bytes) -> tuple[int | None, str]:
-    """Return where a slice is not JSON, in code points of its text if that is known, and why."""
+    """Return the position of the error in a slice, in code points if known, and the reason."""
     if isinstance(error, json.JSONDecodeError):
         return error.pos, why_no_json(error)
     if isinstance(error, UnicodeEncodeError):
-        return len(raw[: first_half(raw)].decode()), "half a surrogate pair is no character"
+        return len(raw[: first_half(raw)].decode()), "a lone surrogate is not a character"
     if isinstance(error, _NoValueError):
         name = str(error)
         begin = next((each.end() - len(name) for each in _WORD.finditer(text) if each["word"] == name), None)
-        return begin, f"{name} is no value of JSON"
+        return begin, f"{name} is not a JSON value"
     return None, why_no_json(error)
 
 
 def _spot(before: str, line: int, *, in_array: bool) -> str:
-    """Return the place in the file after this part of a slice that begins in a line.
+    """Return the place in the file after `before`, the first part of a slice.
 
-    Its column is known if its line begins in the slice.
+    line: first line of the slice. The column is known if its line begins in the slice.
     """
     further = before.count("\n")
     column = len(before) - before.rfind("\n")
@@ -386,7 +386,7 @@ def _spot(before: str, line: int, *, in_array: bool) -> str:
 
 
 class _NoValueError(ValueError):
-    """A number that Python writes in JSON and JSON has not."""
+    """A number that Python writes as JSON although JSON does not have it."""
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -396,7 +396,7 @@ def _refuse_constant(name: str) -> NoReturn:
 _WORD = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|(?P<word>-?[A-Za-z]++)', re.DOTALL)
 
 
-_MADE: Any = tuple.__new__  # a quarter of the time that the constructor takes
+_MADE: Any = tuple.__new__  # takes a quarter of the constructor's time
 _STRICT = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=unique)
 
 
@@ -405,10 +405,10 @@ def _document(record: dict[str, Any], raw: bytes, number: int, line: int, path: 
     if type(name) is int:
         name = str(name)
     elif type(name) is not str or not name:
-        raise _bad(f"{path}:{line}", "its id is neither a string nor a whole number")
+        raise _bad(f"{path}:{line}", "its id is not a string or integer")
     text = record.pop("text") if "text" in record else record.pop("content", None)
     if not isinstance(text, str):
-        raise _bad(f"{path}:{line}", 'it has no string under "text" or "content"')
+        raise _bad(f"{path}:{line}", 'it has no string "text" or "content"')
     title = record.pop("title", None)
     if title is None:
         title = ""
@@ -426,9 +426,9 @@ def _bad(where: str, reason: str) -> IngestError:
 
 
 def decode_json(raw: bytes) -> Any:
-    """Return the value of UTF-8 JSON, also with NaN or half a surrogate pair (which becomes U+FFFD) in it.
+    """Return the value of UTF-8 JSON. Accepts NaN, and lone surrogates, which become U+FFFD.
 
-    Raises ValueError if it is not JSON, RecursionError if the interpreter finds it nested too deep.
+    Raises ValueError if it is not JSON, RecursionError if it is nested too deep for the interpreter.
     """
     try:
         return _FAST.decode(raw)
@@ -437,7 +437,7 @@ def decode_json(raw: bytes) -> Any:
 
 
 def is_deeper(value: object, *, most: int = DEEPEST) -> bool:
-    """Return True if a value of JSON has more levels of arrays and objects than that."""
+    """Return True if a JSON value has more than `most` levels of arrays and objects."""
     level: list[Any] = [value] if isinstance(value, dict | list) else []
     deep = 0
     while level and deep <= most:
@@ -445,34 +445,34 @@ def is_deeper(value: object, *, most: int = DEEPEST) -> bool:
         below: list[Any] = []
         for holder in level:
             for each in holder.values() if type(holder) is dict else holder:
-                if (kind := type(each)) is dict or kind is list:  # half the time of isinstance
-                    below.append(each)  # noqa: PERF401 - most hold little, and a loop is faster then
+                if (kind := type(each)) is dict or kind is list:  # takes half the time of isinstance
+                    below.append(each)  # noqa: PERF401 - a loop is faster for short containers
         level = below
     return deep > most
 
 
 def first_half(raw: bytes) -> int:
-    """Return the offset of the first escaped half of a surrogate pair, -1 where there is none."""
+    """Return the offset of the first escaped lone surrogate, or -1."""
     return next((each.start() for each in _ESCAPE.finditer(raw) if each["half"]), -1)
 
 
 def why_broken(raw: bytes) -> str | None:
-    """Return what is wrong with a file's JSON, and in which line. None if nothing is, or its depth hides it."""
+    """Return the JSON error of a file and its line; None if it is valid, or nested too deep to tell."""
     try:
         _decode_partly(raw, msgspec.Raw)
     except ValueError as error:
         reason, _, where = str(error).removeprefix("JSON is malformed: ").removesuffix(")").rpartition(" (byte ")
         line = raw.count(b"\n", 0, int(where)) + 1 if where.isdecimal() and reason else 0
-        return f"line {line}: {reason}" if line else "it ends too early"
+        return f"line {line}: {reason}" if line else "it is truncated"
     except RecursionError:
         pass
     return None
 
 
 def elements(raw: bytes) -> Iterator[Slice]:
-    """Return the elements of an array, in order, as slices of its bytes.
+    """Return the elements of an array in order, as slices of its bytes.
 
-    Raises ValueError, RecursionError as `decode_json`.
+    Raises ValueError and RecursionError like `decode_json`.
     """
     sound, written = _decode_partly(raw, list[msgspec.Raw])
     if sound is raw and b"\n" not in raw:
@@ -481,13 +481,13 @@ def elements(raw: bytes) -> Iterator[Slice]:
 
 
 def _with_lines(raw: bytes, sound: bytes, written: Iterable[Any]) -> Iterator[Slice]:
-    """Yield the slices of raw, given those of its mended text."""
+    """Yield the slices of raw. written: the elements of `sound`, which is raw with surrogates replaced."""
     line, last = 1, sound.find(b"[") + 1
     gap = b""
     for element in written:
         start = last + len(gap)
-        if not sound.startswith(gap, last) or sound[start] in _BETWEEN:  # mostly it is that of the element before
-            gap = _GAP.match(sound, last)[0]  # type: ignore[index]  # it matches nothing, too
+        if not sound.startswith(gap, last) or sound[start] in _BETWEEN:  # usually the gap is the same as the last
+            gap = _GAP.match(sound, last)[0]  # type: ignore[index]  # matches the empty string, too
             start = last + len(gap)
         line += raw.count(b"\n", last, start)
         last = start + len(element)
@@ -496,7 +496,7 @@ def _with_lines(raw: bytes, sound: bytes, written: Iterable[Any]) -> Iterator[Sl
 
 
 def key_values(raw: bytes, names: tuple[str, ...]) -> list[bytes]:
-    """Return the values of these keys of an object as they are written, b"" for one that is missing.
+    """Return the values of these keys of an object as written; b"" for a missing key.
 
     Raises ValueError, RecursionError.
     """
@@ -505,14 +505,14 @@ def key_values(raw: bytes, names: tuple[str, ...]) -> list[bytes]:
 
 
 def lines_of(raw: bytes) -> Iterator[Slice]:
-    """Yield the lines that are not empty, without their ends."""
+    """Yield the non-empty lines without their line ends."""
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if line and not line.isspace():
             yield number, line.removesuffix(b"\r")
 
 
 def first_lines(raw: bytes) -> list[Any]:
-    """Return the values of the first lines that are not empty, None for those that are not JSON."""
+    """Return the values of the first non-empty lines; None for lines that are not JSON."""
     found: list[Any] = []
     size = 0
     for _, line in lines_of(raw):
@@ -524,7 +524,7 @@ def first_lines(raw: bytes) -> list[Any]:
 
 
 def value_of(raw: bytes) -> Any:
-    """Return the value, as `decode_json`; None if it is not JSON, or nested too deep."""
+    """Return the value as `decode_json` does; None if it is not JSON or nested too deep."""
     try:
         return decode_json(raw)
     except (ValueError, RecursionError):
@@ -532,7 +532,7 @@ def value_of(raw: bytes) -> Any:
 
 
 def first_elements(text: str) -> list[Any]:
-    """Return the first elements of the array that the text begins with, as far as it is one."""
+    """Return the first elements of the array at the start of the text, as far as they are valid."""
     found: list[Any] = []
     begin = _ARRAY.match(text)
     while begin and len(found) < _SAMPLE and begin.start() <= _SAMPLED:
@@ -546,7 +546,7 @@ def first_elements(text: str) -> list[Any]:
 
 
 def mend_surrogates(raw: bytes) -> bytes:
-    """Return JSON of the same length in which every escaped half of a surrogate pair is U+FFFD."""
+    """Return JSON of the same length with each escaped lone surrogate replaced by U+FFFD."""
     if not _HALF.search(raw):
         return raw
     return _ESCAPE.sub(lambda escape: rb"\ufffd" if escape["half"] else escape[0], raw)
@@ -564,12 +564,12 @@ _GAP = re.compile(rb"[ \t\r\n,]*+")
 _NEXT = re.compile(r"[ \t\r\n]*+,[ \t\r\n]*+")
 
 
-# Python refuses to read a longer whole number; it is rounded
+# Python refuses to parse longer integers; round them.
 _LENIENT = json.JSONDecoder(parse_int=lambda digits: int(digits) if len(digits) < 4000 else float(digits))
 
 
 def _decode_partly(raw: bytes, kind: Any) -> tuple[bytes, Any]:
-    """Decode as a type, with surrogates mended if need be. Return the decoded bytes too.
+    """Decode as a type, with surrogates replaced if necessary. Return the decoded bytes too.
 
     Raises ValueError, RecursionError.
     """
@@ -584,5 +584,5 @@ def _decode_partly(raw: bytes, kind: Any) -> tuple[bytes, Any]:
 
 @cache
 def _keyed_type(names: tuple[str, ...]) -> Any:
-    """Return a type of objects with these keys, without decoding their values."""
+    """Return a type for objects with these keys that leaves their values undecoded."""
     return msgspec.defstruct("Keyed", [(name, msgspec.Raw, msgspec.Raw(b"")) for name in names])

@@ -1,4 +1,4 @@
-"""The mail parser: the body of a message, as plain text where it has one, with what it was sent with and when."""
+"""The mail parser: a message's body, as plain text if available, with its headers and attachments."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from recall_core.ingest.parse.text import decode_part
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
-DEEPEST = 16  # parts within parts, which the library reads by recursion
+DEEPEST = 16  # nested parts; the library reads them recursively
 MOST_PARTS = 10_000
-LONGEST_HEADER = 10_000  # code points; the rest is not read, since the library takes quadratic time for it
-LONGEST_CONTENT_HEADER = 1000  # every part has some of these
-MOST_NAMED = 10  # attachments that are named in a note
+LONGEST_HEADER = 10_000  # code points; longer headers are cut, because the library takes quadratic time
+LONGEST_CONTENT_HEADER = 1000  # smaller, because every part has several of these
+MOST_NAMED = 10  # attachments listed in a note
 
 _HEADERS = ("from", "to", "cc", "subject", "date", "message-id", "received", "content-type", "mime-version", "sender")
 _BROKEN = (AttributeError, HeaderParseError, IndexError, LookupError, OverflowError, TypeError, ValueError)
-"""Exceptions of the library for malformed headers."""
+"""The library's exceptions for malformed headers."""
 
 
 class _TooMany(Exception):
-    """Parts within parts, or parts."""
+    """Too many parts, or parts nested too deep."""
 
 
 class _MailPart(Message):
-    """A message, or a part of one, that counts the parts, knows how deep it lies, and keeps its headers short."""
+    """A message or a part of one. Counts parts, knows its depth, and cuts long headers."""
 
     def __init__(self, policy: Any = compat32) -> None:
         super().__init__(policy)
@@ -46,7 +46,7 @@ class _MailPart(Message):
         payload.depth, payload.parts = self.depth + 1, self.parts
         self.parts[0] += 1
         if payload.depth > DEEPEST:
-            raise _TooMany("too_deep", f"its parts are nested more than {DEEPEST} deep")
+            raise _TooMany("too_deep", f"its parts are nested deeper than {DEEPEST} levels")
         if self.parts[0] > MOST_PARTS:
             raise _TooMany("bad_eml", f"it has more than {MOST_PARTS} parts")
         super().attach(payload)
@@ -57,7 +57,7 @@ class _MailPart(Message):
 
 
 class Eml:
-    """Reads one message (RFC 5322). The title is its subject, else the file's name."""
+    """Reads one message (RFC 5322). The title is its subject, else the file name."""
 
     version = 2
     reads = "bytes"
@@ -65,7 +65,7 @@ class Eml:
     is_foreign = False
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file. Every part that contains no parts is a `part`, in file order.
+        """Return the file's one document. Each part without inner parts is a `part`, in file order.
 
         Raises IngestError `bad_eml` and `too_deep`.
         """
@@ -75,7 +75,7 @@ class Eml:
             reading.see(leaf)
         flow = reading.flow
         text = flow.text()
-        notes = reading.notes() + (() if text else ("it has no text",))
+        notes = reading.notes() + (() if text else ("no text",))
         title = header(message, "subject", 300) or path.rpartition("/")[2]
         meta: dict[str, Any] = {name: header(message, name, 1000) for name in ("from", "to", "cc")}
         meta["date"] = _date(header(message, "date", 100))
@@ -89,17 +89,17 @@ def _message(raw: bytes, path: str) -> Message:
         message = BytesParser(_MailPart, policy=compat32).parsebytes(raw)
     except _TooMany as error:
         code, reason = error.args
-        raise IngestError(code, f"{path} is not read: {reason}.", details=details) from error
+        raise IngestError(code, f"{path} cannot be read: {reason}.", details=details) from error
     except _BROKEN as error:
-        raise IngestError("bad_eml", f"{path} cannot be read as a message: {error}.", details=details) from error
+        raise IngestError("bad_eml", f"{path} is not a valid message: {error}.", details=details) from error
     if not any(name in message for name in _HEADERS):
-        reason = "it has none of its headers" if raw.strip() else "it is empty"
-        raise IngestError("bad_eml", f"{path} is no message: {reason}.", details=details)
+        reason = "it has no mail headers" if raw.strip() else "it is empty"
+        raise IngestError("bad_eml", f"{path} is not a message: {reason}.", details=details)
     return message
 
 
 def header(message: Message, name: str, longest: int) -> str:
-    """Return the first header of that name on one line, its encoded words resolved; "" where there is none."""
+    """Return the first header of that name on one line, with encoded words resolved; "" if missing."""
     values = (value for key, value in message.raw_items() if key.lower() == name)
     text = _plain(str(next(values, ""))[: 10 * longest])
     try:
@@ -113,7 +113,7 @@ def _decode_piece(piece: tuple[Any, str | None]) -> str:
     text, charset = piece
     if isinstance(text, str):
         return text
-    if charset is None:  # as the library returns what is between encoded words
+    if charset is None:  # the library returns text between encoded words this way
         return str(text.decode("raw-unicode-escape", "replace")).encode("utf-8", "replace").decode()
     return decode_part(text, charset)[0]
 
@@ -135,13 +135,13 @@ def _date(text: str) -> str:
 class _Leaf(NamedTuple):
     part: Message
     is_read: bool
-    """False for what says the same as another part that is read."""
+    """False if another part that is read has the same content."""
     subject: str | None
-    """Of the message within the message that this part belongs to."""
+    """Subject of the attached message that contains this part."""
 
 
 def _leaves(message: Message) -> Iterator[_Leaf]:
-    """Yield the parts that hold no others, in file order."""
+    """Yield the parts without inner parts, in file order."""
     waiting: list[tuple[Message, bool, str | None]] = [(message, True, None)]
     while waiting:
         part, is_read, subject = waiting.pop()
@@ -157,7 +157,7 @@ def _leaves(message: Message) -> Iterator[_Leaf]:
 
 
 def _choose_alternative(alternatives: list[Message]) -> Message:
-    """Return the plain text of alternative parts, else the last one that may have a text."""
+    """Return the plain text of alternative parts, else the last one that may contain text."""
     plain = [each for each in alternatives if each.get_content_type() == "text/plain" and _payload(each).strip()]
     others = [each for each in alternatives if each.get_content_maintype() in ("multipart", "text")]
     return (plain or others[-1:] or alternatives)[0]
@@ -172,7 +172,7 @@ def _payload(part: Message) -> bytes:
 
 
 class _MessageText:
-    """The text of a message as its parts are read."""
+    """Text of a message, built part by part."""
 
     def __init__(self, path: str) -> None:
         self.flow = TextFlow()
@@ -193,7 +193,7 @@ class _MessageText:
                 charset = None
             text, is_whole = decode_part(_payload(part), charset)
             if not is_whole:
-                self._strange.append(f"part {self._parts} has bytes that are not {cut_line(charset or 'utf-8', 40)}")
+                self._strange.append(f"part {self._parts} has bytes invalid in {cut_line(charset or 'utf-8', 40)}")
             if part.get_content_type() == "text/html":
                 HtmlReader(inner, path=self._path).read(text)
             elif text.strip():
@@ -207,7 +207,7 @@ class _MessageText:
             name = cut_line(_plain(part.get_filename() or ""), 200)
         except _BROKEN:
             name = ""
-        is_broken = part.get_content_maintype() == "multipart"  # its parts were not found: it is read as it is
+        is_broken = part.get_content_maintype() == "multipart"  # its parts were not found: read it as text
         is_text = is_broken or part.get_content_type() in ("text/plain", "text/html")
         if is_text and part.get_content_disposition() != "attachment":
             return False
@@ -216,7 +216,7 @@ class _MessageText:
         return True
 
     def notes(self) -> tuple[str, ...]:
-        """Return what was not read, and what was not read well."""
+        """Return notes on unread parts and on parts with invalid bytes."""
         named = ", ".join(self._attached[:MOST_NAMED])
         rest = len(self._attached) - MOST_NAMED
         unread = [f"not read: {named}{f' and {rest} more' if rest > 0 else ''}"] if named else []

@@ -1,9 +1,8 @@
-"""The Markdown parser: sections by their headings as CommonMark has them, code and tables that stay whole.
+"""The Markdown parser: CommonMark headings as sections, with code and tables kept whole.
 
-A pattern goes from one line to the next that could begin something. What such a line is, is certain where no list and
-no quote can be open around it: at an indent of at most one space, which is not in a list item, or where the line
-above has ended everything. What is not certain is given to markdown-it, and no more of the text than from the last
-line before it at which nothing was open to the next such line behind it.
+A pattern jumps to each line that could begin something. Such a line can be decided at once if no list or quote can
+be open around it: its indent is at most one space, or the line above ended everything. Otherwise markdown-it reads
+the stretch around it: from the last line before it at which nothing was open, to the next such line.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LIMIT = 2 * 1024 * 1024
-"""Code points of one text that markdown-it is given; what is uncertain behind them is decided by patterns."""
+"""Total code points of one text for markdown-it. After that, patterns decide."""
 LONGEST = 256 * 1024
-"""Code points that it is given at once."""
+"""Code points for markdown-it in one stretch."""
 
 
 class Markdown:
-    """Reads Markdown. The title is that of the front matter, else the first heading, else the file's name."""
+    """Reads Markdown. The title is that of the front matter, else the first heading, else the file name."""
 
     version = 1
     reads = "text"
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the file's one document. Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         front = front_matter(text) or NONE
         outline = MarkdownOutline(text, front.end)
@@ -54,7 +53,7 @@ _LINE = re.compile(
     )""",
     re.VERBOSE,
 )
-"""Lines that could begin or end something that gets a mark."""
+"""Lines that could begin or end a marked element."""
 _FENCE = re.compile(r"( *+)(`++|~++)")
 _CLOSING = re.compile(r"\n {0,3}(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
 _CLOSING_ANYWHERE = re.compile(r"\n[ \t]*+(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
@@ -69,19 +68,19 @@ _DEFINITION = re.compile(r"\n {0,3}\[([^\]\n]{1,200}+)\]:")
 
 
 class MarkdownOutline:
-    """The headings and blocks of a Markdown text. start: where its front matter ends.
+    """Headings and blocks of a Markdown text. start: end of its front matter.
 
-    Blocks are fences and tables, those in lists and quotes too; headings those that are in neither.
+    Blocks are fences and tables, including those in lists and quotes. Headings in lists and quotes do not count.
     """
 
     def __init__(self, text: str, start: int) -> None:
         self.marks: list[Mark] = []
         self.notes: tuple[str, ...] = ()
         self._size = len(text)
-        # A line of the text begins in here one behind its offset: the line end before it is at the offset itself.
+        # `_lines` has one extra line end in front, so the line end before a line is at that line's text offset.
         self._lines = "\n" + with_line_feeds(text)
         self._fresh = start  # no list, quote or paragraph is open at the beginning of this line
-        self._asked = 0
+        self._parsed_chars = 0
         self._definitions: Mapping[str, Any] | None = None
         if start:
             self._add_block(0, start)
@@ -104,7 +103,7 @@ class MarkdownOutline:
         line, end = found.span()
         hashes = found["atx"].lstrip(" ")
         if not self._is_outermost(line, len(found["atx"]) - len(hashes)):
-            return self._ask(found)
+            return self._parse_stretch(found)
         self._add_heading(line, len(hashes), _without_closing(found["title"] or ""))
         return self._begin_at(end)
 
@@ -116,29 +115,29 @@ class MarkdownOutline:
         if _PLAIN_TITLE.fullmatch(above) and self._is_first(start):
             self._add_heading(start, 1 if "=" in found["underline"] else 2, above)
             return self._begin_at(end)
-        return self._ask(found)
+        return self._parse_stretch(found)
 
     def _fence(self, found: re.Match[str]) -> int:
         line, end = found.span()
         mark = _FENCE.match(found["fence"])
         if mark and self._is_outermost(line, len(mark[1])):
             return self._begin_at(self._add_block(line, self._find_closing(_CLOSING, mark[2], end)))
-        return self._ask(found)
+        return self._parse_stretch(found)
 
     def _html(self, found: re.Match[str]) -> int:
         line, end = found.span()
         content = found["html"].lstrip(" ")
         if not self._is_outermost(line, end - line - 1 - len(content)):
-            return self._ask(found)
-        from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - most texts need no markdown-it
+            return self._parse_stretch(found)
+        from markdown_it.rules_block.html_block import HTML_SEQUENCES  # noqa: PLC0415 - slow import, rarely needed
 
-        # how HTML blocks begin and end, and whether they interrupt a paragraph
+        # start and end of HTML blocks, and whether they interrupt a paragraph
         kind = next((kind for kind in HTML_SEQUENCES if kind[0].match(content)), None)
         if kind is None:
             return end
         _, closing, interrupts = kind
         if not (interrupts or self._is_first(line)):
-            return self._ask(found)
+            return self._parse_stretch(found)
         if closing.search(""):
             empty = _EMPTY.search(self._lines, end)
             return self._begin_at(empty.start() if empty else self._size)
@@ -159,25 +158,26 @@ class MarkdownOutline:
                 return end
             if rows := _ROWS.match(self._lines, end):
                 return self._begin_at(self._add_block(start, rows.end()))
-        return self._ask(found)
+        return self._parse_stretch(found)
 
-    def _ask(self, found: re.Match[str]) -> int:
-        """Have markdown-it read the stretch around a line; where it ends."""
+    def _parse_stretch(self, found: re.Match[str]) -> int:
+        """Have markdown-it read the stretch around a line. Return its end."""
         line, end = found.span()
         if self.notes:
-            return self._guess(found)
+            return self._read_alone(found)
         start = self._fresh_line_before(line)
-        behind = _NEXT_FRESH.search(self._lines, end)
-        stop = self._lines.rindex("\n", 0, behind.end()) if behind else len(self._lines)
-        self._asked += stop - start
-        if self._asked > LIMIT or stop - start > LONGEST:
+        following = _NEXT_FRESH.search(self._lines, end)
+        stop = self._lines.rindex("\n", 0, following.end()) if following else len(self._lines)
+        self._parsed_chars += stop - start
+        if self._parsed_chars > LIMIT or stop - start > LONGEST:
             number = self._lines.count("\n", 0, line + 1)
-            self.notes = (f"from line {number} on, headings and code in lists and quotes are read by patterns alone",)
-            return self._guess(found)
+            note = f"from line {number} on, headings and code in lists and quotes are found by patterns only"
+            self.notes = (note,)
+            return self._read_alone(found)
         return self._begin_at(self._add_tokens(start, stop))
 
     def _add_tokens(self, start: int, stop: int) -> int:
-        """Add what markdown-it finds in a stretch; where to go on, before its end where a last block may go on."""
+        """Add the blocks that markdown-it finds in a stretch. Return its end, or the start of a block left open."""
         stretch = self._lines[start + 1 : stop + 1]
         tokens: list[Token] = []
         library = _library(_BLOCK_RULES)
@@ -199,8 +199,8 @@ class MarkdownOutline:
                 self._add_heading(begin, int(token.tag[1:]), tokens[i + 1].content)
         return starts[last.map[0]] if last and last.map else stop
 
-    def _guess(self, found: re.Match[str]) -> int:
-        """Read a line without what is around it; where its block ends."""
+    def _read_alone(self, found: re.Match[str]) -> int:
+        """Read a line without its context. Return the end of its block."""
         line, end = found.span()
         if found["atx"]:
             self._add_heading(line, found["atx"].count("#"), _without_closing(found["title"] or ""))
@@ -227,7 +227,7 @@ class MarkdownOutline:
         return self._lines[self._lines.rfind("\n", 0, line) + 1 : line]
 
     def _is_outermost(self, line: int, indent: int) -> bool:
-        """Return True if what begins there is certainly in no list and no quote."""
+        """Return True if a line with this indent cannot be in a list or quote."""
         return indent <= 1 or (line == self._fresh and indent <= 3)
 
     def _is_first(self, line: int) -> bool:
@@ -235,14 +235,14 @@ class MarkdownOutline:
         return line == self._fresh or not self._line_above(line).strip(" \t")
 
     def _find_closing(self, pattern: re.Pattern[str], mark: str, position: int) -> int:
-        """Return where the fence that began with that mark ends."""
+        """Return the end of the fence that began with this mark."""
         for found in pattern.finditer(self._lines, position):
             if found[1][0] == mark[0] and len(found[1]) >= len(mark):
                 return self._end_of_line(found.end())
         return self._size
 
     def _fresh_line_before(self, line: int) -> int:
-        """Return the last line up to this one at which no list and no quote was open."""
+        """Return the last line up to this one at which no list or quote was open."""
         while line > self._fresh:
             found = _FRESH.match(self._lines, line)
             if found and (not found["other"] or not self._line_above(line).strip(" \t")):
@@ -251,9 +251,9 @@ class MarkdownOutline:
         return self._fresh
 
     def _labels(self) -> Mapping[str, Any]:
-        """Return every label to which a link may refer; where it leads to is of no interest."""
+        """Return every link label of the text; the targets do not matter."""
         if self._definitions is None:
-            from markdown_it.common.utils import normalizeReference  # noqa: PLC0415 - most texts need no markdown-it
+            from markdown_it.common.utils import normalizeReference  # noqa: PLC0415 - slow import, rarely needed
 
             labels = (normalizeReference(found[1]) for found in _DEFINITION.finditer(self._lines))
             self._definitions = {label: {"href": "", "title": ""} for label in labels}
@@ -261,7 +261,7 @@ class MarkdownOutline:
 
 
 def _without_closing(title: str) -> str:
-    """Return the title of a heading without the # signs at its end."""
+    """Return the title of a heading without its closing # signs."""
     title = title.rstrip(" \t")
     if not title.endswith("#"):
         return title
@@ -281,13 +281,13 @@ _INLINE_RULES = (
 
 @cache
 def _library(rules: tuple[str, ...]) -> MarkdownIt:
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - most texts need no markdown-it
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - slow import, rarely needed
 
     return MarkdownIt("zero", {"html": True}).enable([*rules])
 
 
 _MOST_LINKS = 20
-"""Brackets of a Markdown title that are looked at; with more of them it stays as it is."""
+"""Largest number of brackets in a title; with more, its markup stays."""
 
 _SPECIAL = re.compile(r"[*\[\\<&~_]")
 _SIMPLE = re.compile(
@@ -299,9 +299,9 @@ _ATTRIBUTES = re.compile(r"\{:?[ \t]*[#.][^{}]*\}\Z")
 
 
 def markdown_name(title: str, definitions: Callable[[], Mapping[str, Any]]) -> str:
-    """Return a Markdown title without emphasis, code ticks, links, HTML, and attributes at its end.
+    """Return a Markdown title without emphasis, code ticks, links, HTML and trailing attributes.
 
-    definitions: returns the link definitions of the text, by their normalised label.
+    definitions: returns the text's link definitions by normalised label.
     """
     title = title[:MOST]
     if title.endswith("}"):
@@ -309,7 +309,7 @@ def markdown_name(title: str, definitions: Callable[[], Mapping[str, Any]]) -> s
         title = title[: found.start()] if found else title
     if not _SPECIAL.search(title) and "``" not in title and not title.count("`") % 2:
         return short_name(title.replace("`", ""))
-    pieces = _SIMPLE.split(title)  # in threes: text, code, words of a link
+    pieces = _SIMPLE.split(title)  # in threes: text, code, link text
     if not _HAS_MARKUP.search(" ".join(pieces[::3])):
         pieces[2::3] = [words.replace("`", "") if words else "" for words in pieces[2::3]]
         return short_name("".join(filter(None, pieces)))
@@ -321,7 +321,7 @@ def markdown_name(title: str, definitions: Callable[[], Mapping[str, Any]]) -> s
 
 
 def _texts(tokens: Sequence[Token]) -> Iterator[str]:
-    """Yield the text of inline tokens, also the words for images."""
+    """Yield the text of inline tokens, including the alt text of images."""
     waiting = [*tokens][::-1]
     while waiting:
         token = waiting.pop()

@@ -1,4 +1,4 @@
-"""Markup read line by line: its lines and blocks, the names of its headings, and the document of a file."""
+"""Helpers for markup read line by line: lines, blocks, heading names, and the document of a file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ def document(
     said: Mapping[str, Value] | None = None,
     notes: tuple[str, ...] = (),
 ) -> tuple[ParsedDocument, ...]:
-    """Return the one document of a file. said: what the markup itself says of it, by key; front matter comes first.
+    """Return the file's one document.
 
-    The title is that of the front matter, else that of `said`, else the first heading with a name, else the file's
+    The title is that of the front matter, else that of `said`, else the first heading with a name, else the file
     name.
+
+    said: metadata from the markup itself, by key; front matter takes precedence.
     """
     title, tags, meta = sorted_out(said or {})
     title = front.title or title or next((mark.name for mark in marks if mark.name), "") or path.rpartition("/")[2]
@@ -40,14 +42,14 @@ DEEPEST_HEADING = 6
 
 
 class MarkupBlock(NamedTuple):
-    """A half-open stretch of a text that stays whole where it fits; blocks may hold blocks."""
+    """A half-open range of a text that is kept whole if it fits. Blocks may contain blocks."""
 
     start: int
     end: int
 
 
 def marks_of(headings: Iterable[Mark], blocks: Iterable[MarkupBlock]) -> tuple[Mark, ...]:
-    """Return the marks of headings and blocks, in text order; a block in a block is one level deeper."""
+    """Return the marks of headings and blocks in text order. A block in a block is one level deeper."""
     marks = [*headings]
     open_ends: list[int] = []
     for block in sorted(blocks, key=lambda each: (each.start, -each.end)):
@@ -56,12 +58,12 @@ def marks_of(headings: Iterable[Mark], blocks: Iterable[MarkupBlock]) -> tuple[M
         level = BLOCK_LEVEL + len(open_ends)
         marks += (Mark(block.start, "block", "", level), Mark(block.end, "end", "", level))
         open_ends.append(block.end)
-    # at one offset first what ends there, the innermost first, then what begins, the outermost first
+    # At equal offsets: ends first, innermost first; then starts, outermost first.
     return tuple(sorted(marks, key=lambda mark: (mark.offset, -mark.level if mark.kind == "end" else mark.level)))
 
 
 class MarkupLine(NamedTuple):
-    """A line of a text without its line end. start, end: its offsets, the line end included."""
+    """A line of a text without its line end. start, end: offsets, including the line end."""
 
     start: int
     end: int
@@ -69,7 +71,7 @@ class MarkupLine(NamedTuple):
 
 
 def lines_of(text: str, start: int = 0) -> Iterator[MarkupLine]:
-    """Yield the lines of a text from an offset on, without blanks at their ends."""
+    """Yield the lines of a text from an offset on, without trailing blanks."""
     text = with_line_feeds(text)
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
@@ -78,12 +80,12 @@ def lines_of(text: str, start: int = 0) -> Iterator[MarkupLine]:
 
 
 def with_line_feeds(text: str) -> str:
-    """Return the text with LF for CR, and a blank and LF for CR LF, so that offsets stay."""
+    """Return the text with LF for CR, and a blank and LF for CR LF, which keeps all offsets."""
     return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
 
 MOST = 500
-"""Code points of a title that are looked at."""
+"""Code points of a title that are examined."""
 
 
 def short_name(text: str) -> str:
@@ -92,11 +94,11 @@ def short_name(text: str) -> str:
 
 
 _EMPHASIS = r"(?<![\w%(m)s])%(m)s(?=\S)([^%(m)s\n]{0,200}[^\s%(m)s])%(m)s(?![\w%(m)s])"
-"""Words between two marks, the marks not in a word."""
+"""Words between two marks that are not inside a word."""
 
 
 def emphasis(marks: str) -> list[re.Pattern[str]]:
-    """Return patterns for words between two of each of these marks."""
+    """Return patterns for words between two of each mark."""
     return [re.compile(_EMPHASIS % {"m": re.escape(mark)}) for mark in marks]
 
 

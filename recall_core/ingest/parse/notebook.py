@@ -1,4 +1,4 @@
-"""The notebook parser: the cells of a Jupyter notebook, one below the other, with what they have printed."""
+"""The notebook parser: cells of a Jupyter notebook in order, with their printed output."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
 PRINTED = 2000
-"""Characters of what a cell has printed that are kept."""
+"""Characters of a cell's output that are kept."""
 
 _COLOUR = re.compile(r"\x1b\[[0-?]*+[ -/]*+[@-~]?")
 _DEEPEST_HEADING = 6
 
 
 class Notebook:
-    """Reads Jupyter notebooks (.ipynb) of the formats 3 and 4.
+    """Reads Jupyter notebooks (.ipynb) of formats 3 and 4.
 
-    Markdown and raw cells are their text, code cells their source and below it what they have printed as text, up to
-    2,000 characters a cell. An empty line separates cells. The title is the first heading in Markdown.
+    Markdown and raw cells become their text; code cells become their source, followed by up to 2,000 characters of
+    text output. An empty line separates cells. The title is the first Markdown heading.
     """
 
     version = 2
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file, with a place `cell` for each cell.
+        """Return the file's one document, with a place `cell` for each cell.
 
-        Raises IngestError `bad_notebook` with what is wrong, `too_deep`, `binary_file` and `not_utf8`.
+        Raises IngestError `bad_notebook` with the reason, `too_deep`, `binary_file` and `not_utf8`.
         """
         decode(raw, path=path)
         notebook = _notebook(raw.removeprefix(b"\xef\xbb\xbf"), path)
@@ -56,7 +56,7 @@ class Notebook:
 
 
 def _bad(path: str, reason: str, **details: int) -> IngestError:
-    return IngestError("bad_notebook", f"{path} is no notebook: {reason}.", details={"path": path, **details})
+    return IngestError("bad_notebook", f"{path} is not a notebook: {reason}.", details={"path": path, **details})
 
 
 def _notebook(raw: bytes, path: str) -> dict[str, Any]:
@@ -66,16 +66,16 @@ def _notebook(raw: bytes, path: str) -> dict[str, Any]:
     except RecursionError:
         raise too_deep from None
     except ValueError as error:
-        raise _bad(path, f"it is no JSON ({error})" if raw.strip() else "it is empty") from error
+        raise _bad(path, f"it is not JSON ({error})" if raw.strip() else "it is empty") from error
     if is_deeper(notebook):
         raise too_deep
     if not isinstance(notebook, dict):
-        raise _bad(path, "it is no JSON object")
+        raise _bad(path, "it is not a JSON object")
     return notebook
 
 
 def _cells(notebook: dict[str, Any], path: str) -> Iterator[Any]:
-    """Yield the cells; those of format 3 are in worksheets."""
+    """Yield the cells. Format 3 keeps them in worksheets."""
     worksheets = notebook.get("worksheets")
     holders = worksheets if "cells" not in notebook and isinstance(worksheets, list) else [notebook]
     for holder in holders:
@@ -86,19 +86,19 @@ def _cells(notebook: dict[str, Any], path: str) -> Iterator[Any]:
 
 
 def _cell(cell: object, number: int, path: str) -> tuple[str, str]:
-    """Return what a cell is, and its text."""
+    """Return a cell's kind and text."""
     if not isinstance(cell, dict):
-        raise _bad(path, f"cell {number} is no object", cell=number)
+        raise _bad(path, f"cell {number} is not an object", cell=number)
     source = _join_lines(cell.get("source", cell.get("input", "")))
     if source is None:
-        raise _bad(path, f"the source of cell {number} is no text", cell=number)
+        raise _bad(path, f"the source of cell {number} is not text", cell=number)
     if cell.get("cell_type") != "code":
         return str(cell.get("cell_type")), source
     return "code", "\n\n".join(filter(None, (source, _collect_output(cell.get("outputs")))))
 
 
 def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[Mark]:
-    """Yield the units within a cell whose text begins at that offset."""
+    """Yield the units of a cell whose text begins at this offset."""
     if kind == "markdown":
         yield from (mark._replace(offset=offset + mark.offset) for mark in MarkdownOutline(text, 0).marks)
     elif kind == "heading":
@@ -108,7 +108,7 @@ def _units(cell: dict[str, Any], kind: str, text: str, offset: int) -> Iterator[
 
 
 def _join_lines(lines: object) -> str | None:
-    """Return a text from a string or a list of lines (early formats omit their ends), None for anything else."""
+    """Return the text of a string or a list of lines (early formats omit line ends); None for anything else."""
     if isinstance(lines, str):
         return lines
     if not isinstance(lines, list):
@@ -120,8 +120,8 @@ def _join_lines(lines: object) -> str | None:
 
 
 def _collect_output(outputs: object) -> str:
-    """Return what a cell has printed as text, without the colours of a terminal."""
-    found, room = [], 4 * PRINTED  # colours are taken out of what is printed, and are longer than its words at times
+    """Return a cell's text output without terminal colours."""
+    found, room = [], 4 * PRINTED  # colour codes are removed later and can be longer than the text
     for output in outputs if isinstance(outputs, list) else ():
         text = _output(output)[:room] if isinstance(output, dict) and room else ""
         room -= len(text)
@@ -134,16 +134,16 @@ def _output(output: dict[str, Any]) -> str:
     if output.get("output_type") in ("error", "pyerr"):
         name, value = output.get("ename"), output.get("evalue")
         return ": ".join(each for each in (name, value) if isinstance(each, str) and each)
-    shown = output.get("data")
-    text = shown.get("text/plain") if isinstance(shown, dict) else output.get("text")
+    data = output.get("data")
+    text = data.get("text/plain") if isinstance(data, dict) else output.get("text")
     return _join_lines(text) or ""
 
 
 def _about(notebook: dict[str, Any]) -> dict[str, str]:
-    """`language` and `kernel`, as far as the notebook tells them."""
+    """Return `language` and `kernel`, as far as present."""
     metadata = notebook.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
-    told = (metadata.get(key) for key in ("kernelspec", "language_info"))
-    kernel, language = (each if isinstance(each, dict) else {} for each in told)
+    entries = (metadata.get(key) for key in ("kernelspec", "language_info"))
+    kernel, language = (each if isinstance(each, dict) else {} for each in entries)
     found = {"language": language.get("name") or kernel.get("language"), "kernel": kernel.get("name")}
     return {key: short(value) for key, value in found.items() if isinstance(value, str) and value.strip()}

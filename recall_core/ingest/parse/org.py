@@ -1,4 +1,4 @@
-"""The Org parser: headings by their stars, blocks, drawers and tables that stay whole."""
+"""The Org parser: starred headings as sections, with blocks, drawers and tables kept whole."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from recall_core.ports import ParsedDocument
 
 
 class Org:
-    """Reads Org. The title is `#+TITLE`, else the first heading, else the file's name."""
+    """Reads Org. The title is `#+TITLE`, else the first heading, else the file name."""
 
     version = 1
     reads = "text"
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the file's one document. Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         outline = _OrgOutline(text)
         marks = marks_of(outline.headings, outline.blocks)
@@ -46,18 +46,18 @@ _DRAWER = re.compile(r"[ \t]*+:([\w-]+):\Z")
 _DAY = re.compile(r"[<\[](\d{4}-\d\d-\d\d)(?: [^>\]]*)?[>\]]")
 _STATES = ("todo", "seq_todo", "typ_todo")
 _META = ("author", "email", "date", "language", "description", "category", "subtitle")
-"""Keywords that say something of the document; the others are settings of Org."""
+"""Keywords that describe the document; the others are Org settings."""
 
 
 class _OrgOutline:
-    """The headings, blocks and keywords of a text."""
+    """Headings, blocks and keywords of a text."""
 
     def __init__(self, text: str) -> None:
         self.headings: list[Mark] = []
         self.blocks: list[MarkupBlock] = []
         self.keywords: dict[str, Value] = {}
         self._states = {"TODO", "DONE"}
-        self._open: dict[str, int] = {}  # where blocks and drawers began that may end before the next heading
+        self._open: dict[str, int] = {}  # start of each open block and drawer, by its end marker
         self._table = -1
         for line in lines_of(text):
             found = _KEYWORD.fullmatch(line.text) if "#+" in line.text else None
@@ -95,7 +95,7 @@ class _OrgOutline:
             self._keyword(found[1].lower(), found[2])
 
     def _close(self, key: str, end: int) -> None:
-        """End a block, and forget what began in it and has not ended."""
+        """End a block, and drop unfinished blocks inside it."""
         if key not in self._open:
             return
         while True:
@@ -117,15 +117,15 @@ class _OrgOutline:
             self.keywords[key] = short_name(f"{self.keywords.get(key, '')} {org_name(value)}")
         elif key in ("filetags", "keywords"):
             tags = value.replace(":", " ").split() if key == "filetags" else value.split(",")
-            held = self.keywords.setdefault("tags", [])
-            if isinstance(held, list):
-                held += tags
+            known_tags = self.keywords.setdefault("tags", [])
+            if isinstance(known_tags, list):
+                known_tags += tags
         elif key in _META:
             day = _DAY.fullmatch(value)
             self.keywords.setdefault(key, day[1] if day else value)
 
     def _name(self, title: str) -> str:
-        """Return a heading without its state, its priority and its tags."""
+        """Return a heading without its state, priority and tags."""
         if title.endswith(":"):
             last = max(title.rfind(" "), title.rfind("\t"), 0)
             title = title[:last] if _HEADING_TAGS.fullmatch(title, last) else title
@@ -147,5 +147,5 @@ _TITLE_MARKUP = [
 
 
 def org_name(title: str) -> str:
-    """Return an Org title without emphasis and the targets of links."""
+    """Return an Org title without emphasis and link targets."""
     return strip_markup(title, _TITLE_MARKUP) if _TITLE_HAS_MARKUP.search(title) else short_name(title)

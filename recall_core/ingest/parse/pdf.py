@@ -1,7 +1,7 @@
-"""The PDF parser: the text of a PDF page by page, with its outline as headings.
+"""The PDF parser: text page by page, with the outline as headings.
 
-PDFium makes lines of the glyphs of a page; the parser removes what belongs to the paper alone: hyphens at line ends,
-ligatures, headers and footers. PDFium is used by its C interface, so that everything is closed at once.
+PDFium turns a page's glyphs into lines. The parser removes artefacts of the printed page: hyphens at line ends,
+ligatures, headers and footers. It uses PDFium's C interface so that every object is closed promptly.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from recall_core.ports import ParsedDocument
 from recall_core.shell import install_extra
 
 _LONGEST_NAME = 120
-_LONGEST_LINE = 300  # that may be a title
+_LONGEST_LINE = 300  # longest line that may be a title
 _MOST_PAGES = 5_000
 _MOST_CHARS = 64 << 20
 _MOST_BOOKMARKS = 20_000
-_DEEPEST = 500  # of an outline
+_DEEPEST = 500  # levels of the outline
 _LONGEST_TITLE = 300
 _LONGEST_STRING = 8_192  # bytes of a title or an author, as UTF-16
-_NAMED_PAGES = 10  # of those that a note names
+_NAMED_PAGES = 10  # pages listed in a note
 
 
 class Pdf:
-    """Reads a PDF that needs no password. One document, whose places are its pages."""
+    """Reads a PDF that needs no password. Each page is a place of the one document."""
 
     version = 1
     reads = "bytes"
@@ -42,16 +42,16 @@ class Pdf:
     is_foreign = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument]:
-        """Return the one document of the file.
+        """Return the file's one document.
 
-        Raises IngestError `bad_pdf`, `pdf_encrypted`, `no_text` where no page has a letter or a digit, and
-        `parser_unavailable` where the package pypdfium2 is missing.
+        Raises IngestError `bad_pdf`, `pdf_encrypted`, `no_text` if no page has a letter or digit, and
+        `parser_unavailable` if the package pypdfium2 is missing.
         """
         api = _pdfium(path)
         with _open(api, raw, path) as document:
             count = api.FPDF_GetPageCount(document)
             if not 0 < count <= _MOST_PAGES:
-                reason = f"has {count} pages, more than {_MOST_PAGES}" if count > 0 else "is a PDF without a page"
+                reason = f"has {count} pages, more than {_MOST_PAGES}" if count > 0 else "is a PDF without pages"
                 raise _bad(path, reason)
             read = _read_pages(api, document, count, path)
             outline = list(_outline(api, document))
@@ -60,7 +60,7 @@ class Pdf:
         text, offsets = laid_out(pages)
         if not _WORDS.search(text):
             where = "its page" if count == 1 else f"any of its {count} pages"
-            message = f"{path} has no text on {where}: it may be scanned."
+            message = f"{path} has no text on {where}; it may be a scan."
             details = {"path": path, "kind": "PDF"}
             raise IngestError("no_text", message, hint="ocrmypdf in.pdf out.pdf", details=details)
         marks = marks_of(outline, pages, offsets)
@@ -71,7 +71,7 @@ class Pdf:
 
 
 class _PdfPage(NamedTuple):
-    """A page as it was read."""
+    """A page as read."""
 
     lines: list[str]
     is_readable: bool = True
@@ -85,13 +85,13 @@ _NO_FONTS: list[object] = []
 
 
 def _pdfium(path: str) -> Any:
-    """Return the functions of PDFium, restricted to its own fonts, so that every machine reads alike."""
+    """Return PDFium's functions, limited to its own fonts so that every machine reads the same text."""
     try:
         api = import_module("pypdfium2.raw")
     except ImportError as error:
         raise IngestError(
             "parser_unavailable",
-            f"{path} is a PDF, and the package that reads one, pypdfium2, is not installed.",
+            f"{path} is a PDF, which needs the package pypdfium2.",
             hint=install_extra("pdf"),
             details={"path": path, "kind": "PDF"},
         ) from error
@@ -103,7 +103,7 @@ def _pdfium(path: str) -> Any:
 
 @contextmanager
 def _open(api: Any, raw: bytes, path: str) -> Iterator[Any]:
-    """Open a document of PDFium, and close it at the end."""
+    """Open a PDFium document and close it afterwards."""
     document = api.FPDF_LoadMemDocument64(raw, len(raw), None)
     if not document:
         raise _open_error(api, raw, path)
@@ -118,7 +118,7 @@ def _open_error(api: Any, raw: bytes, path: str) -> IngestError:
         case api.FPDF_ERR_PASSWORD:
             reason = "is encrypted: it needs a password"
         case api.FPDF_ERR_SECURITY:
-            reason = "is encrypted in a way that cannot be read"
+            reason = "uses an unsupported encryption"
         case _:
             if b"%PDF-" in raw[:1024]:
                 return _bad(path, "is a damaged PDF")
@@ -139,7 +139,7 @@ def _read_pages(api: Any, document: Any, count: int, path: str) -> list[_PdfPage
         pages.append(_read_page(api, document, i))
         chars += sum(map(len, pages[-1].lines))
         if chars > _MOST_CHARS:
-            raise _bad(path, f"has a text of more than {_MOST_CHARS >> 20} million characters")
+            raise _bad(path, f"has more than {_MOST_CHARS >> 20} million characters of text")
     if not any(page.is_readable for page in pages):
         raise _bad(path, "is a damaged PDF: none of its pages can be read")
     return pages
@@ -157,19 +157,19 @@ def _read_page(api: Any, document: Any, i: int) -> _PdfPage:
 
 
 def _page_text(api: Any, page: Any) -> str:
-    """Return the text of a page, in the order of the file, without what lies outside of its edges."""
+    """Return the text of a page in file order, without text outside the page's edges."""
     text_page = api.FPDFText_LoadPage(page)
     if not text_page:
         return ""
     try:
         box = api.FS_RECTF()
         api.FPDF_GetPageBoundingBox(page, box)
-        within = (text_page, box.left, box.top, box.right, box.bottom)
-        size = api.FPDFText_GetBoundedText(*within, None, 0)
+        bounds = (text_page, box.left, box.top, box.right, box.bottom)
+        size = api.FPDFText_GetBoundedText(*bounds, None, 0)
         if size <= 0:
             return ""
         buffer = (ctypes.c_ushort * size)()
-        api.FPDFText_GetBoundedText(*within, buffer, size)
+        api.FPDFText_GetBoundedText(*bounds, buffer, size)
         return bytes(buffer).decode("utf-16-le", errors="ignore")
     finally:
         api.FPDFText_ClosePage(text_page)
@@ -182,7 +182,7 @@ def _has_picture(api: Any, page: Any) -> bool:
 
 
 def _string(function: Any, *words: Any) -> str:
-    """Return a string of PDFium on one line, "" if it is too long to be a name."""
+    """Return a PDFium string on one line; "" if it is too long for a name."""
     size = function(*words, None, 0)
     if not 2 < size <= _LONGEST_STRING:
         return ""
@@ -192,7 +192,7 @@ def _string(function: Any, *words: Any) -> str:
 
 
 def _outline(api: Any, document: Any) -> Iterator[Bookmark]:
-    """Yield the entries that lead to a page, in the order of the file, each object once."""
+    """Yield the outline entries that point to a page, in file order, each object once."""
     ahead = [(api.FPDFBookmark_GetFirstChild(document, None), 1)]
     seen: set[int] = set()
     while ahead and len(seen) < _MOST_BOOKMARKS:
@@ -221,13 +221,13 @@ _DATE = re.compile(
 
 
 def _title(text: str) -> str:
-    """Return a title or an author; "" if only the program that made the file has put it there."""
+    """Return a title or an author; "" if it is only a program's default."""
     is_title = _WORDS.search(text) and not _NO_TITLE.fullmatch(text)
     return shorten(text, _LONGEST_TITLE) if is_title else ""
 
 
 def _parse_date(text: str) -> str:
-    """Return a date of PDF in ISO 8601, "" if it is not a date."""
+    """Return a PDF date in ISO 8601; "" if it is not a date."""
     found = _DATE.match(text)
     if not found:
         return ""
@@ -246,7 +246,7 @@ def _notes(pages: Sequence[_PdfPage]) -> Iterator[str]:
     pictures = [i + 1 for i, page in enumerate(pages) if page.is_picture]
     unread = [i + 1 for i, page in enumerate(pages) if not page.is_readable]
     if pictures:
-        yield f"no text on {_pages(pictures)}, only pictures"
+        yield f"no text on {_pages(pictures)}, only images"
     if unread:
         yield f"{_pages(unread)} cannot be read"
 
@@ -258,7 +258,7 @@ def _pages(numbers: Sequence[int]) -> str:
 
 
 class Bookmark(NamedTuple):
-    """An entry of the outline. level: from 1.  page: from 0."""
+    """An outline entry. level: from 1. page: from 0."""
 
     name: str
     level: int
@@ -267,26 +267,26 @@ class Bookmark(NamedTuple):
 
 _SPECIAL = re.compile("\rc\\b|[-\u2010\xad]\n|[\0-\x08\x0b-\x1f\x7f-\x9f\xad\ufb00-\ufb06\ufeff\ufffe\uffff]")
 _PLAIN = dict(zip("\ufb00\ufb01\ufb02\ufb03\ufb04\ufb05\ufb06\x88", "ff fi fl ffi ffl st st •".split(), strict=True))
-_PLAIN["\rc"] = "©"  # TeX sets it as a circle around a c
+_PLAIN["\rc"] = "©"  # TeX draws it as a circle around a c
 _OLD_TEX = {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl"}
-"""Where fonts of TeX have ligatures, in files that do not say so: they are such within a word."""
+"""Code points of ligatures in TeX fonts without a mapping: ligatures only within a word."""
 _HYPHENS = ("\x02", "\ufffe")
-"""PDFium's, for a hyphen with the line end behind it."""
+"""PDFium's mark for a hyphen before a line end."""
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a page without hyphens at their ends, ligatures and control characters."""
+    """Return the lines of a page without line-end hyphens, ligatures and control characters."""
     text = _SPECIAL.sub(_plain, text.replace("\r\n", "\n")).strip()
     return [line.rstrip() for line in text.split("\n")] if text else []
 
 
 def on_one_line(text: str) -> str:
-    """Return a name, cleaned as `lines_of` does."""
+    """Return a name on one line, cleaned like `lines_of`."""
     return " ".join(_SPECIAL.sub(_plain, text.replace("\r", " ")).split())
 
 
 def _plain(found: re.Match[str]) -> str:
-    """Return the replacement of a special character, or of a hyphen at the end of a line."""
+    """Return the replacement for a special character, or for a hyphen at a line end."""
     text, what = found.string, found[0]
     before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
     if what in _HYPHENS or what.endswith("\n"):
@@ -300,20 +300,19 @@ def _plain(found: re.Match[str]) -> str:
 
 _LEAST_PAGES = 5
 _SHARE = 0.6
-_EDGE = 2  # lines at the top, and as many at the bottom
+_EDGE = 2  # lines at the top and at the bottom
 _LONGEST_RUNNING = 200
 _NUMBER = re.compile(r"[0-9]+")
 _AT_ENDS = re.compile(r"^[^\w]*([0-9]+)\b|\b([0-9]+)[^\w]*$")
 
 _Running = frozenset[tuple[str, int]]
-"""What lines that repeat have in common, each with the side (0, 1) of the sheet on which they do."""
+"""Pattern of repeated lines, each with the side of the sheet (0, 1) where it repeats."""
 
 
 def without_running(pages: list[list[str]], outline: Iterable[Bookmark] = ()) -> list[list[str]]:
-    """Return the pages without the lines at their edges that most pages have, or most left or most right ones.
+    """Return the pages without running headers and footers: edge lines shared by most pages of a side or of both.
 
-    A page that has no others keeps them: where all pages are alike, they are the text. So does a line that the
-    outline names.
+    A page with no other lines keeps them, because then they are the text. A line that the outline names is also kept.
     """
     running = _running(pages)
     if not running:
@@ -339,7 +338,7 @@ def _running(pages: list[list[str]]) -> _Running:
         (each, side)
         for each, side in one
         if (_is_most(both[each], sum(sides)) or _is_most(one[each, side], sides[side]))
-        and inner_counts[each] * 2 < both[each]  # else it is a row of a table
+        and inner_counts[each] * 2 < both[each]  # otherwise it is a table row
     )
 
 
@@ -348,18 +347,18 @@ def _is_most(count: int, pages: int) -> bool:
 
 
 def _patterns(lines: Sequence[str], i: int, edge: str) -> set[str]:
-    """Return what lines at an edge of a page may have in common with those of other pages."""
+    """Return the patterns that an edge line may share with other pages."""
     fitting = [line for line in lines if len(line) <= _LONGEST_RUNNING]
     return {each for line in fitting for each in (_mask_numbers(line, edge), *_distances(line, i, edge)) if each}
 
 
 def _mask_numbers(line: str, edge: str) -> str:
-    """Return a line without its numbers; "" where it has nothing else."""
+    """Return the line with its numbers masked; "" if it contains nothing else."""
     return edge + _NUMBER.sub("#", line) if any(map(str.isalpha, line)) else ""
 
 
 def _distances(line: str, i: int, edge: str) -> list[str]:
-    """Return how far the numbers at its ends are from the page's own: a page's number keeps its distance."""
+    """Return the distance of the line's outer numbers from the page index: constant for a page number."""
     return [f"{edge}{int(first or last) - i}" for first, last in _AT_ENDS.findall(line)]
 
 
@@ -370,7 +369,7 @@ def _strip_running(lines: list[str], i: int, running: _Running, titles: set[str]
 
 
 def _repeating(lines: Sequence[str], i: int, edge: str, running: _Running, titles: set[str]) -> int:
-    """Return how many of the lines repeat, from the first on. Only one of them has the number of the page."""
+    """Return how many leading lines repeat. Only one of them contains the page number."""
     is_numbered = False
     for count, line in enumerate(lines):
         if len(line) > _LONGEST_RUNNING or (titles and _key(line) in titles):
@@ -383,7 +382,7 @@ def _repeating(lines: Sequence[str], i: int, edge: str, running: _Running, title
 
 
 def laid_out(pages: Sequence[Sequence[str]]) -> tuple[str, list[int]]:
-    """Return the text, pages with an empty line between them, and where each page begins."""
+    """Return the text, with an empty line between pages, and the offset of each page."""
     parts: list[str] = []
     offsets: list[int] = []
     size = 0
@@ -404,9 +403,11 @@ _NO_LETTER = re.compile(r"[\W_]+")
 
 
 def marks_of(outline: Iterable[Bookmark], pages: Sequence[Sequence[str]], offsets: Sequence[int]) -> tuple[Mark, ...]:
-    """Pages, and the outline: each entry at the line that it names, or where its page begins, or the last one there.
+    """Return marks for pages and outline entries.
 
-    offsets: where the pages begin.
+    An entry is placed at the line it names, else at the start of its page, never before the entry above it.
+
+    offsets: start of each page.
     """
     marks = [Mark(offset, "page") for offset in offsets]
     known: dict[int, _PageLines] = {}
@@ -426,13 +427,13 @@ def marks_of(outline: Iterable[Bookmark], pages: Sequence[Sequence[str]], offset
     return tuple(sorted(marks, key=lambda mark: mark.offset))
 
 
-_LOOKED_AT = 500  # lines of a page
+_LOOKED_AT = 500  # lines searched per page
 _LEAST_KEY = 4
 _LONG_KEY = 20
 
 
 class _PageLines:
-    """Where the lines of one page begin, by what is compared of them."""
+    """Offsets of the lines of one page, by comparison key."""
 
     def __init__(self, lines: Sequence[str], offset: int) -> None:
         keys = [_key(line) if len(line) <= _LONGEST_LINE else "" for line in lines]
@@ -447,22 +448,22 @@ class _PageLines:
         del self._first[_LOOKED_AT:]
 
     def place(self, key: str, least: int) -> int | None:
-        """Return the first line from there on that is the title, alone or with the next line.
+        """Return the first line at or after `least` that is the title, alone or joined with the next line.
 
-        Else one that begins with the title, or that the title begins with.
+        Otherwise a line that starts with the title, or that the title starts with.
         """
-        whole = self._whole.get(key, ())
-        i = bisect_left(whole, least)
-        if i < len(whole):
-            return whole[i]
+        exact = self._whole.get(key, ())
+        i = bisect_left(exact, least)
+        if i < len(exact):
+            return exact[i]
         if len(key) < _LEAST_KEY:
             return None
-        begun = (
+        partial = (
             offset
             for offset, line in self._first
             if offset >= least and (line.startswith(key) or (len(line) > _LONG_KEY and key.startswith(line)))
         )
-        return next(begun, None)
+        return next(partial, None)
 
 
 def _key(name: str) -> str:
@@ -471,5 +472,5 @@ def _key(name: str) -> str:
 
 
 def shorten(name: str, most: int) -> str:
-    """Return the name, or the beginning of a longer one."""
+    """Return the name, cut to `most` characters."""
     return name if len(name) <= most else f"{name[: most - 1]}…"

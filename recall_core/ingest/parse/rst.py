@@ -1,4 +1,4 @@
-"""The reStructuredText parser: sections by their adornments, literal blocks, code and tables that stay whole."""
+"""The reStructuredText parser: adorned titles as sections, with literal blocks, code and tables kept whole."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Rst:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the file's one document. Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         outline = _RstOutline(text)
         marks = marks_of(outline.headings, outline.blocks)
@@ -48,11 +48,11 @@ _WHOLE = frozenset(
     "code code-block sourcecode parsed-literal literalinclude math table csv-table list-table raw productionlist"
     " doctest testcode testoutput testsetup prompt graphviz digraph uml mermaid highlight toctree".split()
 )
-"""Directives that stay whole with what is below them."""
+"""Directives that are kept whole together with their content."""
 
 
 class _RstOutline:
-    """The headings, blocks and fields of a text."""
+    """Headings, blocks and fields of a text."""
 
     def __init__(self, text: str) -> None:
         self.headings: list[Mark] = []
@@ -64,13 +64,13 @@ class _RstOutline:
         for i, line in enumerate(self._texts):
             self._texts[i] = line.rstrip()
         self._styles: dict[str, int] = {}
-        self._is_top = True  # nothing but titles and comments so far
+        self._is_top = True  # only titles and comments so far
         i = 0
         while i < len(self._texts):
             i = self._group(i) if self._texts[i] else i + 1
 
     def _group(self, i: int) -> int:
-        """Read what begins at a line that is not empty, with no text directly above; the line at which to go on."""
+        """Read what begins at a non-empty line after an empty one. Return the line to continue at."""
         text = self._texts[i]
         if text[0] in " \t":
             return self._text(i)
@@ -84,7 +84,7 @@ class _RstOutline:
         return self._text(i)
 
     def _title(self, i: int) -> int:
-        """Read a title with its adornments; the line behind it, 0 where there is none."""
+        """Read a title with its adornments. Return the line after it, or 0 if there is no title."""
         above, below, over = self._text_at(i), self._text_at(i + 1), self._text_at(i + 2)
         if _NO_TITLE.match(above):
             return 0
@@ -120,7 +120,7 @@ class _RstOutline:
         return i
 
     def _text(self, i: int) -> int:
-        """Read the lines up to the next empty one, and what belongs to them below it."""
+        """Read the lines up to the next empty one, with any block that they introduce."""
         while i < len(self._texts) and self._texts[i]:
             text = self._texts[i]
             found = _DIRECTIVE.match(text) if ".." in text else None
@@ -138,7 +138,7 @@ class _RstOutline:
         return i
 
     def _literal(self, i: int) -> int:
-        """Read the literal block that a line announces by `::` at its end."""
+        """Read the literal block that this line introduces with a final `::`."""
         first = i + 1
         while first < len(self._texts) and not self._texts[first]:
             first += 1
@@ -146,7 +146,7 @@ class _RstOutline:
         return self._block(first, after) if first < after else i + 1
 
     def _block(self, first: int, after: int) -> int:
-        """Add the lines from the first to the last that is not empty as a block."""
+        """Add the lines up to the last non-empty one as a block."""
         last = after
         while not self._texts[last - 1]:
             last -= 1
@@ -154,7 +154,7 @@ class _RstOutline:
         return after
 
     def _below(self, i: int) -> int:
-        """Return the first line behind this one that is neither empty nor indented deeper."""
+        """Return the next line that is neither empty nor indented deeper."""
         indent = _width(self._texts[i])
         return next(
             (k for k in range(i + 1, len(self._texts)) if (each := self._texts[k]) and _width(each) <= indent),
@@ -162,7 +162,7 @@ class _RstOutline:
         )
 
     def _simple_table(self, i: int) -> int:
-        """Return the first line after a table, which ends with its third border, or one before an empty line."""
+        """Return the line after a table. It ends at its third border, or at a border before an empty line."""
         borders = (k for k in range(i + 1, len(self._texts)) if _SIMPLE_TABLE.fullmatch(self._texts[k]))
         for count, k in enumerate(borders, start=2):
             if count == 3 or not self._text_at(k + 1):
@@ -174,7 +174,7 @@ class _RstOutline:
 
 
 def _width(text: str) -> int:
-    """Return how far a line is indented, tabs to every eighth column."""
+    """Return the indent of a line, with tab stops every eight columns."""
     blanks = text[: len(text) - len(text.lstrip(" \t"))]
     return len(blanks.expandtabs(8)) if "\t" in blanks else len(blanks)
 
@@ -192,5 +192,5 @@ _TITLE_MARKUP = [
 
 
 def rst_name(title: str) -> str:
-    """Return a reStructuredText title without emphasis, roles, targets of links and backslashes."""
+    """Return a reStructuredText title without emphasis, roles, link targets and backslashes."""
     return strip_markup(title, _TITLE_MARKUP) if _TITLE_HAS_MARKUP.search(title) else short_name(title)

@@ -1,4 +1,4 @@
-"""The subtitles parser: what is said in a film, one line a cue."""
+"""The subtitles parser: the spoken text, one line per cue."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ _SPEAKER = re.compile(r"<v(?:\.[^\s<>]{0,80})?[ \t]([^<>\n]{1,200})>")
 _TAG = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>|</?>|<\d[\d:.]{0,20}>|\{\\[^{}\n]{0,200}\}")
 _ASIDE = re.compile(r"(?:NOTE|STYLE|REGION)(?:[ \t]|$)")
 _LANGUAGE = re.compile(r"Language:[ \t]*([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)[ \t]*$")
-_ROLLED = 8  # lines of a cue that the next one may repeat
+_ROLLED = 8  # lines of a cue that may repeat in the next one
 
 
 class _CueBlock(NamedTuple):
-    """Lines between empty ones. line: of the first of them, from 1."""
+    """Lines between empty ones. line: number of the first, from 1."""
 
     line: int
     lines: list[str]
 
 
 class Subtitles:
-    """Reads SubRip (.srt) and WebVTT (.vtt): the text of each cue on a line of its own, without times and tags.
+    """Reads SubRip (.srt) and WebVTT (.vtt): the text of each cue on its own line, without times and tags.
 
-    The speaker comes before a colon, if known. Captions that roll upwards are read once, although a cue repeats the
-    line above.
+    The speaker comes before a colon, if known. In rolling captions, where a cue repeats the line above, each line is
+    read once.
     """
 
     version = 1
     reads = "text"
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file, with a place `cue` for each cue; meta: `cues` and `language`.
+        """Return the file's one document, with a place `cue` per cue; meta: `cues` and `language`.
 
-        Anything that is not a cue is left out, with a note.  Raises IngestError `binary_file` and `not_utf8`.
+        Anything else is skipped with a note. Raises IngestError `binary_file` and `not_utf8`.
         """
         blocks = list(_blocks(decode(raw, path=path)))
         title, meta = _header(blocks)
@@ -55,9 +55,9 @@ class Subtitles:
                 if not _ASIDE.match(block.lines[0]):
                     unknown.append(block.line)
                 continue
-            shown = [line for line in map(_plain, block.lines[at + 1 :]) if line]
-            text = " ".join(_drop_repeated(shown, above))
-            above = shown or above
+            lines = [line for line in map(_plain, block.lines[at + 1 :]) if line]
+            text = " ".join(_drop_repeated(lines, above))
+            above = lines or above
             marks.append(Mark(offset, "cue"))
             if text:
                 pieces.append(f"{text}\n")
@@ -65,14 +65,14 @@ class Subtitles:
         meta = {**(meta or {}), "cues": len(marks)}
         notes: tuple[str, ...] = ()
         if unknown:
-            others = f", as were {len(unknown) - 1} more" if len(unknown) > 1 else ""
-            notes = (f"line {unknown[0]}: a block without a time was passed over{others}",)
+            others = f", like {len(unknown) - 1} more" if len(unknown) > 1 else ""
+            notes = (f"line {unknown[0]}: a block without a time was skipped{others}",)
         title = title or path.rpartition("/")[2]
         return (ParsedDocument(None, "".join(pieces), title, digest, len(raw), meta, tuple(marks), notes=notes),)
 
 
 def _blocks(text: str) -> Iterator[_CueBlock]:
-    """Yield the blocks between empty lines; a time begins one too, with the number above it."""
+    """Yield the blocks between empty lines. A time also begins a block, together with the number above it."""
     block = _CueBlock(1, [])
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
         is_time = "-->" in line and _TIME.match(line) is not None
@@ -88,12 +88,12 @@ def _blocks(text: str) -> Iterator[_CueBlock]:
 
 
 def _is_name(lines: Sequence[str]) -> bool:
-    """Return True if these lines above a time are what the cue is called."""
+    """Return True if these lines above a time are the name of the cue."""
     return len(lines) == 1 and not lines[0].startswith("WEBVTT") and not _TIME.match(lines[0])
 
 
 def _header(blocks: Sequence[_CueBlock]) -> tuple[str, dict[str, Any] | None]:
-    """Return the title and the metadata of a WebVTT file; None in their place where it has no header."""
+    """Return the title and metadata of a WebVTT file; "" and None if it has no header."""
     lines = blocks[0].lines if blocks else []
     if not lines or not lines[0].startswith("WEBVTT"):
         return "", None
@@ -103,15 +103,15 @@ def _header(blocks: Sequence[_CueBlock]) -> tuple[str, dict[str, Any] | None]:
 
 
 def _plain(line: str) -> str:
-    """Return a line without tags, its white space collapsed."""
+    """Return a line without tags and with white space collapsed."""
     if "<" in line or "{" in line:
         line = _TAG.sub("", _SPEAKER.sub(r"\1: ", line))
     return " ".join((unescape(line) if "&" in line else line).split())
 
 
-def _drop_repeated(shown: list[str], above: list[str]) -> list[str]:
-    """Return the lines of a cue without those at its beginning that the cue above it ends in."""
-    for count in range(min(len(shown), len(above), _ROLLED), 0, -1):
-        if above[-count:] == shown[:count]:
-            return shown[count:]
-    return shown
+def _drop_repeated(lines: list[str], above: list[str]) -> list[str]:
+    """Return the lines of a cue without the first ones that repeat the end of the cue above."""
+    for count in range(min(len(lines), len(above), _ROLLED), 0, -1):
+        if above[-count:] == lines[:count]:
+            return lines[count:]
+    return lines

@@ -1,4 +1,4 @@
-"""The table parser: the text of a file of delimited values, its rows as units."""
+"""The table parser: the text of a delimited file, with its rows as units."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from recall_core.ingest.parse.text import decode, short
 from recall_core.marks import Mark
 from recall_core.ports import ParsedDocument
 
-_MADE: Any = tuple.__new__  # a third of the time that the constructor takes
+_MADE: Any = tuple.__new__  # takes a third of the constructor's time
 
 
 def row_marks(offsets: Iterable[int]) -> tuple[Mark, ...]:
-    """Return a row at each of these offsets."""
+    """Return a row mark at each of these offsets."""
     fields = zip(offsets, repeat("row"), repeat(""), repeat(2))
     return tuple(map(_MADE, repeat(Mark), fields))
 
 
-_SNIFFED = 20  # lines that decide the delimiter
-_SWALLOWED = 64 * 1024  # characters behind a quote that is never closed which are still taken for one value
-_MOST_COLUMNS = 500  # whose names are kept
-_DELIMITERS = "\t;|,"  # a comma is within values most often, and comes last
+_SNIFF_LINES = 20  # lines that decide the delimiter
+_MOST_QUOTED = 64 * 1024  # characters after an unclosed quote that still count as one value
+_MOST_COLUMNS = 500  # column names kept
+_DELIMITERS = "\t;|,"  # the comma is last, because it is most common within values
 _NUMBER = re.compile(r"[-+]?[.,]?\d")
 _SEPARATOR = re.compile(r"sep=([,;\t|:])[\r\n]*$", re.IGNORECASE)
 _LINE_ENDS = ("\n", "\r\n", "\r")
-_AGREED = 0.9  # of the first rows have as many values as the very first
+_AGREEMENT = 0.9  # share of the first rows with as many values as the very first
 
 
 class DelimitedTable:
     """Reads values separated by commas, semicolons, tabs or bars (.csv, .tsv), verbatim.
 
-    Every row is a unit. Where the first row is one of names, they are the heading of all others.
+    Each row is a unit. If the first row contains column names, it is the heading of all others.
     """
 
     version = 1
@@ -45,9 +45,9 @@ class DelimitedTable:
     is_verbatim = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file; meta: `columns`, where they have names, and `rows`.
+        """Return the file's one document; meta: `columns`, if they have names, and `rows`.
 
-        Raises IngestError `bad_row` where a quote is never closed, `binary_file` and `not_utf8`.
+        Raises IngestError `bad_row` for an unclosed quote, `binary_file` and `not_utf8`.
         """
         text = decode(raw, path=path)
         lines = list(StringIO(text, newline=""))
@@ -69,7 +69,7 @@ class DelimitedTable:
 
 @contextmanager
 def _any_length(most: int) -> Iterator[None]:
-    """Raise the limit of a value's length meanwhile; it is one for all readers of the interpreter."""
+    """Raise the csv field size limit for a while. It is global to the interpreter."""
     before = csv.field_size_limit()
     csv.field_size_limit(max(before, most + 1))
     try:
@@ -79,7 +79,7 @@ def _any_length(most: int) -> Iterator[None]:
 
 
 def _delimiter(lines: Sequence[str], path: str) -> tuple[str, bool]:
-    """Return the delimiter, and True if the first line only declares it, as Excel writes."""
+    """Return the delimiter, and True if the first line only declares it, as Excel writes it."""
     if path.lower().endswith((".tsv", ".tab")):
         return "\t", False
     declared = _SEPARATOR.match(lines[0]) if lines else None
@@ -87,20 +87,20 @@ def _delimiter(lines: Sequence[str], path: str) -> tuple[str, bool]:
 
 
 def _sniff(lines: Sequence[str]) -> str:
-    """Return the delimiter by which the first rows have as many values as the very first; of several, the rarest."""
-    sizes = accumulate(map(len, islice(lines, _SNIFFED)))
-    sample = [line for line, size in zip(lines, sizes, strict=False) if size <= _SWALLOWED] or lines[:1]
+    """Return the delimiter that gives most of the first rows as many values as the first; of several, the rarest."""
+    sizes = accumulate(map(len, islice(lines, _SNIFF_LINES)))
+    sample = [line for line, size in zip(lines, sizes, strict=False) if size <= _MOST_QUOTED] or lines[:1]
     shares = []
     for delimiter in _DELIMITERS:
         widths = [len(row) for row in csv.reader(sample, delimiter=delimiter) if row]
-        widths = widths[:-1] if len(widths) > 1 and len(sample) < len(lines) else widths  # it may go on below
+        widths = widths[:-1] if len(widths) > 1 and len(sample) < len(lines) else widths  # the last row may be cut
         shares.append(widths.count(widths[0]) / len(widths) if widths and widths[0] > 1 else 0.0)
-    best = next((share for share in shares if share >= _AGREED), max(shares))
+    best = next((share for share in shares if share >= _AGREEMENT), max(shares))
     return _DELIMITERS[shares.index(best)] if best else ","
 
 
 def _rows(text: str, lines: Sequence[str], delimiter: str, path: str) -> tuple[list[int], tuple[str, ...]]:
-    """Return the lines at which rows begin, from 0, without empty ones, and notes on them."""
+    """Return the line index at which each non-empty row begins, from 0, and notes."""
     if '"' not in text:
         return _lines_as_rows(lines), ()
     reader = csv.reader(chain(lines, ("end",)), delimiter=delimiter)
@@ -114,12 +114,12 @@ def _rows(text: str, lines: Sequence[str], delimiter: str, path: str) -> tuple[l
     if final == len(lines):
         return rows, ()
     if delimiter == "\t":
-        return _lines_as_rows(lines), ()  # many programs put no quotes around values there
+        return _lines_as_rows(lines), ()  # many programs do not quote values in tab-separated files
     where = f"{path}:{final + 1}"
-    if sum(map(len, lines[final:])) > _SWALLOWED:
+    if sum(map(len, lines[final:])) > _MOST_QUOTED:
         details = {"path": path, "line": final + 1}
-        raise IngestError("bad_row", f"{where}: a quote is opened in this row and never closed.", details=details)
-    return [*rows, final], (f"line {final + 1}: a quote is opened in this row and never closed",)
+        raise IngestError("bad_row", f"{where}: a quote opens in this row and is never closed.", details=details)
+    return [*rows, final], (f"line {final + 1}: a quote opens in this row and is never closed",)
 
 
 def _lines_as_rows(lines: Sequence[str]) -> list[int]:
@@ -127,7 +127,7 @@ def _lines_as_rows(lines: Sequence[str]) -> list[int]:
 
 
 def _names(lines: Sequence[str], rows: Sequence[int], delimiter: str) -> list[str]:
-    """Return the values of the first row where they look like the names of columns: there, different, no numbers."""
+    """Return the first row's values if they look like column names: not empty, all different, not numbers."""
     if len(rows) < 2:
         return []
     header = next(csv.reader(lines[rows[0] : rows[1]], delimiter=delimiter))

@@ -1,4 +1,4 @@
-"""Workers: parsers are called in processes of their own, which may crash, hang or swell."""
+"""Workers: run parsers in separate processes, which may crash, hang or use too much memory."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from recall_core.ingest.parse.worker_process import (
 from recall_core.ports import ParsedDocument
 
 SECONDS = 30.0
-"""Of processor time, for one file. Where the system does not tell it, by the clock."""
+"""Processor time for one file; elapsed time where the system does not report processor time."""
 _PATIENCE = 4
-"""How many times as long it may take by the clock, where others use the processor too; or where it does nothing."""
+"""Elapsed time allowed, as a multiple of processor time: for a busy machine, or a parser that waits."""
 MEMORY_BYTES = 1 << 30
-"""Of the process, while it reads one file."""
+"""Memory of the process while it reads one file."""
 REPLY_BYTES = 256 << 20
-"""Of what is made of one file."""
+"""Size of the documents of one file."""
 AHEAD_BYTES = 32 << 20
-"""Of the files that wait to be parsed before their turn, together; a larger one is left to its turn."""
+"""Total size of files waiting to be parsed ahead. A larger file is parsed in its turn."""
 
 _START_SECONDS = 60.0
-_LOOK_SECONDS = 0.05  # between two looks at the clock and at the memory
+_LOOK_SECONDS = 0.05  # between two checks of time and memory
 _BOOT = (
     "import json, sys; sys.path[:], *words = json.loads(sys.argv[1]); "
     "from recall_core.ingest.parse.worker_process import main; main(*words[:-1], dies_with_thread=words[-1])"
@@ -56,11 +56,14 @@ _ANSWERS: msgspec.msgpack.Decoder[_Answer] = msgspec.msgpack.Decoder(_Answer)
 
 
 class Worker:
-    """Parses files in a process of its own, one at a time; of one thread, or of one after the other.
+    """Parses files one at a time in a separate process. Use it from one thread at a time.
 
-    seconds: for one file, see SECONDS.  memory_bytes: of the process, as the system counts what it has in memory.
-    reply_bytes: of the documents of one file.  stop: gives up the file that is being parsed, once another thread has
-    set it; such a worker belongs to one thread until it is closed.  Nothing is started before the first file.
+    The process starts with the first file. A worker with a `stop` event belongs to one thread until it is closed.
+
+    seconds: limit for one file, see SECONDS.
+    memory_bytes: resident memory limit of the process.
+    reply_bytes: size limit for the documents of one file.
+    stop: event set by another thread; abandons the current file.
     """
 
     def __init__(
@@ -84,24 +87,24 @@ class Worker:
         self.close()
 
     def close(self) -> None:
-        """End the process, if there is one. A worker that is used again starts another."""
+        """End the process, if any. The next file starts a new one."""
         process, self._process = self._process, None
         if process is not None:
             process.end()
 
     def parse(self, name: str, raw: bytes, *, path: str, digest: str) -> list[ParsedDocument]:
-        """Return the documents that the parser of that name makes of a file, in file order.
+        """Return the documents that the named parser makes of a file, in file order.
 
-        Raises what the parser raises, IngestError or UsageError, with its code, message, hint and details;
-        IngestError `parser_timeout` for a file that takes longer than `seconds`, `parser_crashed` for one that ends
-        the process, takes more memory than it may, or meets an error that its parser does not know.
+        Raises the parser's IngestError or UsageError unchanged. Raises IngestError `parser_timeout` if the file takes
+        longer than `seconds`, and `parser_crashed` if the process ends, uses too much memory, or the parser raises
+        any other exception.
         """
         try:
             answer = self._answer(FileTask(name, raw, path, digest, self.seconds * _PATIENCE))
         except _Trouble as trouble:
             self.close()
             raise trouble.error(name, raw, path) from None
-        except BaseException:  # such as Ctrl-C: the process is in the middle of a file that is not wanted any more
+        except BaseException:  # such as Ctrl-C: the process still works on a file that is no longer wanted
             self.close()
             raise
         if isinstance(answer, FailureReply):
@@ -131,13 +134,13 @@ class Worker:
             try:
                 reply = _ANSWERS.decode(answer)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                raise _Trouble(f"what the parser {task.parser} made of it cannot be used ({error})") from error
+                raise _Trouble(f"the parser {task.parser} returned an invalid result ({error})") from error
             if isinstance(reply, DocumentsReply):
                 documents += reply.documents
             if not isinstance(reply, DocumentsReply) or reply.is_last:
                 break
         if process.memory() > self.memory_bytes // 2:
-            self.close()  # what it did not give back is not the next file's fault
+            self.close()  # memory the parser did not free must not count against the next file
         return documents if isinstance(reply, DocumentsReply) else reply
 
     def _start(self) -> _WorkerProcess:
@@ -151,25 +154,25 @@ class Worker:
             def look() -> None:
                 self._check_stop()
                 if monotonic() > deadline:
-                    raise _Trouble(f"no process for it has started within {_START_SECONDS:g} s")
+                    raise _Trouble(f"its process did not start within {_START_SECONDS:g} s")
 
             self._process.answer(b"", most=0, look=look)
         return self._process
 
     def _check_stop(self) -> None:
         if self._stop is not None and self._stop.is_set():
-            raise _Trouble("it was given up")
+            raise _Trouble("it was abandoned")
 
 
 class _Trouble(Exception):
-    """Why the process did not answer, or not well; words that follow the file's name, or a colon behind it."""
+    """Why the process failed. The reason follows the file's name, or a colon after it."""
 
     def __init__(self, reason: str, *, code: str = "parser_crashed") -> None:
         super().__init__(reason)
         self.reason, self.code = reason, code
 
     def error(self, name: str, raw: bytes, path: str) -> IngestError:
-        """Return the error that names the file."""
+        """Return the error for the file."""
         kind = kind_of(raw, path=path)
         words = " " if self.reason.startswith("took ") else " cannot be read: "
         details = {"path": path, "kind": kind.label if kind else name}
@@ -177,7 +180,7 @@ class _Trouble(Exception):
 
 
 class _WorkerProcess:
-    """One process, and the two pipes to it."""
+    """One process and its two pipes."""
 
     def __init__(self, most: int, *, dies_with_thread: bool) -> None:
         theirs_in, mine_out = os.pipe()
@@ -198,17 +201,17 @@ class _WorkerProcess:
         except OSError as error:
             self._in.close()
             self._out.close()
-            raise _Trouble(f"no process can be started for it ({error})") from error
+            raise _Trouble(f"its process cannot be started ({error})") from error
         finally:
             os.close(theirs_in)
             os.close(theirs_out)
 
     def is_alive(self) -> bool:
-        """Return True if it has not ended since its last answer."""
+        """Return True if the process is still running."""
         return self._process.poll() is None
 
     def busy_seconds(self) -> float | None:
-        """Return the processor time that it has used, None if the system is not Linux."""
+        """Return the processor time used; None if the system is not Linux."""
         try:
             fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -216,7 +219,7 @@ class _WorkerProcess:
             return None
 
     def memory(self) -> int:
-        """Return the bytes that it has in memory; 0 if the system does not tell."""
+        """Return the resident memory in bytes; 0 if the system does not report it."""
         pid = self._process.pid
         try:
             statm = Path(f"/proc/{pid}/statm")
@@ -228,18 +231,19 @@ class _WorkerProcess:
             return 0
 
     def end(self) -> None:
-        """Kill it, and whatever it has started."""
+        """Kill the process and everything it started."""
         self._in.close()
         self._out.close()
         if self._process.returncode is None:
-            with suppress(ProcessLookupError, PermissionError):  # as macOS says of one that has just ended
+            with suppress(ProcessLookupError, PermissionError):  # macOS reports it for a process that just ended
                 os.killpg(self._process.pid, SIGKILL)
             self._process.wait()
 
     def answer(self, message: bytes | bytearray, *, most: int, look: Callable[[], None]) -> bytearray:
-        """Send a message, and wait for what comes back, without its header.
+        """Send a message and return the reply without its header.
 
-        most: bytes of it.  look: called now and then meanwhile; what it raises ends the wait.
+        most: size limit of the reply.
+        look: called periodically while waiting; its exceptions end the wait.
         """
         left = memoryview(message)
         into, filled, is_header = bytearray(HEADER.size), 0, True
@@ -253,7 +257,7 @@ class _WorkerProcess:
                         try:
                             left = left[os.write(self._out.fileno(), left) :]
                         except BrokenPipeError:
-                            left = left[:0]  # it has ended: reading says so
+                            left = left[:0]  # the process ended; the read reports it
                         if not left:
                             selector.unregister(self._out)
                     else:
@@ -266,13 +270,13 @@ class _WorkerProcess:
                     if size > most:
                         raise _Trouble(too_long(most))
                     into, filled, is_header = bytearray(size), 0, False
-                if monotonic() - self._looked > _LOOK_SECONDS:  # also where replies come at shorter intervals
+                if monotonic() - self._looked > _LOOK_SECONDS:  # also when replies arrive faster than that
                     look()
                     self._looked = monotonic()
         return into
 
     def _why_ended(self, look: Callable[[], None]) -> str:
-        """Return how it ended, now that it has closed its pipe. look: called until it has."""
+        """Return how the process ended, after it closed its pipe. look: called until it has ended."""
         while (code := self._process.poll()) is None:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_LOOK_SECONDS)
@@ -287,19 +291,19 @@ class _WorkerProcess:
 
 MOST_WORKERS = 4
 MOST_WAITING = 16
-"""Files that are parsed, or wait for it, before their turn."""
+"""Files being parsed or waiting to be parsed ahead."""
 AHEAD_REPLY_BYTES = 8 << 20
-"""Of what is made of one of them: more than that is made at its turn."""
+"""Size of one file's documents. A file with more is parsed again in its turn."""
 
 
 def cores() -> int:
-    """Return how many workers may work at the same time: one for each processor that this process may use."""
+    """Return the number of workers that can run at once: one per usable processor."""
     usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()
     return min(usable or 1, MOST_WORKERS)
 
 
 class _FileAhead:
-    """A file that is to be parsed, and in the end what was made of it, or why it was not."""
+    """A file to parse ahead, later with its documents or its error."""
 
     def __init__(self, parser: str, raw: bytes, path: str, digest: str) -> None:
         self.parser, self.raw, self.path, self.digest = parser, raw, path, digest
@@ -310,7 +314,7 @@ class _FileAhead:
     def run(self, worker: Worker) -> None:
         try:
             self.documents = worker.parse(self.parser, self.raw, path=self.path, digest=self.digest)
-        except Exception as error:  # noqa: BLE001 - it is raised where the file is asked for
+        except Exception as error:  # noqa: BLE001 - raised again when the file is asked for
             self.error = error
         finally:
             self.raw = b""
@@ -318,9 +322,11 @@ class _FileAhead:
 
 
 class WorkerPool:
-    """Parses files in the order in which they are begun, at most `workers` at a time; of one thread.
+    """Parses files in the order they are begun, at most `workers` at a time. Use it from one thread.
 
-    seconds: for each file.  Nothing is started before the first file, and a further worker only where a file waits.
+    Nothing starts before the first file. Another worker starts only when a file waits.
+
+    seconds: limit for each file.
     """
 
     def __init__(self, workers: int, *, seconds: float = SECONDS) -> None:
@@ -332,18 +338,18 @@ class WorkerPool:
         self._stop = Event()
 
     def has_room(self, size: int) -> bool:
-        """Return True if another file of so many bytes may be begun."""
+        """Return True if another file of this size may be begun."""
         waiting = sum(len(file.raw) for file in self._begun.values())
         return len(self._begun) < MOST_WAITING and waiting + size <= AHEAD_BYTES
 
     def begin(self, parser: str, raw: bytes, *, key: str, path: str, digest: str) -> None:
-        """Have a file parsed, if there is room. key: its name for `wait_for`; the rest is as in `Worker.parse`."""
+        """Start parsing a file if there is room. key: name for `wait_for`; the rest as in `Worker.parse`."""
         if not self.has_room(len(raw)):
             return
         file = _FileAhead(parser, raw, path, digest)
         at_work = sum(not each.is_done.is_set() for each in self._begun.values())
         if len(self._threads) <= min(at_work, self._workers - 1):
-            with suppress(RuntimeError):  # the system has no more threads: those that there are do it
+            with suppress(RuntimeError):  # the system has no more threads: the existing ones do the work
                 thread = Thread(target=self._work, name="recall-parse", daemon=True)
                 thread.start()
                 self._threads.append(thread)
@@ -352,10 +358,10 @@ class WorkerPool:
             self._queue.put(file)
 
     def wait_for(self, parser: str, *, key: str, digest: str) -> list[ParsedDocument] | None:
-        """Wait for a file and return its documents, None if it is to be parsed again. Raises what its parser raises.
+        """Wait for a file and return its documents. Raises the parser's errors.
 
-        A file that was not begun, or has changed since, is parsed again; also one that crashed its worker, by itself
-        and with all the memory that a file may take.
+        Return None if the file must be parsed again: it was not begun, it changed, or it crashed its worker. The
+        second attempt runs alone, with all the memory that a file may use.
         """
         file = self._begun.get(key)
         if file is None or (file.parser, file.digest) != (parser, digest):
@@ -368,11 +374,11 @@ class WorkerPool:
         raise file.error
 
     def forget(self, key: str) -> None:
-        """Make room for other files; the turn of this one is over."""
+        """Drop a file whose turn is over, to make room for others."""
         self._begun.pop(key, None)
 
     def close(self) -> None:
-        """End all workers, whatever they are at, and wait until they have ended."""
+        """Stop all workers, even in the middle of a file, and wait for them to end."""
         self._stop.set()
         for _ in self._threads:
             self._queue.put(None)

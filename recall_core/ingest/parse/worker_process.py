@@ -1,7 +1,7 @@
-"""The process in which a `Worker` has files parsed: reads one task after the other, and answers each.
+"""The process in which a `Worker` runs its parsers: it reads one task after another and answers each.
 
-It ends with the process that started it, also if that one is killed: the pipe ends between two tasks, a thread looks
-for the parent during one, and an alarm of the system ends a task that lets no thread run.
+It ends with its parent process, even if the parent is killed. Between tasks the pipe closes; during a task a thread
+checks for the parent; and a system alarm ends a task that blocks all threads.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from recall_core.ingest import parse
 from recall_core.ports import ParsedDocument, Parser
 
 HEADER = struct.Struct("!Q")
-"""Before each message: how many bytes it has."""
+"""Before each message: its size in bytes."""
 
 _LOOK_SECONDS = 0.2
-_GRACE_SECONDS = 5  # beyond the time of a file; by then the worker has ended this process
+_GRACE_SECONDS = 5  # beyond a file's time limit; the worker normally ends this process first
 _PR_SET_PDEATHSIG = 1
-_REPLY_CHARS = 1 << 20  # of text after which documents are sent, and the next ones go into another reply
-_DOCUMENT_CHARS = 500  # that a document counts for besides its text
-_LONGEST_MESSAGE = 500  # of an error that the parser did not mean: some repeat their whole input
+_REPLY_CHARS = 1 << 20  # of text, after which the documents are sent and a new reply begins
+_DOCUMENT_CHARS = 500  # fixed cost of a document, in characters
+_LONGEST_MESSAGE = 500  # of an unexpected error; some repeat their whole input
 
 
 class FileTask(msgspec.Struct, array_like=True, frozen=True):
-    """A file to be parsed. parser: its name."""
+    """A file to parse. parser: name of the parser."""
 
     parser: str
     raw: bytes
@@ -45,14 +45,14 @@ class FileTask(msgspec.Struct, array_like=True, frozen=True):
 
 
 class DocumentsReply(msgspec.Struct, array_like=True, tag="documents", frozen=True):
-    """The next documents of the file. A file of many records has several replies, so that no process needs all."""
+    """The next documents of a file. A file of many records has several replies, which bounds memory."""
 
     documents: list[ParsedDocument]
     is_last: bool
 
 
 class ErrorReply(msgspec.Struct, array_like=True, tag="error", frozen=True):
-    """A deliberate error. kind: the name of its class."""
+    """An expected error. kind: name of its class."""
 
     kind: str
     code: str
@@ -62,7 +62,7 @@ class ErrorReply(msgspec.Struct, array_like=True, tag="error", frozen=True):
 
 
 class FailureReply(msgspec.Struct, array_like=True, tag="failure", frozen=True):
-    """Any other exception, in words that follow a colon."""
+    """Any other exception. reason: text that follows a colon."""
 
     reason: str
 
@@ -77,25 +77,27 @@ def pack(message: msgspec.Struct) -> bytearray:
 
 def too_long(most: int) -> str:
     """Return why a reply is refused."""
-    return f"its text takes more than {format_size(most)}"
+    return f"its text is larger than {format_size(most)}"
 
 
 def format_size(count: int) -> str:
-    """Return a number of bytes as a person reads it."""
+    """Format a number of bytes for people."""
     return f"{count / (1 << 30):g} GiB" if count >= 1 << 30 else f"{count / (1 << 20):g} MiB"
 
 
 def main(requests: int, replies: int, parent: int, most: int, *, dies_with_thread: bool) -> None:
-    """Answer tasks until there are no more; begins with an empty message, which says that it is ready.
+    """Answer tasks until there are no more. Send an empty message first, as the ready signal.
 
-    requests, replies: the ends of two pipes.  parent: the process that started this one.  most: bytes of a reply.
-    dies_with_thread: it was started by a thread that lives as long as its process, so that the system may watch it.
+    requests, replies: file descriptors of two pipes.
+    parent: process id of the parent.
+    most: size limit of a reply.
+    dies_with_thread: the starting thread lives as long as its process, so the kernel can watch it.
     """
     os.set_inheritable(requests, False)
     os.set_inheritable(replies, False)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if dies_with_thread and sys.platform == "linux":
-        import ctypes  # noqa: PLC0415 - of no use elsewhere
+        import ctypes  # noqa: PLC0415 - needed only here
 
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     Thread(target=_watch, args=(parent,), daemon=True).start()
@@ -124,7 +126,7 @@ def _send(replies: int, message: bytearray) -> None:
 
 
 def _replies(task: FileTask, parsers: dict[str, Parser], most: int) -> Iterator[bytearray]:
-    """Yield what the parser makes of the file, ready to be sent. Never raises what a parser raises."""
+    """Yield the parser's replies, ready to send. Never raises the parser's exceptions."""
     left = most
     try:
         for reply in _documents(task, parsers):
@@ -137,7 +139,7 @@ def _replies(task: FileTask, parsers: dict[str, Parser], most: int) -> Iterator[
     except RecallError as error:
         hint = None if error.hint is None else str(error.hint)
         yield pack(ErrorReply(type(error).__name__, error.code, error.message, hint, error.details))
-    except Exception as error:  # noqa: BLE001 - of foreign code; the caller reports it and goes on
+    except Exception as error:  # noqa: BLE001 - foreign code may raise anything; the caller reports it and continues
         yield pack(FailureReply(_describe(error)))
 
 

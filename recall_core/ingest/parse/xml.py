@@ -1,4 +1,4 @@
-"""XML: the text of its elements, block by block. DocBook, RSS and Atom are known by their elements' names."""
+"""XML: extract the text of elements, block by block. Element names identify DocBook, RSS and Atom."""
 
 from __future__ import annotations
 
@@ -23,26 +23,28 @@ _SUBSET = re.compile(
 
 
 class XmlHandler:
-    """Receives a file's elements. Names are without their prefixes, of attributes too.
+    """Receives a file's elements. Names come without prefixes, also those of attributes.
 
-    What a handler does not define it passes over.
+    The default methods ignore everything.
     """
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
-        """An element begins."""
+        """Handle the start of an element."""
 
     def end(self, name: str) -> None:
-        """The element that began last and is open ends."""
+        """Handle the end of the innermost open element."""
 
     def text(self, text: str) -> None:
-        """Text of the element that is open; a run of it may come in pieces."""
+        """Handle text of the open element. It may come in pieces."""
 
 
 class XmlEvents:
-    """One reading of one file. code: of the error for what is not well formed.
+    """One reading of one file.
 
-    encoding: what its bytes are in, whatever it declares itself. only: the names of the elements that the handler
-    receives, None for all. unread: those that are left out with all that is in them.
+    code: error code for a file that is not well-formed.
+    encoding: encoding of the bytes, overriding the declaration.
+    only: names of the elements passed to the handler; None for all.
+    unread: names of elements skipped with their content.
     """
 
     def __init__(
@@ -58,12 +60,12 @@ class XmlEvents:
         self._path, self._code = path, code
         self._only, self._unread = only, unread
         self._depth = 0
-        self._unread_from = 0  # the depth of an element that is left out; 0 outside of all of them
-        self._names: dict[str, str | None] = {}  # without prefixes, None for elements that are not passed on
+        self._unread_from = 0  # depth of the skipped element; 0 outside of any
+        self._names: dict[str, str | None] = {}  # names without prefixes; None for elements that are not passed on
         self._start, self._end, self._text = handler.start, handler.end, handler.text
         made = self._expat = expat.ParserCreate(encoding)
         made.buffer_text = True
-        made.UseForeignDTD(True)  # what is not defined here may be defined elsewhere: it is left out
+        made.UseForeignDTD(True)  # undefined entities may be defined elsewhere: skip them instead of failing
         made.StartDoctypeDeclHandler = self._doctype
         made.StartElementHandler = self._on_start
         made.EndElementHandler = self._on_end
@@ -71,9 +73,9 @@ class XmlEvents:
         made.DefaultHandler = self._other
 
     def read(self, raw: bytes) -> None:
-        """Pass the file to the handler. Entities that it defines are left out, those of HTML are known.
+        """Pass the file to the handler. Resolves HTML entities and drops entities that the file defines.
 
-        Raises IngestError `too_deep` beyond 500 levels, and with the code for what is not well formed.
+        Raises IngestError `too_deep` beyond 500 levels, and with `code` if the file is not well-formed.
         """
         try:
             self._expat.Parse(without_definitions(raw), True)
@@ -84,7 +86,7 @@ class XmlEvents:
             raise bad_xml(self._path, str(error), self._code) from error
 
     def position(self) -> int:
-        """Return the byte at which the handler's tag begins; of text, the byte at which it ends."""
+        """Return the byte offset at which the current tag begins, or the current text ends."""
         return self._expat.CurrentByteIndex
 
     def _doctype(self, name: str, system: str | None, public: str | None, has_definitions: int) -> None:
@@ -94,8 +96,8 @@ class XmlEvents:
     def _on_start(self, name: str, seen: Mapping[str, str]) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            reason = f"its elements are nested more than {DEEPEST} deep"
-            raise IngestError("too_deep", f"{self._path} is not read: {reason}.", details={"path": self._path})
+            reason = f"its elements are nested deeper than {DEEPEST} levels"
+            raise IngestError("too_deep", f"{self._path} cannot be read: {reason}.", details={"path": self._path})
         if self._unread_from:
             return
         try:
@@ -135,12 +137,12 @@ def _local(name: str) -> str:
 
 
 def bad_xml(path: str, reason: str, code: str) -> IngestError:
-    """Return the error for a file that is not well formed."""
+    """Return the error for a file that is not well-formed."""
     return IngestError(code, f"{path} is not well-formed XML: {reason}.", details={"path": path})
 
 
 def without_definitions(raw: bytes) -> bytes:
-    """Return UTF-8 XML with blanks for the definitions of its document type: there are no entities to expand."""
+    """Return UTF-8 XML with the doctype's definitions blanked out, so that no entity can expand."""
     found = _SUBSET.match(raw)
     if not found:
         return raw
@@ -170,11 +172,11 @@ _CELLS = frozenset(("entry", "td", "th"))
 _UNSEEN = frozenset(("indexterm", "remark", "script", "style"))
 _FEEDS = frozenset(("rss", "feed", "RDF"))
 _PAGES = frozenset(("content", "description", "encoded", "summary"))
-"""Elements of a feed that hold HTML as text."""
+"""Elements of a feed that contain HTML as text."""
 
 
 class XmlText:
-    """Reads well-formed XML. The title is that of the outermost element, else the file's name."""
+    """Reads well-formed XML. The title is that of the root element, else the file name."""
 
     version = 2
     reads = "text"
@@ -182,7 +184,7 @@ class XmlText:
     is_foreign = False
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """Return the one document of the file.  Raises IngestError `bad_xml` and `too_deep`."""
+        """Return the file's one document. Raises IngestError `bad_xml` and `too_deep`."""
         elements = _Elements(path)
         events = XmlEvents(elements, path=path, code="bad_xml", encoding="UTF-8")
         elements.position = events.position
@@ -191,12 +193,12 @@ class XmlText:
         text = flow.text()
         title = elements.title or path.rpartition("/")[2]
         meta: dict[str, Any] = {"lang": elements.lang} if elements.lang else {}
-        notes = () if text else ("its elements have no text",)
+        notes = () if text else ("no text in its elements",)
         return (ParsedDocument(None, text, title, digest, len(raw), meta, flow.marks_with_places(int), notes=notes),)
 
 
 class _OpenElement:
-    """An element that is open. pending: the gap that its last child leaves, if no text of its own follows."""
+    """An open element. pending: gap after its last child, if no text of its own follows."""
 
     __slots__ = ("at", "close", "has_blocks", "has_text", "is_block", "name", "pending", "values")
 
@@ -282,7 +284,7 @@ class _Elements(XmlHandler):
             self.flow.words(text, at, self._at)
 
     def _settle(self, element: _OpenElement) -> None:
-        """Separate what follows: it is not the element's own text, and its last child was a block."""
+        """Separate what follows if the last child of the element was a block."""
         if element.pending:
             self.flow.separate(element.pending)
             element.pending = ""
@@ -317,18 +319,18 @@ class _Elements(XmlHandler):
         return name in _SECTIONS and not (name == "entry" and self._tables)
 
     def _title(self, opened: _OpenElement, parent: _OpenElement) -> None:
-        """A title: a heading where it is a section's, the document's where it is the outermost element's."""
+        """Read a title: a section's becomes a heading, the root element's the document title."""
         holder = self._stack[-3] if parent.name.endswith("info") and len(self._stack) > 3 else parent
         is_outermost = len(self._stack) - 2 <= 1 + (holder is not parent) or parent.name in ("channel", "feed")
         if holder.name in _SECTIONS:
-            begun = self.flow.open_heading()
-            opened.close = lambda: self._close_title(begun, min(6, max(1, self._sections)), is_outermost)
+            start = self.flow.open_heading()
+            opened.close = lambda: self._close_title(start, min(6, max(1, self._sections)), is_outermost)
         elif is_outermost:
-            begun = self.flow.begin_unit()
-            opened.close = lambda: self._close_title(begun, 0, is_outermost)
+            start = self.flow.begin_unit()
+            opened.close = lambda: self._close_title(start, 0, is_outermost)
 
-    def _close_title(self, begun: Opened, level: int, is_outermost: bool) -> None:
-        name = self.flow.close_heading(begun, level) if level else short_name(self.flow.since(begun))
+    def _close_title(self, start: Opened, level: int, is_outermost: bool) -> None:
+        name = self.flow.close_heading(start, level) if level else short_name(self.flow.since(start))
         if is_outermost:
             self.title = self.title or name
 
@@ -345,7 +347,7 @@ class _Elements(XmlHandler):
         self.flow.close_table()
 
     def _flush_page(self, name: str) -> None:
-        """The text of an element of a feed, which may be HTML itself."""
+        """Add the collected text of a feed element, which may be HTML."""
         if self._page is None or name not in _PAGES:
             return
         source, self._page = "".join(self._page), None

@@ -1,4 +1,4 @@
-"""A zip archive in memory, read entry by entry within bounds; nothing of it ever reaches a disk."""
+"""ZIP archives read in memory, entry by entry, within size limits. Nothing is written to disk."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 from recall_core.errors import IngestError
 from recall_core.ingest.parse.magic import instead
 
-MOST_UNPACKED = 64 << 20  # bytes that are unpacked of one file, in all
+MOST_UNPACKED = 64 << 20  # total unpacked bytes of one file
 MOST_ENTRIES = 10_000
-HIGHEST_RATIO = 100  # unpacked to packed, of an entry
-RATIO_FROM = 1 << 20  # unpacked bytes; smaller entries may be packed as tightly as they like
+HIGHEST_RATIO = 100  # unpacked to packed size of an entry
+RATIO_FROM = 1 << 20  # unpacked bytes; smaller entries may have any ratio
 
 _STEP = 1 << 16
 _ENTRY = b"PK\x01\x02"
@@ -29,13 +29,13 @@ _BROKEN = (
     struct.error,
     zlib.error,
 )
-"""What the standard library raises for archives that are damaged, encrypted, or packed in a way that it lacks."""
+"""Errors of the standard library for damaged or encrypted archives and unsupported compression."""
 
 
 class Archive:
-    """The entries of one file. code: of the error for an archive that cannot be read.
+    """Entries of one ZIP file.
 
-    Raises IngestError with that code, and `unpacked_too_large`.
+    code: error code for an archive that cannot be read. Raises IngestError with it, and `unpacked_too_large`.
     """
 
     def __init__(self, raw: bytes, *, path: str, code: str) -> None:
@@ -48,18 +48,18 @@ class Archive:
             self._entries = {entry.filename: entry for entry in self._zip.infolist()}
         except _BROKEN as error:
             kind = "" if raw.startswith(b"PK") else instead(raw, path=path)
-            raise self.bad(f"it is {kind}" if kind else "it is no zip archive, or a damaged one") from error
+            raise self.bad(f"it is {kind}" if kind else "it is not a ZIP archive, or it is damaged") from error
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of an entry; of two of one name the last."""
+        """Return the bytes of an entry. If two entries have one name, the last counts."""
         entry = self._entries.get(name)
         if entry is None:
             raise self.bad(f"it has no {name}")
         if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-            raise self.bad(f"its {name} is packed in a way that is not read")
+            raise self.bad(f"its {name} uses an unsupported compression")
         try:
             return self._unpack(entry)
         except _BROKEN as error:
@@ -77,16 +77,16 @@ class Archive:
                     most = f"{MOST_UNPACKED >> 20} MiB in all, or {HIGHEST_RATIO} times its packed size"
                     raise Archive.unreadable(
                         self._path,
-                        f"its {entry.filename} unpacks to more than is read ({most})",
+                        f"its {entry.filename} unpacks to more than the limit ({most})",
                         "unpacked_too_large",
                     )
         return b"".join(pieces)
 
     def bad(self, reason: str) -> IngestError:
-        """Return the error for an archive that cannot be read, for that reason."""
+        """Return the error for an archive that cannot be read for this reason."""
         return Archive.unreadable(self._path, reason, self._code)
 
     @staticmethod
     def unreadable(path: str, reason: str, code: str) -> IngestError:
-        """Return the error for a file that cannot be read, for that reason."""
+        """Return the error for a file that cannot be read for this reason."""
         return IngestError(code, f"{path} cannot be read: {reason}.", details={"path": path})

@@ -1,6 +1,7 @@
-"""Source code: where its definitions begin and what they are called.
+"""Source code: find its definitions and their names.
 
-`parsers` has the parsers. `definitions` finds definitions in a syntax tree by the query of a language, `parsers` by
-lines alone where there is no grammar. `units` makes marks of both. `languages` says which language a file is in, and
-imports no grammar.
+`parsers`: the parsers, and definitions by line patterns where there is no grammar.
+`definitions`: definitions from a syntax tree, by a query per language.
+`units`: marks made from definitions.
+`languages`: the language of a file; imports no grammar.
 """

@@ -1,8 +1,8 @@
-"""Definitions in a syntax tree: what the query of a language captures, each with its name.
+"""Definitions in a syntax tree, captured by a query per language.
 
-A capture names the kind of a definition. `@word` is its keyword, `@name` what it is called, from the first to the
-last of them; a definition without a name is called by its first line. `@above` belongs to a definition directly
-below it, `@bound` to the next definition in any case. Of patterns that find the same definition the first one counts.
+A capture names the kind of a definition. `@word` is its keyword. `@name` is its name, from the first capture to the
+last; without one, the first line is the name. `@above` belongs to a definition directly below it, `@bound` to the
+next definition in any case. If several patterns match one definition, the first counts.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Query
 
 
-_CALLED = frozenset(("function", "method"))  # what is written with brackets where it has no keyword
+_CALLED = frozenset(("function", "method"))  # shown with () if there is no keyword
 _HEADER = re.compile(rb"[^\n{;]{0,400}")
 _LONGEST_NAME_BYTES = 500
 
 
 class NoGrammar(Exception):
-    """The grammar of a language is not installed, or is not one that can be used."""
+    """The grammar of a language is not installed or not usable."""
 
 
 def definitions_of(source: bytes, language: str) -> tuple[list[Definition], list[Above]]:
-    """Definitions of a source in UTF-8, and what stands above them; each in order, what holds others first.
+    """Return the definitions of a UTF-8 source, outer ones first, and the comments above them; both in order.
 
-    Where the source is not well formed, it is what could be recognized.  Raises NoGrammar.
+    For a malformed source, returns what was recognized. Raises NoGrammar.
     """
     parser, query = _tools(language)
-    from tree_sitter import QueryCursor  # noqa: PLC0415 - it is installed, or there were no tools
+    from tree_sitter import QueryCursor  # noqa: PLC0415 - _tools has checked that it is installed
 
     matches = QueryCursor(query).matches(parser.parse(source).root_node)
     found: dict[tuple[int, int], tuple[int, Definition]] = {}
@@ -65,15 +65,15 @@ def definitions_of(source: bytes, language: str) -> tuple[list[Definition], list
 
 @cache
 def _tools(language: str) -> tuple[Parser, Query]:
-    """The parser and the query of a language."""
+    """Return the parser and the query of a language."""
     grammar = GRAMMARS.get(language)
     if grammar is None:
         raise NoGrammar(language)
     try:
-        from tree_sitter import Language, Parser, Query  # noqa: PLC0415 - no other file needs it
+        from tree_sitter import Language, Parser, Query  # noqa: PLC0415 - needed only for source code
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # some grammars hand over a number
+            warnings.simplefilter("ignore", DeprecationWarning)  # some grammars return an integer pointer
             loaded = Language(getattr(import_module(grammar.module), grammar.function)())
         return Parser(loaded), Query(loaded, QUERIES[language])
     except (ImportError, AttributeError, TypeError, ValueError) as error:
@@ -94,9 +94,9 @@ def _definition(source: bytes, kind: str, node: Node, captures: dict[str, list[N
 
 
 def _without_comments(source: bytes, definition: Definition, comments: dict[int, int]) -> Definition:
-    """Return the definition without the comments at its end, which Python's grammar counts to it and Python does not.
+    """Return the definition without trailing comments, which Python's grammar includes.
 
-    comments: where each begins, by its end.
+    comments: start of each comment, by its end.
     """
     end = definition.end
     while (start := comments.get(end, 0)) > definition.start:
@@ -105,14 +105,14 @@ def _without_comments(source: bytes, definition: Definition, comments: dict[int,
 
 
 def _end_of_code(source: bytes, start: int, end: int) -> int:
-    """Return where a stretch ends without the white space at its end, which some grammars count to a node."""
+    """Return the end of a range without trailing white space, which some grammars include in a node."""
     while end > start and source[end - 1] in b" \t\r\n":
         end -= 1
     return end
 
 
 def _join(definitions: list[Definition]) -> Iterable[Definition]:
-    """Definitions, those of the same function that follow one another as one."""
+    """Yield the definitions, with consecutive ones of the same function joined."""
     last: Definition | None = None
     for each in definitions:
         if last and (each.kind, each.name) == (last.kind, last.name) and each.start >= last.end:
@@ -126,7 +126,7 @@ def _join(definitions: list[Definition]) -> Iterable[Definition]:
 
 
 def _keywords(rows: str, comments: str = "comment") -> str:
-    """Patterns for definitions of one shape. A row: type of node, keyword, kind; the node's `name` is the name."""
+    """Return patterns for definitions of one shape. A row: node type, keyword, kind; field `name` is the name."""
     patterns = [f"({comment}) @above" for comment in comments.split()]
     for node, keyword, kind in (row.split() for row in rows.strip().splitlines()):
         patterns.append(f'({node} "{keyword}" @word name: (_) @name) @{kind}')
@@ -199,7 +199,7 @@ _C = """
 (preproc_function_def "#define" @word name: (_) @name) @macro
 """
 
-# A class whose name stands behind a macro (`class API Name {`) is read as a function that returns a class.
+# A class with a macro before its name (`class API Name {`) is parsed as a function that returns a class.
 _CPP = (
     """
 (function_definition type: (class_specifier "class" @word !body) declarator: (identifier) @name) @class

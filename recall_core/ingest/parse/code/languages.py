@@ -1,4 +1,4 @@
-"""Languages of source code: which one a file is written in, and which package can read it. Imports no grammar."""
+"""Programming languages: the language of a file, and the package that reads it. Imports no grammar."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Grammar(NamedTuple):
-    """Where a grammar is: a package to install, the module that it brings, and the function of it to call."""
+    """Location of a grammar: package to install, its module, and the function to call."""
 
     package: str
     module: str
@@ -52,7 +52,7 @@ GRAMMARS: Mapping[str, Grammar] = {
     "typescript": _grammar("typescript", "language_typescript"),
     "zig": _grammar("zig"),
 }
-"""By language: what reads it. Languages that are not among these are outlined by lines."""
+"""Grammar by language. Other languages are outlined by line patterns."""
 
 _SUFFIXES = {
     "bash": "sh bash zsh ksh bats ebuild",
@@ -159,13 +159,13 @@ _SHOWN |= {"tsx": "TypeScript", "typescript": "TypeScript"}
 
 
 def language_of(path: str, first_line: str = "") -> str | None:
-    """The language of a file, by its name or else by its `#!` line; None where neither tells one."""
+    """Return the language of a file by its name, else by its `#!` line, or None."""
     name = path.rpartition("/")[2].lower()
     known = _BY_NAME.get(name)
     if known is None and "." in name.lstrip("."):
         known = _BY_SUFFIX.get(name.rpartition(".")[2])
     if known == "typescript" and first_line.lstrip().startswith("<"):
-        return None  # a translation of Qt's
+        return None  # a Qt translation
     return known or _read_shebang(first_line)
 
 
@@ -181,7 +181,7 @@ def _read_shebang(first_line: str) -> str | None:
 
 
 def missing(language: str) -> str | None:
-    """The package that would read that language and is not installed; None where none is missing, or known."""
+    """Return the package needed to read this language if it is not installed, else None."""
     grammar = GRAMMARS.get(language)
     if grammar is None:
         return None
@@ -191,5 +191,5 @@ def missing(language: str) -> str | None:
 
 
 def display_name(language: str) -> str:
-    """The language as people write it: `C++` for "cpp"."""
+    """Return the display name of a language, such as `C++` for "cpp"."""
     return _SHOWN.get(language, language.capitalize())

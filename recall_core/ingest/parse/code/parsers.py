@@ -1,4 +1,4 @@
-"""The parsers of source code: `code` by the grammar of its language, `outline` by lines that begin with a keyword."""
+"""Source code parsers: `code` uses the language's grammar, `outline` uses line patterns."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from recall_core.ports import ParsedDocument
 
 _MOST_BYTES = 1 << 20  # a syntax tree takes hundreds of times the memory of its source
 _LONGEST_LINE = 64 << 10  # bytes
-_DEEPEST = 1000  # brackets in each other: what is never closed takes quadratic time
+_DEEPEST = 1000  # nested brackets; unclosed ones take quadratic time
 
 _FIRST_LINE_BYTES = 400
-_BY_LINES = "outline by lines"
+_BY_LINES = "outlined by line patterns"
 
 _OPENING, _CLOSING = b"([{", b")]}"
 _OTHERS = bytes(byte for byte in range(256) if byte not in _OPENING + _CLOSING)
@@ -28,7 +28,7 @@ _OBJECTIVE_C = re.compile(rb"^[ \t]*(?:@interface|@implementation|@protocol|@cla
 
 
 class Code:
-    """Reads source code: its definitions are units. Where no grammar can be used, it outlines by lines."""
+    """Reads source code, with definitions as units. Without a usable grammar, it outlines by line patterns."""
 
     version = 2
     reads = "text"
@@ -36,7 +36,7 @@ class Code:
     is_foreign = True
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file; its metadata has the `language`, if one is known.
+        """Return the file's one document; meta: `language`, if known.
 
         Raises IngestError `binary_file` or `not_utf8`.
         """
@@ -50,7 +50,7 @@ class Code:
 
 
 class SourceOutline:
-    """Reads any text: lines that look like a definition begin a unit, which ends by how far lines are indented."""
+    """Reads any text. Lines that look like a definition begin a unit; indentation decides where it ends."""
 
     version = 2
     reads = "text"
@@ -58,7 +58,7 @@ class SourceOutline:
     is_foreign = False
 
     def parse(self, raw: bytes, *, path: str, digest: str) -> tuple[ParsedDocument, ...]:
-        """The one document of the file.  Raises IngestError `binary_file` or `not_utf8`."""
+        """Return the file's one document. Raises IngestError `binary_file` or `not_utf8`."""
         text = decode(raw, path=path)
         source = text.encode()
         marks = _by_lines(source, _language(source, path))
@@ -66,7 +66,7 @@ class SourceOutline:
 
 
 def _language(source: bytes, path: str) -> str | None:
-    """The language of the file; of suffixes that several languages use the one that the text looks like."""
+    """Return the language of the file. For a suffix shared by several languages, the text decides."""
     first_line = source[:_FIRST_LINE_BYTES].partition(b"\n")[0].decode(errors="ignore")
     language = language_of(path, first_line)
     if language == "c" and path.lower().endswith(".h"):
@@ -79,10 +79,10 @@ def _language(source: bytes, path: str) -> str | None:
 
 
 def _marks(source: bytes, language: str | None) -> tuple[tuple[Mark, ...], str]:
-    """The marks, and what to say of how they were found."""
+    """Return the marks, and a note if no grammar was used."""
     if language is None or language not in GRAMMARS:
         return _by_lines(source, language), ""
-    reason = _too_much(source)
+    reason = _why_too_large(source)
     if reason:
         return _by_lines(source, language), f"{reason}: {_BY_LINES}"
     try:
@@ -91,14 +91,14 @@ def _marks(source: bytes, language: str | None) -> tuple[tuple[Mark, ...], str]:
         return _by_lines(source, language), f"no grammar for {display_name(language)} is installed: {_BY_LINES}"
 
 
-def _too_much(source: bytes) -> str:
-    """Why no grammar should read this: it would take too much time or memory; "" where it would not."""
+def _why_too_large(source: bytes) -> str:
+    """Return why a grammar would take too much time or memory; "" if it would not."""
     if len(source) > _MOST_BYTES:
         return "larger than 1 MiB"
     if max(map(len, source.split(b"\n"))) > _LONGEST_LINE:
         return "a line is longer than 64 KiB"
     if b"\0" in source:
-        return "a NUL byte in it"
+        return "it contains a NUL byte"
     depth = deepest = 0
     for bracket in source.translate(None, _OTHERS):
         depth = depth + 1 if bracket in _OPENING else max(0, depth - 1)
@@ -157,18 +157,18 @@ _PYTHON = re.compile(
     rb"""|\n(?P<keyword>[ \t]*+(?:async[ \t]++)?(?:class|def)\b)?""",
     re.DOTALL,
 )
-"""What decides in Python whether a line goes on. A keyword ends what brackets were never closed."""
+"""Tokens that decide whether a Python line continues. A keyword ends brackets that were never closed."""
 
 _COMMENTS = (b"//", b"/*", b"*", b"#", b"--", b";", b"%", b"!", b"@", b"(*")
 _CONTINUED = re.compile(rb"[)\]}{>]|@?end\b|(?:public|private|protected)[ \t]*+:")
-"""What stands as far to the left as a definition and still is a part of it."""
+"""Lines that are part of a definition although they are not indented deeper."""
 
 
 def outline_of(source: bytes, language: str | None = None) -> tuple[list[Definition], list[Above]]:
-    """Return the definitions of a source in UTF-8, and the comments above them; each in order.
+    """Return the definitions of a UTF-8 source and the comments above them; both in order.
 
-    A definition ends before the next line of code that is indented no further than it is. Lines of Python within a
-    string or brackets continue the line before them.
+    A definition ends before the next code line that is not indented deeper. Python lines within a string or brackets
+    continue the line before them.
     """
     outline = _ByIndent()
     offset = 0
@@ -182,7 +182,7 @@ def outline_of(source: bytes, language: str | None = None) -> tuple[list[Definit
 
 
 def _joined_lines(source: bytes) -> bytes:
-    """Return Python of the same length, with a blank for every line break that ends no statement."""
+    """Return Python of the same length, with a blank for each line break that does not end a statement."""
     parts: list[bytes] = []
     depth = reached = 0
     for found in _PYTHON.finditer(source):
@@ -200,19 +200,19 @@ def _joined_lines(source: bytes) -> bytes:
 
 
 class _ByIndent:
-    """Lines as they come; definitions that are open, each indented further than those before it."""
+    """Collects definitions line by line. Open definitions are nested by indentation."""
 
     def __init__(self) -> None:
         self.above: list[Above] = []
         self._definitions: list[Definition] = []
-        self._opened: list[tuple[int, int]] = []  # how far it is indented, and which it is
-        self._end = 0  # of the last line of code
+        self._opened: list[tuple[int, int]] = []  # indent and index of each open definition
+        self._end = 0  # end of the last line of code
 
     def add(self, text: bytes, start: int, indent: int) -> None:
-        """A line that is not empty, without the white space around it."""
+        """Add a non-empty line, stripped."""
         if text.startswith(_COMMENTS):
             if text.startswith(b"@"):
-                self._close(indent)  # a decorator belongs to nothing before it
+                self._close(indent)  # a decorator ends the definition before it
             self.above.append(Above(start, start + len(text), is_bound=text.startswith(b"@")))
             return
         is_continued = _CONTINUED.match(text) is not None
@@ -224,7 +224,7 @@ class _ByIndent:
             self._definitions.append(definition)
 
     def close(self) -> list[Definition]:
-        """All definitions; there are no more lines."""
+        """Return all definitions after the last line."""
         self._close(0)
         return self._definitions
 
@@ -241,7 +241,7 @@ class _ByIndent:
         return None
 
     def _close(self, indent: int) -> None:
-        """Ends what is indented that far or further, at the last line of code."""
+        """End open definitions at this indent or deeper, at the last line of code."""
         while self._opened and self._opened[-1][0] >= indent:
             _, i = self._opened.pop()
             self._definitions[i] = self._definitions[i]._replace(end=self._end)

@@ -1,4 +1,4 @@
-"""From definitions, wherever they were found, to marks: what begins where, how deep, and where other code follows."""
+"""Convert definitions to marks: start, depth, and other code after a definition."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import NamedTuple
 from recall_core.marks import Mark
 
 DEEPEST = 500
-"""Levels of definitions inside of each other that are marked."""
+"""Nesting levels of definitions that are marked."""
 
 _HOLDERS = frozenset(("class", "enum", "impl", "interface", "module", "object", "struct", "trait"))
 _LONGEST_NAME = 120
-_LONGEST_PREFIX = 120  # of what stands before a definition on its line and is taken for a part of it
+_LONGEST_PREFIX = 120  # longest text before a definition on its line that still belongs to it
 
 _CLOSER = (
     rb"(?:[)\]};,]++|@?end[a-z]*+\b[.;]?+|(?:fi|done|esac)\b|\?>"
-    rb"|\#[ \t]*+(?:(?:elif|endregion)\b[^\n]*+|(?:endif|else)\b))"  # with words behind it, `# else` is a comment
+    rb"|\#[ \t]*+(?:(?:elif|endregion)\b[^\n]*+|(?:endif|else)\b))"  # followed by words, `# else` is a comment
 )
 _CLOSED = re.compile(
     rb"(?:[ \t\r\f]*+(?:(?:" + _CLOSER + rb"[ \t\r]*+)++(?:(?://|/\*|\#|--)[^\n]*+)?+)?+(?:\n|\Z))*+", re.IGNORECASE
@@ -26,7 +26,7 @@ _CLOSED = re.compile(
 
 
 class Definition(NamedTuple):
-    """A definition at the bytes [start, end) of a source, and what it is called."""
+    """A definition at the bytes [start, end) of a source."""
 
     start: int
     end: int
@@ -35,7 +35,7 @@ class Definition(NamedTuple):
 
 
 class Above(NamedTuple):
-    """What belongs to the definition below: a comment directly above it, or what is bound to it from further up."""
+    """Text that belongs to the definition below: a comment directly above it, or text bound to it from further up."""
 
     start: int
     end: int
@@ -43,16 +43,19 @@ class Above(NamedTuple):
 
 
 def clip_name(words: str) -> str:
-    """A name as marks have it: one line, and not longer than can be read at a glance."""
+    """Return a name on one line, cut to a length that is easy to read."""
     line = " ".join(words.split())
     return line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"
 
 
 def marks_of(source: bytes, definitions: Iterable[Definition], above: Sequence[Above]) -> tuple[Mark, ...]:
-    """The marks of a source in UTF-8, by code points.
+    """Return the marks of a UTF-8 source, in code points.
 
-    definitions: by start, those that hold others first.  above: by start, none inside of another. What is defined in
-    a function has no mark; a function in a class is a `method`. Other code behind a definition is `statements`.
+    A definition in a function gets no mark; a function in a class is a `method`. Other code after a definition is
+    `statements`.
+
+    definitions: sorted by start, outer ones first.
+    above: sorted by start, not nested.
     """
     nest = _Nest(source, above)
     for definition in definitions:
@@ -69,7 +72,7 @@ class _Open(NamedTuple):
 
 
 class _Nest:
-    """Definitions as they come, those that are open, and the marks so far by bytes."""
+    """Nested definitions during the pass, with the marks so far in bytes."""
 
     def __init__(self, source: bytes, above: Sequence[Above]) -> None:
         self.marks: list[Mark] = []
@@ -77,47 +80,47 @@ class _Nest:
         self._above = above
         self._starts = [each.start for each in above]
         self._opened: list[_Open] = []
-        self._behind = 0  # what stands before this belongs to no definition that follows; 0 until there is one
+        self._floor = 0  # text before this offset cannot belong to the next definition; 0 before the first one
 
     def add(self, definition: Definition) -> None:
-        last = self._closed_before(definition.start)
+        last = self._close_before(definition.start)
         holder = self._opened[-1] if self._opened else None
         if holder and (holder.kind not in _HOLDERS or len(self._opened) == DEEPEST):
             return
         begin = self._begin(definition.start)
         if last:
-            self._rest(last, begin)
+            self._mark_statements(last, begin)
         level = len(self._opened) + 1
         is_method = definition.kind == "function" and holder and holder.kind != "module"
         kind = "method" if is_method else definition.kind
         self.marks.append(Mark(begin, kind, definition.name, level))
         self._opened.append(_Open(definition.start, definition.end, kind, level))
-        self._behind = max(1, definition.start)
+        self._floor = max(1, definition.start)
 
     def close(self) -> None:
-        """There are no more definitions."""
-        last = self._closed_before(len(self._source))
+        """End all open definitions."""
+        last = self._close_before(len(self._source))
         if last:
-            self._rest(last, len(self._source))
+            self._mark_statements(last, len(self._source))
 
-    def _closed_before(self, start: int) -> _Open | None:
-        """The outermost definition that ends between the last one and this offset."""
+    def _close_before(self, start: int) -> _Open | None:
+        """Close the definitions that end before this offset. Return the outermost one."""
         closed: _Open | None = None
         while self._opened and self._opened[-1].end <= start:
             if closed:
-                self._rest(closed, self._opened[-1].end)
+                self._mark_statements(closed, self._opened[-1].end)
             closed = self._opened.pop()
         if closed:
-            self._behind = closed.end
+            self._floor = closed.end
         return closed
 
     def _begin(self, start: int) -> int:
-        """Where the definition begins: its line, or that of the comments and decorators above it."""
+        """Return the start of the definition's line, or of the comments and decorators above it."""
         begin = self._line(start)
         if begin is None:
             return start
         i = bisect_left(self._starts, begin)
-        while i > 0 and self._above[i - 1].start >= self._behind:
+        while i > 0 and self._above[i - 1].start >= self._floor:
             i -= 1
             above = self._above[i]
             line = self._line(above.start)
@@ -130,14 +133,14 @@ class _Nest:
         return begin
 
     def _line(self, start: int) -> int | None:
-        """The beginning of the line; None where something else that is marked stands on it, or too much."""
-        line = self._source.rfind(b"\n", self._behind, start) + 1
-        if (line == 0 and self._behind > 0) or start - line > _LONGEST_PREFIX:
+        """Return the start of the line; None if another marked element is on it, or too much text."""
+        line = self._source.rfind(b"\n", self._floor, start) + 1
+        if (line == 0 and self._floor > 0) or start - line > _LONGEST_PREFIX:
             return None
         return line
 
-    def _rest(self, closed: _Open, limit: int) -> None:
-        """Marks what follows a definition up to the limit, if it is more than the ends of what is around."""
+    def _mark_statements(self, closed: _Open, limit: int) -> None:
+        """Mark the code between a definition and the limit, unless it only closes enclosing blocks."""
         line = self._source.find(b"\n", closed.end, limit) + 1
         if line == 0:
             return
@@ -148,7 +151,7 @@ class _Nest:
 
 
 def _by_code_points(source: bytes, marks: Sequence[Mark]) -> tuple[Mark, ...]:
-    """The marks, which come in order, with offsets in code points."""
+    """Return the marks, which are in order, with offsets in code points."""
     if source.isascii():
         return tuple(marks)
     found: list[Mark] = []
