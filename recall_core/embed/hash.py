@@ -178,7 +178,7 @@ def _asked_words(question: str, dimension: int) -> list[_AskedWord]:
 class _WordValues(NamedTuple):
     """Values of a text's words for the cosine with a query: each word's own weight and that of shared grams.
 
-    shortest: grams, one of which is in every word with a value, except words too short for grams.
+    shortest: shortest grams; each word with a value contains one, unless it is too short for grams.
     """
 
     of: Callable[[str], int]

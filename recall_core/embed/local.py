@@ -120,7 +120,7 @@ class LocalEmbedder:
         found = []
         for text in texts:
             check()
-            found.append(tokens.placed(text))
+            found.append(tokens.tokens_with_starts(text))
         values = self._products(sorted({i for placed in found for i, _ in placed}), direction)
         shared: list[list[float]] = []
         for placed, own in zip(found, spans, strict=True):

@@ -230,7 +230,7 @@ class Tokens:
             return [self._tokenizer.encode(readable[0], add_special_tokens=False).ids]
         return [found.ids for found in self._tokenizer.encode_batch_fast(readable, add_special_tokens=False)]
 
-    def placed(self, text: str) -> list[tuple[int, int]]:
+    def tokens_with_starts(self, text: str) -> list[tuple[int, int]]:
         """Return the tokens of a text as `ids` does, each with its start in code points."""
         found = self._tokenizer.encode(_readable(text), add_special_tokens=False)
         return [(each, start) for each, (start, _) in zip(found.ids, found.offsets, strict=True)]

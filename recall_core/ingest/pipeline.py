@@ -107,7 +107,7 @@ def ingest_content(
     config: Config,
     base: Path,
 ) -> Iterator[Progress]:
-    """Store content that has no file under its own name, replacing earlier content of that name.
+    """Store content without a file, under a name of its own. It replaces earlier content of that name.
 
     Raises IngestError as for a named file. Raises UsageError `bad_value` if the name is not a path below the store's
     directory, and `name_taken` if a file or a file's document has the name.
@@ -194,7 +194,7 @@ class _IngestRun:
         yield self._event("done", "")
 
     def read_content(self, raw: RawFile, name: str, options: Root) -> Iterator[Progress]:
-        """Store content that has no file and yield the events."""
+        """Store content without a file and yield the events."""
         _check_content_name(name)
         if raw.size > self.config.max_file_bytes:
             raise too_large(name, raw.size, self.config)
@@ -393,7 +393,7 @@ class _IngestRun:
             self.added += 1
 
     def _commit(self, path: str) -> Iterator[Progress]:
-        """Embed new texts and write the batch in one transaction. An invalid vector writes nothing."""
+        """Embed new texts and write the batch in one transaction. If a vector is invalid, write nothing."""
         batch = self.batch
         if batch.is_empty():
             return

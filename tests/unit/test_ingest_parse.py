@@ -177,14 +177,14 @@ def test_error_in_an_array_gives_the_line_of_the_file() -> None:
 
 
 def test_duplicate_id_error_names_both_lines() -> None:
-    with pytest.raises(IngestError, match=r"a\.jsonl:3: .* line 1 ") as caught:
+    with pytest.raises(IngestError, match=r"a\.jsonl:3: .* line 1\.") as caught:
         records({"id": 1, "text": "a"}, {"id": 2, "text": "b"}, {"id": "1", "text": "c"})
 
     assert caught.value.code == "duplicate_record"
 
 
 def test_ids_equal_after_normalization_are_duplicates() -> None:
-    with pytest.raises(IngestError, match=r"a\.jsonl:2: .* line 1 ") as caught:
+    with pytest.raises(IngestError, match=r"a\.jsonl:2: .* line 1\.") as caught:
         records({"id": "\u00e9", "text": "a"}, {"id": "e\u0301", "text": "b"})
 
     assert caught.value.code == "duplicate_record"

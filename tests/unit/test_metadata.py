@@ -39,9 +39,9 @@ UNFIT = [
     ({"scores": [1.0, {"best": INFINITE}]}, "too large"),
     ({"whole": 10**400}, "too large"),
     (nested(DEEPEST + 1), "deeper than 500 levels"),
-    ({"tags": {"a", "b"}}, "no JSON"),
-    ({"title": "\ud800"}, "no JSON"),
-    ({"a": 1, 2: 3}, "no JSON"),
+    ({"tags": {"a", "b"}}, "not JSON"),
+    ({"title": "\ud800"}, "not JSON"),
+    ({"a": 1, 2: 3}, "not JSON"),
 ]
 
 

@@ -174,9 +174,9 @@ def test_fitting_cell_is_never_split() -> None:
 def test_file_other_than_a_notebook_is_refused() -> None:
     for raw, reason in [
         (b"", "it is empty"),
-        (b"[]", "no JSON object"),
-        (b"{", "no JSON"),
-        (b"plain words", "no JSON"),
+        (b"[]", "not a JSON object"),
+        (b"{", "not JSON"),
+        (b"plain words", "not JSON"),
         (b"{}", "no list of cells"),
         (b'{"cells": {}}', "no list of cells"),
         (b'{"worksheets": [1]}', "no list of cells"),

@@ -449,7 +449,7 @@ def test_auto_is_resolved_and_saved(recall: Recall, home: Path, monkeypatch: pyt
     written = (home / "recall.toml").read_text()
     chosen = response["reembedded"]["embedder"].partition("-")[0]
     assert f'embedding = "{chosen}"' in written
-    assert any(each.startswith(f"W_AUTO: {chosen} is chosen") for each in response["warnings"])
+    assert any(each.startswith(f'W_AUTO: Using embedder "{chosen}"') for each in response["warnings"])
 
 
 def test_vectors_are_saved_along_the_way(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:

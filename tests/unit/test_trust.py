@@ -287,7 +287,7 @@ def test_digest_works_in_a_container_without_a_home(
     monkeypatch.chdir(foreign)
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.delenv("HOME")
-    assert "without a home folder nothing can be kept" in run("search", "quokka")[2]
+    assert "without a home folder no acceptance can be saved" in run("search", "quokka")[2]
 
     code, _, told = run("trust", "--yes")
 

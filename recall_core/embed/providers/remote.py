@@ -232,7 +232,7 @@ class RemoteKind(NamedTuple):
 
     def dimension(self, config: Config) -> int | None:
         """Return the dimension of the model's vectors if the model is known."""
-        return self._known(config).dimension
+        return self._known_model(config).dimension
 
     def recognises(self, identity: str, config: Config) -> bool:
         """Return True if the identity is of this kind and of the model in these settings, at any address."""
@@ -254,7 +254,7 @@ class RemoteKind(NamedTuple):
 
         timeout_seconds, pause: see Wire.
         """
-        known = self._known(config)
+        known = self._known_model(config)
         embedder = RemoteEmbedder(
             self.name,
             self._model(config),
@@ -299,7 +299,7 @@ class RemoteKind(NamedTuple):
     def _model(self, config: Config) -> str:
         return config.embedding_model or self.model
 
-    def _known(self, config: Config) -> RemoteModel:
+    def _known_model(self, config: Config) -> RemoteModel:
         return self.models.get(self._model(config), self.other)
 
 

@@ -290,7 +290,7 @@ class _Paragraphs(XmlHandler):
             if name in _SIGNS:
                 paragraph.pieces.append(_SIGNS[name])
             elif name in ("footnoteReference", "endnoteReference"):
-                paragraph.pieces.append(self.referred(name.removesuffix("Reference"), seen.get("id", "")))
+                paragraph.pieces.append(self.note_reference(name.removesuffix("Reference"), seen.get("id", "")))
             elif name == "vanish":
                 paragraph.is_hidden = value not in _OFF
             else:
@@ -311,29 +311,29 @@ class _Paragraphs(XmlHandler):
         if name == "t":
             self._is_text = False
         elif name == "p":
-            self.ended(self._open.pop())
+            self.end_paragraph(self._open.pop())
         elif name == "r":
             if self._open:
                 self._open[-1].runs -= 1
         else:
-            self.other_ended(name)
+            self.end_other(name)
 
     def text(self, text: str) -> None:
         """Add text to the open paragraph."""
         if self._is_text:
             self._open[-1].pieces.append(text)
 
-    def ended(self, paragraph: _Paragraph) -> None:
+    def end_paragraph(self, paragraph: _Paragraph) -> None:
         """Handle a complete paragraph."""
 
-    def referred(self, kind: str, name: str) -> str:
+    def note_reference(self, kind: str, name: str) -> str:
         """Return the text that replaces a reference to a note."""
         return ""
 
     def other(self, name: str, seen: Mapping[str, str]) -> None:
         """Begin an element outside of a paragraph."""
 
-    def other_ended(self, name: str) -> None:
+    def end_other(self, name: str) -> None:
         """End an element outside of a paragraph."""
 
 
@@ -352,7 +352,7 @@ class NoteTexts(_Paragraphs):
             if seen.get("type", "normal") == "normal":
                 self.texts[name, seen.get("id", "")] = self._note
 
-    def ended(self, paragraph: _Paragraph) -> None:
+    def end_paragraph(self, paragraph: _Paragraph) -> None:
         """Add a complete paragraph to the note."""
         text = " ".join(paragraph.text().split())
         if text:
@@ -378,7 +378,7 @@ class DocxBody(_Paragraphs):
         """Return the first paragraph in the style Title, else the first heading."""
         return self._title or self._first_heading
 
-    def ended(self, paragraph: _Paragraph) -> None:
+    def end_paragraph(self, paragraph: _Paragraph) -> None:
         """Add a complete paragraph."""
         text, flow = paragraph.text(), self.flow
         if not text:
@@ -406,7 +406,7 @@ class DocxBody(_Paragraphs):
         self.flow.number("paragraph", is_empty=False)
         self.flow.verbatim(" ".join(text.split()) if self.flow.is_in_row else text, 0, 0)
 
-    def referred(self, kind: str, name: str) -> str:
+    def note_reference(self, kind: str, name: str) -> str:
         """Return the note's number in brackets, counted in order of first reference."""
         if (kind, name) not in self._notes:
             return ""
@@ -432,7 +432,7 @@ class DocxBody(_Paragraphs):
         elif name == "tc" and self._tables:
             self.flow.open_cell()
 
-    def other_ended(self, name: str) -> None:
+    def end_other(self, name: str) -> None:
         """End a table, a row or a cell."""
         if name == "tbl" and self._tables:
             self._tables -= 1
