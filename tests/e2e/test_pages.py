@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.command_line import typed_here
 from tests.e2e.test_readme import ROOT, SESSION, TIME, Step, steps
 
-PAGES = ("whynot.md", "explain.md")
+PAGES = ("whynot.md", "explain.md", "tuning.md")
 
 
 def steps_of(page: str) -> list[Step]:
