@@ -24,7 +24,7 @@ class HostileFile(NamedTuple):
     codes: tuple[str, ...] = ()
 
 
-def _zipped(**entries: bytes) -> bytes:
+def _zip(**entries: bytes) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries.items():
@@ -35,7 +35,7 @@ def _zipped(**entries: bytes) -> bytes:
 def hostile_files() -> Iterator[HostileFile]:
     """Yield every hostile file."""
     yield from _texts()
-    yield from _packed()
+    yield from _archives()
     yield from _markup()
     yield from _data()
     yield from _code()
@@ -56,7 +56,7 @@ def _texts() -> Iterator[HostileFile]:
     yield HostileFile("returns.txt", b"a\r" * 50_000)
 
 
-def _packed() -> Iterator[HostileFile]:
+def _archives() -> Iterator[HostileFile]:
     zeros = b"\0" * (300 * _MB)
     yield HostileFile("bomb.txt.gz", gzip.compress(zeros, 1), ("unpacked_too_large",))
     yield HostileFile("bomb.txt.bz2", bz2.compress(zeros, 1), ("unpacked_too_large",))
@@ -126,13 +126,13 @@ def _code() -> Iterator[HostileFile]:
 
 
 def _documents() -> Iterator[HostileFile]:
-    bomb = _zipped(word__document_DOT_xml=b"<a>" + b" " * (200 * _MB))
+    bomb = _zip(word__document_DOT_xml=b"<a>" + b" " * (200 * _MB))
     yield HostileFile("bomb.docx", bomb, ("unpacked_too_large", "bad_docx"))
     yield HostileFile("no.docx", b"PK\3\4broken", ("bad_docx",))
     yield HostileFile("text.docx", b"words in plain text\n", ("bad_docx",))
     yield HostileFile("locked.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, ("bad_docx",))
-    yield HostileFile("empty.epub", _zipped(mimetype=b"application/epub+zip"), ("bad_epub",))
-    yield HostileFile("loop.epub", _zipped(**{"META-INF__container_DOT_xml": b"<container/>"}), ("bad_epub",))
+    yield HostileFile("empty.epub", _zip(mimetype=b"application/epub+zip"), ("bad_epub",))
+    yield HostileFile("loop.epub", _zip(**{"META-INF__container_DOT_xml": b"<container/>"}), ("bad_epub",))
     yield HostileFile("no.eml", b"\n\n", ("bad_eml",))
     yield HostileFile("parts.eml", b"Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n" + b"--b\n\n" * 30_000,
         ("bad_eml",))  # fmt: skip

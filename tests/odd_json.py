@@ -11,14 +11,14 @@ _LEAVES = (None, True, 0, -1, 3.5, 10**40, "", "user", "text", "a\x00b", "\ud800
 
 def odd(seed: int, *, keys: Sequence[str], words: Sequence[str] = (), depth: int = 4) -> Any:
     """Return a value with these keys and words, the same for the same seed."""
-    return _made(random.Random(seed), keys, [*_LEAVES, *words], depth)
+    return _make(random.Random(seed), keys, [*_LEAVES, *words], depth)
 
 
-def _made(chance: random.Random, keys: Sequence[str], leaves: Sequence[Any], depth: int) -> Any:
+def _make(chance: random.Random, keys: Sequence[str], leaves: Sequence[Any], depth: int) -> Any:
     kind = chance.random()
     if depth == 0 or kind < 0.25:
         return chance.choice(leaves)
     count = chance.randrange(5)
     if kind < 0.5:
-        return [_made(chance, keys, leaves, depth - 1) for _ in range(count)]
-    return {chance.choice(keys): _made(chance, keys, leaves, depth - 1) for _ in range(count)}
+        return [_make(chance, keys, leaves, depth - 1) for _ in range(count)]
+    return {chance.choice(keys): _make(chance, keys, leaves, depth - 1) for _ in range(count)}

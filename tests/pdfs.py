@@ -45,7 +45,7 @@ def pdf(
             b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents %d 0 R"
             b"/Resources<</Font<</F %d 0 R>>/XObject<</P %d 0 R>>>>>>" % (number + 1, _FONT, _PICTURE)
         )
-        objects[number + 1] = stream(_drawn(text, codes) + (b"q 99 0 0 99 9 9 cm /P Do Q" if has_picture else b""))
+        objects[number + 1] = stream(_draw(text, codes) + (b"q 99 0 0 99 9 9 cm /P Do Q" if has_picture else b""))
     last = _FIRST_PAGE + 2 * len(pages)
     objects[1] = b"<</Type/Catalog/Pages 2 0 R%s>>" % (b"/Outlines %d 0 R" % last if outline else b"")
     objects[2] = b"<</Type/Pages/Count %d/Kids[%s]>>" % (len(kids), b" ".join(b"%d 0 R" % kid for kid in kids))
@@ -85,7 +85,7 @@ def string(text: str) -> bytes:
     return b"<feff%s>" % text.encode("utf-16-be", errors="surrogatepass").hex().encode()
 
 
-def _drawn(text: str, codes: dict[str, int]) -> bytes:
+def _draw(text: str, codes: dict[str, int]) -> bytes:
     lines = [b"<%s>Tj" % bytes(_code(mark, codes) for mark in line).hex().encode() for line in text.split("\n")]
     return b"BT/F %d Tf %d TL 50 %d Td %s ET " % (_SIZE, _LEADING, _TOP, b" T* ".join(lines))
 

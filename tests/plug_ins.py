@@ -18,7 +18,7 @@ def scan_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scan the installed packages once for each sys.path, since a scan takes 60 ms."""
 
     def entry_points(*, group: str) -> importlib.metadata.EntryPoints:
-        return _scanned(tuple(sys.path)).select(group=group)
+        return _scan(tuple(sys.path)).select(group=group)
 
     monkeypatch.setattr(_lazy.metadata, "entry_points", entry_points)
 
@@ -31,12 +31,12 @@ def scan_only(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _in_folder(site: Path, group: str) -> list[importlib.metadata.EntryPoint]:
-    points = _scanned(tuple(sys.path)).select(group=group)
+    points = _scan(tuple(sys.path)).select(group=group)
     return [point for point in points if point.dist and Path(str(point.dist.locate_file(""))) == site]
 
 
 @cache
-def _scanned(_path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
+def _scan(_path: tuple[str, ...]) -> importlib.metadata.EntryPoints:
     return _ENTRY_POINTS()
 
 

@@ -22,13 +22,13 @@ MISSING = "0013-log.md"
 
 def build_pages(folder: Path) -> Path:
     """Make a separate store over the pages in this folder and return the database file."""
-    made = _made()
+    made = _make()
     shutil.copytree(made.parent, folder, dirs_exist_ok=True)
     return folder / made.name
 
 
 @cache
-def _made() -> Path:
+def _make() -> Path:
     """Return the store, made once for all tests of a process."""
     folder = Path(mkdtemp(prefix="pages-"))
     atexit.register(shutil.rmtree, folder)

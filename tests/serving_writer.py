@@ -72,7 +72,7 @@ class History:
         if state is None:
             yield f"no state has the digest {stats['digest'][:12]}"
             return
-        for chunk_id, path, text in _shown(answer):
+        for chunk_id, path, text in _chunks_of(answer):
             held = self.chunks.get(chunk_id)
             if held is None or held.born > state or (held.died is not None and held.died <= state):
                 yield f"state {state} does not hold {chunk_id[:12]} of {path}"
@@ -90,7 +90,7 @@ class History:
         return not lives or max(born) < min(died)
 
 
-def _shown(answer: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+def _chunks_of(answer: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
     for result in answer.get("results", []):
         if "chunk" in result:
             yield result["chunk"]["id"], result["doc"]["path"], result["chunk"]["text"]

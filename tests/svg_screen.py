@@ -47,10 +47,10 @@ def boxes(screen: list[str]) -> list[Box]:
                     inner.append(below[first + 1 : end - 1])
                     continue
                 if left in "╰┗" and left and right in "╯┛" and right:
-                    found.append(Box(_said(edge.group()), tuple(inner), _said(below[first:end])))
+                    found.append(Box(_edge_text(edge.group()), tuple(inner), _edge_text(below[first:end])))
                 break
     return found
 
 
-def _said(edge: str) -> str:
+def _edge_text(edge: str) -> str:
     return re.sub(r"[╭╮╰╯┏┓┗┛─━]+", " ", edge).strip()

@@ -95,12 +95,12 @@ def main() -> None:
         import_module(name)
     gc.collect()
     gc.freeze()
-    found = _forked(door)
+    found = _serve(door)
     if found is not None:
         _become(*found)
 
 
-def _forked(door: socket.socket) -> tuple[Order, list[int]] | None:
+def _serve(door: socket.socket) -> tuple[Order, list[int]] | None:
     """Serve; return the order and its descriptors in a fork, and None in this process at the end."""
     running: dict[int, int] = {}
     woken, wakes = os.pipe()

@@ -28,7 +28,7 @@ def units(text: str) -> list[Span]:
     return found
 
 
-def worth(found: Sequence[Instance], weights: Sequence[float], start: int, end: int) -> float:
+def worth_of(found: Sequence[Instance], weights: Sequence[float], start: int, end: int) -> float:
     """Return the summed weights of the phrases inside the window, each counted once."""
     inside = {each.phrase for each in found if start <= each.start and each.end <= end}
     return round(sum(weights[phrase] for phrase in inside), 9)
@@ -44,7 +44,7 @@ def check_window(text: str, found: Sequence[Instance], weights: Sequence[float],
     found = [each._replace(end=min(each.end, floor_boundary(text, each.start + LONGEST))) for each in found]
     own = units(text)
     runs = [(first, last) for i, (first, _) in enumerate(own) for _, last in own[i:] if last - first <= LONGEST]
-    every = [(-worth(found, weights, *run), run[1] - run[0], run[0]) for run in runs]
+    every = [(-worth_of(found, weights, *run), run[1] - run[0], run[0]) for run in runs]
     longer = [unit for unit in own if unit[1] - unit[0] > LONGEST]
     cuts = [
         (one.start, other.end)
@@ -53,10 +53,10 @@ def check_window(text: str, found: Sequence[Instance], weights: Sequence[float],
         if 0 < other.end - one.start <= LONGEST
         and any(first <= one.start and other.end <= last for first, last in longer)
     ]
-    value = -worth(found, weights, start, end)
+    value = -worth_of(found, weights, start, end)
     assert 0 < end - start <= LONGEST
     assert value < 0
-    assert value <= min([each[0] for each in every] + [-worth(found, weights, *cut) for cut in cuts], default=0.0)
+    assert value <= min([each[0] for each in every] + [-worth_of(found, weights, *cut) for cut in cuts], default=0.0)
     if (start, end) in runs:
         assert (value, end - start, start) == min(every)
     else:

@@ -61,19 +61,19 @@ def _template() -> Path:
     """Return a store over the corpus, made once for all tests of a process; it contains no absolute path."""
     folder = mkdtemp(prefix="corpus-")
     atexit.register(shutil.rmtree, folder)
-    return _made(Path(folder), None, ())
+    return _make(Path(folder), None, ())
 
 
 def build_store(folder: Path, embedding: str | None = None, settings: tuple[str, ...] = ()) -> Path:
     """Make a store over the corpus and other files in this folder; return the database file."""
     if embedding or settings or any((folder / part).exists() for part in PARTS):
-        return _made(folder, embedding, settings)
+        return _make(folder, embedding, settings)
     store = _template()
     shutil.copytree(store.parent, folder, dirs_exist_ok=True)
     return folder / store.name
 
 
-def _made(folder: Path, embedding: str | None, settings: tuple[str, ...]) -> Path:
+def _make(folder: Path, embedding: str | None, settings: tuple[str, ...]) -> Path:
     write_corpus(folder)
     Recall.init(str(folder), embedding=embedding, settings=("pack_counter=whitespace", *settings))
     with Recall.open(str(folder)) as recall:

@@ -167,11 +167,11 @@ class Driver:
         widget = self.app.screen.query_one(f"#{pane}")
         if isinstance(widget, Static):
             return str(widget.render())
-        lines = [line for part in (widget.children or [widget]) for line in _drawn(part)]
+        lines = [line for part in (widget.children or [widget]) for line in _lines_of(part)]
         return "\n".join([str(widget.border_title or ""), *lines, str(widget.border_subtitle or "")])
 
 
-def _drawn(widget: Widget) -> list[str]:
+def _lines_of(widget: Widget) -> list[str]:
     return ["".join(segment.text for segment in widget.render_line(row)) for row in range(widget.size.height)]
 
 

@@ -49,7 +49,7 @@ def refusal() -> str | None:
     return None if tried.returncode == 0 else f"this machine does not permit it: {tried.stderr.strip()}"
 
 
-def asked(folder: Path, embedding: str, *prefix: str) -> tuple[bool, list[dict[str, Any]]]:
+def ask_new_store(folder: Path, embedding: str, *prefix: str) -> tuple[bool, list[dict[str, Any]]]:
     """Return whether the process had no network, and the answers of a new store in this folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -68,9 +68,9 @@ def test_answers_are_identical_without_network(tmp_path: Path, embedding: str) -
     reason = refusal()
     if reason is not None:
         pytest.skip(reason)
-    _, with_network = asked(tmp_path / "store", embedding)
+    _, with_network = ask_new_store(tmp_path / "store", embedding)
 
-    is_alone, without = asked(tmp_path / "store", embedding, *ALONE)
+    is_alone, without = ask_new_store(tmp_path / "store", embedding, *ALONE)
 
     assert is_alone
     assert json.dumps(without) == json.dumps(with_network)

@@ -98,12 +98,12 @@ def home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         list(recall.add([str(folder / "docs")], Root("")))
         half = [*fixtures(sparse)[: len(TOPICS) // 2], *fixtures(dense)[: len(TOPICS) // 2]]
         judged = {each["query"]: [each["gold"]] for each in half}
-        calibration = calibrated(recall, judged, k=K)
+        calibration = calibrate(recall, judged, k=K)
         settings = (f"sparse_distance_ceiling={calibration['proposed']['ceiling']}",)
         yield Home(recall, sparse, dense, settings, calibration)
 
 
-def calibrated(recall: Recall, judged: dict[str, list[str]], *, k: int = 3) -> Any:
+def calibrate(recall: Recall, judged: dict[str, list[str]], *, k: int = 3) -> Any:
     queries, qrels = recall.engine.base / "queries.jsonl", recall.engine.base / "qrels.tsv"
     queries.write_text("".join(json.dumps({"_id": f"q{n}", "text": text}) + "\n" for n, text in enumerate(judged)))
     rows = [f"q{n}\t{path}\t1\n" for n, paths in enumerate(judged.values()) for path in paths]
@@ -115,7 +115,7 @@ def fixtures(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def checked(home: Home, path: Path, *settings: str) -> Any:
+def check_fixtures(home: Home, path: Path, *settings: str) -> Any:
     return home.recall.check_fixtures(path, Ask(k=K, settings=(*home.settings, *settings)))["fixtures"]
 
 
@@ -146,11 +146,11 @@ def test_corpus_has_short_and_long_documents(home: Home) -> None:
 
 def test_forcing_in_a_document_packs_its_fact(home: Home) -> None:
     for path in (home.sparse, home.dense):
-        assert checked(home, path)["forced"]["rate"] == 1.0
+        assert check_fixtures(home, path)["forced"]["rate"] == 1.0
 
 
 def test_only_sparse_recall_finds_facts_in_short_documents(home: Home) -> None:
-    on, off = checked(home, home.sparse), checked(home, home.sparse, "sparse_recall=off")
+    on, off = check_fixtures(home, home.sparse), check_fixtures(home, home.sparse, "sparse_recall=off")
     assert on["sparse_on"]["rate"] >= 0.9
     assert off["sparse_on"]["rate"] <= 0.5
     assert on["sparse_recall"]["recovery_rate"]["rate"] >= 0.8
@@ -159,10 +159,10 @@ def test_only_sparse_recall_finds_facts_in_short_documents(home: Home) -> None:
 
 
 def test_sparse_share_keeps_recalled_facts_in_tight_context(home: Home) -> None:
-    share, old = (checked(home, home.sparse, "budget_tokens=300", f"sparse_share={n}") for n in (0.15, 0))
+    share, old = (check_fixtures(home, home.sparse, "budget_tokens=300", f"sparse_share={n}") for n in (0.15, 0))
     assert share["sparse_on"]["rate"] >= 0.9
     assert old["sparse_on"]["rate"] <= 0.1
-    dense = checked(home, home.dense, "budget_tokens=300", "sparse_share=0.15")
+    dense = check_fixtures(home, home.dense, "budget_tokens=300", "sparse_share=0.15")
     assert (dense["dense_regressions"], dense["dense_on"]["rate"]) == (0, 1.0)
 
 
@@ -173,7 +173,7 @@ def test_list_of_short_documents_stays_unchanged(home: Home) -> None:
 
 
 def test_long_documents_are_still_found(home: Home) -> None:
-    view = checked(home, home.dense)
+    view = check_fixtures(home, home.dense)
     assert (view["dense_regressions"], view["dense_on"]["rate"]) == (0, 1.0)
     changes = [ndcg(home, each) - ndcg(home, each, "sparse_recall=off") for each in fixtures(home.dense)]
     low, high = interval(changes)
@@ -183,7 +183,7 @@ def test_long_documents_are_still_found(home: Home) -> None:
 
 
 def test_injections_are_judged_and_counted(home: Home) -> None:
-    views = [checked(home, path)["sparse_recall"] for path in (home.sparse, home.dense)]
+    views = [check_fixtures(home, path)["sparse_recall"] for path in (home.sparse, home.dense)]
     made = sum(view["sparse_recall_injections"] for view in views)
     relevant = sum(view["sparse_recall_hit_rate"]["passed"] for view in views)
     print(f"{home.settings[0]}: {made} injections, precision {relevant / made:.3f}")
@@ -193,7 +193,7 @@ def test_injections_are_judged_and_counted(home: Home) -> None:
 
 def test_default_ceiling_recalls_less_than_calibrated_ceiling(home: Home) -> None:
     view = home.recall.check_fixtures(home.sparse, Ask(k=K))["fixtures"]
-    assert view["sparse_on"]["rate"] < checked(home, home.sparse)["sparse_on"]["rate"]
+    assert view["sparse_on"]["rate"] < check_fixtures(home, home.sparse)["sparse_on"]["rate"]
     assert view["sparse_recall"]["blocked"]["beyond_ceiling"] > 0
 
 

@@ -85,7 +85,7 @@ def started() -> Iterator[Child]:
         process.stdin.close()
 
 
-def _ended(order: Order) -> Ended:
+def _run_order(order: Order) -> Ended:
     reads, writes = os.pipe()
     start = monotonic()
     pid = os.fork()
@@ -145,7 +145,7 @@ def main() -> None:
     for name in _PRELOADED:
         __import__(name)
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(_ended(Order(*json.loads(line)))) + "\n")
+        sys.stdout.write(json.dumps(_run_order(Order(*json.loads(line)))) + "\n")
         sys.stdout.flush()
 
 

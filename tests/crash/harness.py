@@ -277,13 +277,13 @@ def _to_add(base: Path, files: int) -> None:
     notes(base, files)
 
 
-def _added(base: Path, files: int) -> None:
+def _to_note(base: Path, files: int) -> None:
     _to_add(base, files)
     assert command(base, "add", "{base}/notes", "--tag", "note")[0] == 0
 
 
 def _to_sync(base: Path, files: int) -> None:
-    _added(base, files)
+    _to_note(base, files)
     notes(base, files, version=1, step=2)
     notes(base / "notes", files // 3, version=2)
     for number in range(1, files, 6):
@@ -297,7 +297,7 @@ def _to_compact(base: Path, files: int) -> None:
 
 
 def _to_import(base: Path, files: int) -> None:
-    _added(base, files)
+    _to_note(base, files)
     assert command(base, "export", "--out", "{base}/all.jsonl")[0] == 0
     _to_init(base, files)
     Recall.init(str(base), settings=SETTINGS)
@@ -307,7 +307,7 @@ def _to_import(base: Path, files: int) -> None:
 
 def _to_purge(base: Path, files: int) -> None:
     """Prepare a document of two versions, with labels and a judgement."""
-    _added(base, files // 2)
+    _to_note(base, files // 2)
     notes(base, files)
     labels = Root("", tags=(SECRETS["tag"],), meta=(("key", SECRETS["meta"]),), source=SECRETS["source"])
     for age, kind in enumerate(("old text", "text")):
@@ -323,7 +323,7 @@ def _to_purge(base: Path, files: int) -> None:
 
 def _to_migrate(base: Path, files: int) -> None:
     """Prepare a store in the previous schema."""
-    _added(base, files)
+    _to_note(base, files)
     new = base / "new.db"
     (base / "recall.db").rename(new)
     db = apsw.Connection(str(base / "recall.db"))
@@ -339,19 +339,19 @@ def _to_migrate(base: Path, files: int) -> None:
 
 
 def _to_copy(base: Path, files: int) -> None:
-    _added(base, files)
+    _to_note(base, files)
     for name in ("out.jsonl", "copy.db"):
         write(base, name, "what stood there before\n")
 
 
 def _to_fix(base: Path, files: int) -> None:
     """Prepare a store with a damaged index and damaged words; everything can be rebuilt."""
-    _added(base, files)
+    _to_note(base, files)
     _spoil(base / "recall.db", "chunk_text_hash", "chunk_fts_data")
 
 
 def _to_recover(base: Path, files: int) -> None:
-    _added(base, files)
+    _to_note(base, files)
     shutil.copy(base / "recall.db", base / "old.db")
     _spoil(base / "old.db", "chunk_text_hash", "chunk_fts_data")
 
@@ -386,12 +386,12 @@ ADD = Scene("add", _to_add, ("add", "{base}/notes", "--tag", "note"))
 SYNC = Scene("sync", _to_sync, ("sync",))
 COMPACT = Scene("compact", _to_compact, ("compact",))
 IMPORT = Scene("import", _to_import, ("import", "{base}/all.jsonl"))
-REEMBED = Scene("reembed", _added, ("reembed", "hash", "--set", "embedding_dim=128"))
-RECHUNK = Scene("rechunk", _added, ("rechunk", "--chunk-tokens", "12", "--overlap-tokens", "4"))
+REEMBED = Scene("reembed", _to_note, ("reembed", "hash", "--set", "embedding_dim=128"))
+RECHUNK = Scene("rechunk", _to_note, ("rechunk", "--chunk-tokens", "12", "--overlap-tokens", "4"))
 PURGE = Scene("purge", _to_purge, ("rm", "--purge", "{base}/secret"), secrets=tuple(SECRETS.values()))
 MIGRATE = Scene("migrate", _to_migrate, ("roots",))
 EXPORT = Scene("export", _to_copy, ("export", "--out", "{base}/out.jsonl"), files=("out.jsonl",))
-RECEIPT = Scene("receipt", _added, ("search", "quokka", "--receipt", "{base}/r.json"), (1, 2), files=("r.json",))
+RECEIPT = Scene("receipt", _to_note, ("search", "quokka", "--receipt", "{base}/r.json"), (1, 2), files=("r.json",))
 BACKUP = Scene("backup", _to_copy, ("backup", "{base}/copy.db", "--force"), files=("copy.db",))
 FIX = Scene("fix", _to_fix, ("doctor", "--fix"), is_damaged=True)
 RECOVER = Scene("recover", _to_recover, ("recover", "{base}/old.db", "{base}/new.db"), (1,), files=("new.db",))

@@ -107,8 +107,8 @@ def main(base: str, seed: str, fault: str) -> None:
     rng = random.Random(seed)
     if fault:
         Shared.find = lambda shared, _: shared._kept  # type: ignore[method-assign]
-    used = _followed()
-    while not _has_ended():
+    used = _follow_memory()
+    while not _is_over():
         with Recall.open(base) as recall:
             for _ in range(rng.randint(1, 60)):
                 if rng.random() < FILLED:
@@ -123,11 +123,11 @@ def main(base: str, seed: str, fault: str) -> None:
                     digest = answer = REFUSED
                 sys.stdout.write(f"{digest} {question} {answer} {int(any(used))}\n")
                 sys.stdout.flush()
-                if _has_ended():
+                if _is_over():
                     break
 
 
-def _followed() -> list[bool]:
+def _follow_memory() -> list[bool]:
     """Return a list that gets an entry whenever a query checks the memory: True if it is filled."""
     used: list[bool] = []
 
@@ -143,7 +143,7 @@ def _followed() -> list[bool]:
     return used
 
 
-def _has_ended() -> bool:
+def _is_over() -> bool:
     return bool(select.select([sys.stdin], [], [], 0)[0])
 
 

@@ -121,7 +121,7 @@ def _kill(scene: Scene, killer: Child, stage: Stage, *, kills: int, counted: Cal
     while done < kills:
         base = stage.trial(scene)
         with _reader(base) if scene in READ and rng.random() < 0.5 else nullcontext():
-            ended = _killed(rng, killer, spelled(base, scene.argv), usual, is_late=done % 2 == 0)
+            ended = _run_and_kill(rng, killer, spelled(base, scene.argv), usual, is_late=done % 2 == 0)
         expect_whole(scene, stage, base, committed=ended.generation)
         stage.end(base)
         done += ended.is_killed
@@ -148,7 +148,7 @@ def _usual(scene: Scene, killer: Child, stage: Stage) -> Ended:
     return ended
 
 
-def _killed(rng: random.Random, killer: Child, argv: list[str], usual: Ended, *, is_late: bool) -> Ended:
+def _run_and_kill(rng: random.Random, killer: Child, argv: list[str], usual: Ended, *, is_late: bool) -> Ended:
     """Run the command and kill it at some moment; late: after one of its commits. It may end before that."""
     commits = rng.randint(1, len(usual.told)) if is_late and usual.told else 0
     since = usual.told[commits - 1] if commits else 0.0

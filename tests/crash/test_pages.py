@@ -49,21 +49,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def known(made: Path) -> Known:
     with Recall.open(str(made)) as recall:
-        export = exported(recall)
+        export = export_text(recall)
         lines = [json.loads(line) for line in export.splitlines()]
         names = [line["path"] for line in lines if line["type"] == "document"]
         names += [line["id"] for line in lines if line["type"] == "chunk"]
         texts = {name: recall.get(name)["found"]["text"] for name in names}
-        return Known(export, answers(recall), texts, judged(recall))
+        return Known(export, answers(recall), texts, read_judgements(recall))
 
 
-def exported(recall: Recall) -> str:
+def export_text(recall: Recall) -> str:
     out = io.StringIO()
     recall.export(out)
     return out.getvalue()
 
 
-def judged(recall: Recall) -> list[Any]:
+def read_judgements(recall: Recall) -> list[Any]:
     """Return every judgement with its query."""
     queries = recall.store.judged_queries()
     return [(queries[row.query], row) for row in recall.store.judgements() if row.query in queries]
@@ -102,7 +102,7 @@ def spoil(path: Path, chance: Random, kind: str) -> str:
     return f"page {page + 1}"
 
 
-def tried(ask: Callable[[], Any]) -> Any:
+def outcome_of(ask: Callable[[], Any]) -> Any:
     """Return the answer, or the refusal; damage may raise no other error."""
     try:
         return ask()
@@ -112,7 +112,7 @@ def tried(ask: Callable[[], Any]) -> Any:
 
 def read(recall: Recall, known: Known) -> dict[str, str]:
     """Return every readable text, by path and by id."""
-    found = {name: tried(lambda name=name: recall.get(name)["found"]["text"]) for name in known.texts}
+    found = {name: outcome_of(lambda name=name: recall.get(name)["found"]["text"]) for name in known.texts}
     return {name: text for name, text in found.items() if isinstance(text, str)}
 
 
@@ -123,7 +123,7 @@ def case(seed: int, made: Path, known: Known, place: Path) -> str:
     shutil.rmtree(place, ignore_errors=True)
     base = damage.copied(made, place)
     where = spoil(base / "recall.db", chance, kind)
-    opened = tried(lambda: Recall.open(str(base)))
+    opened = outcome_of(lambda: Recall.open(str(base)))
     if isinstance(opened, RecallError):
         assert opened.exit_code == 6, (kind, where, opened)
         assert Recall.verify(base / "recall.db")["checks"][0]["severity"] == "error"
@@ -131,11 +131,11 @@ def case(seed: int, made: Path, known: Known, place: Path) -> str:
     with opened as recall:
         before = read(recall, known)
         assert before.items() <= known.texts.items(), (kind, where, "a text has changed")
-        rows = tried(lambda: judged(recall))
+        rows = outcome_of(lambda: read_judgements(recall))
         broken = {check["code"] for check in recall.doctor()["checks"] if check["severity"] == "error"}
         if not broken:
-            assert tried(lambda: exported(recall)) == known.export, (kind, where, "export")
-            assert tried(lambda: answers(recall)) == known.answers, (kind, where, "answers")
+            assert outcome_of(lambda: export_text(recall)) == known.export, (kind, where, "export")
+            assert outcome_of(lambda: answers(recall)) == known.answers, (kind, where, "answers")
             assert rows == known.judged, (kind, where, "judged")
             return "unaffected"
         checks = {check["code"]: check for check in recall.doctor(fix=True)["checks"]}
@@ -146,7 +146,7 @@ def case(seed: int, made: Path, known: Known, place: Path) -> str:
         assert before.items() <= after.items(), (kind, where, sorted(before.keys() - after.keys()))
         assert after.items() <= known.texts.items(), (kind, where)
         if isinstance(rows, list):
-            assert set(rows) & set(known.judged) <= set(judged(recall)), (kind, where)
+            assert set(rows) & set(known.judged) <= set(read_judgements(recall)), (kind, where)
         lost = {each["path"] for each in checks.get("rebuilt", {}).get("lost", [])}
         told = " ".join(checks[code]["evidence"] for code in left)
         unsaid = {name for name in known.texts.keys() - after.keys() - lost if len(name) != 64 and name not in told}
@@ -191,11 +191,11 @@ LIKE = {"root": "vec_rerank", "left_out": "vec_windowed", "judgement": "vec_next
 """For each table another tree whose page can pass for its own."""
 
 
-def exchanged(made: Path, base: Path, one: str, other: str) -> None:
+def exchange(made: Path, base: Path, one: str, other: str) -> None:
     """Swap the pages of two trees, and check that this is found and repaired."""
     pages = damage.trees(made / "recall.db")
     damage.exchange(damage.copied(made, base) / "recall.db", pages[one], pages[other])
-    opened = tried(lambda: Recall.open(str(base)))
+    opened = outcome_of(lambda: Recall.open(str(base)))
     if isinstance(opened, RecallError):
         assert opened.exit_code == 6
         return
@@ -209,7 +209,7 @@ def exchanged(made: Path, base: Path, one: str, other: str) -> None:
 
 @pytest.mark.parametrize("table", mostly_nightly(LIKE, "judgement", "meta"))
 def test_swapped_page_of_similar_small_table_is_found(made: Path, tmp_path: Path, table: str) -> None:
-    exchanged(made, tmp_path / "store", table, LIKE[table])
+    exchange(made, tmp_path / "store", table, LIKE[table])
 
 
 @pytest.mark.slow
@@ -220,7 +220,7 @@ def test_swapped_page_of_any_small_table_is_found(
     others = damage.trees(made / "recall.db").keys() - {table}
 
     for other in sorted(others):
-        exchanged(made, tmp_path / other, table, other)
+        exchange(made, tmp_path / other, table, other)
 
     counted("pages", f"exchanged {table}", cases=len(others))
 
@@ -262,5 +262,5 @@ def test_next_fix_repairs_store_after_killed_fix(
 
         with Recall.open(str(base)) as recall:
             assert not {c["code"] for c in recall.doctor(fix=True)["checks"] if c["severity"] == "error"}
-            assert exported(recall) == known.export
+            assert export_text(recall) == known.export
     counted("pages", "fix", kills=KILLS)

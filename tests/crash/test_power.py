@@ -32,14 +32,14 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_power_cut_loses_nothing(scene: Scene, small: Stage, counted: Callable[..., None]) -> None:
-    _cut(scene, small, cuts=1, counted=counted)
+    _check_cuts(scene, small, cuts=1, counted=counted)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_power_cut_at_any_moment_loses_nothing(scene: Scene, large: Stage, counted: Callable[..., None]) -> None:
-    _cut(scene, large, cuts=CUTS, counted=counted)
+    _check_cuts(scene, large, cuts=CUTS, counted=counted)
 
 
 @pytest.mark.parametrize("write", [files.write, files.write_new], ids=lambda write: write.__name__)
@@ -61,8 +61,8 @@ def test_written_file_is_old_or_new_after_power_cut(write: Callable[[Path, bytes
     assert set(found[-50:]) == {new}
 
 
-def _cut(scene: Scene, stage: Stage, *, cuts: int, counted: Callable[..., None]) -> None:
-    start, calls = _recorded(scene, stage)
+def _check_cuts(scene: Scene, stage: Stage, *, cuts: int, counted: Callable[..., None]) -> None:
+    start, calls = _record(scene, stage)
     turns = [number for number, call in enumerate(calls, 1) if call.kind != "write"]
     behind_a_commit = 0
     for number in range(cuts):
@@ -70,14 +70,14 @@ def _cut(scene: Scene, stage: Stage, *, cuts: int, counted: Callable[..., None])
         done = calls[: rng.choice((rng.randint(1, len(calls)), rng.choice(turns)))]
         told = [call.at for call in done if call.kind == "told"]
         base = stage.trial(scene)
-        _put(base, after_cut(start, done, rng), rng)
+        _write_exactly(base, after_cut(start, done, rng), rng)
         expect_whole(scene, stage, base, committed=max(told, default=0))
         stage.end(base)
         behind_a_commit += bool(told)
     counted("power", scene.name, cuts=cuts, behind_a_commit=behind_a_commit, calls=len(calls))
 
 
-def _recorded(scene: Scene, stage: Stage) -> Recorded:
+def _record(scene: Scene, stage: Stage) -> Recorded:
     """Run the scene's command once and record it."""
     base = stage.trial(scene)
     start, log = contents(base), Log(base)
@@ -87,7 +87,7 @@ def _recorded(scene: Scene, stage: Stage) -> Recorded:
     return Recorded(start, log.calls)
 
 
-def _put(base: Path, files: dict[str, bytes], rng: random.Random) -> None:
+def _write_exactly(base: Path, files: dict[str, bytes], rng: random.Random) -> None:
     """Put exactly these files into the folder; the index of a log, which is never synced, gets random content."""
     for path in contents(base):
         Path(path).unlink()

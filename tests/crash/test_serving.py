@@ -29,7 +29,7 @@ _ARGUMENTS: tuple[tuple[str, dict[str, Any]], ...] = (
 SEED = 23
 
 
-def _asked(client: Client, random: Random, count: int) -> list[int]:
+def _send_calls(client: Client, random: Random, count: int) -> list[int]:
     """Send `count` calls; none if the server is gone."""
     numbers = []
     with suppress(OSError):
@@ -83,8 +83,8 @@ def _kill_servers(folder: Path, kills: int, counted: Callable[..., None]) -> Non
     for _ in range(kills):
         with started(base, 10_000, first=first) as writer, Client(base) as client:
             try:
-                answers = _answers(client, _asked(client, random, random.randrange(1, 30)))
-                numbers = _asked(client, random, 12)
+                answers = _answers(client, _send_calls(client, random, random.randrange(1, 30)))
+                numbers = _send_calls(client, random, 12)
                 kept = random.randrange(12)
                 answers += _answers(client, numbers[:kept])
                 client.kill()
@@ -110,7 +110,7 @@ def _kill_syncing(folder: Path, kills: int, counted: Callable[..., None]) -> Non
             texts[name] = f"# Kept\n\nwombat {kill} {number}\n"
             (base / name).write_text(texts[name], encoding="utf-8")
         with Client(base, "--on-boot", "--interval", "0.01") as client:
-            _answers(client, _asked(client, random, random.randrange(1, 12)))
+            _answers(client, _send_calls(client, random, random.randrange(1, 12)))
             client.kill()
         assert errors(base) == set()
     with Recall.open(str(base)) as recall:
@@ -135,11 +135,11 @@ def _kill_writers(folder: Path, kills: int, counted: Callable[..., None]) -> Non
                     answers: list[dict[str, Any]] = []
                     while (base / "journal").stat().st_size == before or len(answers) < random.randrange(40):
                         assert writer.poll() is None
-                        answers += _answers(client, _asked(client, random, 8))
+                        answers += _answers(client, _send_calls(client, random, 8))
                 finally:
                     writer.kill()
                     writer.wait()
-            answers += _answers(client, _asked(client, random, 8))
+            answers += _answers(client, _send_calls(client, random, 8))
             told += len(answers)
             first = caught_up(base)
             assert _false(answers, _history(base)) == []
@@ -155,13 +155,13 @@ def _replace(folder: Path, times: int, counted: Callable[..., None]) -> None:
     with Client(base) as client:
         for number in range(times):
             other = filled(folder / f"other{number}", FILES + number % 5, seed=number + 1)
-            numbers = _asked(client, random, 16)
+            numbers = _send_calls(client, random, 16)
             answers = _answers(client, numbers[: random.randrange(16)])
             for name in ("recall.db-wal", "recall.db-shm"):
                 (base / name).unlink(missing_ok=True)
             for name in ("recall.db", "journal"):
                 os.replace(other / name, base / name)  # noqa: PTH105 - as mv does
-            after = _asked(client, random, 4)
+            after = _send_calls(client, random, 4)
             answers += _answers(client, numbers[len(answers) :])
             known.append(_history(base))
             assert _false(answers, *known[-2:]) == []

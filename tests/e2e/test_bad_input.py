@@ -367,7 +367,7 @@ def test_interrupted_add_keeps_committed_files_and_resumes(shell: Shell, how: si
         (docs / f"{n:04}.txt").write_text(" ".join(f"word{(n * i) % 9973}" for i in range(600)))
     running = shell.start("add", "docs")
     deadline = time.monotonic() + 200
-    while running.poll() is None and time.monotonic() < deadline and committed(shell.folder / "recall.db") == 0:
+    while running.poll() is None and time.monotonic() < deadline and count_documents(shell.folder / "recall.db") == 0:
         time.sleep(0.02)
     running.send_signal(how)
     _, err = running.communicate(timeout=200)
@@ -385,7 +385,7 @@ def test_interrupted_add_keeps_committed_files_and_resumes(shell: Shell, how: si
     assert shell.run("doctor")[0] == 0
 
 
-def committed(path: Path) -> int:
+def count_documents(path: Path) -> int:
     """Return the number of documents in the store; the first commit of a slow start may hold none."""
     db = apsw.Connection(str(path))
     db.set_busy_timeout(10_000)

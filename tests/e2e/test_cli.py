@@ -52,7 +52,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def loaded(code: str, cwd: Path) -> set[str]:
+def imported_modules(code: str, cwd: Path) -> set[str]:
     probe = (
         "import sys\n"
         f"{code}\n"
@@ -67,14 +67,14 @@ def loaded(code: str, cwd: Path) -> set[str]:
 
 
 def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
-    modules = loaded("sys.argv = ['recall', '--help']", tmp_path)
+    modules = imported_modules("sys.argv = ['recall', '--help']", tmp_path)
 
     assert "argparse" in modules
     assert [name for name in HEAVY if name in modules] == []
 
 
 def test_piped_search_imports_no_unneeded_library(home: Path) -> None:
-    modules = loaded("sys.argv = ['recall', 'search', 'retry', '--json']", home)
+    modules = imported_modules("sys.argv = ['recall', 'search', 'retry', '--json']", home)
 
     assert "apsw" in modules
     unwanted = ("numpy", "rich", "textual", "msgspec", "dataclasses", "argcomplete", "sqlite_vec")
@@ -288,7 +288,7 @@ def test_headless_workbench_runs_commands_in_order_without_textual(home: Path) -
     assert len(first["results"]) == 1
     assert second["store"]["documents"] == 2
     code = "module = 'recall_tui'; sys.argv = ['recall-tui', '--cmd', 'search retry --json']"
-    assert "textual" not in loaded(code, home)
+    assert "textual" not in imported_modules(code, home)
 
 
 def test_headless_workbench_prints_the_same_bytes_as_recall(home: Path) -> None:

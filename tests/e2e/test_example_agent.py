@@ -46,7 +46,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def asked(store: Path) -> subprocess.CompletedProcess[str]:
+def run_agent(store: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, EXAMPLE / "ask.py", store],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -74,7 +74,7 @@ def test_changed_citation_line_exits_1(folder: Path) -> None:
     note = folder / "notes" / "on-call.md"
     note.write_text(note.read_text(encoding="utf-8").replace("Tuesday", "Wednesday"), encoding="utf-8")
 
-    done = asked(folder / "recall.db")
+    done = run_agent(folder / "recall.db")
 
     assert done.returncode == 1
     assert "  [notes/on-call.md:3] is not what the file has\n" in done.stdout
@@ -83,7 +83,7 @@ def test_changed_citation_line_exits_1(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_folder_without_store_exits_1_with_init_hint(tmp_path: Path) -> None:
-    done = asked(tmp_path)
+    done = run_agent(tmp_path)
 
     assert (done.stdout, done.returncode) == ("", 1)
     assert '"code":"no_store"' in done.stderr
@@ -94,7 +94,7 @@ def test_agents_page_shows_current_tool_answers(tmp_path: Path) -> None:
     shown_calls = CALL.findall((ROOT / "docs" / "agents.md").read_text(encoding="utf-8"))
 
     calls = [(tool, json.loads(given)) for tool, given, _ in shown_calls]
-    answers = asyncio.run(answered(example_of_the_page(tmp_path), calls))
+    answers = asyncio.run(ask_server(example_of_the_page(tmp_path), calls))
 
     assert {tool for tool, _, _ in shown_calls} == set(BY_NAME)
     for (tool, given, shown), answer in zip(shown_calls, answers, strict=True):
@@ -114,7 +114,7 @@ def example_of_the_page(folder: Path) -> Path:
     return home
 
 
-async def answered(store: Path, calls: Sequence[tuple[str, dict[str, object]]]) -> list[str]:
+async def ask_server(store: Path, calls: Sequence[tuple[str, dict[str, object]]]) -> list[str]:
     """Return the text of the answer to each call, made by the official client to a server in this process."""
     pool = ConnectionPool(StoreSettings(str(store), store))
     server = RecallServer(pool, ServerSettings(Limits(), False, SECONDS))

@@ -103,7 +103,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def mended(command: str, hint: str) -> str:
+def apply_hint(command: str, hint: str) -> str:
     """Return the command of the hint: the hint itself, or the wrong command with the hint in place of the mistake."""
     wrong = WRONG.search(command)
     if wrong is None:
@@ -125,7 +125,7 @@ def test_printed_hint_works(commands: list[str], made: Path, tmp_path: Path, mon
 
         hint = HINT.search(refused.stdout)
         assert hint is not None, f"{command}\n{refused.stdout}"
-        again = mended(command, hint["hint"])
+        again = apply_hint(command, hint["hint"])
         done = typed_here(again, folder)
         assert done.returncode == 0, f"{command}\n{refused.stdout}\n$ {again}\n{done.stdout}"
         assert "error:" not in done.stdout, command

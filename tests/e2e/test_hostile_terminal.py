@@ -37,7 +37,7 @@ for argv in json.load(open(sys.argv[1])):
 HOSTILE = f"\x1b[{STYLE}m\x9b2J\u202e\nerror: forged"
 
 
-def spoken(argv: list[str], cwd: Path) -> str:
+def terminal_output(argv: list[str], cwd: Path) -> str:
     """Return everything that a terminal reads from a process, on both streams."""
     keeper, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
@@ -199,7 +199,7 @@ def run_all(base: Path, lines: list[list[str]]) -> list[str]:
     return [sys.executable, "-c", LINES, str(base / "lines.json"), MARK]
 
 
-def told(lines: list[list[str]], output: str) -> list[tuple[list[str], str]]:
+def split_output(lines: list[list[str]], output: str) -> list[tuple[list[str], str]]:
     pieces = output.split(f"{MARK}\n")
     assert len(pieces) == len(lines) + 1, pieces[-1][-2000:]
     return list(zip(lines, pieces, strict=False))
@@ -208,7 +208,7 @@ def told(lines: list[list[str]], output: str) -> list[tuple[list[str], str]]:
 def test_hostile_names_neither_steer_a_terminal_nor_forge_lines(base: Path) -> None:
     lines = commands(base)
 
-    output = told(lines, spoken(run_all(base, lines), base))
+    output = split_output(lines, terminal_output(run_all(base, lines), base))
 
     leaks = {" ".join(argv)[:60]: obeyed(said, is_progress=argv[0] in BARS)[:3] for argv, said in output}
     assert {line: leak for line, leak in leaks.items() if leak} == {}
@@ -221,7 +221,7 @@ def test_terminal_json_equals_piped_json(base: Path) -> None:
     line = ["get", f"docs/{NAMES[3]}", "--json"]
     argv = [sys.executable, "-m", "recall_core", *line]
 
-    on_terminal = spoken(argv, base)
+    on_terminal = terminal_output(argv, base)
     piped = subprocess.run(argv, cwd=base, capture_output=True, text=True, check=True, env=os.environ).stdout
 
     assert json.loads(on_terminal)["found"] == json.loads(piped)["found"]
@@ -233,7 +233,7 @@ def test_hostile_names_do_not_steer_the_progress_bar(tmp_path: Path) -> None:
     Recall.init(str(tmp_path))
     argv = [sys.executable, "-m", "recall_core", "--store", str(tmp_path), "add", str(docs), "--tag", LABEL]
 
-    said = spoken([*argv, "--source", LABEL, "--meta", f"{LABEL}={LABEL}"], tmp_path)
+    said = terminal_output([*argv, "--source", LABEL, "--meta", f"{LABEL}={LABEL}"], tmp_path)
 
     assert "files: 12 added" in said
     assert "bad_name" in said
@@ -246,7 +246,7 @@ def test_piped_names_never_start_a_new_line(base: Path) -> None:
     argv = run_all(base, lines)
 
     done = subprocess.run(argv, cwd=base, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
-    output = told(lines, done.stdout.decode("utf-8", "surrogateescape"))
+    output = split_output(lines, done.stdout.decode("utf-8", "surrogateescape"))
 
     headers = [(argv, said) for argv, said in output if not ({*VERBATIM} & {*argv[:2]} or "--json" in argv)]
     assert {" ".join(argv)[:60]: obeyed(said)[:3] for argv, said in headers if obeyed(said)} == {}

@@ -33,19 +33,19 @@ def venv(place: Path) -> Path:
     return place / "bin" / "python"
 
 
-def installed(python: Path, *what: str) -> None:
+def install(python: Path, *what: str) -> None:
     subprocess.run([str(python), "-m", "pip", "install", "--quiet", *what], check=True)
 
 
 def in_a_venv(folder: Path) -> tuple[str, dict[str, str]]:
     python = venv(folder / "venv")
-    installed(python, str(ROOT))
+    install(python, str(ROOT))
     return str(python.parent / "recall"), {}
 
 
 def under_pipx(folder: Path) -> tuple[str, dict[str, str]]:
     python = venv(folder / "tools")
-    installed(python, "pipx")
+    install(python, "pipx")
     environ = {"PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(folder / "bin")}
     environ["PATH"] = f"{python.parent}:{os.environ['PATH']}"
     done = shell(f"pipx install --python {shlex.quote(sys.executable)} {shlex.quote(str(ROOT))}", folder, **environ)
@@ -55,8 +55,8 @@ def under_pipx(folder: Path) -> tuple[str, dict[str, str]]:
 
 def in_the_source_tree(folder: Path) -> tuple[str, dict[str, str]]:
     python = venv(folder / "venv")
-    installed(python, str(ROOT))
-    installed(python, "pip")
+    install(python, str(ROOT))
+    install(python, "pip")
     subprocess.run([str(python), "-m", "pip", "uninstall", "--quiet", "--yes", "recall-tui"], check=True)
     return f"{python} -m recall_core", {"PYTHONPATH": str(ROOT)}
 

@@ -178,7 +178,7 @@ class Served(NamedTuple):
         return file.read_text(encoding="utf-8").strip()
 
 
-def served(store: Path, state: Path, *flags: str) -> Served:
+def serve(store: Path, state: Path, *flags: str) -> Served:
     """Start a server on a free port and return it once it accepts requests."""
     process = subprocess.Popen(
         [sys.executable, "-m", "recall_core", "mcp", "--store", str(store), "--http", "--port", "0", *flags],
@@ -232,14 +232,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def unguarded(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    server = served(store, tmp_path_factory.mktemp("state"), "--no-token")
+    server = serve(store, tmp_path_factory.mktemp("state"), "--no-token")
     yield server
     stop(server)
 
 
 @pytest.fixture(scope="module")
 def guarded(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    server = served(store, tmp_path_factory.mktemp("state"))
+    server = serve(store, tmp_path_factory.mktemp("state"))
     yield server
     stop(server)
 
@@ -274,9 +274,9 @@ def checks_of(folder: Path) -> Run:
     return found
 
 
-def passed(run: Run) -> set[str]:
+def passing_scenarios(run: Run) -> set[str]:
     """Return scenarios without complaints that check more than the form of messages."""
-    return {scenario for scenario, checks in run.items() if not complaints(checks) and _has_shown(checks)}
+    return {scenario for scenario, checks in run.items() if not complaints(checks) and _shows_more(checks)}
 
 
 def complaints(checks: Checks) -> list[str]:
@@ -285,7 +285,7 @@ def complaints(checks: Checks) -> list[str]:
     return [str(each.get("errorMessage") or each["id"]) for each in checks if each["status"] in named]
 
 
-def _has_shown(checks: Checks) -> bool:
+def _shows_more(checks: Checks) -> bool:
     return any(each["status"] == "SUCCESS" and each["id"] != "wire-schema-valid" for each in checks)
 
 
@@ -296,19 +296,19 @@ def test_every_applicable_scenario_passes(name: str, runs: Mapping[str, Run]) ->
     run = runs[name]
     unlike = [
         f"{scenario}: {complaint}"
-        for scenario in sorted(run.keys() - passed(run))
+        for scenario in sorted(run.keys() - passing_scenarios(run))
         for complaint in complaints(run[scenario])
         if scenario not in WHY or not re.search(WHY[scenario].says, complaint)
     ]
 
     assert unlike == []
-    assert passed(run) == set(SUITES[name].passes)
+    assert passing_scenarios(run) == set(SUITES[name].passes)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(LATEST)
 def test_list_of_inapplicable_scenarios_is_exact(runs: Mapping[str, Run]) -> None:
-    others = {scenario for run in runs.values() for scenario in run.keys() - passed(run)}
+    others = {scenario for run in runs.values() for scenario in run.keys() - passing_scenarios(run)}
 
     assert sorted(others ^ WHY.keys()) == []
 

@@ -84,7 +84,7 @@ def _search(random: Random, asker: Asker, home: Home) -> Question:
         rql = _rql(random, asker)
         settings, flags = _settings(random)
         return Question("search", {"rql": rql, **settings}, ["query", rql, *flags])
-    arguments, argv = _asked(random, asker, home)
+    arguments, argv = _query_or_words(random, asker, home)
     return Question("search", arguments, ["search", *argv])
 
 
@@ -133,10 +133,10 @@ def _asked_anyhow(random: Random, asker: Asker, home: Home) -> tuple[dict[str, A
         rql = _rql(random, asker, fields="*")
         settings, flags = _settings(random)
         return {"rql": rql, **settings}, ["--rql", rql, *flags]
-    return _asked(random, asker, home)
+    return _query_or_words(random, asker, home)
 
 
-def _asked(random: Random, asker: Asker, home: Home) -> tuple[dict[str, Any], list[str]]:
+def _query_or_words(random: Random, asker: Asker, home: Home) -> tuple[dict[str, Any], list[str]]:
     words = asker.draw(random.choice(KINDS), 1)[0].text if random.random() < 0.8 else "retries wombat quokka"
     arguments: dict[str, Any] = {"query": words}
     argv = [words]
@@ -180,14 +180,14 @@ def _rql(random: Random, asker: Asker, fields: str | None = None) -> str:
     return f"SELECT {fields or random.choice(some)} FROM {table} USING {using}{where} LIMIT {random.choice((3, 10))}"
 
 
-def printed(home: Home, argv: Sequence[str], *, as_json: bool = True) -> str:
+def run_command(home: Home, argv: Sequence[str], *, as_json: bool = True) -> str:
     """Return the output of the command, run in this process."""
     out = io.StringIO()
     cli.main([*argv, *(["--json"] if as_json else [])], streams=Streams(io.StringIO(), out, io.StringIO()))
     return out.getvalue()
 
 
-def told(recall: Recall, question: Question, limits: Limits = WHOLE, **fields: str) -> tuple[str, Any]:
+def call_tool(recall: Recall, question: Question, limits: Limits = WHOLE, **fields: str) -> tuple[str, Any]:
     """Return the text of a tool and its object; an error as the command line prints it."""
     try:
         answer = BY_NAME[question.tool].answer(recall, {**question.arguments, **fields}, limits)
@@ -205,7 +205,7 @@ def lasting(value: Any) -> Any:
     return [lasting(each) for each in value] if isinstance(value, list) else value
 
 
-def spelled(value: Any) -> str:
+def to_json(value: Any) -> str:
     """Return the value as JSON, including the order of keys."""
     return json.dumps(lasting(value), ensure_ascii=False)
 
@@ -244,7 +244,7 @@ def _of_search(answer: Any, plain: str) -> Iterator[str]:
             continue
         quoted, lines = _excerpt(chunk, passage)
         unit = passage or chunk
-        about = [f"{rank}. **{_cited(doc['path'], lines, unit)}**"]
+        about = [f"{rank}. **{_citation(doc['path'], lines, unit)}**"]
         if "heading" in unit:
             about.append(_reversible(unit["heading"]))
         if "score" in result:
@@ -254,7 +254,7 @@ def _of_search(answer: Any, plain: str) -> Iterator[str]:
         if "id" in chunk:
             about.append(f"chunk {chunk['id'][:12]}")
         yield "\n" + " · ".join(about)
-        yield _fenced(quoted)
+        yield _fence(quoted)
 
 
 def _reversible(name: str) -> str:
@@ -262,7 +262,7 @@ def _reversible(name: str) -> str:
     return name.replace("**", r"\*\*").replace("`", r"\`").replace(" · ", r" \· ")
 
 
-def _fenced(text: str) -> str:
+def _fence(text: str) -> str:
     return f"```\n{text.removesuffix(chr(10))}\n```"
 
 
@@ -282,7 +282,7 @@ def _excerpt(chunk: Any, passage: Any) -> tuple[str, Any]:
     return text, {"line_start": passage["line_start"], "line_end": passage["line_start"] + text.count("\n")}
 
 
-def _cited(path: str, lines: Any, chunk: Any) -> str:
+def _citation(path: str, lines: Any, chunk: Any) -> str:
     if "line_start" not in lines:
         return path
     kind, _, value = chunk.get("place", "").partition(" ")
@@ -300,8 +300,8 @@ def _of_context(answer: Any, plain: str) -> Iterator[str]:
         f"({view['counter']}). Digest {answer['stats']['digest'][:12]}."
     )
     for block in view["blocks"]:
-        where = clean(_cited(block["path"], block, block))
-        yield f"\n[{block['n']}] {where}{' (cut)' if block.get('truncated') else ''}\n{_fenced(block['text'])}"
+        where = clean(_citation(block["path"], block, block))
+        yield f"\n[{block['n']}] {where}{' (cut)' if block.get('truncated') else ''}\n{_fence(block['text'])}"
 
 
 def _of_explain(answer: Any, plain: str) -> Iterator[str]:
@@ -316,7 +316,7 @@ def _of_explain(answer: Any, plain: str) -> Iterator[str]:
             at = next(
                 place for place, line in enumerate(lines) if part["id"][:12] in line and "```" not in lines[place + 1]
             )
-            lines[at + 1 : at + 2 + passage.count("\n")] = _fenced(passage).split("\n")
+            lines[at + 1 : at + 2 + passage.count("\n")] = _fence(passage).split("\n")
     yield "\n".join(lines)
 
 
@@ -339,14 +339,14 @@ def _of_get(answer: Any, plain: str) -> Iterator[str]:
     chunk, path = view.get("chunk"), view["doc"]["path"]
     if chunk is not None:
         lines = {"line_start": chunk["line_start"], "line_end": chunk["line_end"]}
-        where = _cited(path, lines, chunk)
+        where = _citation(path, lines, chunk)
     elif "line_start" in view:
-        where = _cited(path, view, view)
+        where = _citation(path, view, view)
     else:
         where = path
     yield f"**{where}**"
     if view["text"]:
-        yield _fenced(view["text"])
+        yield _fence(view["text"])
 
 
 _EXPECTED: Mapping[str, Callable[[Any, str], Iterator[str]]] = {
@@ -391,19 +391,19 @@ def _values(value: Any) -> Iterator[Any]:
         yield value
 
 
-def compared(home: Home, recall: Recall, question: Question) -> list[str]:
+def differences(home: Home, recall: Recall, question: Question) -> list[str]:
     """Return the differences between the answer of the tool and that of the command line."""
-    text, whole = told(recall, question, fields="all")
-    asked = json.loads(printed(home, question.argv))
-    found = [] if spelled(whole) == spelled(asked) else [f"{question}: {spelled(whole)} / {spelled(asked)}"]
+    text, whole = call_tool(recall, question, fields="all")
+    asked = json.loads(run_command(home, question.argv))
+    found = [] if to_json(whole) == to_json(asked) else [f"{question}: {to_json(whole)} / {to_json(asked)}"]
     if "error" in whole:
         return found
-    found += [] if spelled(json.loads(text)) == spelled(whole) else [f"{question}: the text is another object"]
-    compact, own = told(recall, question)
+    found += [] if to_json(json.loads(text)) == to_json(whole) else [f"{question}: the text is another object"]
+    compact, own = call_tool(recall, question)
     if question.tool == "context":  # its budget counts the fences of the text
         whole = own
     has_lines = question.tool in ("explain", "whynot")
-    plain = printed(home, question.argv, as_json=False) if has_lines else ""
+    plain = run_command(home, question.argv, as_json=False) if has_lines else ""
     return found + [f"{question}: {each}" for each in complaints(question, compact, whole, plain)]
 
 
@@ -413,7 +413,7 @@ def test_agent_answer_equals_command_json_and_its_text_agrees(home: Home, monkey
         found = [
             each
             for question in questions(home, 40 if IS_NIGHTLY else 20)
-            for each in compared(home, recall, question)
+            for each in differences(home, recall, question)
         ]
     assert found == []
 
@@ -425,7 +425,7 @@ def test_five_hundred_calls_of_each_tool_agree(home: Home, tool: str, monkeypatc
     monkeypatch.chdir(home.folder)
     with Recall.open(str(home.folder)) as recall:
         asked = questions(home, 500, tools=(tool,), seed=2)
-        found = [each for question in asked for each in compared(home, recall, question)]
+        found = [each for question in asked for each in differences(home, recall, question)]
     assert found == []
 
 
@@ -439,12 +439,12 @@ def test_stdio_answers_are_the_same(home: Home, monkeypatch: pytest.MonkeyPatch)
             whole = json.loads(client.call(question.tool, **question.arguments, fields="all"))
             if "code" in whole:
                 whole = {"error": whole}
-            assert spelled(whole) == spelled(json.loads(printed(home, question.argv)))
+            assert to_json(whole) == to_json(json.loads(run_command(home, question.argv)))
             if "error" not in whole:
-                assert client.call(question.tool, **question.arguments) == told(recall, question, Limits())[0]
+                assert client.call(question.tool, **question.arguments) == call_tool(recall, question, Limits())[0]
 
 
-def _changed(text: str, random: Random) -> Iterator[tuple[str, str]]:
+def _changes(text: str, random: Random) -> Iterator[tuple[str, str]]:
     """Yield the text with one change, and a description of the change."""
     digits = [place for place, letter in enumerate(text) if letter.isdigit()]
     for place in random.sample(digits, min(25, len(digits))):
@@ -466,11 +466,11 @@ def test_text_changed_in_one_place_is_caught(home: Home, tool: str, monkeypatch:
     tried = 0
     with Recall.open(str(home.folder)) as recall:
         for question in questions(home, 3, tools=(tool,), seed=4):
-            text, answer = told(recall, question)
+            text, answer = call_tool(recall, question)
             if "error" in answer:
                 continue
-            plain = printed(home, question.argv, as_json=False)
-            for what, changed in _changed(text, Random(tried)):
+            plain = run_command(home, question.argv, as_json=False)
+            for what, changed in _changes(text, Random(tried)):
                 tried += 1
                 assert complaints(question, changed, answer, plain), what
     assert tried > 10
@@ -479,8 +479,8 @@ def test_text_changed_in_one_place_is_caught(home: Home, tool: str, monkeypatch:
 def test_truncated_text_names_what_it_omits(home: Home) -> None:
     with Recall.open(str(home.folder)) as recall:
         for question in questions(home, 12, tools=("search", "context"), seed=5):
-            whole, answer = told(recall, question)
-            text, _ = told(recall, question, Limits(max_answer_chars=400))
+            whole, answer = call_tool(recall, question)
+            text, _ = call_tool(recall, question, Limits(max_answer_chars=400))
             if "error" in answer or text == whole:
                 continue
             *kept, last = text.split("\n")

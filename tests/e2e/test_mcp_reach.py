@@ -227,7 +227,7 @@ FILTERS = [
 ]
 
 
-def spelled(text: str, place: Place) -> str:
+def fill_placeholders(text: str, place: Place) -> str:
     """Replace placeholders in a text by the places of this test."""
     document, chunk = place.removed
     text = text.replace("{folder}", str(place.folder)).replace("{removed_document}", document)
@@ -284,13 +284,13 @@ def by_filter(condition: str) -> list[tuple[str, dict[str, Any]]]:
 def every_call(place: Place) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every call."""
     for name in NAMES:
-        yield from by_name(spelled(name, place))
+        yield from by_name(fill_placeholders(name, place))
     for pattern in PATTERNS:
-        yield from by_pattern(spelled(pattern, place))
+        yield from by_pattern(fill_placeholders(pattern, place))
     for key, value in SETTINGS:
-        yield from by_setting(key, spelled(value, place))
+        yield from by_setting(key, fill_placeholders(value, place))
     for condition in FILTERS:
-        yield from by_filter(spelled(condition, place))
+        yield from by_filter(fill_placeholders(condition, place))
 
 
 SCHEMES = [
@@ -308,13 +308,13 @@ SCHEMES = [
 def one_of_each(place: Place) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the most likely call for each name, pattern, setting and condition."""
     for name in NAMES:
-        yield by_name(spelled(name, place))[0]
+        yield by_name(fill_placeholders(name, place))[0]
     for pattern in PATTERNS:
-        yield by_pattern(spelled(pattern, place))[0]
+        yield by_pattern(fill_placeholders(pattern, place))[0]
     for key, value in SETTINGS:
-        yield by_setting(key, spelled(value, place))[1]
+        yield by_setting(key, fill_placeholders(value, place))[1]
     for condition in FILTERS:
-        yield by_filter(spelled(condition, place))[0]
+        yield by_filter(fill_placeholders(condition, place))[0]
 
 
 @pytest.mark.parametrize("calls", [one_of_each, pytest.param(every_call, marks=pytest.mark.slow)])
@@ -331,7 +331,7 @@ def test_no_tool_call_returns_unadded_text(
 
 @pytest.mark.parametrize("schemes", [SCHEMES[:1], pytest.param(SCHEMES[1:], marks=pytest.mark.slow)])
 def test_no_resource_address_reads_unadded_files(client: Client, place: Place, schemes: list[str]) -> None:
-    names = [spelled(name, place) for name in NAMES if len(name) < 1_000]
+    names = [fill_placeholders(name, place) for name in NAMES if len(name) < 1_000]
 
     async def ask(session: Any) -> list[str]:
         told = []

@@ -348,7 +348,7 @@ def without_times(value: Any) -> Any:
     return [without_times(each) for each in value] if isinstance(value, list) else value
 
 
-def locked(file: Path) -> apsw.Connection:
+def lock(file: Path) -> apsw.Connection:
     """Return a connection that locks out every other reader."""
     db = apsw.Connection(str(file))
     db.pragma("locking_mode", "exclusive")
@@ -356,7 +356,7 @@ def locked(file: Path) -> apsw.Connection:
     return db
 
 
-def moved(whole: Path, place: Path) -> Path:
+def move_database(whole: Path, place: Path) -> Path:
     """Move the database file without its companion files and return its new path."""
     for each in ("recall.db-wal", "recall.db-shm"):
         (place / each).unlink(missing_ok=True)
@@ -376,12 +376,12 @@ def test_server_follows_a_store_that_appears_and_changes(tmp_path: Path) -> None
         disabled = [client.json("memory_search", query="retries"), client.json("memory_get", path="a.md")]
         client.request("resources", "resources/list")
         resources = client.answer("resources")["error"]
-        file = moved(first, place)
-        holder = locked(file)
+        file = move_database(first, place)
+        holder = lock(file)
         is_locked = client.error("search", query="retries")
         holder.close()
         came = client.text("search", query="retries")
-        moved(second, place)
+        move_database(second, place)
         replaced = client.text("search", query="retries")
         file.write_bytes(b"no database, but long enough to be taken for one. " * 200)
         broken = client.error("search", query="retries")
@@ -419,7 +419,7 @@ def test_waiting_call_can_be_cancelled_times_out_and_limits_others(
     waiting: tuple[Piped, Path, Path],
 ) -> None:
     server, whole, place = waiting
-    holder = locked(moved(whole, place))
+    holder = lock(move_database(whole, place))
 
     server.send(search(1, progressToken="begun"))
     begun = server.message()

@@ -20,7 +20,7 @@ LICENCE = "under which licence may it be redistributed"
 pytestmark = pytest.mark.slow
 
 
-def filled(folder: Path, *globs: str) -> Recall:
+def fill(folder: Path, *globs: str) -> Recall:
     """Return a store of the files in the folder."""
     Recall.init(str(folder))
     recall = Recall.open(str(folder))
@@ -32,7 +32,7 @@ def filled(folder: Path, *globs: str) -> Recall:
 @pytest.mark.skipif(not (NOTES / "2.0.0.txt").is_file(), reason="git's release notes are not installed")
 def test_release_notes_search_prints_the_documented_lines(tmp_path: Path) -> None:
     shutil.copytree(NOTES, tmp_path / "RelNotes")
-    with filled(tmp_path) as recall:
+    with fill(tmp_path) as recall:
         response = recall.search("sign commits", Ask(k=4))
     shown = "".join(searching.hit_lines(response))  # type: ignore[arg-type]
     page = CLI.read_text(encoding="utf-8").partition("`recall search 'sign commits'`")[2]
@@ -48,7 +48,7 @@ def test_no_licence_is_packed_twice(tmp_path: Path) -> None:
         place = tmp_path / "doc" / file.parent.name
         place.mkdir(parents=True)
         shutil.copyfile(file, place / "copyright")
-    with filled(tmp_path, "**/copyright") as recall:
+    with fill(tmp_path, "**/copyright") as recall:
         for question in (LICENCE, "GNU general public license", "permission is hereby granted, free of charge"):
             texts, every = (
                 [each["text"] for each in recall.context(question, ask, Pack(8_000))["context"]["chunks"]]

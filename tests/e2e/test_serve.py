@@ -164,7 +164,7 @@ async def test_no_workbench_outlives_a_killed_server(served: Served, tmp_path: P
     """One workbench is idle and another is starting."""
     address = f"{served.address}ws"
     async with aiohttp.ClientSession() as session, session.ws_connect(address) as one:
-        await drawn(one)
+        await wait_until_drawn(one)
         async with session.ws_connect(address) as two, read(one, two):
             left = set(await asyncio.to_thread(served.wait_for_workbenches, 2))
             await asyncio.to_thread(served.kill)
@@ -235,7 +235,7 @@ def test_port_in_use_is_reported_with_a_way_out(shared: Served, store: Path, tmp
     assert err.endswith("hint: recall-tui --serve --port 0\n")
 
 
-async def drawn(page: aiohttp.ClientWebSocketResponse) -> None:
+async def wait_until_drawn(page: aiohttp.ClientWebSocketResponse) -> None:
     """Wait until the workbench behind this socket has opened its store and stopped drawing."""
     screen = b""
     while b"37 documents" not in screen:

@@ -45,7 +45,7 @@ class Prepared(NamedTuple):
     chunks: list[str]
 
 
-def _prepared(folder: Path, kind: str, chunks: int) -> Prepared:
+def _prepare(folder: Path, kind: str, chunks: int) -> Prepared:
     if not has(kind):
         pytest.skip(f"needs the embedder {kind}")
     pieces = filled(folder, kind, chunks)
@@ -60,7 +60,7 @@ def calls(prepared: Prepared, count: int, *, seed: int) -> list[Call]:
     return [random.choice(_MAKERS)(random, asker, prepared) for _ in range(count)]
 
 
-def pasted(pieces: Sequence[str]) -> str:
+def longest_query(pieces: Sequence[str]) -> str:
     """Return the longest accepted query."""
     return " ".join(pieces)[:LONGEST_QUESTION]
 
@@ -73,7 +73,7 @@ def _words(random: Random, asker: Asker) -> dict[str, Any]:
 _MAKERS: tuple[Callable[[Random, Asker, Prepared], Call], ...] = (
     lambda random, asker, _: Call("search", _words(random, asker)),
     lambda random, asker, _: Call("search", {**_words(random, asker), "k": 100_000}),
-    lambda random, _, store: Call("search", {"query": pasted(random.sample(store.pieces, 20))}),
+    lambda random, _, store: Call("search", {"query": longest_query(random.sample(store.pieces, 20))}),
     lambda random, asker, _: Call("context", {**_words(random, asker), "budgetTokens": random.choice((600, 50_000))}),
     lambda random, asker, _: Call("context", {**_words(random, asker), "budgetTokens": 9_000, **_OPTIMAL}),
     lambda random, asker, store: Call("explain", {**_words(random, asker), "target": random.choice(store.chunks)}),
@@ -81,7 +81,7 @@ _MAKERS: tuple[Callable[[Random, Asker, Prepared], Call], ...] = (
 )  # fmt: skip
 
 
-def answered(recall: Recall, call: Call) -> str:
+def answer_text(recall: Recall, call: Call) -> str:
     """Return the complete answer as text, without clock-dependent fields."""
     told = BY_NAME[call.tool].answer(recall, {**call.arguments, "fields": "all"}, Limits())
     return json.dumps(_lasting(told.content))
@@ -96,18 +96,16 @@ def _lasting(value: Any) -> Any:
 def _seconds_of(pool: ConnectionPool, call: Call) -> float:
     """Return the duration of an undisturbed call."""
     started = monotonic()
-    pool.ask(lambda recall: answered(recall, call), seconds=_PATIENT).result()
+    pool.ask(lambda recall: answer_text(recall, call), seconds=_PATIENT).result()
     return monotonic() - started
 
 
 def _fresh(prepared: Prepared, call: Call) -> str:
     with Recall.open(str(prepared.folder)) as recall:
-        return answered(recall, call)
+        return answer_text(recall, call)
 
 
-def _disturbed(
-    prepared: Prepared, count: int, *, is_cancelled: bool, counted: Callable[..., None], name: str
-) -> None:
+def _disturb(prepared: Prepared, count: int, *, is_cancelled: bool, counted: Callable[..., None], name: str) -> None:
     """End `count` calls at moments within their usual time, and check the answer after each."""
     asked, random = calls(prepared, count, seed=count), Random(f"moments {count} {is_cancelled}")
     following = calls(prepared, 5, seed=0)
@@ -117,13 +115,13 @@ def _disturbed(
     for number, call in enumerate(asked):
         moment = max(0.001, random.random() * _seconds_of(pool, call))
         started = monotonic()
-        ending = pool.ask(partial(answered, call=call), seconds=_PATIENT if is_cancelled else moment)
-        next_one = pool.ask(partial(_timed, call=following[number % 5]), seconds=_PATIENT)
+        ending = pool.ask(partial(answer_text, call=call), seconds=_PATIENT if is_cancelled else moment)
+        next_one = pool.ask(partial(_time_call, call=following[number % 5]), seconds=_PATIENT)
         if is_cancelled:
             wait([ending.future], timeout=moment)
             ending.cancel()
         over = monotonic() if is_cancelled else started + moment
-        kind = _how_it_ended(ending)
+        kind = _error_of(ending)
         free, answer = next_one.result()
         assert answer == expected[number % 5], call
         if kind is not None:
@@ -138,12 +136,12 @@ def _disturbed(
     )
 
 
-def _timed(recall: Recall, call: Call) -> tuple[float, str]:
+def _time_call(recall: Recall, call: Call) -> tuple[float, str]:
     """Return the time when the connection was free, and the answer."""
-    return monotonic(), answered(recall, call)
+    return monotonic(), answer_text(recall, call)
 
 
-def _how_it_ended(asked: Asked[str]) -> type[RecallError] | None:
+def _error_of(asked: Asked[str]) -> type[RecallError] | None:
     """Return the error of a call, or None if it was answered."""
     try:
         asked.result()
@@ -154,7 +152,7 @@ def _how_it_ended(asked: Asked[str]) -> type[RecallError] | None:
 
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    return _prepared(tmp_path_factory.mktemp("few"), "hash", QUICK)
+    return _prepare(tmp_path_factory.mktemp("few"), "hash", QUICK)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +162,7 @@ def test_answer_after_a_cancelled_call_matches_a_fresh_store(
     few: Prepared, is_cancelled: bool, counted: Callable[..., None]
 ) -> None:
     name = f"{'cancelled' if is_cancelled else 'out of time'}, {QUICK} chunks"
-    _disturbed(few, 10, is_cancelled=is_cancelled, counted=counted, name=name)
+    _disturb(few, 10, is_cancelled=is_cancelled, counted=counted, name=name)
 
 
 @pytest.mark.slow
@@ -174,16 +172,16 @@ def test_answer_after_a_cancelled_call_matches_a_fresh_store(
 def test_answers_stay_right_after_three_hundred_ended_calls(
     tmp_path: Path, kind: str, is_cancelled: bool, counted: Callable[..., None]
 ) -> None:
-    prepared = _prepared(tmp_path, kind, MANY)
+    prepared = _prepare(tmp_path, kind, MANY)
     name = f"{'cancelled' if is_cancelled else 'out of time'}, {MANY} chunks, {kind}"
-    _disturbed(prepared, 300, is_cancelled=is_cancelled, counted=counted, name=name)
+    _disturb(prepared, 300, is_cancelled=is_cancelled, counted=counted, name=name)
 
 
 def test_cancelled_call_gets_no_result_and_next_call_succeeds(few: Prepared) -> None:
     following = calls(few, 1, seed=6)[0]
     expected = _fresh(few, following)
     with Client(few.folder, "--connections", "1") as client:
-        long = client.ask("search", query=pasted(few.pieces))
+        long = client.ask("search", query=longest_query(few.pieces))
         client.cancel(long)
 
         told = client.call(following.tool, **following.arguments, fields="all")
@@ -196,7 +194,7 @@ def test_timed_out_call_is_reported_and_next_call_succeeds(
     few: Prepared,
 ) -> None:
     with Client(few.folder, "--connections", "1", "--call-timeout", "0.2") as client:
-        long = json.loads(client.call("search", query=pasted(few.pieces), k=100_000))
+        long = json.loads(client.call("search", query=longest_query(few.pieces), k=100_000))
 
         assert long["code"] == "timed_out"
         assert json.loads(client.call("status", fields="all"))["ok"]
@@ -229,7 +227,7 @@ def test_each_read_or_quoted_row_checks_the_deadline(few: Prepared) -> None:
 
 
 def test_each_passage_text_of_a_local_model_checks_the_deadline(tmp_path: Path) -> None:
-    few = _prepared(tmp_path, "local", 60)
+    few = _prepare(tmp_path, "local", 60)
     question = {"query": few.pieces[7][:60], "mode": "semantic"}
 
     one, all_ = (_looks(few, "search", {**question, "k": k}) for k in (1, 100_000))
@@ -238,7 +236,7 @@ def test_each_passage_text_of_a_local_model_checks_the_deadline(tmp_path: Path) 
 
 
 def test_pasted_query_checks_the_deadline_per_window(few: Prepared) -> None:
-    question = {"query": pasted(few.pieces[:20]), "mode": "lexical"}
+    question = {"query": longest_query(few.pieces[:20]), "mode": "lexical"}
 
     one, ten = (_looks(few, "search", {**question, "k": k}) for k in (1, 10))
 

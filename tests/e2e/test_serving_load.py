@@ -63,7 +63,7 @@ def calls(random: Random, chunks: list[str]) -> Iterator[Call]:
         ))  # fmt: skip
 
 
-def _whole(call: Call) -> Call:
+def _with_object(call: Call) -> Call:
     """Return the same call with the object as its text."""
     return call if "fields" not in call.arguments else call._replace(arguments={**call.arguments, "fields": "all"})
 
@@ -165,7 +165,7 @@ def test_sixteen_concurrent_calls_see_committed_states(tmp_path: Path) -> None:
     with Client(base) as client, writing(base, 40 if IS_NIGHTLY else 15) as goes_on:
         source = calls(Random(0), stays)
         while len(asked) < 64 or (goes_on() and len(_digests(asked)) < 2):
-            some = [_whole(next(source)) for _ in range(16)]
+            some = [_with_object(next(source)) for _ in range(16)]
             numbers = [client.ask(call.tool, **call.arguments) for call in some]
             told = [json.loads(text_of(client.receive(number))) for number in numbers]
             asked += map(Answered, some, told)

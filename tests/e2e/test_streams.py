@@ -47,10 +47,10 @@ def in_shell(line: str, cwd: Path, module: str = "recall_core") -> tuple[int, st
         ["sh", "-c", line], cwd=cwd, env=environment(R=f"{sys.executable} -m {module}"),
         capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
-    return ended(done)
+    return result_of_process(done)
 
 
-def typed(line: str, cwd: Path, module: str = "recall_core") -> tuple[int, str, str]:
+def run_typed(line: str, cwd: Path, module: str = "recall_core") -> tuple[int, str, str]:
     """Return the same for one command with redirections, in a process that starts at once."""
     streams: dict[int, int | None] = {0: warm.DEVNULL, 1: warm.PIPE, 2: warm.PIPE}
     for number, arrow, target in REDIRECTED.findall(line):
@@ -61,10 +61,10 @@ def typed(line: str, cwd: Path, module: str = "recall_core") -> tuple[int, str, 
     for each in streams.values():
         if each is not None and each >= 0:
             os.close(each)
-    return ended(done)
+    return result_of_process(done)
 
 
-def ended(done: subprocess.CompletedProcess[str]) -> tuple[int, str, str]:
+def result_of_process(done: subprocess.CompletedProcess[str]) -> tuple[int, str, str]:
     out, err = done.stdout or "", done.stderr or ""
     assert "Traceback" not in err
     assert "Exception ignored" not in err
@@ -93,7 +93,7 @@ def home(made: Path, tmp_path: Path) -> Path:
 @full
 def test_answer_on_full_disk_is_one_line_and_exit_1(home: Path) -> None:
     for command in ("search retry --json", "search retry", "stats", "--help", "schema", "export"):
-        code, _, err = typed(f"$R {command} >/dev/full", home)
+        code, _, err = run_typed(f"$R {command} >/dev/full", home)
 
         assert (code, last(err), err.count("error")) == (1, NO_SPACE, 1), command
 
@@ -107,13 +107,13 @@ def test_error_goes_to_stderr_with_its_status_if_stdout_fails(home: Path) -> Non
 
 @full
 def test_two_full_streams_print_nothing_but_keep_exit_status(home: Path) -> None:
-    assert typed("$R search retry >/dev/full 2>/dev/full", home) == (1, "", "")
-    assert typed("$R serch retry >/dev/full 2>/dev/full", home) == (2, "", "")
+    assert run_typed("$R search retry >/dev/full 2>/dev/full", home) == (1, "", "")
+    assert run_typed("$R serch retry >/dev/full 2>/dev/full", home) == (2, "", "")
 
 
 def test_closed_stdout_is_one_line_and_exit_1(home: Path) -> None:
     for command in ("search retry", "stats --json", "--version", "export", "completion bash"):
-        code, _, err = typed(f"$R {command} >&-", home)
+        code, _, err = run_typed(f"$R {command} >&-", home)
 
         assert (code, last(err), err.count("error")) == (1, NOT_OPEN, 1), command
 
@@ -122,14 +122,14 @@ def test_command_with_closed_stdout_works_and_reports_lost_output(home: Path) ->
     (home / "b.md").write_text("# Deploy\n", encoding="utf-8")
 
     assert in_shell("$R add b.md --json >&-", home)[::2] == (1, NOT_OPEN)
-    assert typed("$R export --out out.jsonl --json >&-", home)[::2] == (1, NOT_OPEN)
+    assert run_typed("$R export --out out.jsonl --json >&-", home)[::2] == (1, NOT_OPEN)
 
     assert json.loads(run("stats", "--json", cwd=home).stdout)["store"]["documents"] == 2
     assert len((home / "out.jsonl").read_text(encoding="utf-8").splitlines()) > 2
 
 
 def test_unused_closed_stdout_loses_nothing(home: Path) -> None:
-    code, _, err = typed("$R serch x >&-", home)
+    code, _, err = run_typed("$R serch x >&-", home)
 
     assert (code, err) == (2, "error: There is no command 'serch'.\nhint: did you mean recall search?\n")
 
@@ -138,15 +138,15 @@ def test_unused_closed_stdout_loses_nothing(home: Path) -> None:
 def test_lost_progress_output_changes_neither_answer_nor_status(home: Path, nowhere: str) -> None:
     (home / "b.md").write_text("# Deploy\n", encoding="utf-8")
 
-    assert typed(f"$R search retry {nowhere}", home) == (0, run("search", "retry", cwd=home).stdout, "")
-    assert typed(f"$R context retry --budget-tokens 50 {nowhere}", home)[0] == 0
-    assert typed(f"$R add b.md {nowhere}", home)[0] == 0
-    assert typed(f"$R nosuch {nowhere}", home) == (2, "", "")
-    assert typed(f"$R nosuch --json {nowhere}", home)[0] == 2
+    assert run_typed(f"$R search retry {nowhere}", home) == (0, run("search", "retry", cwd=home).stdout, "")
+    assert run_typed(f"$R context retry --budget-tokens 50 {nowhere}", home)[0] == 0
+    assert run_typed(f"$R add b.md {nowhere}", home)[0] == 0
+    assert run_typed(f"$R nosuch {nowhere}", home) == (2, "", "")
+    assert run_typed(f"$R nosuch --json {nowhere}", home)[0] == 2
 
 
 def test_closed_stdin_is_an_error_only_for_its_reader(home: Path) -> None:
-    assert typed("$R search retry <&-", home)[0] == 0
+    assert run_typed("$R search retry <&-", home)[0] == 0
 
     code, out, err = in_shell("$R query --rql - <&-", home)
 
@@ -157,15 +157,15 @@ def test_closed_stdin_is_an_error_only_for_its_reader(home: Path) -> None:
 def test_cmd_lines_stop_at_the_first_lost_answer(home: Path, nowhere: str, told: str) -> None:
     line = f"$R --cmd 'search retry --json' --cmd 'rm a.md' {nowhere}"
 
-    assert typed(line, home, "recall_tui") == (1, "", told)
+    assert run_typed(line, home, "recall_tui") == (1, "", told)
 
     assert json.loads(run("stats", "--json", cwd=home).stdout)["store"]["documents"] == 1
-    assert typed(f"$R --keys {nowhere}", home, "recall_tui") == (1, "", told)
+    assert run_typed(f"$R --keys {nowhere}", home, "recall_tui") == (1, "", told)
 
 
 def test_workbench_without_streams_exits_2(home: Path) -> None:
     for nowhere in ("2>&-", ">&- 2>&-", "<&- >&- 2>&-"):
-        assert typed(f"$R {nowhere}", home, "recall_tui")[0] == 2, nowhere
+        assert run_typed(f"$R {nowhere}", home, "recall_tui")[0] == 2, nowhere
 
 
 def test_store_file_never_replaces_a_closed_stream(home: Path) -> None:

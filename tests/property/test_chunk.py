@@ -44,13 +44,13 @@ COUNTERS = st.sampled_from(
 )
 
 
-def chunked(text: str, config: Config, ruler: Counter, *, markdown: bool) -> tuple[Span, ...]:
+def spans_of(text: str, config: Config, ruler: Counter, *, markdown: bool) -> tuple[Span, ...]:
     return chunk(text, counter=ruler, config=config, marks=outline_marks(text, markdown=markdown))
 
 
 @given(TEXTS, CONFIGS, COUNTERS, st.booleans())
 def test_spans_cover_the_text_without_a_gap(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
-    spans = chunked(text, config, ruler, markdown=markdown)
+    spans = spans_of(text, config, ruler, markdown=markdown)
 
     assert bool(spans) == bool(text.strip())
     if spans:
@@ -62,7 +62,7 @@ def test_spans_cover_the_text_without_a_gap(text: str, config: Config, ruler: Co
 
 @given(TEXTS, CONFIGS, COUNTERS, st.booleans())
 def test_no_span_exceeds_a_limit(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
-    spans = chunked(text, config, ruler, markdown=markdown)
+    spans = spans_of(text, config, ruler, markdown=markdown)
 
     for span in spans:
         assert span.end - span.offset <= config.max_chunk_chars
@@ -72,7 +72,7 @@ def test_no_span_exceeds_a_limit(text: str, config: Config, ruler: Counter, mark
 
 @given(TEXTS, CONFIGS, COUNTERS, st.booleans())
 def test_no_overlap_exceeds_its_limit(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
-    spans = chunked(text, config, ruler, markdown=markdown)
+    spans = spans_of(text, config, ruler, markdown=markdown)
 
     for before, after in pairwise(spans):
         assert ruler.count(text[after.offset : before.end]) <= config.overlap_tokens
@@ -82,7 +82,7 @@ def test_no_overlap_exceeds_its_limit(text: str, config: Config, ruler: Counter,
 def test_no_overlap_reaches_across_a_heading(text: str, config: Config, ruler: Counter) -> None:
     joints = Outline(outline_marks(text, markdown=True), len(text)).joints
 
-    spans = chunked(text, config, ruler, markdown=True)
+    spans = spans_of(text, config, ruler, markdown=True)
 
     for before, after in pairwise(spans):
         assert not [joint for joint in joints if after.offset < joint <= before.end]
@@ -92,7 +92,7 @@ def test_no_overlap_reaches_across_a_heading(text: str, config: Config, ruler: C
 def test_fitting_block_is_never_split(text: str, config: Config, ruler: Counter, markdown: bool) -> None:
     marks = outline_marks(text, markdown=markdown)
 
-    spans = chunked(text, config, ruler, markdown=markdown)
+    spans = spans_of(text, config, ruler, markdown=markdown)
 
     expect_whole(text, marks, spans, config, ruler)
 
@@ -144,7 +144,7 @@ LETTERS = st.lists(
 def test_letter_is_never_split_from_its_combining_marks(text: str, tokens: int, share: int) -> None:
     config = Config(chunk_tokens=tokens, overlap_tokens=tokens * share // 10, max_chunk_chars=16)
 
-    spans = chunked(text, config, counter("whitespace"), markdown=False)
+    spans = spans_of(text, config, counter("whitespace"), markdown=False)
 
     for place in [span.offset for span in spans] + [span.end for span in spans]:
         assert text[place : place + 1] not in ("\u0301", "\u200d")
@@ -188,7 +188,7 @@ def test_chunking_monotonous_text_terminates(unit: str) -> None:
     text = unit * 3000 + "end"
 
     for markdown in (True, False):
-        spans = chunked(text, Config(max_chunk_chars=200), counter("whitespace"), markdown=markdown)
+        spans = spans_of(text, Config(max_chunk_chars=200), counter("whitespace"), markdown=markdown)
 
         assert spans[-1].end == len(text)
         assert len(spans) < len(text) / 20

@@ -133,7 +133,7 @@ def test_sparse_recall_gives_no_row_to_listed_text(case: Case, config: Config, t
     assert found[0] == found[1]
 
 
-def filled(home: Path, chunks: int) -> list[str]:
+def fill(home: Path, chunks: int) -> list[str]:
     """Make a store whose paragraphs appear in several files, some below other titles; return the paragraphs."""
     random = Random(chunks)
     pieces = list(corpus.paragraphs(chunks))
@@ -155,7 +155,7 @@ def filled(home: Path, chunks: int) -> list[str]:
     return pieces
 
 
-def asked(pieces: Sequence[str], count: int) -> Iterator[tuple[str, Ask]]:
+def queries(pieces: Sequence[str], count: int) -> Iterator[tuple[str, Ask]]:
     """Yield `count` queries under all kinds of settings."""
     random = Random(count)
     for number in range(count):
@@ -173,7 +173,7 @@ def asked(pieces: Sequence[str], count: int) -> Iterator[tuple[str, Ask]]:
         yield text, Ask(mode=mode, filter=filters, settings=tuple(settings), explain=number % 5 == 0, k=EVERY)
 
 
-def told(response: Any) -> list[dict[str, Any]]:
+def rows_of(response: Any) -> list[dict[str, Any]]:
     """Return the rows without their other places, and without the sentence that counts rows."""
     rows = [{key: value for key, value in row.items() if key != "copies"} for row in response["results"]]
     for row in rows:
@@ -184,16 +184,16 @@ def told(response: Any) -> list[dict[str, Any]]:
 
 def holds(recall: Recall, text: str, ask: Ask, random: Random) -> None:
     each = ask._replace(settings=(*ask.settings, "collapse=false"))
-    every = told(recall.search(text, each))
+    every = rows_of(recall.search(text, each))
     seen: set[str] = set()
     expected = [row for row in every if row["chunk"]["text"] not in seen and not seen.add(row["chunk"]["text"])]
     response = recall.search(text, ask)
     stats = response["stats"]
 
-    assert told(response) == expected
+    assert rows_of(response) == expected
     assert (stats["total_hits"], stats.get("copies", 0)) == (len(every), len(every) - len(expected))
     k = random.randrange(1, 15)
-    assert told(recall.search(text, ask._replace(k=k))) == expected[:k]
+    assert rows_of(recall.search(text, ask._replace(k=k))) == expected[:k]
     recalled_too = recall.search(text, ask._replace(k=k, settings=(*ask.settings, "sparse_recall=true")))
     texts = [row["chunk"]["text"] for row in recalled_too["results"]]
     assert len({*texts}) == len(texts)
@@ -218,12 +218,12 @@ def packs(view: Any, options: Pack, every: Sequence[Any]) -> None:
 
 
 def asks(home: Path, pieces: Sequence[str], count: int) -> None:
-    for text, ask in asked(pieces, count):
+    for text, ask in queries(pieces, count):
         with Recall.open(start=home) as recall:
             holds(recall, text, ask, Random(text))
     with Recall.open(start=home) as recall:
         settle(recall, lambda: recall.search("any"))
-        for text, ask in asked(pieces, count):
+        for text, ask in queries(pieces, count):
             holds(recall, text, ask, Random(text))
 
 
@@ -235,7 +235,7 @@ class Filled(NamedTuple):
 @pytest.fixture(scope="module")
 def with_copies(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     home = tmp_path_factory.mktemp("copies")
-    return Filled(home, filled(home, 330))
+    return Filled(home, fill(home, 330))
 
 
 @pytest.mark.parametrize("bounded", [False, True])
@@ -250,4 +250,4 @@ def test_store_with_copies_shows_each_text_once(
 @pytest.mark.slow
 @pytest.mark.timeout(7_200)
 def test_each_text_is_shown_once_for_five_hundred_queries(tmp_path: Path) -> None:
-    asks(tmp_path, filled(tmp_path, 400), 500)
+    asks(tmp_path, fill(tmp_path, 400), 500)

@@ -27,7 +27,7 @@ STORES = 200 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 40
 GRID = [Fraction(n, 100) for n in range(101)]
 
 
-def made(rng: Random) -> SqliteStore:
+def make(rng: Random) -> SqliteStore:
     """Make a store of six texts; half of them appear in two or three files with different titles."""
     store = memory_store()
     words = [*WORDS, *SIMILAR]
@@ -39,7 +39,7 @@ def made(rng: Random) -> SqliteStore:
     return store
 
 
-def asked(store: SqliteStore, rng: Random, **settings: str) -> tuple[Engine, Question, Answer]:
+def ask(store: SqliteStore, rng: Random, **settings: str) -> tuple[Engine, Question, Answer]:
     asker = asker_of(store)
     words = " ".join(rng.choices([*WORDS, *SIMILAR], k=rng.randint(1, 4)))
     asked = Question(words=words, k=1)
@@ -59,9 +59,9 @@ def test_proofs_with_copies_match_brute_force(monkeypatch: pytest.MonkeyPatch) -
     proofs = swaps = copies = 0
     for seed in range(STORES):
         rng = Random(seed)
-        store, most = made(rng), rng.randint(1, 4)
+        store, most = make(rng), rng.randint(1, 4)
         monkeypatch.setattr(ranking_fixes, "K_MOST", most)
-        asker, question, found = asked(store, rng)
+        asker, question, found = ask(store, rng)
         assert found.pool is not None
         lines = lines_of(found.pool, found.plan.config)
         rows = {row.rowid: row for row in store.fetch([key.rowid for key in found.pool.keys])}
@@ -99,8 +99,8 @@ def test_fixes_with_copies_are_confirmed_and_complete() -> None:
     done = 0
     for seed in range(30):
         rng = Random(seed)
-        store = made(rng)
-        asker, question, found = asked(store, rng)
+        store = make(rng)
+        asker, question, found = ask(store, rng)
         assert found.pool is not None
         key = rng.choice(found.pool.keys)
         (row,) = store.fetch([key.rowid])
@@ -132,8 +132,8 @@ def test_ranks_and_bounded_pools_prove_nothing_with_copies(
     doubts = set()
     for seed in range(20):
         rng = Random(seed)
-        store = made(rng)
-        _, question, found = asked(store, rng, **settings)
+        store = make(rng)
+        _, question, found = ask(store, rng, **settings)
         assert found.pool is not None
         for key, row in zip(found.pool.keys, store.fetch([key.rowid for key in found.pool.keys]), strict=True):
             proof = never(Start(question, found), Sought(row, key.doc_rowid, None))

@@ -117,20 +117,20 @@ def test_sentences_of_raw_expressions_are_true(documents: list[tuple[str, list[s
 ONE = [("", ["alpha beta "]), ("", ["beta "]), ("", ["filler "]), ("", ["beta filler "])]
 
 
-def told(recall: Recall, words: str, **settings: str) -> list[str]:
+def summaries_of(recall: Recall, words: str, **settings: str) -> list[str]:
     given = tuple(f"{key}={value}" for key, value in settings.items())
     return [each["explain"]["summary"] for each in recall.search(words, Ask(explain=True, settings=given))["results"]]
 
 
 def test_deciding_word_is_named_as_the_reason() -> None:
-    assert told(recall_of(ONE), "alpha beta", vector_weight="0")[0].startswith(
+    assert summaries_of(recall_of(ONE), "alpha beta", vector_weight="0")[0].startswith(
         "first because no other row shown has points for *alpha* (in 1 of 4 chunks): "
     )
-    assert "because" not in told(recall_of(ONE[:1]), "alpha")[0]
+    assert "because" not in summaries_of(recall_of(ONE[:1]), "alpha")[0]
 
 
 def test_summary_names_signal_and_reports_missing_points() -> None:
-    summaries = told(recall_of(ONE), "alpha", fusion="rrf", vector_weight="0", sparse_recall="false")
+    summaries = summaries_of(recall_of(ONE), "alpha", fusion="rrf", vector_weight="0", sparse_recall="false")
 
     assert summaries[0].startswith("first, mostly from its words: ")
     assert summaries[-1].endswith(", 0 points: nothing in the query matches it")

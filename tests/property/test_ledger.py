@@ -189,16 +189,16 @@ def test_word_shares_match_their_definition(question: str, text: str, dimension:
     for word, n in words(question).items():
         true = sum(
             log_tf(n) * log_tf(m) * weight * other
-            for mine, weight in spelled(word, dimension)
+            for mine, weight in features_of(word, dimension)
             for held_word, m in words(text).items()
-            for theirs, other in spelled(held_word, dimension)
+            for theirs, other in features_of(held_word, dimension)
             if mine == theirs
         )
         shown = fsum(share.value for share in shares if share.kind == "feature" and share.text == word.strip("<>"))
         assert shown == pytest.approx(true / lengths, abs=1e-12)
 
 
-def spelled(word: str, dimension: int) -> list[tuple[tuple[bool, str], int]]:
+def features_of(word: str, dimension: int) -> list[tuple[tuple[bool, str], int]]:
     """Return a word's features by spelling, with their signed weights."""
     grams = [word[at : at + n] for at in range(len(word) - 2) for n in (3, 4, 5) if at + n <= len(word)]
     names = [(True, word), *((False, gram) for gram in grams)]

@@ -85,7 +85,7 @@ def _pack(case: Case, name: str, budget_tokens: int, config: Config) -> Packed:
     )
 
 
-def _shown(context: Packed) -> set[tuple[str, int]]:
+def _shown_points(context: Packed) -> set[tuple[str, int]]:
     return {(block.doc.id, place) for block in context.blocks for place in range(block.offset, block.end)}
 
 
@@ -133,7 +133,7 @@ def test_packed_and_omitted_add_up_to_candidates(case: Case, name: str, budget_t
 def test_raising_the_budget_never_loses_a_packed_code_point(case: Case, name: str, config: Config) -> None:
     before: set[tuple[str, int]] = set()
     for budget_tokens in range(1, 60):
-        shown = _shown(_pack(case, name, budget_tokens, config))
+        shown = _shown_points(_pack(case, name, budget_tokens, config))
         assert before <= shown
         before = shown
 
@@ -190,8 +190,8 @@ def test_pins_and_drops_keep_the_laws(case: Case, name: str, config: Config, dat
         )
         packed = sum(len(block.ranks) for block in context.blocks)
         assert packed + sum(left.chunks for left in context.omitted) == len(case.hits)
-        assert before <= _shown(context)
-        before = _shown(context)
+        assert before <= _shown_points(context)
+        before = _shown_points(context)
 
 
 @given(cases(), names, configs)

@@ -156,12 +156,12 @@ def test_texts_are_near_from_four_of_five_shingles() -> None:
     assert near_duplicates(["a b c d e f", "a b c d e f g", "a b c d e f h i"]) == ((0, 1),)
 
 
-def worth(packed: Packed, hits: list[Hit]) -> int:
+def worth_of(packed: Packed, hits: list[Hit]) -> int:
     ranks = {rank for block in packed.blocks for rank in block.ranks}
     return sum(value_of(hit) for hit in hits if hit.rank in ranks)
 
 
-def told(packed: Packed) -> int:
+def count_candidates(packed: Packed) -> int:
     return sum(len(block.ranks) for block in packed.blocks) + sum(left.chunks for left in packed.omitted)
 
 
@@ -178,9 +178,9 @@ def test_no_set_of_fitting_chunks_is_worth_more(hits: list[Hit], budget: int, di
             within = not diversity or all(paths.count(path) <= diversity for path in paths)
             if within and alone(chosen, config, WORDS) <= budget:
                 best = max(best, sum(map(value_of, chosen)))
-    assert worth(packed, hits) == best
+    assert worth_of(packed, hits) == best
     assert packed.used_tokens == WORDS.count(packed.text) <= budget
-    assert told(packed) == packed.candidates == len(hits)
+    assert count_candidates(packed) == packed.candidates == len(hits)
 
 
 @given(ranked(), st.integers(1, 80), st.sampled_from([WORDS, APPROX, WAVY]), st.data())
@@ -195,7 +195,7 @@ def test_budget_holds_and_pins_come_first_for_any_counter(
     )
 
     assert packed.used_tokens == counting.count(packed.text) <= budget
-    assert told(packed) == packed.candidates or not hits
+    assert count_candidates(packed) == packed.candidates or not hits
     first = next((hit for hit in hits if hit.chunk and hit.chunk.id in pins), None)
     if first is not None and counting is WORDS and alone((first,), config, WORDS) < budget:
         assert first.rank in {rank for block in packed.blocks for rank in block.ranks}
@@ -239,10 +239,10 @@ def test_optimal_packing_grows_with_budget_and_beats_rank_order(diversity: int) 
         greedy = pack(hits, total=280, budget_tokens=budget, counter=WORDS, config=config)
         whole = {rank for block in greedy.blocks if not block.truncated for rank in block.ranks}
 
-        assert worth(packed, hits) >= max(before, sum(value_of(hit) for hit in hits if hit.rank in whole))
+        assert worth_of(packed, hits) >= max(before, sum(value_of(hit) for hit in hits if hit.rank in whole))
         assert packed.used_tokens == WORDS.count(packed.text) <= budget
-        assert told(packed) == packed.candidates == 280
-        before = worth(packed, hits)
+        assert count_candidates(packed) == packed.candidates == 280
+        before = worth_of(packed, hits)
 
     shares = [hit.rank for hit in hits if not diversity or sum(h.doc == hit.doc for h in hits[: hit.rank]) <= 2]
     assert ranks_of(packed) == shares

@@ -54,7 +54,7 @@ def wanted(draw: st.DrawFn, *, modes: tuple[str, ...] = ("rank", "optimal"), cho
 budgets = st.integers(1, 160)
 
 
-def shown(context: Packed) -> set[tuple[str, int]]:
+def shown_points(context: Packed) -> set[tuple[str, int]]:
     return {(block.doc.id, place) for block in context.blocks for place in range(block.offset, block.end)}
 
 
@@ -95,7 +95,7 @@ def test_every_candidate_is_packed_or_omitted_with_one_reason(asked: Wanted, bud
 def test_raising_the_budget_never_loses_a_packed_code_point(asked: Wanted) -> None:
     before: set[tuple[str, int]] = set()
     for budget_tokens in range(1, 90):
-        now = shown(asked.pack(budget_tokens))
+        now = shown_points(asked.pack(budget_tokens))
         assert before <= now, budget_tokens
         before = now
 

@@ -33,7 +33,7 @@ def cranfield(folder: Path) -> tuple[Recall, list[str]]:
         pytest.skip("needs RECALL_DATA with cranfield/")
     shutil.copy(Path(DATA, "cranfield", "corpus.jsonl"), folder)
     queries = Path(DATA, "cranfield", "queries.jsonl").read_text().splitlines()
-    recall = filled(folder, [folder / "corpus.jsonl"], parser="jsonl")
+    recall = fill(folder, [folder / "corpus.jsonl"], parser="jsonl")
     return recall, [json.loads(query)["text"] for query in queries][:QUESTIONS]
 
 
@@ -42,7 +42,7 @@ def library(folder: Path) -> tuple[Recall, list[str]]:
     files = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py")) + sorted(
         Path(sysconfig.get_path("stdlib")).glob("[a-m]*/*.py")
     )
-    return drawn(filled(folder, files[:MOST_FILES]))
+    return draw_queries(fill(folder, files[:MOST_FILES]))
 
 
 def documentation(folder: Path) -> tuple[Recall, list[str]]:
@@ -50,10 +50,10 @@ def documentation(folder: Path) -> tuple[Recall, list[str]]:
     files = [path for path in sorted(Path("/usr/share/doc").rglob("*")) if path.is_file() and path.suffix != ".gz"]
     if not files:
         pytest.skip("needs /usr/share/doc")
-    return drawn(filled(folder, files[:: max(1, len(files) // MOST_FILES)]))
+    return draw_queries(fill(folder, files[:: max(1, len(files) // MOST_FILES)]))
 
 
-def filled(folder: Path, files: list[Path], *, parser: str = "auto") -> Recall:
+def fill(folder: Path, files: list[Path], *, parser: str = "auto") -> Recall:
     Recall.init(str(folder), settings=("embedding=hash",))
     recall = Recall.open(str(folder))
     copies = folder / "docs"
@@ -65,7 +65,7 @@ def filled(folder: Path, files: list[Path], *, parser: str = "auto") -> Recall:
     return recall
 
 
-def drawn(recall: Recall) -> tuple[Recall, list[str]]:
+def draw_queries(recall: Recall) -> tuple[Recall, list[str]]:
     """Return queries of one to six nearby words, some of them as a phrase."""
     rng = random.Random(7)
     rowids = [key.rowid for key in recall.store.candidates(None)]
@@ -83,13 +83,13 @@ def test_every_hit_shows_what_the_index_counts(collection: object, tmp_path: Pat
     assert callable(collection)
     recall, questions = collection(tmp_path)
     with recall:
-        matched = [each for question in questions for each in checked(recall, question)]
+        matched = [each for question in questions for each in check_hits(recall, question)]
 
     assert len(questions) == QUESTIONS
     assert matched.count(True) > QUESTIONS
 
 
-def checked(recall: Recall, question: str) -> Iterator[bool]:
+def check_hits(recall: Recall, question: str) -> Iterator[bool]:
     """Yield for each hit whether the index counts anything in its text; check the shown passage against the rule."""
     found = recall.engine.answer(recall.engine.words_plan(question, Ask()))
     query, _ = lexical_query(found.plan, recall.store)

@@ -18,7 +18,7 @@ ASKED = st.lists(
 ).map(" ".join)
 
 
-def asked(text: str, stop_words: str) -> LiteralQuery:
+def read_query(text: str, stop_words: str) -> LiteralQuery:
     return literal(text, tokens=fold_tokens, match="any", stop_words=stop_words)
 
 
@@ -33,7 +33,7 @@ def test_pieces_cover_the_text_and_give_index_tokens(text: str) -> None:
 
 @given(text=ASKED)
 def test_longer_lists_drop_more_but_never_everything(text: str) -> None:
-    tokens = [[token for phrase in asked(text, which).phrases for token in phrase.tokens] for which in CHOICES]
+    tokens = [[token for phrase in read_query(text, which).phrases for token in phrase.tokens] for which in CHOICES]
     assert len({bool(each) for each in tokens}) == 1
     assert is_within(tokens[1], tokens[0])
     assert is_within(tokens[2], tokens[0])
@@ -43,25 +43,25 @@ def test_longer_lists_drop_more_but_never_everything(text: str) -> None:
 @given(text=ASKED)
 def test_only_reported_words_are_dropped(text: str) -> None:
     for which in CHOICES[2:]:
-        query = asked(text, which)
+        query = read_query(text, which)
         kept = [token for phrase in query.phrases for token in phrase.tokens]
         told = [token for written in query.dropped for token in fold_tokens(space_cjk(written))]
-        without = [token for phrase in asked(text, "english").phrases for token in phrase.tokens]
+        without = [token for phrase in read_query(text, "english").phrases for token in phrase.tokens]
         assert set(without) <= {*kept, *told}
         assert not query.dropped or kept
 
 
 @given(text=ASKED)
 def test_quoted_words_are_always_searched(text: str) -> None:
-    quoted = [phrase.text for phrase in asked(text, "none").phrases if phrase.text.startswith('"')]
+    quoted = [phrase.text for phrase in read_query(text, "none").phrases if phrase.text.startswith('"')]
     for which in CHOICES:
-        assert [phrase.text for phrase in asked(text, which).phrases if phrase.text.startswith('"')] == quoted
+        assert [phrase.text for phrase in read_query(text, which).phrases if phrase.text.startswith('"')] == quoted
 
 
 @given(text=ASKED)
 def test_capitals_digits_and_cjk_are_searched_as_before(text: str) -> None:
     for which in CHOICES[2:]:
-        for written in asked(text, which).dropped:
+        for written in read_query(text, which).dropped:
             assert not any(mark.isdigit() or mark == "色" for mark in written)
             assert len(written) > 1 or written.islower()
 

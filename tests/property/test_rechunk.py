@@ -47,7 +47,7 @@ def _read(base: Path, config: Config) -> IngestFolder:
     return folder
 
 
-def _exported(store: SqliteStore) -> str:
+def _export_text(store: SqliteStore) -> str:
     out = StringIO()
     export(store, out)
     return out.getvalue()
@@ -69,7 +69,7 @@ def test_rechunked_store_exports_like_a_fresh_store(
         for _ in rechunk(folder.store, named, found=found, toml=toml, own=lambda: folder.embedder):
             pass
 
-        assert _exported(folder.store) == _exported(fresh.store)
+        assert _export_text(folder.store) == _export_text(fresh.store)
         for check in (counts, fulltext, slices, tokens):
             assert check(folder.store).severity == "ok"
         folder.config = wanted

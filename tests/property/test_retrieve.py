@@ -83,7 +83,7 @@ def test_filtered_answer_matches_brute_force(
     expr = parse_filter(where) if where else None
     passing = {rowid for rowid, row in rows().items() if expr is None or match(expr, row)}
     query = pool.ask(plan, store(), EMBEDDER)
-    lexical = scored(query.lexical, config) if isinstance(query.lexical, LiteralQuery) else {}
+    lexical = score_rows(query.lexical, config) if isinstance(query.lexical, LiteralQuery) else {}
     cosines = store().cosines(query.vector, where=None) if query.vector else {}
     expected = passing if query.vector else passing & set(lexical)
     assert found.total == len(expected)
@@ -99,7 +99,7 @@ def test_filtered_answer_matches_brute_force(
     assert ordering == sorted(ordering)
 
 
-def scored(query: LiteralQuery, config: Config) -> dict[int, float]:
+def score_rows(query: LiteralQuery, config: Config) -> dict[int, float]:
     """Return the score of every row that contains a phrase, by the core's formula over all of these rows."""
     counts = store().occurrences(query, None)
     holding = sorted(set().union(*counts.counts))

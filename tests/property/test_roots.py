@@ -36,7 +36,7 @@ RULES = {
 ROOTS = st.lists(st.builds(Root, st.sampled_from([".", "sub", "x"]), **RULES), min_size=1, max_size=3, unique=True)
 
 
-def synced(recall: Recall) -> list[tuple[object, ...]]:
+def sync_documents(recall: Recall) -> list[tuple[object, ...]]:
     """Sync the folders and return every document with its labels and its text."""
     list(recall.sync())
     _, rows = recall.store.scan(None, table="doc", order=(), limit=None, offset=0)
@@ -73,13 +73,13 @@ def test_edited_root_syncs_like_a_fresh_root(
         if is_ignored:
             (folder / ".gitignore").write_text("deep/\n*.txt\n")
         with store_of(folder, "one.db", roots) as recall:
-            synced(recall)
+            sync_documents(recall)
             answer = recall.roots(edit=number + 1, changes=changes)
-            after = synced(recall)
+            after = sync_documents(recall)
             digest, again = recall.store.info().digest, list(recall.sync())[-1]
         fresh = [*roots[:number], edited, *roots[number + 1 :]]
         (folder / "recall.toml").unlink()
         with store_of(folder, "two.db", fresh) as recall:
-            assert (after, digest) == (synced(recall), recall.store.info().digest)
+            assert (after, digest) == (sync_documents(recall), recall.store.info().digest)
         assert bool(answer["edited"]["changes"]) == (edited != roots[number])
         assert (again.added, again.updated, again.removed) == (0, 0, 0)

@@ -48,7 +48,7 @@ def recall() -> Iterator[Recall]:
         yield made
 
 
-def mutated(chance: random.Random) -> str:
+def mutate(chance: random.Random) -> str:
     text = chance.choice(GOLDEN + WRONG)
     for _ in range(chance.randint(1, 4)):
         start = chance.randint(0, len(text))
@@ -58,7 +58,7 @@ def mutated(chance: random.Random) -> str:
     return text
 
 
-def assembled(chance: random.Random) -> str:
+def assemble(chance: random.Random) -> str:
     words = " ".join(chance.choices(WORDS, k=chance.randint(0, 15)))
     return (
         chance.choice(("", "SELECT * FROM chunk ", "SELECT * FROM doc FILTER ", "SELECT * FROM chunk USING ")) + words
@@ -69,7 +69,7 @@ def check(recall: Recall, text: str) -> bool:
     """Return True if the text is a valid query."""
     highlight(text)
     complete(text, len(text) // 2, vocabulary=NoVocabulary())
-    response, error = asked(recall, text)
+    response, error = ask(recall, text)
     if error is not None:
         assert error.code not in INTERNAL
         assert not isinstance(error, RqlError) or (0 <= error.start <= error.end <= len(text) and error.expected)
@@ -78,7 +78,7 @@ def check(recall: Recall, text: str) -> bool:
     return True
 
 
-def asked(recall: Recall, text: str) -> tuple[Any, RecallError | None]:
+def ask(recall: Recall, text: str) -> tuple[Any, RecallError | None]:
     try:
         return recall.query(text), None
     except RecallError as error:
@@ -90,7 +90,7 @@ def fuzz(recall: Recall, *, seconds: float, seed: int) -> None:
     ends = monotonic() + seconds
     tried = answered = 0
     while monotonic() < ends:
-        for make in (mutated, assembled):
+        for make in (mutate, assemble):
             text = make(chance)
             try:
                 answered += check(recall, text)

@@ -109,12 +109,12 @@ def predicates_on(field: Field) -> st.SearchStrategy[Expr]:
     return st.one_of(shapes)
 
 
-def _joined(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+def _join(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
     terms = st.lists(inner, min_size=2, max_size=3).map(tuple)
     return inner.map(Not) | terms.map(And) | terms.map(Or)
 
 
-filters = st.recursive(st.one_of([predicates_on(field) for field in FIELDS]), _joined, max_leaves=6)
+filters = st.recursive(st.one_of([predicates_on(field) for field in FIELDS]), _join, max_leaves=6)
 
 order_keys = st.builds(OrderKey, fields, st.booleans())
 doc_order_keys = st.builds(OrderKey, fields.filter(lambda field: field.table == "doc"), st.booleans())

@@ -138,13 +138,13 @@ def modules(*packages: str) -> Iterator[Any]:
             yield importlib.import_module(each.name)
 
 
-def held(value: object) -> Iterator[re.Pattern[Any]]:
+def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, dict):
-        yield from (each for part in value.values() for each in held(part))
+        yield from (each for part in value.values() for each in patterns_in(part))
     elif isinstance(value, (list, tuple)):
-        yield from (each for part in value for each in held(part))
+        yield from (each for part in value for each in patterns_in(part))
 
 
 def patterns(*packages: str) -> dict[str, re.Pattern[Any]]:
@@ -153,7 +153,7 @@ def patterns(*packages: str) -> dict[str, re.Pattern[Any]]:
     seen = set()
     for module in modules(*packages):
         for name, value in vars(module).items():
-            for number, pattern in enumerate(held(value)):
+            for number, pattern in enumerate(patterns_in(value)):
                 if (pattern.pattern, pattern.flags) not in seen:
                     seen.add((pattern.pattern, pattern.flags))
                     found[f"{module.__name__}.{name}:{number}"] = pattern
@@ -245,7 +245,7 @@ def test_every_regex_takes_linear_time(share: int) -> None:
 # Parsers.
 
 
-def zipped(parts: dict[str, str]) -> bytes:
+def zip_parts(parts: dict[str, str]) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:  # stored, because a long run compresses more than an archive may
         for name, content in parts.items():
@@ -265,11 +265,11 @@ CONTAINER = (
 
 
 def docx(text: str) -> bytes:
-    return zipped({"word/document.xml": f"<w:document {W}><w:body>{text}</w:body></w:document>"})
+    return zip_parts({"word/document.xml": f"<w:document {W}><w:body>{text}</w:body></w:document>"})
 
 
 def epub(text: str) -> bytes:
-    return zipped({"META-INF/container.xml": CONTAINER, "a.opf": OPF, "a.xhtml": f"<html><body>{text}"})
+    return zip_parts({"META-INF/container.xml": CONTAINER, "a.opf": OPF, "a.xhtml": f"<html><body>{text}"})
 
 
 def notebook(text: str) -> bytes:
@@ -281,7 +281,7 @@ def mail(head: str) -> Callable[[str], bytes]:
     return lambda text: f"From: a\n{head}{text}".encode()
 
 
-def begun(*heads: str) -> tuple[Callable[[str], bytes], ...]:
+def beginnings(*heads: str) -> tuple[Callable[[str], bytes], ...]:
     return tuple(lambda text, head=head: (head + text).encode() for head in ("", *heads))  # type: ignore[misc]
 
 
@@ -300,20 +300,20 @@ Samples = tuple[tuple[str, ...], tuple[Callable[[str], bytes], ...]]
 """File names, and the functions that make a file from a text."""
 
 FILES: dict[str, Samples] = {
-    "text": (("a.txt", "a.md"), begun()),
-    "jsonl": (("a.jsonl",), begun('{"text": "')),
-    "outline": (("a.py",), begun()),
-    "markdown": (("a.md",), (*begun("---\n", "a\n"), in_front_matter)),
-    "rst": (("a.rst",), begun("T\n=\n\n")),
-    "asciidoc": (("a.adoc",), begun("= T\n")),
-    "org": (("a.org",), begun()),
-    "html": (("a.html",), begun("<html><head>", "<p>")),
-    "xml": (("a.xml",), begun("<article>", "<!DOCTYPE a [")),
-    "json": (("a.json", "a.jsonl"), begun("[", '{"a":"', '{"a":1}\n')),
-    "transcript": (("a.txt",), begun("User: ")),
+    "text": (("a.txt", "a.md"), beginnings()),
+    "jsonl": (("a.jsonl",), beginnings('{"text": "')),
+    "outline": (("a.py",), beginnings()),
+    "markdown": (("a.md",), (*beginnings("---\n", "a\n"), in_front_matter)),
+    "rst": (("a.rst",), beginnings("T\n=\n\n")),
+    "asciidoc": (("a.adoc",), beginnings("= T\n")),
+    "org": (("a.org",), beginnings()),
+    "html": (("a.html",), beginnings("<html><head>", "<p>")),
+    "xml": (("a.xml",), beginnings("<article>", "<!DOCTYPE a [")),
+    "json": (("a.json", "a.jsonl"), beginnings("[", '{"a":"', '{"a":1}\n')),
+    "transcript": (("a.txt",), beginnings("User: ")),
     "notebook": (("a.ipynb",), (notebook,)),
-    "table": (("a.csv", "a.tsv"), begun("a,b\n", 'a,"')),
-    "subtitles": (("a.srt", "a.vtt"), begun("WEBVTT\n\n", "1\n00:00:01,000 --> 00:00:02,000\n")),
+    "table": (("a.csv", "a.tsv"), beginnings("a,b\n", 'a,"')),
+    "subtitles": (("a.srt", "a.vtt"), beginnings("WEBVTT\n\n", "1\n00:00:01,000 --> 00:00:02,000\n")),
     "epub": (("a.epub",), (epub,)),
     "eml": (
         ("a.eml",),

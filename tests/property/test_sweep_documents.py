@@ -91,9 +91,9 @@ def check_cells(seed: int, shapes: tuple[str, ...], *, cells: int) -> None:
         asked = [*rng.choices(words, k=2 if shapes else 4), *rng.choices(shapes, k=4 if shapes else 0)]
         pool = pool_of(store, " ".join(asked), config)
         lines = lines_of(pool, config)
-        chunks += compared(pool, config, sweep(lines, K), by_document=False)
+        chunks += compare(pool, config, sweep(lines, K), by_document=False)
         owners = [key.doc_rowid for key in pool.keys]
-        documents += compared(pool, config, sweep(lines, K, owners), by_document=True)
+        documents += compare(pool, config, sweep(lines, K, owners), by_document=True)
 
 
 def texts(rng: random.Random, words: list[str]) -> list[str]:
@@ -105,7 +105,7 @@ def pool_of(store: SqliteStore, text: str, config: Config) -> Pool:
     return gather(plan, store, EMBEDDER)
 
 
-def compared(pool: Pool, config: Config, swept: Sweep, *, by_document: bool) -> int:
+def compare(pool: Pool, config: Config, swept: Sweep, *, by_document: bool) -> int:
     """Rank again in the middle of every cell, compare, and return the number of cells."""
     cells = swept.orders[1::2].tolist()
     for low, high, row in zip(swept.weights[:-1], swept.weights[1:], cells, strict=True):

@@ -80,7 +80,7 @@ def _empty() -> SqliteStore:
     return create_store(":memory:", embedder=EMBEDDER.identity, dimension=16, counter="whitespace", chunker="c")
 
 
-def _filled(content: list[NewFile]) -> SqliteStore:
+def _fill(content: list[NewFile]) -> SqliteStore:
     store = _empty()
     with store.writer() as writer:
         for file in content:
@@ -88,7 +88,7 @@ def _filled(content: list[NewFile]) -> SqliteStore:
     return store
 
 
-def _exported(store: SqliteStore) -> bytes:
+def _export_bytes(store: SqliteStore) -> bytes:
     out = StringIO()
     export(store, out)
     return out.getvalue().encode()
@@ -104,19 +104,19 @@ def _import(store: SqliteStore, raw: bytes) -> None:
 @given(files())
 @examples(10)
 def test_export_import_export_keeps_every_byte(content: list[NewFile]) -> None:
-    first, copy = _filled(content), _empty()
-    raw = _exported(first)
+    first, copy = _fill(content), _empty()
+    raw = _export_bytes(first)
 
     _import(copy, raw)
 
-    assert _exported(copy) == raw
+    assert _export_bytes(copy) == raw
     assert copy.info().digest == first.info().digest
 
 
 @given(files(), st.data())
 @examples(10)
 def test_import_refuses_any_changed_or_missing_byte(content: list[NewFile], data: st.DataObject) -> None:
-    raw = _exported(_filled(content))
+    raw = _export_bytes(_fill(content))
     place = data.draw(st.integers(0, len(raw) - 2))
     other = bytes([data.draw(st.integers(0, 255).filter(lambda byte: byte != raw[place]))])
     spoiled = data.draw(

@@ -84,10 +84,10 @@ def test_no_mix_of_found_settings_contacts_a_server(
 def test_only_settings_that_contact_servers_need_acceptance(config: Config) -> None:
     found = FoundSettings(config, Path("/a/clone/recall.toml"))
 
-    assert all(may_be_asked(config, name) for name in waiting(found.acts(EMBEDDER)))
-    assert all(may_be_asked(config, name) for name in waiting(found.acts(RERANKER)))
+    assert all(may_contact(config, name) for name in waiting(found.acts(EMBEDDER)))
+    assert all(may_contact(config, name) for name in waiting(found.acts(RERANKER)))
     for role, name in ((EMBEDDER, config.embedding), (RERANKER, config.rerank)):
-        assert (name in waiting(found.acts(role))) is may_be_asked(config, name)
+        assert (name in waiting(found.acts(role))) is may_contact(config, name)
     assert (found.refusal() is None) is (found.acts() == ())
 
 
@@ -95,7 +95,7 @@ def waiting(acts: tuple[Act, ...]) -> set[str]:
     return {act.what for act in acts}
 
 
-def may_be_asked(config: Config, name: str) -> bool:
+def may_contact(config: Config, name: str) -> bool:
     """Return True if this kind may leave the program under these settings."""
     if name in SERVERS:
         is_here = config.embedding_url == HERE or (not config.embedding_url and name in ("ollama", "llamacpp"))

@@ -32,7 +32,7 @@ class Told(NamedTuple):
     above: Hit | None
 
 
-def told(recall: Recall, found: Answer, rank: int) -> Told:
+def tell(recall: Recall, found: Answer, rank: int) -> Told:
     store = recall.store
     first = words_by_rank(found, range(1, min(found.plan.limit, found.total) + 1), store)
     (hit,) = hits(found, store, start=rank - 1, stop=rank)
@@ -64,7 +64,7 @@ def test_every_claim_of_the_sentence_is_true(
     recall = recall_of(documents)
     found = recall.engine.answer(recall.engine.words_plan(words, Ask(k=4, mode=mode, settings=chosen)))
     with recall.store.reading():
-        shown = [told(recall, found, rank) for rank in range(1, found.total + 1)]
+        shown = [tell(recall, found, rank) for rank in range(1, found.total + 1)]
         held = words_by_rank(found, range(1, found.total + 1), recall.store)
     for each in shown:
         assert found.pool is not None
@@ -135,4 +135,4 @@ def test_deciding_word_is_named(documents: list[tuple[str, list[str]]], words: s
     settings = ("vector_weight=0", "sparse_recall=false", "collapse=false", "stop_words=none")
     found = recall.engine.answer(recall.engine.words_plan(words, Ask(k=4, settings=settings)))
 
-    assert said in told(recall, found, rank).text
+    assert said in tell(recall, found, rank).text

@@ -130,7 +130,7 @@ CONTEXTS = st.builds(
 )
 
 
-def fixed(seed: int, question: Question, pick: int) -> tuple[SqliteStore, Row, Fixes] | None:
+def fixes_of(seed: int, question: Question, pick: int) -> tuple[SqliteStore, Row, Fixes] | None:
     """Return the fixes for a chunk that the query does not show, or None if it shows it."""
     store = made(seed)
     keys = store.candidates(None)
@@ -154,7 +154,7 @@ def check(store: SqliteStore, row: Row, done: Fixes) -> None:
 @examples(25)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
 def test_every_fix_of_a_list_is_confirmed_and_minimal(seed: int, question: Question, pick: int) -> None:
-    done = fixed(seed, question, pick)
+    done = fixes_of(seed, question, pick)
     if done is None:
         return
     check(*done)
@@ -167,7 +167,7 @@ def test_every_fix_of_a_list_is_confirmed_and_minimal(seed: int, question: Quest
 @examples(15)
 @given(seed=st.integers(0, 3), question=CONTEXTS, pick=st.integers(0, 10_000))
 def test_every_fix_of_a_context_is_confirmed_and_minimal(seed: int, question: Question, pick: int) -> None:
-    done = fixed(seed, question, pick)
+    done = fixes_of(seed, question, pick)
     if done is not None:
         check(*done)
         assert done[2].changes
@@ -176,7 +176,7 @@ def test_every_fix_of_a_context_is_confirmed_and_minimal(seed: int, question: Qu
 @examples(25)
 @given(seed=st.integers(0, 3), question=QUESTIONS, pick=st.integers(0, 10_000))
 def test_smallest_k_is_the_minimum(seed: int, question: Question, pick: int) -> None:
-    done = fixed(seed, with_settings(question, {"sparse_recall": False})._replace(filter=None), pick)
+    done = fixes_of(seed, with_settings(question, {"sparse_recall": False})._replace(filter=None), pick)
     if done is None:
         return
     store, row, found = done
@@ -192,7 +192,7 @@ def test_proven_misses_appear_at_no_weight(seed: int, question: Question, pick: 
     plain = with_settings(question, {"sparse_recall": False, "min_score": 0})._replace(k=most)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ranking_fixes, "K_MOST", most)
-        done = fixed(seed, plain, pick)
+        done = fixes_of(seed, plain, pick)
     if done is None:
         return
     store, row, found = done

@@ -37,11 +37,11 @@ def test_every_missed_relevant_document_has_a_fix_or_a_proof(tmp_path: Path) -> 
         for query in queries:
             for _, document in (pair for pair in relevant if pair[0] == query["_id"]):
                 if missed < MISSED:
-                    missed += checked(recall, query["text"], f"corpus.jsonl#{document}")
+                    missed += is_missed(recall, query["text"], f"corpus.jsonl#{document}")
     assert missed == MISSED
 
 
-def checked(recall: Recall, words: str, path: str) -> bool:
+def is_missed(recall: Recall, words: str, path: str) -> bool:
     """Return True if the document is missed, after a check that its account is complete."""
     view = recall.why_not(words, path, Ask())["whynot"]
     if view["present"]:

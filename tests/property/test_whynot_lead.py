@@ -69,7 +69,7 @@ def most_vectors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(pool_module, "EXACT_VECTORS", request.param)
 
 
-def tried(asker: KeptAsker, start: Start, sought: Sought) -> Sequence[tuple[Question, bool]]:
+def try_words(asker: KeptAsker, start: Start, sought: Sought) -> Sequence[tuple[Question, bool]]:
     """Return the query with each word of the chunk's text added, and whether whynot skips it."""
     words = rare_words(asker, start, sought)
     led = lead(asker, start, sought, words)
@@ -92,7 +92,7 @@ def test_skipped_word_brings_nothing_in(
     seed: int, question: Question, pick: int, depth: int | None, values: Settings
 ) -> None:
     store, asker, start, sought = start_of(seed, question, pick, depth, values)
-    for changed, is_passed_over in tried(asker, start, sought):
+    for changed, is_passed_over in try_words(asker, start, sought):
         assert not (is_passed_over and shows(store, changed, sought.row)), changed
 
 

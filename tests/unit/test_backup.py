@@ -37,7 +37,7 @@ def recall(base: Path) -> Iterator[Recall]:
         yield opened
 
 
-def exported(recall: Recall) -> str:
+def export_text(recall: Recall) -> str:
     out = io.StringIO()
     recall.export(out)
     return out.getvalue()
@@ -57,9 +57,9 @@ def test_backup_answers_like_the_store(recall: Recall, base: Path) -> None:
 
     view = recall.backup(target)["backup"]
 
-    before = exported(recall)
+    before = export_text(recall)
     with Recall.open(str(target)) as copy:
-        assert exported(copy) == before
+        assert export_text(copy) == before
         assert copy.search("quokka")["results"] == recall.search("quokka")["results"]
     assert (view["documents"], view["chunks"], view["bytes"]) == (3, 3, target.stat().st_size)
     assert view["digest"] == recall.search("quokka")["stats"]["digest"]
@@ -83,7 +83,7 @@ def test_backup_gets_the_requested_mode(recall: Recall, base: Path) -> None:
 
 def test_backup_is_consistent_during_writes(recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copying, "STEP_PAGES", 1)
-    before = exported(recall)
+    before = export_text(recall)
     steps = write.backup(recall.engine, base / "copy.db", force=False)
     with Recall.open(str(base)) as writer:
         for n, _ in enumerate(steps):
@@ -92,8 +92,8 @@ def test_backup_is_consistent_during_writes(recall: Recall, base: Path, monkeypa
                 writer.index(str(base / "docs"))
 
     with Recall.open(str(base / "copy.db")) as copy:
-        assert exported(copy) == before
-    assert exported(recall) != before
+        assert export_text(copy) == before
+    assert export_text(recall) != before
 
 
 def test_backup_reports_progress(recall: Recall, base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,10 +221,10 @@ def test_in_memory_store_can_be_backed_up(tmp_path: Path) -> None:
     with Recall.open(":memory:", start=tmp_path) as recall:
         recall.index(str(tmp_path / "a.md"))
         recall.backup(tmp_path / "copy.db")
-        before = exported(recall)
+        before = export_text(recall)
 
     with Recall.open(str(tmp_path / "copy.db")) as copy:
-        assert exported(copy) == before
+        assert export_text(copy) == before
         copy.index(str(tmp_path / "a.md"))
 
 

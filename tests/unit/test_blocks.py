@@ -41,7 +41,7 @@ def remove(store: SqliteStore, *numbers: int) -> None:
         writer.tombstone([f"{number:03}.txt" for number in numbers])
 
 
-def held(store: SqliteStore) -> dict[int, int]:
+def numbers_of(store: SqliteStore) -> dict[int, int]:
     """Return chunk rowid to number of its vector, as the view shows it."""
     rows = store.execute("SELECT chunk, embedding FROM vec ORDER BY chunk")
     return {chunk: round(atan2(*struct.unpack(f"<{DIMENSION}f", each)[1::-1]) / ANGLE) for chunk, each in rows}
@@ -59,7 +59,7 @@ def test_sixteen_vectors_share_a_row() -> None:
     for count in [1, 15, 16, 17, 40]:
         store = store_of(count)
 
-        assert held(store) == {number + 1: number for number in range(count)}, count
+        assert numbers_of(store) == {number + 1: number for number in range(count)}, count
         assert store.execute("SELECT count(*) FROM vec_block") == [(-(-count // 16),)], count
         assert free(store) == -count % 16, count
         assert len(content(store)) == 4 * DIMENSION * (count + free(store)), count
@@ -72,7 +72,7 @@ def test_removed_vector_is_zeroed_and_its_slot_reused() -> None:
 
     remove(store, 3, 7)
 
-    assert held(store) == {number + 1: number for number in range(16) if number not in (3, 7)}
+    assert numbers_of(store) == {number + 1: number for number in range(16) if number not in (3, 7)}
     zeroes = bytes(4 * DIMENSION)
     parts = [content(store)[i : i + len(zeroes)] for i in range(0, 16 * len(zeroes), len(zeroes))]
     assert [i for i, part in enumerate(parts) if part == zeroes] == [3, 7]
@@ -80,7 +80,7 @@ def test_removed_vector_is_zeroed_and_its_slot_reused() -> None:
     add(store, range(20, 22))
     assert store.execute("SELECT count(*) FROM vec_block") == [(1,)]
     assert free(store) == 0
-    assert {*held(store).values()} == {*range(16), 20, 21} - {3, 7}
+    assert {*numbers_of(store).values()} == {*range(16), 20, 21} - {3, 7}
 
 
 def test_vectors_are_read_by_rowid_after_slots_are_reused() -> None:
@@ -89,9 +89,9 @@ def test_vectors_are_read_by_rowid_after_slots_are_reused() -> None:
     add(store, range(30, 34))
 
     rowids, components = blocks.join(blocks.scan(store.execute))
-    assert rowids == list(held(store))
-    assert components == b"".join(map(vector, held(store).values()))
-    assert list(store.cosines(vector(1), where=None)) == list(held(store))
+    assert rowids == list(numbers_of(store))
+    assert components == b"".join(map(vector, numbers_of(store).values()))
+    assert list(store.cosines(vector(1), where=None)) == list(numbers_of(store))
 
 
 def test_doctor_finds_a_lost_block_and_no_vector_is_confused() -> None:
@@ -106,7 +106,7 @@ def test_doctor_finds_a_lost_block_and_no_vector_is_confused() -> None:
     made = {row: (vector(row - 1), 1) for rows in store.without_vector() for row, _ in rows}
     assert [*made] == [*range(1, 17)]
     store.put_vectors(embedder=store.embedder(), made=made)
-    assert held(store) == {number + 1: number for number in range(20)}
+    assert numbers_of(store) == {number + 1: number for number in range(20)}
     assert store.check("vector_values").severity == "ok"
 
 
@@ -114,11 +114,11 @@ def test_compacting_closes_gaps_and_keeps_answers() -> None:
     store = store_of(50)
     remove(store, *range(0, 40, 2))
     add(store, range(60, 63))
-    before = held(store)
+    before = numbers_of(store)
 
     store.compact()
 
-    assert held(store) == before
+    assert numbers_of(store) == before
     assert store.execute("SELECT count(*) FROM vec_block") == [(-(-len(before) // 16),)]
     assert [chunk for (chunk,) in store.execute("SELECT chunk FROM vec_place ORDER BY place")] == list(before)
     last = store.execute("SELECT max(block) FROM vec_block")

@@ -31,7 +31,7 @@ def recall(tmp_path: Path) -> Iterator[Recall]:
         yield opened
 
 
-def calibrated(recall: Recall, judged: dict[str, list[str]], *, k: int = 3) -> Any:
+def calibrate(recall: Recall, judged: dict[str, list[str]], *, k: int = 3) -> Any:
     queries, qrels = recall.engine.base / "queries.jsonl", recall.engine.base / "qrels.tsv"
     queries.write_text("".join(json.dumps({"_id": f"q{n}", "text": text}) + "\n" for n, text in enumerate(judged)))
     rows = [f"q{n}\t{path}\t1\n" for n, paths in enumerate(judged.values()) for path in paths]
@@ -76,7 +76,7 @@ def test_query_is_left_out_of_its_own_ceiling() -> None:
 
 def test_calibration_reports_useless_default_and_proposes_a_ceiling(recall: Recall) -> None:
     judged = {"office vault harbour code": ["docs/vault.md"]}
-    view = calibrated(recall, judged)
+    view = calibrate(recall, judged)
     assert (view["left_out"], view["can_fire"], view["current"]["injections"]) == (1, False, 0)
     assert view["relevant"]["least"] is not None
     assert view["relevant"]["least"] > 0.2
@@ -87,7 +87,7 @@ def test_calibration_reports_useless_default_and_proposes_a_ceiling(recall: Reca
 
 def test_search_under_the_proposed_ceiling_injects_as_predicted(recall: Recall) -> None:
     judged = {"office vault harbour code": ["docs/vault.md"]}
-    ceiling = calibrated(recall, judged)["proposed"]["ceiling"]
+    ceiling = calibrate(recall, judged)["proposed"]["ceiling"]
     settings = (f"sparse_distance_ceiling={ceiling}",)
     rows = recall.search("office vault harbour code", Ask(k=3, settings=settings))["results"]
     assert [row["doc"]["path"] for row in rows if row.get("recall_injected")] == ["docs/vault.md"]
@@ -99,7 +99,7 @@ def test_search_under_the_proposed_ceiling_injects_as_predicted(recall: Recall) 
 
 
 def test_no_ceiling_is_proposed_if_nothing_is_left_out(recall: Recall) -> None:
-    view = calibrated(recall, {"office": ["docs/rules-0.md"]}, k=100)
+    view = calibrate(recall, {"office": ["docs/rules-0.md"]}, k=100)
     assert view["left_out"] == 0
     assert view["current"]["recall"]["rate"] is None
     assert "proposed" not in view
@@ -109,7 +109,7 @@ def test_unreachable_ceiling_is_a_warning(recall: Recall) -> None:
     assert (
         ceiling_reachable(recall.store, recall.engine.embedder, recall.config).severity == "ok"
     )  # nothing to judge by
-    calibrated(recall, {"office": ["docs/rules-0.md"]})
+    calibrate(recall, {"office": ["docs/rules-0.md"]})
     recall.judge_import(queries=recall.engine.base / "queries.jsonl", qrels=recall.engine.base / "qrels.tsv")
     for changes, severity, evidence in [
         ({}, "warning", "0 of 1 short documents are within distance 0.2"),

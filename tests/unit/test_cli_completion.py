@@ -12,7 +12,7 @@ import recall_core
 from recall_core.adapters import parser
 
 
-def answered(line: str, tmp_path: Path, program: str = "recall_core") -> list[str]:
+def completions(line: str, tmp_path: Path, program: str = "recall_core") -> list[str]:
     answers = tmp_path / "answers"
     env = {
         **os.environ,
@@ -48,15 +48,15 @@ def test_shell_completes_commands_flags_and_choices(tmp_path: Path) -> None:
         ("recall roots fo", "forget"),
         ("recall roots edit 1 --no-gi", "--no-gitignore"),
     ]:
-        assert [word.strip() for word in answered(line, tmp_path)] == [expected], line
+        assert [word.strip() for word in completions(line, tmp_path)] == [expected], line
 
 
 def test_workbench_flags_and_files_are_completed(tmp_path: Path) -> None:
     (tmp_path / "notes.db").touch()
 
-    assert [word.strip() for word in answered("recall-tui --ser", tmp_path, "recall_tui")] == ["--serve"]
-    assert [word.strip() for word in answered("recall-tui not", tmp_path, "recall_tui")] == ["notes.db"]
+    assert [word.strip() for word in completions("recall-tui --ser", tmp_path, "recall_tui")] == ["--serve"]
+    assert [word.strip() for word in completions("recall-tui not", tmp_path, "recall_tui")] == ["notes.db"]
 
 
 def test_short_flag_is_completed_like_its_long_form(tmp_path: Path) -> None:
-    assert "-n" in {word.strip() for word in answered("recall search x -", tmp_path)}
+    assert "-n" in {word.strip() for word in completions("recall search x -", tmp_path)}

@@ -14,7 +14,7 @@ from recall_core.adapters.parser import command_parser, parse, top_help
 from recall_core.errors import UsageError
 
 
-def refused(*argv: str) -> UsageError:
+def refusal(*argv: str) -> UsageError:
     with pytest.raises(UsageError) as caught:
         parse(argv)
     return caught.value
@@ -73,41 +73,41 @@ def test_quoted_phrase_with_a_leading_dash_is_a_word() -> None:
 
 
 def test_unknown_flag_suggests_the_nearest_flag() -> None:
-    error = refused("search", "x", "--fitler", "doc.tag = 'a'")
+    error = refusal("search", "x", "--fitler", "doc.tag = 'a'")
 
     assert (error.code, error.hint, error.exit_code) == ("unknown_flag", "did you mean --filter?", 2)
 
 
 def test_flag_of_another_command_is_refused() -> None:
-    assert refused("stats", "--k", "3").code == "unknown_flag"
-    assert refused("query", "SELECT", "--filter", "x").code == "unknown_flag"
+    assert refusal("stats", "--k", "3").code == "unknown_flag"
+    assert refusal("query", "SELECT", "--filter", "x").code == "unknown_flag"
 
 
 def test_abbreviated_flag_is_refused() -> None:
-    assert refused("context", "x", "--budget", "3").hint == "did you mean --budget-tokens?"
+    assert refusal("context", "x", "--budget", "3").hint == "did you mean --budget-tokens?"
 
 
 def test_unknown_flag_without_a_near_match_suggests_help() -> None:
-    error = refused("search", "x", "--zzzzzz")
+    error = refusal("search", "x", "--zzzzzz")
 
     assert error.hint is not None
     assert "recall search --help" in error.hint
 
 
 def test_unknown_flag_before_the_command_is_refused() -> None:
-    assert refused("--jsn", "stats").hint == "did you mean --json?"
-    assert refused("--jsn").hint == "did you mean --json?"
+    assert refusal("--jsn", "stats").hint == "did you mean --json?"
+    assert refusal("--jsn").hint == "did you mean --json?"
 
 
 def test_unknown_command_suggests_the_nearest_command() -> None:
-    error = refused("serch", "x")
+    error = refusal("serch", "x")
 
     assert (error.code, error.hint) == ("unknown_command", "did you mean recall search?")
 
 
 def test_command_without_its_operand_shows_an_example() -> None:
     for argv in [("search",), ("add",), ("rm",), ("get",), ("import",), ("completion",)]:
-        error = refused(*argv)
+        error = refusal(*argv)
 
         assert error.code == "missing_argument", argv
         assert error.hint is not None, argv
@@ -115,13 +115,13 @@ def test_command_without_its_operand_shows_an_example() -> None:
 
 
 def test_extra_operand_is_refused() -> None:
-    assert refused("get", "a", "b").code == "unexpected_argument"
-    assert refused("stats", "now").code == "unexpected_argument"
+    assert refusal("get", "a", "b").code == "unexpected_argument"
+    assert refusal("stats", "now").code == "unexpected_argument"
 
 
 def test_count_must_be_a_whole_number() -> None:
     for value in ["-1", "1.5", "x", "", "1_000", "٣", "99999999999"]:
-        error = refused("search", "x", f"--k={value}")
+        error = refusal("search", "x", f"--k={value}")
 
         assert error.code == "bad_value", value
         assert repr(value) in error.message, value
@@ -129,25 +129,25 @@ def test_count_must_be_a_whole_number() -> None:
 
 def test_k_may_be_zero_but_a_budget_may_not() -> None:
     assert parse(["search", "x", "--k", "0"]).flags.k == 0
-    assert refused("context", "x", "--budget-tokens", "0").code == "bad_value"
+    assert refusal("context", "x", "--budget-tokens", "0").code == "bad_value"
 
 
 def test_flag_without_value_is_a_missing_argument() -> None:
-    assert refused("search", "x", "--k").code == "missing_argument"
-    assert refused("--store").code == "missing_argument"
+    assert refusal("search", "x", "--k").code == "missing_argument"
+    assert refusal("--store").code == "missing_argument"
 
 
 def test_wrong_choice_suggests_the_nearest_choice() -> None:
-    assert refused("import", "x", "--on-conflict", "skp").hint == "did you mean skip?"
-    assert refused("completion", "basj").hint == "did you mean bash?"
+    assert refusal("import", "x", "--on-conflict", "skp").hint == "did you mean skip?"
+    assert refusal("completion", "basj").hint == "did you mean bash?"
 
 
 def test_argument_that_is_not_utf8_is_refused() -> None:
-    assert refused("search", "\udcff").code == "bad_value"
+    assert refusal("search", "\udcff").code == "bad_value"
 
 
 def test_json_without_command_is_an_error_and_bare_is_help() -> None:
-    assert refused("--json").code == "missing_argument"
+    assert refusal("--json").code == "missing_argument"
     assert parse([]).help
 
 
@@ -218,7 +218,7 @@ def test_repeated_single_value_flag_is_refused() -> None:
         (("eval", "--gate", "mrr>=.3", "--gate", "p@5>=.1"), "--gate 'mrr>=.3,p@5>=.1'"),
         (("search", "x", "--filter", "", "--filter", "A"), "leave out --filter '', or --filter A"),
     ]:
-        error = refused(*argv)
+        error = refusal(*argv)
 
         flag = hint.removeprefix("leave out ").split()[0]
         assert (error.code, error.message, error.hint) == ("conflicting_flags", f"{flag} is given twice.", hint), argv
@@ -236,7 +236,7 @@ def test_every_single_value_flag_is_refused_twice() -> None:
                 if flag.many:
                     assert getattr(parse(line).flags, flag.key) == [value, value]
                 else:
-                    assert refused(*line).message == f"{flag.name} is given twice."
+                    assert refusal(*line).message == f"{flag.name} is given twice."
 
 
 def test_switch_may_be_repeated() -> None:
@@ -252,7 +252,7 @@ def test_switch_accepts_no_value() -> None:
         (("search", "x", "--bm25=yes"), "--bm25"),
         (("search", "x", "--help=1"), "--help"),
     ]:
-        error = refused(*argv)
+        error = refusal(*argv)
 
         assert (error.code, error.message, error.hint) == ("bad_value", f"{flag} takes no value.", flag), argv
 
@@ -265,4 +265,4 @@ def test_text_after_an_equals_sign_is_the_value() -> None:
 
 
 def test_two_dashes_are_not_a_number() -> None:
-    assert refused("search", "x", "--k=--").code == "bad_value"
+    assert refusal("search", "x", "--k=--").code == "bad_value"

@@ -43,7 +43,7 @@ def run(*argv: str, stdin: str = "") -> tuple[int, str, str]:
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def asked(*argv: str, stdin: str = "") -> dict[str, Any]:
+def ask(*argv: str, stdin: str = "") -> dict[str, Any]:
     response: dict[str, Any] = json.loads(run(*argv, "--json", stdin=stdin)[1])
     return response
 
@@ -76,7 +76,7 @@ def test_error_position_is_shown_in_text_and_json(nowhere: Path) -> None:
     assert (code, out) == (2, "")
     line, caret = err.splitlines()[1:3]
     assert line.index("doc.tgas") == caret.index("^^^^^^^^  expected a field such as doc.tag")
-    error = asked("rql", "check", text)["error"]
+    error = ask("rql", "check", text)["error"]
     assert (error["code"], error["hint"]) == ("unknown_field", "did you mean doc.tags?")
     assert error["details"] == {"line": 2, "column": 17, "span": [25, 33], "expected": "a field such as doc.tag"}
 
@@ -84,7 +84,7 @@ def test_error_position_is_shown_in_text_and_json(nowhere: Path) -> None:
 def test_warning_becomes_an_error_under_strict(nowhere: Path) -> None:
     odd = "SELECT nope, doc.path FROM doc"
 
-    assert asked("rql", "check", odd)["warnings"][0].startswith("W_UNKNOWN_FIELD")
+    assert ask("rql", "check", odd)["warnings"][0].startswith("W_UNKNOWN_FIELD")
     assert code_of("rql", "check", odd, "--set", "strict=true") == "unknown_field"
 
 
@@ -105,7 +105,7 @@ def test_format_writes_in_place_and_reports_changes(nowhere: Path) -> None:
     file.write_text(QUERY)
     file.chmod(0o640)
 
-    first, second = (asked("rql", "format", "--write", "@q.rql")["rql"] for _ in range(2))
+    first, second = (ask("rql", "format", "--write", "@q.rql")["rql"] for _ in range(2))
 
     assert (first["changed"], second["changed"], first["path"]) == (True, False, "q.rql")
     assert file.read_text() == f"-- why\n{CANONICAL}\n"
@@ -126,7 +126,7 @@ def test_explain_counts_rows_for_each_filter_part(home: Path) -> None:
         "FILTER doc.tag = 'docs' AND NOT (doc.path GLOB '*.md' OR doc.meta.year = '2025')"
     )
 
-    response = asked("rql", "explain", rql)
+    response = ask("rql", "explain", rql)
     view = response["explained"]
 
     assert (view["table"], view["select"], view["rows"], view["passing"]) == ("chunk", ["doc.path"], 3, 2)
@@ -142,7 +142,7 @@ def test_explain_counts_rows_for_each_filter_part(home: Path) -> None:
 
 
 def test_explain_of_documents_counts_documents(home: Path) -> None:
-    view = asked("rql", "explain", "SELECT * FROM doc FILTER chunk.tokens > 3 ORDER BY doc.mtime DESC")["explained"]
+    view = ask("rql", "explain", "SELECT * FROM doc FILTER chunk.tokens > 3 ORDER BY doc.mtime DESC")["explained"]
 
     assert (view["rows"], view["passing"], view["order"]) == (3, 1, ["doc.mtime DESC"])
 
@@ -161,7 +161,7 @@ def test_explain_needs_a_store(nowhere: Path) -> None:
 
 
 def test_completion_suggests_the_values_of_the_store(home: Path) -> None:
-    found = asked("rql", "complete", "SELECT * FROM doc FILTER doc.tag = 'd")["candidates"]
+    found = ask("rql", "complete", "SELECT * FROM doc FILTER doc.tag = 'd")["candidates"]
 
     assert found == [{"text": "'docs'", "kind": "value", "start": 35, "end": 37, "detail": "2 documents"}]
 

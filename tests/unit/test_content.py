@@ -43,13 +43,13 @@ def run(*argv: str, content: bytes = b"", may_wait: bool = True) -> tuple[int, s
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def piped(content: bytes, *flags: str) -> str:
+def pipe(content: bytes, *flags: str) -> str:
     code, out, err = run("add", "-", "--name", NAME, *flags, content=content)
     assert (code, err) == (0, "")
     return out.partition(";")[0]
 
 
-def refused(*argv: str, content: bytes = b"words\n", may_wait: bool = True) -> tuple[int, str]:
+def refusal(*argv: str, content: bytes = b"words\n", may_wait: bool = True) -> tuple[int, str]:
     code, out, _ = run(*argv, "--json", content=content, may_wait=may_wait)
     error = json.loads(out)["error"]
     assert "hint" in error or error["code"] == "binary_file"
@@ -64,7 +64,7 @@ def document(path: str = NAME) -> dict[str, Any]:
 def test_piped_content_is_a_document_byte_for_byte(home: Path) -> None:
     content = "\ufeff# Today\r\n\r\nZoë’s notes\n".encode()
 
-    assert piped(content, "--tag", "note", "--source", "pipe", "--meta", "n=1").startswith("files: 1 added")
+    assert pipe(content, "--tag", "note", "--source", "pipe", "--meta", "n=1").startswith("files: 1 added")
 
     found = document()
     assert found["text"] == "# Today\r\n\r\nZoë’s notes\n"
@@ -75,7 +75,7 @@ def test_piped_content_is_a_document_byte_for_byte(home: Path) -> None:
 
 
 def test_sync_leaves_piped_document_without_looking_for_a_file(home: Path) -> None:
-    piped(b"today words\n")
+    pipe(b"today words\n")
 
     code, out, err = run("search", "today", "--strict-fresh")
 
@@ -86,14 +86,14 @@ def test_sync_leaves_piped_document_without_looking_for_a_file(home: Path) -> No
 
 
 def test_same_name_replaces_content_and_keeps_equal_content(home: Path) -> None:
-    piped(b"one\n", "--tag", "x")
-    assert piped(b"two\n", "--tag", "x").startswith("files: 0 added, 1 updated")
+    pipe(b"one\n", "--tag", "x")
+    assert pipe(b"two\n", "--tag", "x").startswith("files: 0 added, 1 updated")
     before = json.loads(run("stats", "--json")[1])["store"]["generation"]
 
-    assert piped(b"two\n", "--tag", "x").startswith("files: 0 added, 0 updated, 1 unchanged")
+    assert pipe(b"two\n", "--tag", "x").startswith("files: 0 added, 0 updated, 1 unchanged")
     assert json.loads(run("stats", "--json")[1])["store"]["generation"] == before
 
-    assert piped(b"two\n", "--source", "s").startswith("files: 0 added, 1 updated")
+    assert pipe(b"two\n", "--source", "s").startswith("files: 0 added, 1 updated")
     doc = document()["doc"]
     assert (doc["tags"], doc["source"], document()["text"]) == ([], "s", "two\n")
     assert json.loads(run("stats", "--json")[1])["store"]["documents"] == 2
@@ -101,11 +101,11 @@ def test_same_name_replaces_content_and_keeps_equal_content(home: Path) -> None:
 
 def test_piped_records_equal_records_from_a_file(home: Path) -> None:
     first = b'{"id": "1", "text": "one"}\n{"id": "2", "text": "two"}\n'
-    piped(first, "--parser", "jsonl")
+    pipe(first, "--parser", "jsonl")
 
     assert document(f"{NAME}#2")["text"] == "two"
-    assert piped(first, "--parser", "jsonl").startswith("files: 0 added, 0 updated, 1 unchanged")
-    piped(b'{"id": "1", "text": "one"}\n', "--parser", "jsonl")
+    assert pipe(first, "--parser", "jsonl").startswith("files: 0 added, 0 updated, 1 unchanged")
+    pipe(b'{"id": "1", "text": "one"}\n', "--parser", "jsonl")
     assert run("get", f"{NAME}#2")[0] == 8
 
 
@@ -118,10 +118,10 @@ def test_name_is_stored_in_one_unicode_form(home: Path) -> None:
 
 
 def test_removed_document_can_be_piped_again(home: Path) -> None:
-    piped(b"one\n")
+    pipe(b"one\n")
     run("rm", NAME)
 
-    assert piped(b"one\n").startswith("files: 1 added")
+    assert pipe(b"one\n").startswith("files: 1 added")
     assert json.loads(run("roots", "--json")[1])["roots"][0]["left_out"] == []
 
 
@@ -135,7 +135,7 @@ def test_pipe_refuses_unreadable_content_like_a_file(home: Path) -> None:
         (b"%PDF-1.7\n\xe2", "bad_pdf"),
         (b"x" * 200, "file_too_large"),
     ):
-        assert refused("add", "-", "--name", NAME, content=content) == (1, code)
+        assert refusal("add", "-", "--name", NAME, content=content) == (1, code)
         assert run("get", NAME)[0] == 8, code
 
 
@@ -157,7 +157,7 @@ def test_bad_name_or_command_line_is_refused(home: Path) -> None:
         (("add", "-", "--name", "a\0b"), "bad_value"),
         (("add", "-", "--name", "a.md"), "name_taken"),
     ]:
-        assert refused(*argv) == (2, code), argv
+        assert refusal(*argv) == (2, code), argv
 
 
 def test_name_of_an_existing_file_or_record_is_taken(home: Path) -> None:
@@ -167,15 +167,15 @@ def test_name_of_an_existing_file_or_record_is_taken(home: Path) -> None:
     (home / "unread.md").write_text("words\n")
     (home / "folder").mkdir()
 
-    assert refused("add", "-", "--name", "a.md") == (2, "name_taken")
-    assert refused("add", "-", "--name", "unread.md") == (2, "name_taken")
-    assert refused("add", "-", "--name", "folder") == (2, "name_taken")
-    assert refused("add", "-", "--name", "r.jsonl#1") == (2, "name_taken")
+    assert refusal("add", "-", "--name", "a.md") == (2, "name_taken")
+    assert refusal("add", "-", "--name", "unread.md") == (2, "name_taken")
+    assert refusal("add", "-", "--name", "folder") == (2, "name_taken")
+    assert refusal("add", "-", "--name", "r.jsonl#1") == (2, "name_taken")
     assert document("r.jsonl#1")["text"] == "words"
 
 
 def test_synced_file_replaces_piped_document_of_its_name(home: Path) -> None:
-    piped(b"from a pipe\n")
+    pipe(b"from a pipe\n")
     (home / "notes").mkdir()
     (home / NAME).write_text("from the disk\n")
 
@@ -184,11 +184,11 @@ def test_synced_file_replaces_piped_document_of_its_name(home: Path) -> None:
 
 
 def test_uninterruptible_stdin_is_not_read(home: Path) -> None:
-    assert refused("add", "-", "--name", NAME, may_wait=False) == (2, "bad_value")
+    assert refusal("add", "-", "--name", NAME, may_wait=False) == (2, "bad_value")
 
 
 def test_piped_document_survives_export_and_import(home: Path) -> None:
-    piped(b"one\n", "--tag", "x")
+    pipe(b"one\n", "--tag", "x")
     run("export", "--out", "all.jsonl")
     (home / "other").mkdir()
     run("init", "other", "--embedding", "hash")

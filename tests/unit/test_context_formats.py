@@ -33,13 +33,13 @@ def recall(tmp_path: Path) -> Recall:
     return recall
 
 
-def packed(recall: Recall, *settings: str, **options: Any) -> Any:
+def pack_context(recall: Recall, *settings: str, **options: Any) -> Any:
     return recall.context("retry", Ask(settings=settings), Pack(**options))["context"]
 
 
 def test_xml_has_one_document_per_block_with_escaped_names(recall: Recall) -> None:
     with recall:
-        view = packed(recall, format="xml")
+        view = pack_context(recall, format="xml")
 
     documents = ET.fromstring(f"<all>{view['text']}</all>")
     assert [each.attrib["index"] for each in documents] == ["1", "2"]
@@ -49,7 +49,7 @@ def test_xml_has_one_document_per_block_with_escaped_names(recall: Recall) -> No
 
 def test_lines_are_numbered_as_in_the_file(recall: Recall) -> None:
     with recall:
-        view = packed(recall, "line_numbers=true")
+        view = pack_context(recall, "line_numbers=true")
 
     assert {block["text"].endswith("\n") for block in view["blocks"]} == {True, False}
     for block in view["blocks"]:
@@ -94,7 +94,7 @@ def test_converted_text_has_a_place_in_its_file(tmp_path: Path) -> None:
 def test_each_block_gives_the_position_of_its_text(recall: Recall) -> None:
     with recall:
         for form, budget in product(("plain", "markdown", "xml"), (9, 14, 200)):
-            view = packed(recall, "min_fragment=1", format=form, budget_tokens=budget, counter="whitespace")
+            view = pack_context(recall, "min_fragment=1", format=form, budget_tokens=budget, counter="whitespace")
 
             assert view["blocks"], (form, budget)
             for block in view["blocks"]:
@@ -105,7 +105,7 @@ def test_each_block_gives_the_position_of_its_text(recall: Recall) -> None:
 
 def test_lean_context_contains_every_text_once(recall: Recall) -> None:
     with recall:
-        full, lean = packed(recall), packed(recall, lean=True)
+        full, lean = pack_context(recall), pack_context(recall, lean=True)
 
     for part in (*full["chunks"], *full["blocks"]):
         del part["text"]

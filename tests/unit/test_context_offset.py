@@ -38,7 +38,7 @@ def _text(n: int) -> str:
     return " ".join(["alpha"] * (1 + n % 4) + ["beta"] * (1 + n % 3) + [f"n{n}"])
 
 
-def packed(recall: Recall, rql: str, **options: Any) -> dict[str, Any]:
+def pack_page(recall: Recall, rql: str, **options: Any) -> dict[str, Any]:
     ask = Ask(**{name: options.pop(name) for name in ("k", "explain", "settings") if name in options})
     pack = Pack(**{"budget_tokens": PLENTY, "counter": "whitespace", **options})
     return dict(recall.context(None, ask, pack, rql=rql))
@@ -48,7 +48,7 @@ def ranks(context: dict[str, Any]) -> list[int]:
     return [rank for block in context["blocks"] for rank in block["ranks"]]
 
 
-def left(context: dict[str, Any]) -> list[tuple[str, int, int]]:
+def omissions(context: dict[str, Any]) -> list[tuple[str, int, int]]:
     return [(each["reason"], each["rank"], each["count"]) for each in context["omitted"]]
 
 
@@ -62,7 +62,7 @@ def test_packed_page_has_its_rows_of_the_full_list(recall: Recall) -> None:
             total = len(whole)
             size = min(limit, total - offset)
 
-            response = packed(recall, f"{rql} LIMIT {limit} OFFSET {offset}")
+            response = pack_page(recall, f"{rql} LIMIT {limit} OFFSET {offset}")
 
             context = response["context"]
             assert [chunk["path"] for chunk in context["chunks"]] == whole[offset : offset + limit], (rql, limit)
@@ -76,7 +76,7 @@ def test_packed_page_has_its_rows_of_the_full_list(recall: Recall) -> None:
 
 
 def test_blocks_of_a_page_are_numbered_from_one(recall: Recall) -> None:
-    context = packed(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 4")["context"]
+    context = pack_page(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 4")["context"]
 
     assert [block["n"] for block in context["blocks"]] == [1, 2, 3]
     assert context["text"].startswith(f"[1] {context['blocks'][0]['path']}:1-1\n")
@@ -84,8 +84,8 @@ def test_blocks_of_a_page_are_numbered_from_one(recall: Recall) -> None:
 
 
 def test_pages_of_a_list_pack_every_row_once(recall: Recall) -> None:
-    whole = packed(recall, f"{LISTS['by words']} LIMIT {ROWS}")["context"]["chunks"]
-    pages = [packed(recall, f"{LISTS['by words']} LIMIT 70 OFFSET {at}")["context"] for at in range(0, ROWS, 70)]
+    whole = pack_page(recall, f"{LISTS['by words']} LIMIT {ROWS}")["context"]["chunks"]
+    pages = [pack_page(recall, f"{LISTS['by words']} LIMIT 70 OFFSET {at}")["context"] for at in range(0, ROWS, 70)]
 
     assert len(whole) == ROWS
     assert [chunk for page in pages for chunk in page["chunks"]] == whole
@@ -94,7 +94,7 @@ def test_pages_of_a_list_pack_every_row_once(recall: Recall) -> None:
 def test_page_past_the_end_is_an_empty_context(recall: Recall) -> None:
     for rql in LISTS.values():
         for pack in ["rank", "optimal"]:
-            response = packed(recall, f"{rql} LIMIT 5 OFFSET {ROWS}", pack=pack)
+            response = pack_page(recall, f"{rql} LIMIT 5 OFFSET {ROWS}", pack=pack)
 
             context = response["context"]
             assert (context["text"], context["used_tokens"], context["candidates"]) == ("", 0, 0), (rql, pack)
@@ -103,27 +103,27 @@ def test_page_past_the_end_is_an_empty_context(recall: Recall) -> None:
 
 def test_budget_omits_only_the_rest_of_the_page(recall: Recall) -> None:
     page = f"{LISTS['by words']} LIMIT 10 OFFSET 6"
-    three = packed(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 6")["context"]["used_tokens"]
+    three = pack_page(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 6")["context"]["used_tokens"]
 
-    context = packed(recall, page, budget_tokens=three)["context"]
+    context = pack_page(recall, page, budget_tokens=three)["context"]
 
     assert ranks(context) == [7, 8, 9]
-    assert (context["candidates"], left(context)) == (10, [("budget", 10, 7)])
+    assert (context["candidates"], omissions(context)) == (10, [("budget", 10, 7)])
 
 
 def test_cut_row_keeps_its_rank_and_the_tail_follows(recall: Recall) -> None:
     settings = ("min_fragment=1",)
     page = f"{LISTS['by words']} LIMIT 10 OFFSET 6"
-    one = packed(recall, f"{LISTS['by words']} LIMIT 1 OFFSET 6")["context"]["used_tokens"]
+    one = pack_page(recall, f"{LISTS['by words']} LIMIT 1 OFFSET 6")["context"]["used_tokens"]
 
-    context = packed(recall, page, budget_tokens=one + 4, settings=settings)["context"]
+    context = pack_page(recall, page, budget_tokens=one + 4, settings=settings)["context"]
 
     assert [block["truncated"] for block in context["blocks"]] == [False, True]
-    assert (ranks(context), left(context)) == ([7, 8], [("budget", 9, 8)])
+    assert (ranks(context), omissions(context)) == ([7, 8], [("budget", 9, 8)])
 
 
 def test_row_count_does_not_move_the_offset(recall: Recall) -> None:
-    assert ranks(packed(recall, f"{LISTS['by words']} LIMIT 10 OFFSET 6", k=2)["context"]) == [7, 8]
+    assert ranks(pack_page(recall, f"{LISTS['by words']} LIMIT 10 OFFSET 6", k=2)["context"]) == [7, 8]
 
 
 def test_rows_below_min_score_are_not_candidates_of_a_page(recall: Recall) -> None:
@@ -131,7 +131,7 @@ def test_rows_below_min_score_are_not_candidates_of_a_page(recall: Recall) -> No
     scores = [row["score"] for row in recall.query(f"{rql} LIMIT {ROWS}")["results"]]
     kept = sum(score >= scores[9] for score in scores)
 
-    context = packed(recall, f"{rql} LIMIT {ROWS} OFFSET 6 OPTION min_score {scores[9]}")["context"]
+    context = pack_page(recall, f"{rql} LIMIT {ROWS} OFFSET 6 OPTION min_score {scores[9]}")["context"]
 
     assert 10 <= kept < ROWS
     assert ranks(context) == list(range(7, kept + 1))
@@ -142,20 +142,20 @@ def test_pin_on_another_page_is_not_a_candidate(recall: Recall) -> None:
     rows = recall.query(f"{LISTS['by words']} LIMIT 9")["results"]
     before, inside, dropped = rows[5]["chunk"]["id"], rows[8]["chunk"]["id"], rows[7]["chunk"]["id"]
 
-    response = packed(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 6", pins=(before, inside), drops=(dropped,))
+    response = pack_page(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 6", pins=(before, inside), drops=(dropped,))
 
     pins = [warning for warning in response["warnings"] if warning.startswith("W_PIN")]
     assert pins == [f"W_PIN: {before} is not among the candidates"]
-    assert (ranks(response["context"]), left(response["context"])) == ([9, 7], [("dropped", 8, 1)])
+    assert (ranks(response["context"]), omissions(response["context"])) == ([9, 7], [("dropped", 8, 1)])
 
 
 def test_optimal_packing_chooses_among_the_rows_of_the_page(recall: Recall) -> None:
     page = f"{LISTS['by words']} LIMIT 8 OFFSET 6"
-    four = packed(recall, f"{LISTS['by words']} LIMIT 4 OFFSET 6")["context"]["used_tokens"]
+    four = pack_page(recall, f"{LISTS['by words']} LIMIT 4 OFFSET 6")["context"]["used_tokens"]
 
-    context = packed(recall, page, pack="optimal", budget_tokens=four)["context"]
+    context = pack_page(recall, page, pack="optimal", budget_tokens=four)["context"]
 
-    shown, omitted = ranks(context), [rank for _, rank, _ in left(context)]
+    shown, omitted = ranks(context), [rank for _, rank, _ in omissions(context)]
     assert len(shown) >= 4
     assert sorted([*shown, *omitted]) == list(range(7, 15))
 
@@ -163,18 +163,18 @@ def test_optimal_packing_chooses_among_the_rows_of_the_page(recall: Recall) -> N
 def test_unexamined_tail_begins_after_the_best_rows_of_the_page(recall: Recall) -> None:
     page = f"{LISTS['by words']} LIMIT 230 OFFSET 210"
 
-    context = packed(recall, page, pack="optimal", budget_tokens=30)["context"]
+    context = pack_page(recall, page, pack="optimal", budget_tokens=30)["context"]
 
-    assert left(context)[-1] == ("budget", 411, 30)
-    assert sum(count for _, _, count in left(context)) + len(context["chunks"]) == context["candidates"] == 230
+    assert omissions(context)[-1] == ("budget", 411, 30)
+    assert sum(count for _, _, count in omissions(context)) + len(context["chunks"]) == context["candidates"] == 230
 
 
 def test_account_covers_only_the_rows_of_the_page(recall: Recall) -> None:
     page = f"{LISTS['by words']} LIMIT 260 OFFSET 20"
-    some = packed(recall, f"{LISTS['by words']} LIMIT 210 OFFSET 20")["context"]["used_tokens"]
+    some = pack_page(recall, f"{LISTS['by words']} LIMIT 210 OFFSET 20")["context"]["used_tokens"]
     worth = sum(row["score"] for row in recall.query(f"{LISTS['by words']} LIMIT 210 OFFSET 20")["results"])
 
-    account = packed(recall, page, budget_tokens=some, explain=True)["context"]["account"]
+    account = pack_page(recall, page, budget_tokens=some, explain=True)["context"]["account"]
 
     assert account["candidates"] == 210
     assert account["value"] == pytest.approx(worth, abs=1e-6)
@@ -197,8 +197,8 @@ def test_row_of_another_page_is_not_merged_into_the_block() -> None:
     put(store, new_file("a.txt", ["alpha alpha alpha ", "alpha beta gamma delta"]), new_file("b.txt", ["zeta"]))
     with Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nowhere"))) as opened:
         rql = "SELECT * FROM chunk USING lexical('alpha')"
-        whole = packed(opened, f"{rql} LIMIT 2")["context"]
-        second = packed(opened, f"{rql} LIMIT 1 OFFSET 1")["context"]
+        whole = pack_page(opened, f"{rql} LIMIT 2")["context"]
+        second = pack_page(opened, f"{rql} LIMIT 1 OFFSET 1")["context"]
 
     assert [(block["ranks"], block["text"]) for block in whole["blocks"]] == [
         ([1, 2], "alpha alpha alpha alpha beta gamma delta")
@@ -211,7 +211,7 @@ def test_page_of_documents_packs_the_best_chunk_of_each() -> None:
         store = memory_store()
         put(store, *(new_file(f"{name}.txt", ["one ", "beta beta", " more beta"]) for name in "abc"))
         with Recall(Engine(store, config=Config(embedding_dim=64), base=Path("/nowhere"))) as opened:
-            context = packed(opened, f"SELECT * FROM doc {using} LIMIT 5 OFFSET 1")["context"]
+            context = pack_page(opened, f"SELECT * FROM doc {using} LIMIT 5 OFFSET 1")["context"]
 
         assert [(block["path"], block["ranks"], block["text"]) for block in context["blocks"]] == [
             ("b.txt", [2], shown),
@@ -221,5 +221,5 @@ def test_page_of_documents_packs_the_best_chunk_of_each() -> None:
 
 def test_sparse_recall_has_no_second_page_to_pack(recall: Recall) -> None:
     with pytest.raises(UsageError) as error:
-        packed(recall, f"{LISTS['by words']} LIMIT 5 OFFSET 5 OPTION sparse_recall ON")
+        pack_page(recall, f"{LISTS['by words']} LIMIT 5 OFFSET 5 OPTION sparse_recall ON")
     assert error.value.code == "sparse_with_offset"

@@ -402,7 +402,7 @@ def test_place_with_a_changed_file_is_marked(tmp_path: Path) -> None:
     assert any(each.startswith("W_STALE: b.txt") for each in response["warnings"])
 
 
-def hashed(store: SqliteStore) -> list[tuple[int, bytes]]:
+def stored_hashes(store: SqliteStore) -> list[tuple[int, bytes]]:
     return [(row, bytes(text)) for row, text in store.execute("SELECT chunk, hash FROM chunk_copy ORDER BY chunk")]
 
 
@@ -420,7 +420,7 @@ def test_store_tracks_repeated_texts_as_files_come_and_go() -> None:
         with store.writer() as writer:
             writer.tombstone([path])
         assert_kept(store)
-    assert hashed(store) == []
+    assert stored_hashes(store) == []
     store.compact()
     assert_kept(store)
 
@@ -428,8 +428,8 @@ def test_store_tracks_repeated_texts_as_files_come_and_go() -> None:
 def assert_kept(store: SqliteStore) -> None:
     rows = store.execute("SELECT rowid, hash, text FROM chunk WHERE deleted = 0 ORDER BY rowid")
     texts = [text for _, _, text in rows]
-    assert hashed(store) == [(row, bytes(own)) for row, own, text in rows if texts.count(text) > 1]
-    assert store.has_copies() == bool(hashed(store))
+    assert stored_hashes(store) == [(row, bytes(own)) for row, own, text in rows if texts.count(text) > 1]
+    assert store.has_copies() == bool(stored_hashes(store))
     numbers = store.same_texts([row for row, _, _ in rows])
     assert {place for place, text in enumerate(texts) if texts.count(text) > 1} == {*numbers}
     for place, number in numbers.items():
@@ -473,7 +473,7 @@ def near_store(*shorts: str) -> SqliteStore:
     return store
 
 
-def listed(store: SqliteStore, k: int | None) -> answering.Answer:
+def list_rows(store: SqliteStore, k: int | None) -> answering.Answer:
     plan = plan_words("otter", config=NEAR, mode="hybrid", filter_text=None, k=k, exact=False)
     return answering.answer(plan._replace(semantic=QUESTION), store, EMBEDDER)
 
@@ -481,7 +481,7 @@ def listed(store: SqliteStore, k: int | None) -> answering.Answer:
 def test_one_of_several_equal_short_documents_is_recalled() -> None:
     for k in [5, None]:
         store = near_store("sleepyotter sleepy otters ", "sleepyotter sleepy otters ", "sleepy otters sleep ")
-        found = listed(store, k) if k else answering.packable(listed(store, k), store)
+        found = list_rows(store, k) if k else answering.packable(list_rows(store, k), store)
         assert found.ranked is not None, k
         shown = answering.hits(found, store, start=0, stop=found.total)
         brought_in = [hit.doc.path for hit in shown if hit.injection is not None]

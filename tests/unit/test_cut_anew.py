@@ -116,7 +116,7 @@ def fresh(home: Path, place: Path, *settings: str) -> Recall:
     return recall
 
 
-def exported(recall: Recall) -> str:
+def export_text(recall: Recall) -> str:
     out = io.StringIO()
     recall.export(out)
     return out.getvalue()
@@ -139,7 +139,7 @@ def test_rechunked_store_equals_a_fresh_store(recall: Recall, home: Path, tmp_pa
     run(recall.rechunk(NEW))
 
     with fresh(home, tmp_path / "fresh", "chunk_tokens=20", "overlap_tokens=6") as other:
-        assert exported(recall) == exported(other)
+        assert export_text(recall) == export_text(other)
         assert [path_and_score(recall, n) for n in range(3)] == [path_and_score(other, n) for n in range(3)]
     assert recall.store.generation() == generation + 1
     assert {each["severity"] for each in recall.doctor()["checks"]} <= {"ok", "warning"}
@@ -199,13 +199,13 @@ def test_answer_reports_both_chunkings(recall: Recall) -> None:
 
 
 def test_dry_run_reports_the_same_and_changes_nothing(counting: Recall, counting_home: Path) -> None:
-    before, toml = exported(counting), (counting_home / "recall.toml").read_text()
+    before, toml = export_text(counting), (counting_home / "recall.toml").read_text()
     generation = counting.store.generation()
     COUNTING.embedder.patience = 0
 
     planned = run(counting.rechunk(NEW, dry_run=True))["rechunked"]
 
-    assert (exported(counting), (counting_home / "recall.toml").read_text()) == (before, toml)
+    assert (export_text(counting), (counting_home / "recall.toml").read_text()) == (before, toml)
     assert counting.store.generation() == generation
     COUNTING.embedder.patience = None
     done = run(counting.rechunk(NEW))["rechunked"]
@@ -235,14 +235,14 @@ def test_events_never_go_back(recall: Recall) -> None:
 
 
 def test_stopped_rechunk_resumes(counting: Recall, counting_home: Path) -> None:
-    before, toml = exported(counting), (counting_home / "recall.toml").read_text()
+    before, toml = export_text(counting), (counting_home / "recall.toml").read_text()
     work = counting.rechunk(NEW)
     while next(work).embedded < 10:
         pass
     work.close()
     read = COUNTING.embedder.read.total()
 
-    assert (exported(counting), (counting_home / "recall.toml").read_text()) == (before, toml)
+    assert (export_text(counting), (counting_home / "recall.toml").read_text()) == (before, toml)
     view = run(counting.rechunk(NEW))["rechunked"]
 
     assert 10 <= read < counting.store.texts() - 1
@@ -251,13 +251,13 @@ def test_stopped_rechunk_resumes(counting: Recall, counting_home: Path) -> None:
 
 
 def test_failing_embedder_leaves_the_answers_unchanged(counting: Recall) -> None:
-    before = exported(counting)
+    before = export_text(counting)
     COUNTING.embedder.patience = 20
 
     with pytest.raises(EmbedError, match="gone home"):
         run(counting.rechunk(NEW))
 
-    assert exported(counting) == before
+    assert export_text(counting) == before
     COUNTING.embedder.patience = None
     assert run(counting.rechunk(NEW))["rechunked"]["after"]["chunk_tokens"] == 20
     assert set(COUNTING.embedder.read.values()) == {1}
@@ -276,12 +276,12 @@ with Recall.open() as recall:
 
 
 def test_killed_rechunk_loses_only_uncommitted_vectors(recall: Recall, home: Path) -> None:
-    before = exported(recall)
+    before = export_text(recall)
 
     done = subprocess.run([sys.executable, "-c", _KILLED], check=False, env={"PYTHONPATH": str(HERE)}, cwd=home)
 
     assert done.returncode == 9
-    assert exported(recall) == before
+    assert export_text(recall) == before
     view = run(recall.rechunk(NEW))["rechunked"]
     assert view["embedded"] <= recall.store.texts() - 1 - 10
 
@@ -401,7 +401,7 @@ def test_new_counter_recounts_every_chunk(recall: Recall, home: Path, tmp_path: 
 
     settings = ("chunk_tokens=60", "overlap_tokens=10", "counter=approx")
     with fresh(home, tmp_path / "fresh", *settings) as other:
-        assert exported(recall) == exported(other)
+        assert export_text(recall) == export_text(other)
 
 
 # Text that the store's own parsers do not chunk.
@@ -600,7 +600,7 @@ def test_rechunked_real_folder_equals_a_fresh_store(tmp_path: Path, folders: tup
             recall.index(*(str(HERE / folder) for folder in folders), template=Root("", globs=("**/*.*",)))
             done = run(recall.rechunk({"chunk_tokens": 150}))["rechunked"]
             assert (done["documents"] >= documents) == (name == "rechunked")
-            cuts.append(exported(recall))
+            cuts.append(export_text(recall))
     assert cuts[0] == cuts[1]
 
 

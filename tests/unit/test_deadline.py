@@ -223,7 +223,7 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
         yield opened
 
 
-def evaluated(recall: Recall) -> Any:
+def evaluate(recall: Recall) -> Any:
     base = recall.engine.base
     for _ in recall.evaluate(EvalOptions(queries=base / "queries.tsv", qrels=base / "qrels.tsv")):
         pass
@@ -241,7 +241,7 @@ QUESTIONS: dict[str, Callable[[Recall], Any]] = {
     "get": lambda recall: recall.get("a.txt"),
     "stats": lambda recall: recall.stats(),
     "explain_rql": lambda recall: recall.explain_rql(RQL),
-    "eval": evaluated,
+    "eval": evaluate,
 }
 
 

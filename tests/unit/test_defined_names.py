@@ -60,7 +60,7 @@ def folder(made: Path, tmp_path: Path) -> Path:
     return Path(copytree(made, tmp_path / "folder"))
 
 
-def found(recall: Recall, text: str, **asked: object) -> list[str]:
+def paths_found(recall: Recall, text: str, **asked: object) -> list[str]:
     return [hit["doc"]["path"] for hit in recall.search(text, mode="lexical", **asked)["results"]]  # type: ignore[arg-type]
 
 
@@ -72,13 +72,13 @@ def titles(store: Path) -> dict[str, str]:
 
 def test_definition_ranks_before_its_uses(folder: Path) -> None:
     with Recall.open(str(folder)) as recall:
-        assert found(recall, "close_all")[0].endswith("session.py")
-        assert found(recall.under(["title_weight=0"]), "close_all")[0].endswith("a_uses.py")
+        assert paths_found(recall, "close_all")[0].endswith("session.py")
+        assert paths_found(recall.under(["title_weight=0"]), "close_all")[0].endswith("a_uses.py")
 
 
 def test_name_of_several_words_matches_each_word(folder: Path) -> None:
     with Recall.open(str(folder)) as recall:
-        assert [path.rpartition("/")[2] for path in found(recall, "http")] == ["session.py"]
+        assert [path.rpartition("/")[2] for path in paths_found(recall, "http")] == ["session.py"]
 
 
 def test_parts_of_a_name_are_not_marked_in_the_text(folder: Path) -> None:
@@ -119,7 +119,7 @@ def errors(answer: Mapping[str, Any]) -> list[str]:
     return [check["code"] for check in answer["checks"] if check["severity"] == "error"]
 
 
-def spoiled(store: Path, sql: str) -> None:
+def spoil(store: Path, sql: str) -> None:
     db = apsw.Connection(str(store / "recall.db"))
     db.execute("DROP TRIGGER chunk_text_is_immutable")
     db.execute(sql)
@@ -142,7 +142,7 @@ def test_doctor_finds_and_repairs_wrong_names_in_a_title(made: Path, tmp_path: P
     before = titles(made)
     for name, sql in OTHER_NAMES.items():
         store = Path(copytree(made, tmp_path / name, ignore=WITHOUT_SOURCE))
-        spoiled(store, sql)
+        spoil(store, sql)
         assert titles(store) != before, name
         with Recall.open(str(store)) as recall:
             assert errors(recall.doctor()) == ["texts"], name
@@ -173,7 +173,7 @@ SPOILT_COLUMNS = [
 
 def of_version_8(store: Path, sql: str) -> None:
     """Remove the names from a store and run this SQL on it."""
-    spoiled(store, "UPDATE chunk SET title = substr(title, 1, instr(title || char(10), char(10)) - 1)")
+    spoil(store, "UPDATE chunk SET title = substr(title, 1, instr(title || char(10), char(10)) - 1)")
     db = apsw.Connection(str(store / "recall.db"))
     db.execute(sql)
     db.pragma("user_version", 8)
@@ -206,14 +206,14 @@ def test_read_only_old_store_is_not_reported_without_names(folder: Path) -> None
 
 def test_upgrade_adds_names_to_existing_documents(folder: Path) -> None:
     before = titles(folder)
-    spoiled(folder, "UPDATE chunk SET title = substr(title, 1, instr(title || char(10), char(10)) - 1)")
+    spoil(folder, "UPDATE chunk SET title = substr(title, 1, instr(title || char(10), char(10)) - 1)")
     assert titles(folder) != before
     db = apsw.Connection(str(folder / "recall.db"))
     db.pragma("user_version", len(MIGRATIONS) - 1)
     db.close()
     with Recall.open(str(folder)) as recall:
         assert errors(recall.doctor()) == []
-        assert found(recall, "close_all")[0].endswith("session.py")
+        assert paths_found(recall, "close_all")[0].endswith("session.py")
     assert titles(folder) == before
 
 

@@ -33,7 +33,7 @@ def run(*argv: str) -> tuple[int, str, str]:
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def told(*argv: str) -> dict[str, Any]:
+def run_diff(*argv: str) -> dict[str, Any]:
     code, out, _ = run(*argv, "--json")
     response: dict[str, Any] = json.loads(out)
     validator().validate(response)
@@ -73,7 +73,7 @@ def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_configuration_equals_itself(home: Path) -> None:
     for settings in ["vector_weight=0.1", "bm25_weight=0.9,vector_weight=0.1"]:
-        diff = told("diff", "retry budget", "--b", settings)
+        diff = run_diff("diff", "retry budget", "--b", settings)
 
         assert (diff["rbo"], diff["jaccard"], diff["queries_changed"], diff["firsts_changed"]) == (1.0, 1.0, 0, 0), (
             settings
@@ -91,7 +91,7 @@ def test_every_score_change_is_the_sum_of_its_causes(home: Path) -> None:
         "title_weight=9",
         "lexical_model=bm25f",
     ]:
-        diff = told("diff", "retry budget backoff", "--b", settings)
+        diff = run_diff("diff", "retry budget backoff", "--b", settings)
 
         split = [move for move in diff["moves"] if move["causes"]]
         assert split, settings
@@ -112,7 +112,9 @@ def test_every_score_change_is_the_sum_of_its_causes(home: Path) -> None:
 def test_causes_name_the_changed_settings(home: Path) -> None:
     def factors(settings: str) -> set[str]:
         return {
-            cause["factor"] for move in told("diff", "retry", "--b", settings)["moves"] for cause in move["causes"]
+            cause["factor"]
+            for move in run_diff("diff", "retry", "--b", settings)["moves"]
+            for cause in move["causes"]
         }
 
     assert factors("vector_weight=0.5") == {"weights"}
@@ -123,7 +125,7 @@ def test_causes_name_the_changed_settings(home: Path) -> None:
 
 def test_rows_appear_in_search_order(home: Path) -> None:
     settings = ("vector_weight=1", "bm25_weight=0")
-    diff = told("diff", "retry client", "--b", ",".join(settings), "--k", "3")
+    diff = run_diff("diff", "retry client", "--b", ",".join(settings), "--k", "3")
 
     for side, flags in (("a", ()), ("b", settings)):
         _, out, _ = run("search", "retry client", "--k", "3", "--json", *(f"--set={each}" for each in flags))
@@ -134,7 +136,7 @@ def test_rows_appear_in_search_order(home: Path) -> None:
 
 def test_row_dropped_by_a_threshold_is_a_set_change(home: Path) -> None:
     for cause in ("min_score", "min_cosine"):
-        diff = told("diff", "retry", "--b", f"{cause}=0.3")
+        diff = run_diff("diff", "retry", "--b", f"{cause}=0.3")
 
         gone = [move for move in diff["moves"] if move["kind"] == "gone"]
         assert gone, cause
@@ -144,7 +146,7 @@ def test_row_dropped_by_a_threshold_is_a_set_change(home: Path) -> None:
 
 
 def test_row_without_all_words_is_no_match(home: Path) -> None:
-    diff = told("diff", "retry client", "--bm25", "--b", "match=all")
+    diff = run_diff("diff", "retry client", "--bm25", "--b", "match=all")
 
     assert {(each["side"], each["cause"]) for each in diff["sets"]} == {("b", "no_match")}
 
@@ -152,7 +154,7 @@ def test_row_without_all_words_is_no_match(home: Path) -> None:
 def test_row_outside_a_bounded_pool_is_reported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
 
-    diff = told("diff", "retry client", "--b", "pool=1", "--no-sparse")
+    diff = run_diff("diff", "retry client", "--b", "pool=1", "--no-sparse")
 
     assert {(each["side"], each["cause"]) for each in diff["sets"]} == {("b", "pool")}
 
@@ -164,7 +166,7 @@ def test_filter_failing_in_one_store_is_reported(home: Path, tmp_path: Path) -> 
     assert run("add", "a.md", "--tag", "x")[0] == run("add", "b.md", "--tag", "x")[0] == 0
     assert run("--store", str(other), "add", str(other / "a.md"), "--tag", "x")[0] == 0
 
-    diff = told("diff", "retry", "--b-store", str(other), "--filter", "doc.tag = 'x'")
+    diff = run_diff("diff", "retry", "--b-store", str(other), "--filter", "doc.tag = 'x'")
 
     absent = {move["doc"]["path"]: move["absent"] for move in diff["moves"]}
     assert absent == {"a.md": [], "b.md": [{"side": "b", "cause": "filter"}]}
@@ -174,7 +176,9 @@ def test_row_replaced_by_sparse_recall_is_reported(home: Path) -> None:
     (home / "long.md").write_text("\n\n".join("retry client " * 150 for _ in range(4)))
     assert run("add", "long.md")[0] == 0
 
-    diff = told("diff", "retry client", "--k", "2", "--a", "sparse_recall=false", "--b", "sparse_distance_ceiling=2")
+    diff = run_diff(
+        "diff", "retry client", "--k", "2", "--a", "sparse_recall=false", "--b", "sparse_distance_ceiling=2"
+    )
 
     assert [move["kind"] for move in diff["moves"] if "injected" in move["b"]] == ["new"]
     assert [move["kind"] for move in diff["moves"] if "displaced" in move["b"]] == ["gone"]
@@ -187,7 +191,7 @@ def test_two_stores_are_compared_by_path_and_text(home: Path, tmp_path: Path) ->
     (other / "d.md").unlink()
     assert run("--store", str(other), "sync")[0] == 0
 
-    diff = told("diff", "retry", "--b-store", str(other))
+    diff = run_diff("diff", "retry", "--b-store", str(other))
 
     by_path = {move["doc"]["path"]: move for move in diff["moves"]}
     assert diff["a"]["store"] != diff["b"]["store"]
@@ -202,19 +206,19 @@ def test_two_stores_are_compared_by_path_and_text(home: Path, tmp_path: Path) ->
 
 def test_document_queries_and_unscored_rows_can_be_compared(home: Path) -> None:
     query = "SELECT * FROM doc USING lexical('retry') LIMIT 3"
-    diff = told("diff", "--rql", query, "--b", "title_weight=9")
+    diff = run_diff("diff", "--rql", query, "--b", "title_weight=9")
     assert diff["moves"]
     assert "chunk" not in diff["moves"][0]
 
-    plain = told("diff", "--rql", "SELECT * FROM chunk FILTER doc.path != 'a.md'", "--b", "vector_weight=1")
+    plain = run_diff("diff", "--rql", "SELECT * FROM chunk FILTER doc.path != 'a.md'", "--b", "vector_weight=1")
     assert {(move["kind"], move["delta"]) for move in plain["moves"]} == {("same", None)}
 
 
 def test_query_set_has_means_and_lists_changed_queries_first(home: Path) -> None:
-    diff = told("diff", "--queries", "q.tsv", "--b", "vector_weight=1,bm25_weight=0", "--k", "2")
+    diff = run_diff("diff", "--queries", "q.tsv", "--b", "vector_weight=1,bm25_weight=0", "--k", "2")
 
     each = [
-        told("diff", words, "--b", "vector_weight=1,bm25_weight=0", "--k", "2")
+        run_diff("diff", words, "--b", "vector_weight=1,bm25_weight=0", "--k", "2")
         for words in ("retry budget", "client")
     ]
     assert diff["queries"] == 2

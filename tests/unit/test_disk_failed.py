@@ -86,7 +86,7 @@ USES: dict[str, Callable[[Recall], object]] = {
 }
 
 
-def used(base: Path, use: Callable[[Recall], object]) -> object:
+def open_and_use(base: Path, use: Callable[[Recall], object]) -> object:
     with Recall.open(str(base)) as recall:
         return use(recall)
 
@@ -102,7 +102,7 @@ def test_failing_read_is_reported_as_io_error(base: Path, disk: Disk, tmp_path: 
         for number in (1, 2, opening, opening + 1, opening + 2, opening + 5, opening + 9):
             disk.reads, disk.fails_from = 0, number
             try:
-                used(place, use)
+                open_and_use(place, use)
             except RecallError as error:
                 codes.add((error.code, error.exit_code))
 

@@ -63,7 +63,7 @@ def files_check(home: Path) -> CheckView:
         return check_one(recall.store, "files", lambda: recall.engine.embedder, base=home, config=recall.config)
 
 
-def modified(home: Path) -> None:
+def modify(home: Path) -> None:
     (home / "docs/a.md").write_text(OTHER, encoding="utf-8")
 
 
@@ -72,7 +72,7 @@ def missing(home: Path) -> None:
 
 
 def both(home: Path) -> None:
-    modified(home)
+    modify(home)
     (home / "docs/c.md").unlink()
 
 
@@ -89,8 +89,8 @@ def half_binary(home: Path) -> None:
     (home / "docs/b.md").write_text(OTHER, encoding="utf-8")
 
 
-def ignored(home: Path) -> None:
-    modified(home)
+def ignore_modified(home: Path) -> None:
+    modify(home)
     (home / "docs/.gitignore").write_text("a.md\n", encoding="utf-8")
 
 
@@ -128,7 +128,7 @@ def added_by_name(home: Path) -> None:
 
 
 CASES: dict[str, tuple[Callable[[Path], None], str, str]] = {
-    "modified": (modified, "docs/a.md is modified", "recall sync"),
+    "modified": (modify, "docs/a.md is modified", "recall sync"),
     "missing": (missing, "docs/a.md is missing", "recall sync"),
     "one of each": (both, "docs/a.md is modified, docs/c.md is missing", "recall sync"),
     "binary by now": (binary, "docs/a.md is modified", "recall rm docs/a.md"),
@@ -138,7 +138,7 @@ CASES: dict[str, tuple[Callable[[Path], None], str, str]] = {
         "docs/a.md is modified, docs/b.md is modified",
         "recall sync, then recall rm docs/a.md",
     ),
-    "left out by a rule since": (ignored, "docs/a.md is modified", "recall add {home}/docs/a.md"),
+    "left out by a rule since": (ignore_modified, "docs/a.md is modified", "recall add {home}/docs/a.md"),
     "left out by a rule, and gone": (ignored_and_missing, "docs/a.md is missing", "recall sync"),
     "a pipe in its place": (a_pipe, "docs/a.md is missing", "recall rm docs/a.md"),
     "a folder in its place": (a_folder, "docs/a.md is missing", "recall rm docs/a.md"),
@@ -166,7 +166,7 @@ def test_changed_file_is_reported_with_a_working_fix(home: Path, tmp_path: Path)
 
 
 def test_unreadable_file_breaks_nothing(home: Path) -> None:
-    modified(home)
+    modify(home)
     (home / "docs/a.md").chmod(0)
     (home / "recall.db").chmod(0o644)  # as its owner may have set it
     with without_privileges(home):

@@ -101,7 +101,7 @@ def test_query_needs_neither_numpy_nor_the_package() -> None:
     assert done.stdout.strip() == ""
 
 
-def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, change: str) -> LocalKind:
+def copy_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, change: str) -> LocalKind:
     """Return the kind over a copy of its files as a package of another name, with one changed byte."""
     source = folder_of("wordllama")
     assert source is not None
@@ -119,14 +119,14 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, change: str) -> L
 
 
 def test_complete_copy_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, embedder: LocalEmbedder) -> None:
-    kind = copied(tmp_path, monkeypatch, change="nothing")
+    kind = copy_kind(tmp_path, monkeypatch, change="nothing")
 
     assert kind.new(Config()).embed(["a copy"]) == embedder.embed(["a copy"])
 
 
 @pytest.mark.parametrize("change", ["weights", "tokenizers"])
 def test_one_changed_bit_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
-    kind = copied(tmp_path, monkeypatch, change=change)
+    kind = copy_kind(tmp_path, monkeypatch, change=change)
 
     with pytest.raises(EmbedError, match="its sha256 begins with") as caught:
         kind.new(Config())
@@ -137,7 +137,7 @@ def test_one_changed_bit_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_empty_file_is_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = copied(tmp_path, monkeypatch, change="nothing")
+    kind = copy_kind(tmp_path, monkeypatch, change="nothing")
     (tmp_path / "copied_model" / WEIGHTS.path).write_bytes(b"")
 
     with pytest.raises(EmbedError) as caught:

@@ -88,7 +88,7 @@ def failure_of(embedder: Embedder, text: str = "a text") -> EmbedError:
     return caught.value
 
 
-def shown(error: BaseException) -> str:
+def visible_text(error: BaseException) -> str:
     """Return everything in an error that could reach a screen or a log."""
     details = (error.message, error.hint, error.details) if isinstance(error, RecallError) else ()
     return "".join(traceback.format_exception(error)) + repr(error) + repr(details)
@@ -423,7 +423,7 @@ def asking_threads() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "recall-embed"]
 
 
-def interrupted_once_asked(model: RemoteEmbedder, server: ProviderServer) -> threading.Thread:
+def interrupt_when_asked(model: RemoteEmbedder, server: ProviderServer) -> threading.Thread:
     def interrupt() -> None:
         assert server.asked.wait(60)
         model.interrupt()
@@ -435,7 +435,7 @@ def interrupted_once_asked(model: RemoteEmbedder, server: ProviderServer) -> thr
 
 def test_interrupt_ends_a_call_to_a_silent_server(silent: ProviderServer) -> None:
     model = OPENAI.new(config(silent), dimension=8)
-    interrupting = interrupted_once_asked(model, silent)
+    interrupting = interrupt_when_asked(model, silent)
 
     with pytest.raises(Interrupted):
         model.embed(["a question"])
@@ -452,7 +452,7 @@ def test_interrupt_ends_a_call_to_a_silent_server(silent: ProviderServer) -> Non
 def test_interrupt_ends_the_pause_before_a_retry(server: ProviderServer) -> None:
     server.replies.append(Reply(429, headers=(("Retry-After", "50"),)))
     model = OPENAI.new(config(server), dimension=8)
-    interrupting = interrupted_once_asked(model, server)
+    interrupting = interrupt_when_asked(model, server)
 
     with pytest.raises(Interrupted):
         model.embed(["a question"])
@@ -538,7 +538,7 @@ def test_echoed_key_is_never_shown(
 
             error = failure_of(embedder(server, kind))
 
-            output = shown(error) + caplog.text
+            output = visible_text(error) + caplog.text
             assert not any(KEY[i : i + 6] in output for i in range(len(KEY) - 5)), (kind.name, status)
 
 
@@ -556,7 +556,7 @@ def test_invalid_key_is_refused_without_being_shown() -> None:
             ApiKey("OPENAI_API_KEY", text).reveal()
 
         assert caught.value.code == "provider_unauthorized", text
-        assert text not in shown(caught.value), text
+        assert text not in visible_text(caught.value), text
 
 
 def test_short_key_is_hidden_too() -> None:
@@ -635,7 +635,7 @@ def test_key_is_never_sent_unencrypted_to_another_machine(monkeypatch: pytest.Mo
     error = failure_of(OPENAI.new(plain, dimension=8))
 
     assert (error.code, error.hint) == ("insecure_url", 'embedding_url = "https://models.example.com/v1"')
-    assert KEY not in shown(error)
+    assert KEY not in visible_text(error)
 
 
 def test_unusable_address_is_refused_without_being_shown() -> None:

@@ -22,12 +22,14 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def listed(config: Config = Config(), *, in_use: str | None = None, probe: bool = False) -> dict[str, EmbedderView]:
+def list_embedders(
+    config: Config = Config(), *, in_use: str | None = None, probe: bool = False
+) -> dict[str, EmbedderView]:
     return {view["name"]: view for view in Recall.embedders(config, in_use=in_use, probe=probe)["embedders"]}
 
 
 def test_every_kind_is_listed_with_its_purpose() -> None:
-    found = listed()
+    found = list_embedders()
 
     assert list(found)[:3] == ["hash", "local", "minilm"]
     assert {"counting", "openai", "gemini"} <= set(found)
@@ -48,23 +50,23 @@ def test_every_kind_is_listed_with_its_purpose() -> None:
 
 
 def test_embedder_of_the_store_is_in_use_at_any_dimension() -> None:
-    found = listed(in_use="hash-1:128")
+    found = list_embedders(in_use="hash-1:128")
 
     assert [name for name, view in found.items() if view["in_use"]] == ["hash"]
     assert found["hash"]["dimension"] == 128
     assert "hint" not in found["hash"]
-    assert [name for name, view in listed().items() if view["in_use"]] == []
+    assert [name for name, view in list_embedders().items() if view["in_use"]] == []
 
 
 def test_networked_embedder_is_marked() -> None:
-    found = listed()
+    found = list_embedders()
 
     assert (found["openai"]["network"], found["hash"]["network"]) == (True, False)
     assert not found["openai"]["available"]
 
 
 def test_unprobed_server_has_no_state() -> None:
-    found = listed(in_use="hash-1:512")
+    found = list_embedders(in_use="hash-1:512")
     states = {name: embedding.embedder_row(view)[1] for name, view in found.items()}
 
     assert states["ollama"] == states["llamacpp"] == "not probed"
@@ -75,7 +77,7 @@ def test_unprobed_server_has_no_state() -> None:
 def test_model_of_another_provider_is_not_used() -> None:
     config = Config(embedding="ollama", embedding_model="all-minilm", allow_network=True)
 
-    assert listed(config)["openai"]["dimension"] == listed()["openai"]["dimension"]
+    assert list_embedders(config)["openai"]["dimension"] == list_embedders()["openai"]["dimension"]
 
 
 def test_probe_measures_available_local_embedders_only(monkeypatch: pytest.MonkeyPatch) -> None:

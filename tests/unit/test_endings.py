@@ -46,13 +46,13 @@ def run(*argv: str) -> tuple[int, str, str]:
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def asked(target: str, *flags: str) -> dict[str, Any]:
+def ask_whynot(target: str, *flags: str) -> dict[str, Any]:
     answer: dict[str, Any] = json.loads(run("whynot", "retry", "--target", target, *flags, "--json")[1])
     return answer
 
 
 def chosen(target: str) -> tuple[str, str]:
-    view = asked(target)["whynot"]["target"]
+    view = ask_whynot(target)["whynot"]["target"]
     return view["kind"], view["chosen"]["path"]
 
 
@@ -96,7 +96,7 @@ def test_ambiguous_ending_is_still_a_text(home: Path) -> None:
 def test_file_on_disk_of_that_name_takes_precedence(home: Path) -> None:
     (home / "sched.py").write_text("another\n")
 
-    assert asked("sched.py")["whynot"]["verdict"] == "not_ingested"
+    assert ask_whynot("sched.py")["whynot"]["verdict"] == "not_ingested"
     assert run("get", "sched.py")[0] == 8
 
 
@@ -129,11 +129,11 @@ def test_line_is_judged_by_its_line() -> None:
 
     budget = ("--budget-tokens", "60", "--no-fixes")
     for number in (1, whole[-1], whole[-1] + 2, 40):
-        view = asked(f"lib/sched.py:{number}", *budget)["whynot"]
+        view = ask_whynot(f"lib/sched.py:{number}", *budget)["whynot"]
         assert (view["verdict"] == "present") == (number in whole), number
-    assert asked(f"lib/sched.py:1-{whole[-1]}", *budget)["whynot"]["present"]
-    assert asked(f"lib/sched.py:1-{whole[-1] + 2}", *budget)["whynot"]["verdict"] == "truncated"
-    assert asked("lib/sched.py", *budget)["whynot"]["verdict"] == "truncated"
+    assert ask_whynot(f"lib/sched.py:1-{whole[-1]}", *budget)["whynot"]["present"]
+    assert ask_whynot(f"lib/sched.py:1-{whole[-1] + 2}", *budget)["whynot"]["verdict"] == "truncated"
+    assert ask_whynot("lib/sched.py", *budget)["whynot"]["verdict"] == "truncated"
 
 
 def test_unknown_file_gets_a_reason_and_a_command(home: Path) -> None:

@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> IngestFolder:
     return make_folder(tmp_path)
 
 
-def known(folder: IngestFolder) -> Fingerprint:
+def known_file(folder: IngestFolder) -> Fingerprint:
     file = folder.store.known("docs/a.md")
     assert file is not None
     return file
@@ -60,20 +60,20 @@ def test_equal_size_edit_with_another_time_is_modified(folder: IngestFolder) -> 
     for name, moved in MOVED.items():
         write(folder.base / "docs/a.md", AFTER, moved=moved)
 
-        assert file_state(known(folder), folder.base) == "modified", name
+        assert file_state(known_file(folder), folder.base) == "modified", name
 
 
 def test_file_with_only_another_time_is_unmodified(folder: IngestFolder) -> None:
     for name, moved in MOVED.items():
         write(folder.base / "docs/a.md", BEFORE, moved=moved)
 
-        assert file_state(known(folder), folder.base) is None, name
+        assert file_state(known_file(folder), folder.base) is None, name
 
 
 def test_edit_of_another_size_with_equal_time_is_modified(folder: IngestFolder) -> None:
     write(folder.base / "docs/a.md", AFTER + "and more\n")
 
-    assert file_state(known(folder), folder.base) == "modified"
+    assert file_state(known_file(folder), folder.base) == "modified"
 
 
 def run(folder: IngestFolder, verb: str) -> Progress:
@@ -92,8 +92,8 @@ def test_add_and_sync_find_an_edit_of_equal_size(tmp_path: Path) -> None:
         done = run(folder, verb)
 
         assert (done.updated, done.unchanged, text_of(folder)) == (1, 1, AFTER), (verb, moved)
-        state = file_state(known(folder), folder.base)
-        assert (known(folder).mtime_ns, state) == (READ_NS + moved, None), (verb, moved)
+        state = file_state(known_file(folder), folder.base)
+        assert (known_file(folder).mtime_ns, state) == (READ_NS + moved, None), (verb, moved)
 
 
 def test_mtime_only_finds_an_edit_by_its_time(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_changed_time_alone_is_stored_once_without_rechunking(folder: IngestFold
     again = run(folder, verb)
 
     assert [(each.updated, each.unchanged, each.chunks) for each in (first, again)] == [(0, 2, 0)] * 2
-    assert (known(folder).mtime_ns, folder.state()) == (READ_NS + 10**9, after)
+    assert (known_file(folder).mtime_ns, folder.state()) == (READ_NS + 10**9, after)
     assert [(row.rowid, row.chunk) for row in folder.rows("docs/a.md")] == rows
     fresh = IngestFolder(folder.base)
     fresh.ingest("docs")
@@ -166,7 +166,7 @@ def test_fresh_reads_an_edit_of_equal_size_before_answering(recall: Recall) -> N
     assert found["results"][0]["chunk"]["text"] == AFTER
 
 
-def typed(*argv: str) -> dict[str, int]:
+def run_counts(*argv: str) -> dict[str, int]:
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     assert cli.main((*argv, "--json"), streams=streams) == 0
     counts: dict[str, int] = json.loads(streams.stdout.getvalue())["ingest"]  # type: ignore[attr-defined]
@@ -176,5 +176,5 @@ def typed(*argv: str) -> dict[str, int]:
 def test_mtime_only_misses_what_the_plain_command_finds(recall: Recall) -> None:
     write(recall.engine.base / "a.md", AFTER)
 
-    assert typed("add", "a.md", "--mtime-only")["unchanged"] == 1
-    assert typed("add", "a.md")["updated"] == 1
+    assert run_counts("add", "a.md", "--mtime-only")["unchanged"] == 1
+    assert run_counts("add", "a.md")["updated"] == 1

@@ -11,7 +11,7 @@ from recall_core.errors import RecallError
 LINE = re.compile(r"^((?:[│ ]   )*(?:[├└]── )?)(\w+) +(\d+|exit)\b", re.MULTILINE)
 
 
-def drawn() -> dict[str, tuple[str, int]]:
+def read_tree() -> dict[str, tuple[str, int]]:
     """Return name to parent name and exit status; the parent of the root is Exception."""
     found: dict[str, tuple[str, int]] = {}
     above = ["Exception"]
@@ -25,4 +25,6 @@ def drawn() -> dict[str, tuple[str, int]]:
 def test_drawn_tree_equals_the_tree_of_classes() -> None:
     classes = [kind for kind in vars(errors).values() if inspect.isclass(kind) and issubclass(kind, RecallError)]
 
-    assert drawn() == {kind.__name__: (kind.__base__.__name__, kind.exit_code) for kind in classes if kind.__base__}
+    assert read_tree() == {
+        kind.__name__: (kind.__base__.__name__, kind.exit_code) for kind in classes if kind.__base__
+    }

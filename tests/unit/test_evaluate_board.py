@@ -37,7 +37,7 @@ def recall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
 FILES = EvalOptions(queries=Path("q.jsonl"), qrels=Path("r.tsv"), modes="bm25", metrics="mrr,ndcg@10,p@1")
 
 
-def evaluated(recall: Recall, options: EvalOptions = FILES) -> EvaluationResponse:
+def evaluate(recall: Recall, options: EvalOptions = FILES) -> EvaluationResponse:
     work = recall.evaluate(options)
     while True:
         try:
@@ -47,14 +47,14 @@ def evaluated(recall: Recall, options: EvalOptions = FILES) -> EvaluationRespons
             return response
 
 
-def refused(recall: Recall, options: EvalOptions) -> str:
+def refusal(recall: Recall, options: EvalOptions) -> str:
     with pytest.raises(UsageError) as caught:
-        evaluated(recall, options)
+        evaluate(recall, options)
     return caught.value.code
 
 
 def test_queries_without_relevant_documents_are_skipped_and_counted(recall: Recall) -> None:
-    view = evaluated(recall)["evaluation"]
+    view = evaluate(recall)["evaluation"]
 
     assert (view["queries"], view["unjudged"], view["without_relevant"]) == (3, 1, 1)
     assert (view["judgements"], view["unknown"], view["depth"]) == (5, 1, 100)
@@ -62,7 +62,7 @@ def test_queries_without_relevant_documents_are_skipped_and_counted(recall: Reca
 
 
 def test_relevant_document_missing_from_the_store_counts_as_missed(recall: Recall) -> None:
-    response = evaluated(recall, FILES._replace(metrics="recall@10"))
+    response = evaluate(recall, FILES._replace(metrics="recall@10"))
 
     assert response["evaluation"]["modes"][0]["measures"][0]["values"] == {"a": 1.0, "b": 0.5, "c": 1.0}
     assert response["warnings"][0].startswith("W_UNKNOWN_DOCUMENT: 1 of the judgements")
@@ -71,19 +71,19 @@ def test_relevant_document_missing_from_the_store_counts_as_missed(recall: Recal
 def test_stored_judgements_give_the_same_figures_as_files(recall: Recall) -> None:
     lines = Path("q.jsonl").read_text().splitlines(keepends=True)
     Path("q.jsonl").write_text("".join(reversed(lines)))
-    from_files = evaluated(recall)["evaluation"]
+    from_files = evaluate(recall)["evaluation"]
     recall.judge_import(queries=Path("q.jsonl"), qrels=Path("r.tsv"))
 
-    from_store = evaluated(recall, FILES._replace(queries=None, qrels=None))["evaluation"]
+    from_store = evaluate(recall, FILES._replace(queries=None, qrels=None))["evaluation"]
 
     assert json.dumps(from_store) == json.dumps(from_files)
-    assert evaluated(recall, FILES._replace(qrels=None))["evaluation"] == from_files
+    assert evaluate(recall, FILES._replace(qrels=None))["evaluation"] == from_files
 
 
 def test_repeated_evaluation_differs_only_in_time(recall: Recall) -> None:
     options = FILES._replace(modes="hybrid,bm25,vector", per_query=True)
 
-    first, second = evaluated(recall, options), evaluated(recall, options)
+    first, second = evaluate(recall, options), evaluate(recall, options)
 
     first["stats"]["took_ms"] = second["stats"]["took_ms"] = 0.0
     assert json.dumps(first, allow_nan=False) == json.dumps(second)
@@ -96,7 +96,7 @@ def test_documents_rank_as_in_a_document_search(recall: Recall) -> None:
         written[mode] = [line.split()[2] for line in lines if line.startswith("b ")]
         return mode
 
-    response = evaluated(recall, FILES._replace(modes="hybrid,bm25", write_run=write))
+    response = evaluate(recall, FILES._replace(modes="hybrid,bm25", write_run=write))
     asked = recall.query("SELECT doc.path FROM doc USING lexical('blue sky'), semantic('blue sky')")["results"]
 
     assert response["evaluation"]["runs"] == ["hybrid", "bm25"]
@@ -105,7 +105,7 @@ def test_documents_rank_as_in_a_document_search(recall: Recall) -> None:
 
 
 def test_modes_are_compared_with_each_other(recall: Recall) -> None:
-    views = evaluated(recall, FILES._replace(modes="hybrid,bm25,vector", metrics="mrr"))["evaluation"]["comparisons"]
+    views = evaluate(recall, FILES._replace(modes="hybrid,bm25,vector", metrics="mrr"))["evaluation"]["comparisons"]
 
     assert [(view["mode"], view["against"]) for view in views] == [
         ("hybrid", "bm25"),
@@ -116,11 +116,11 @@ def test_modes_are_compared_with_each_other(recall: Recall) -> None:
 
 
 def test_answer_serves_as_a_baseline(recall: Recall, tmp_path: Path) -> None:
-    before = evaluated(recall)
+    before = evaluate(recall)
     before["evaluation"]["modes"][0]["measures"][0]["values"] = {"a": 0.5, "b": 1.0, "c": 1.0, "x": 0.1}
     (tmp_path / "before.json").write_text(json.dumps(before))
 
-    view = evaluated(recall, FILES._replace(baseline=Path("before.json"), gate="regressions=0,mrr>=1"))["evaluation"]
+    view = evaluate(recall, FILES._replace(baseline=Path("before.json"), gate="regressions=0,mrr>=1"))["evaluation"]
 
     first = view["comparisons"][0]
     assert (first["baseline"], first["queries"], first["wins"], first["losses"]) == (True, 3, 1, 0)
@@ -134,7 +134,7 @@ def test_run_serves_as_a_baseline_with_its_documents(recall: Recall, tmp_path: P
     (tmp_path / "b.run").write_text("a Q0 c.jsonl#2 1 2 x\na Q0 1 2 1 x\nb Q0 3 1 9 x\n")
 
     options = FILES._replace(baseline=Path("b.run"), gate="regressions<1", modes="vector", metrics="mrr")
-    view = evaluated(recall, options)["evaluation"]
+    view = evaluate(recall, options)["evaluation"]
 
     first = view["comparisons"][0]
     assert (first["against"], first["queries"]) == ("run", 2)
@@ -153,14 +153,14 @@ def test_invalid_request_is_refused(recall: Recall) -> None:
         ({"qrels": Path("q.jsonl")}, "bad_qrels"),
         ({"queries": Path("nowhere")}, "bad_queries"),
     ]:
-        assert refused(recall, FILES._replace(**change)) == code, change  # type: ignore[arg-type]
+        assert refusal(recall, FILES._replace(**change)) == code, change  # type: ignore[arg-type]
 
 
 def test_baseline_of_other_queries_cannot_be_gated_on(recall: Recall, tmp_path: Path) -> None:
     (tmp_path / "b.run").write_text("zzz Q0 1 1 2 x\n")
 
-    assert refused(recall, FILES._replace(baseline=Path("b.run"), gate="regressions=0")) == "bad_gate"
-    assert evaluated(recall, FILES._replace(baseline=Path("b.run")))["evaluation"]["comparisons"] == []
+    assert refusal(recall, FILES._replace(baseline=Path("b.run"), gate="regressions=0")) == "bad_gate"
+    assert evaluate(recall, FILES._replace(baseline=Path("b.run")))["evaluation"]["comparisons"] == []
 
 
 def test_stopped_evaluation_releases_the_store(recall: Recall) -> None:

@@ -51,7 +51,7 @@ def store() -> SqliteStore:
     return store
 
 
-def exported(store: SqliteStore) -> str:
+def export_text(store: SqliteStore) -> str:
     rows = io.StringIO()
     export(store, queries=None, qrels=rows, form="trec")
     return rows.getvalue()
@@ -161,13 +161,13 @@ def test_judgement_replaces_one_made_before_its_document_was_added(store: Sqlite
     (tmp_path / "r").write_text("q1 0 late 1\nq2 0 late 1\nq1 0 late.md[0:3] 2\nq1 0 gone 1\n")
     import_(store, queries=tmp_path / "q", qrels=tmp_path / "r")
     put_files(store, new_file("docs/late.md", ["later"]))
-    before = exported(store)
+    before = export_text(store)
     (tmp_path / "r").write_text("q1 0 late 3\n")
 
     import_(store, queries=None, qrels=tmp_path / "r")
 
     assert before == "q1 0 docs/late.md 1\nq1 0 docs/late.md[0:3] 2\nq1 0 gone 1\nq2 0 docs/late.md 1\n"
-    assert exported(store) == before.replace("docs/late.md 1", "docs/late.md 3", 1)
+    assert export_text(store) == before.replace("docs/late.md 1", "docs/late.md 3", 1)
     assert store.judgement_count() == count(store) == 4
 
 
@@ -194,7 +194,7 @@ def test_names_shared_by_several_documents_remove_no_judgement(store: SqliteStor
 
     import_(store, queries=None, qrels=tmp_path / "r")
 
-    assert exported(store) == "q1 0 c 1\nq1 0 new/c.md 2\nq1 0 old/c.md 0\n"
+    assert export_text(store) == "q1 0 c 1\nq1 0 new/c.md 2\nq1 0 old/c.md 0\n"
     assert count(store) == 3
 
 
@@ -208,7 +208,7 @@ def test_document_judged_under_two_names_keeps_one_grade() -> None:
         put_files(store, new_file(f"m/{name}.md", ["text"]))
 
         assert read_stored(store, names_of(store)).judgements == (Judgement("q", Spot(f"m/{name}.md"), 3),), name
-        assert exported(store) == f"q 0 m/{name}.md 3\n", name
+        assert export_text(store) == f"q 0 m/{name}.md 3\n", name
         assert count(store) == 1, name
 
 

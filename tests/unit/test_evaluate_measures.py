@@ -20,7 +20,7 @@ from recall_core.evaluate.measures import (
 )
 
 
-def refused(text: str) -> UsageError:
+def refusal(text: str) -> UsageError:
     with pytest.raises(UsageError) as caught:
         parse_measures(text)
     return caught.value
@@ -43,13 +43,13 @@ def test_each_measure_has_one_canonical_name() -> None:
 
 
 def test_unknown_measure_suggests_the_nearest() -> None:
-    assert (refused("ndgc@10").code, refused("ndgc@10").hint) == ("unknown_metric", "did you mean ndcg@10?")
-    assert refused("").code == refused("ndcg@").code == refused("@5").code == "unknown_metric"
+    assert (refusal("ndgc@10").code, refusal("ndgc@10").hint) == ("unknown_metric", "did you mean ndcg@10?")
+    assert refusal("").code == refusal("ndcg@").code == refusal("@5").code == "unknown_metric"
 
 
 def test_missing_or_too_large_cutoff_is_refused() -> None:
     for name in ["p", "recall", "ndcg@0", "p@10001"]:
-        assert refused(name).code == "bad_value", name
+        assert refusal(name).code == "bad_value", name
 
 
 def test_values_match_hand_computation() -> None:
@@ -109,7 +109,7 @@ def test_ir_measures_computes_other_measures() -> None:
     assert value("success@2", judged, hits) == 1.0
     assert value("rprec", judged, hits) == 0.5
     assert value("bpref", judged, hits) == 0.5
-    assert refused("rprec@5").code == refused("success").code == "bad_value"
+    assert refusal("rprec@5").code == refusal("success").code == "bad_value"
 
 
 def test_judged_is_a_share_of_the_returned_hits() -> None:

@@ -47,7 +47,7 @@ def judge(recall: Recall, *judged: tuple[Spot, int]) -> None:
     put(recall.store, {"q": "fruit plum"}, [Judgement("q", spot, grade) for spot, grade in judged])
 
 
-def evaluated(recall: Recall, options: EvalOptions = MEASURED) -> EvaluationResponse:
+def evaluate(recall: Recall, options: EvalOptions = MEASURED) -> EvaluationResponse:
     work = recall.evaluate(options)
     while True:
         try:
@@ -57,7 +57,7 @@ def evaluated(recall: Recall, options: EvalOptions = MEASURED) -> EvaluationResp
             return response
 
 
-def tuned(recall: Recall, options: TuneOptions) -> TuneResponse:
+def tune(recall: Recall, options: TuneOptions) -> TuneResponse:
     work = recall.tune(options, Ask())
     while True:
         try:
@@ -71,7 +71,7 @@ def test_chunk_grades_are_measured_by_chunk(recall: Recall) -> None:
     plum, fig = chunks(recall, "a.md")[2:4]
     judge(recall, (plum, 3), (fig, 0))
 
-    view = evaluated(recall)["evaluation"]
+    view = evaluate(recall)["evaluation"]
 
     assert (view["unit"], view["judgements"], view["unknown"]) == ("chunk", 2, 0)
     judged = view["modes"][0]["measures"][0]["judged"]
@@ -83,7 +83,7 @@ def test_low_ranked_graded_chunk_counts_by_chunk(recall: Recall) -> None:
     judge(recall, (apple, 1))
 
     by_chunk, by_doc = (
-        evaluated(recall, EvalOptions(metrics="mrr", unit=unit))["evaluation"]["modes"][0]["measures"][0]["mean"]
+        evaluate(recall, EvalOptions(metrics="mrr", unit=unit))["evaluation"]["modes"][0]["measures"][0]["mean"]
         for unit in UNITS
     )
 
@@ -93,7 +93,7 @@ def test_low_ranked_graded_chunk_counts_by_chunk(recall: Recall) -> None:
 def test_one_document_judgement_makes_documents_the_unit(recall: Recall) -> None:
     judge(recall, (chunks(recall, "a.md")[2], 3), (Spot("b.md"), 1))
 
-    view = evaluated(recall)["evaluation"]
+    view = evaluate(recall)["evaluation"]
 
     assert (view["unit"], view["judgements"]) == ("doc", 2)
 
@@ -102,7 +102,7 @@ def test_document_judgement_counts_for_each_chunk_when_measuring_chunks(recall: 
     spots = chunks(recall, "a.md")
     judge(recall, (Spot("a.md"), 1), (spots[2], 3))
 
-    response = evaluated(recall, EvalOptions(unit="chunk"))
+    response = evaluate(recall, EvalOptions(unit="chunk"))
     asked = questions(recall.store, names_of(recall.store), queries=None, qrels=None, unit="chunk")
 
     assert sorted(asked.grades["q"].values()) == [1, 1, 1, 3]
@@ -117,14 +117,14 @@ def test_files_with_spans_are_still_measured_by_document(recall: Recall, tmp_pat
     (tmp_path / "r.tsv").write_text(f"q\ta.md[{spot.offset}:{spot.end}]\t1\n")
     files = EvalOptions(queries=tmp_path / "q.jsonl", qrels=tmp_path / "r.tsv")
 
-    assert evaluated(recall, files)["evaluation"]["unit"] == "doc"
-    assert evaluated(recall, files._replace(unit="chunk"))["evaluation"]["unit"] == "chunk"
+    assert evaluate(recall, files)["evaluation"]["unit"] == "doc"
+    assert evaluate(recall, files._replace(unit="chunk"))["evaluation"]["unit"] == "chunk"
 
 
 def test_judged_span_without_a_chunk_counts_as_missed(recall: Recall) -> None:
     judge(recall, (chunks(recall, "a.md")[2], 1), (Spot("gone.md", 0, 9), 1), (Spot("a.md", 900, 950), 1))
 
-    view = evaluated(recall)["evaluation"]
+    view = evaluate(recall)["evaluation"]
 
     assert (view["judgements"], view["unknown"]) == (3, 2)
     assert view["modes"][0]["measures"][1]["mean"] == pytest.approx(1 / 3, abs=1e-6)
@@ -138,8 +138,8 @@ def test_run_by_chunk_is_a_baseline_by_chunk(recall: Recall, tmp_path: Path) -> 
         run.write_text("".join(lines))
         return str(run)
 
-    evaluated(recall, EvalOptions(write_run=write))
-    view = evaluated(recall, EvalOptions(metrics="mrr", baseline=run))["evaluation"]
+    evaluate(recall, EvalOptions(write_run=write))
+    view = evaluate(recall, EvalOptions(metrics="mrr", baseline=run))["evaluation"]
 
     assert "[" in run.read_text().split()[2]
     assert (view["comparisons"][0]["ties"], view["comparisons"][0]["difference"]) == (1, 0.0)
@@ -148,10 +148,10 @@ def test_run_by_chunk_is_a_baseline_by_chunk(recall: Recall, tmp_path: Path) -> 
 def test_baseline_of_the_other_unit_is_refused(recall: Recall, tmp_path: Path) -> None:
     judge(recall, (chunks(recall, "a.md")[1], 2))
     before = tmp_path / "before.json"
-    before.write_text(json.dumps(evaluated(recall, EvalOptions(unit="doc"))))
+    before.write_text(json.dumps(evaluate(recall, EvalOptions(unit="doc"))))
 
     with pytest.raises(UsageError) as caught:
-        evaluated(recall, EvalOptions(baseline=before))
+        evaluate(recall, EvalOptions(baseline=before))
 
     assert (caught.value.code, "--unit doc" in str(caught.value.hint)) == ("bad_baseline", True)
 
@@ -161,8 +161,8 @@ def test_tune_and_eval_agree_at_the_current_weight(recall: Recall) -> None:
         judge(recall, (chunks(recall, "a.md")[0], 1), (chunks(recall, "b.md")[2], 2))
         options = TuneOptions(unit=unit)
 
-        view = tuned(recall, options)["tuning"]["judged"]
-        measured = evaluated(recall, EvalOptions(unit=options.unit))["evaluation"]["modes"][0]["measures"][0]
+        view = tune(recall, options)["tuning"]["judged"]
+        measured = evaluate(recall, EvalOptions(unit=options.unit))["evaluation"]["modes"][0]["measures"][0]
 
         assert (view["unit"], view["measure"]) == (unit, "ndcg@10"), unit
         assert view["current"] == pytest.approx(measured["mean"], abs=1e-6), unit
@@ -172,4 +172,4 @@ def test_default_installation_measures_grades(recall: Recall, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "ir_measures", None)
     judge(recall, (chunks(recall, "a.md")[0], 1))
 
-    assert evaluated(recall, EvalOptions())["evaluation"]["unit"] == "chunk"
+    assert evaluate(recall, EvalOptions())["evaluation"]["unit"] == "chunk"

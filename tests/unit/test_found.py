@@ -47,14 +47,14 @@ def run(*argv: str) -> Any:
     return json.loads(streams.stdout.getvalue().splitlines()[-1])  # type: ignore[attr-defined]
 
 
-def gone(*targets: str) -> list[str]:
+def dry_run(*targets: str) -> list[str]:
     """Return the documents that a dry run would remove."""
     answer = run("rm", "--dry-run", "--", *targets)
     assert answer["ok"], answer
     return list(answer["removed"]["paths"])
 
 
-def refused(*argv: str) -> tuple[str, str]:
+def refusal(*argv: str) -> tuple[str, str]:
     error = run(*argv)["error"]
     return error["code"], error["hint"]
 
@@ -68,7 +68,13 @@ def got(target: str) -> str:
 def test_dot_means_the_current_folder(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "old")
 
-    assert gone(".") == gone("./") == gone(str(home / "old")) == gone("../old") == ["old/a.md", "old/old/c.md"]
+    assert (
+        dry_run(".")
+        == dry_run("./")
+        == dry_run(str(home / "old"))
+        == dry_run("../old")
+        == ["old/a.md", "old/old/c.md"]
+    )
     assert run("rm", ".", "--purge")["removed"]["documents"] == 2
 
     assert run("stats")["store"]["documents"] == len(FILES)  # two fewer, and two from outside
@@ -76,12 +82,14 @@ def test_dot_means_the_current_folder(home: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_store_folder_does_not_include_outside_files(home: Path) -> None:
-    assert gone(".") == gone(str(home)) == gone("../home") == sorted(FILES)
-    assert gone("**/*.md") == sorted(FILES)
+    assert dry_run(".") == dry_run(str(home)) == dry_run("../home") == sorted(FILES)
+    assert dry_run("**/*.md") == sorted(FILES)
     assert (
-        gone(str(home.parent / "far")) == gone("../far") == [f"{home.parent}/far/f.md", f"{home.parent}/far/top.md"]
+        dry_run(str(home.parent / "far"))
+        == dry_run("../far")
+        == [f"{home.parent}/far/f.md", f"{home.parent}/far/top.md"]
     )
-    assert gone("../far/f*") == [f"{home.parent}/far/f.md"]
+    assert dry_run("../far/f*") == [f"{home.parent}/far/f.md"]
 
     run("rm", ".")
 
@@ -92,7 +100,7 @@ def test_store_folder_does_not_include_outside_files(home: Path) -> None:
 @pytest.mark.usefixtures("home")
 def test_empty_name_is_refused() -> None:
     for words in [["rm", ""], ["rm", "--purge", "top.md", ""], ["get", ""], ["whynot", "text", "--target", ""]]:
-        assert refused(*words) == ("empty_target", "recall stats"), words
+        assert refusal(*words) == ("empty_target", "recall stats"), words
 
         assert run("stats")["store"]["documents"] == len(FILES) + 2, words
 
@@ -107,7 +115,7 @@ def test_rm_of_an_ambiguous_name_removes_nothing(home: Path, monkeypatch: pytest
         monkeypatch.chdir(home / folder)
 
         words = ["--store", str(home / "recall.db"), "rm", target]
-        assert refused(*words) == ("ambiguous_path", both.format(home=home)), folder
+        assert refusal(*words) == ("ambiguous_path", both.format(home=home)), folder
 
         assert run("--store", str(home / "recall.db"), "stats")["store"]["documents"] == len(FILES) + 2, folder
 
@@ -115,8 +123,8 @@ def test_rm_of_an_ambiguous_name_removes_nothing(home: Path, monkeypatch: pytest
 def test_spellings_in_the_hint_are_unambiguous(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home / "new")
 
-    assert (gone("./top.md"), gone("../top.md")) == (["new/top.md"], ["top.md"])
-    assert (gone("./*.md"), gone("../*.md")) == (["new/b.md", "new/top.md"], ["c#.md", "top.md"])
+    assert (dry_run("./top.md"), dry_run("../top.md")) == (["new/top.md"], ["top.md"])
+    assert (dry_run("./*.md"), dry_run("../*.md")) == (["new/b.md", "new/top.md"], ["c#.md", "top.md"])
     assert (got("./top.md"), got("../top.md"), got(str(home / "top.md"))) == ("new/top.md", "top.md", "top.md")
 
 
@@ -124,7 +132,7 @@ def test_unindexed_local_file_makes_the_name_ambiguous(home: Path, monkeypatch: 
     monkeypatch.chdir(home / "new")
     run("rm", "./top.md")
 
-    assert refused("rm", "top.md") == ("ambiguous_path", "./top.md or ../top.md")
+    assert refusal("rm", "top.md") == ("ambiguous_path", "./top.md or ../top.md")
     assert got("top.md") == "top.md"
 
 
@@ -134,7 +142,7 @@ def test_printed_path_is_found_from_every_folder(home: Path, monkeypatch: pytest
         monkeypatch.setenv("RECALL_STORE", str(home / "recall.db"))
 
         assert got("new/b.md") == "new/b.md"
-        assert gone("new/b.md", "c") == ["c/x.md", "new/b.md"]
+        assert dry_run("new/b.md", "c") == ["c/x.md", "new/b.md"]
         assert run("whynot", "text", "--target", "new/b.md:1")["whynot"]["target"]["chosen"]["path"] == "new/b.md"
 
 
@@ -142,8 +150,8 @@ def test_local_path_precedes_printed_path(home: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(home / "old")
 
     assert got("a.md") == "old/a.md"
-    assert gone("a.md") == gone("a*") == ["old/a.md"]
-    assert gone("old/c.md") == ["old/old/c.md"]
+    assert dry_run("a.md") == dry_run("a*") == ["old/a.md"]
+    assert dry_run("old/c.md") == ["old/old/c.md"]
 
 
 def test_no_command_guesses_between_two_documents(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,14 +165,14 @@ def test_no_command_guesses_between_two_documents(home: Path, monkeypatch: pytes
     ]:
         monkeypatch.chdir(home / "new")
         both = [shell.quote(f"{folder}/top.md{part}") for folder in (".", "..")]
-        assert refused(*command, f"top.md{part}") == ("ambiguous_path", " or ".join(both)), (command, part)
+        assert refusal(*command, f"top.md{part}") == ("ambiguous_path", " or ".join(both)), (command, part)
 
 
 def test_ambiguous_path_ending_lists_each_path_with_its_lines(home: Path) -> None:
     (home / "old" / "b.md").write_text("Another of that name.\n")
     run("add", "old/b.md")
 
-    assert refused("get", "b.md:1") == ("ambiguous_path", "new/b.md:1 or old/b.md:1")
+    assert refusal("get", "b.md:1") == ("ambiguous_path", "new/b.md:1 or old/b.md:1")
 
 
 def test_path_ending_begins_with_a_whole_name(home: Path) -> None:
@@ -176,8 +184,8 @@ def test_path_ending_begins_with_a_whole_name(home: Path) -> None:
     (home / "old" / "xyz.md").write_text("Another one.\n")
     run("add", "old/xyz.md")
     for target in ("yz.md", "yz.md:1", "yz.md#Name", "ld/xyz.md"):
-        assert refused("get", target)[0] == "unknown_target", target
-        assert refused("whynot", "another", "--target", target)[0] == "unknown_target", target
+        assert refusal("get", target)[0] == "unknown_target", target
+        assert refusal("whynot", "another", "--target", target)[0] == "unknown_target", target
 
 
 def test_file_with_a_record_like_name_is_not_a_record(home: Path) -> None:
@@ -186,9 +194,9 @@ def test_file_with_a_record_like_name_is_not_a_record(home: Path) -> None:
     run("add", "r.jsonl", "--parser", "jsonl")
     run("add", "r.jsonl#note.md")
 
-    assert gone("c") == ["c/x.md"]
-    assert gone("r.jsonl") == ["r.jsonl#1", "r.jsonl#a/b"]
-    assert gone("r.jsonl#a/b") == ["r.jsonl#a/b"]
+    assert dry_run("c") == ["c/x.md"]
+    assert dry_run("r.jsonl") == ["r.jsonl#1", "r.jsonl#a/b"]
+    assert dry_run("r.jsonl#a/b") == ["r.jsonl#a/b"]
     assert run("whynot", "text", "--target", "r.jsonl")["whynot"]["target"]["chunks"] == 2
 
 
@@ -197,21 +205,21 @@ def test_folder_named_like_a_pattern_is_not_a_pattern(home: Path, monkeypatch: p
         (home / name).parent.mkdir(exist_ok=True)
         (home / name).write_text("A text.\n")
     run("add", ".")
-    assert gone(r"w\x.md") == [r"w\x.md"]
+    assert dry_run(r"w\x.md") == [r"w\x.md"]
 
     monkeypatch.chdir(home / "v[1]")
 
-    assert gone("p*") == gone("./p*") == ["v[1]/p.md"]
+    assert dry_run("p*") == dry_run("./p*") == ["v[1]/p.md"]
 
 
 def test_paths_precede_ids(home: Path) -> None:
     doc_id = run("get", "top.md")["found"]["doc"]["id"]
-    assert gone(doc_id[:8]) == ["top.md"]
+    assert dry_run(doc_id[:8]) == ["top.md"]
     (home / doc_id[:8]).mkdir()
     (home / doc_id[:8] / "n.md").write_text("A text.\n")
     run("add", ".")
 
-    assert gone(doc_id[:8]) == [f"{doc_id[:8]}/n.md"]
+    assert dry_run(doc_id[:8]) == [f"{doc_id[:8]}/n.md"]
 
 
 def test_composed_name_removes_a_root_with_decomposed_name(home: Path) -> None:

@@ -24,7 +24,7 @@ SECOND_NS = 1_000_000_000
 At = Callable[[float], None]
 
 
-def put(place: Path, text: str) -> None:
+def write(place: Path, text: str) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(text, encoding="utf-8")
     os.utime(place, ns=(LONG_AGO, LONG_AGO))
@@ -32,9 +32,9 @@ def put(place: Path, text: str) -> None:
 
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
-    put(tmp_path / "docs" / "a.txt", OLD)
-    put(tmp_path / "docs" / "b.txt", OLD.replace("quokka", "quoll"))
-    put(tmp_path / "other.txt", NEW)
+    write(tmp_path / "docs" / "a.txt", OLD)
+    write(tmp_path / "docs" / "b.txt", OLD.replace("quokka", "quoll"))
+    write(tmp_path / "other.txt", NEW)
     Recall.init(str(tmp_path))
     return tmp_path
 
@@ -159,10 +159,10 @@ def test_edit_right_after_an_answer_is_marked(base: Path) -> None:
     """With the real clock: some kernels give both changes the same time."""
     with Recall.open(str(base)) as recall:
         for _ in range(20):
-            put(base / "docs" / "a.txt", OLD)
+            write(base / "docs" / "a.txt", OLD)
             recall.index(str(base / "docs" / "a.txt"))
             assert states(recall) == {"docs/a.txt": ""}
-            put(base / "docs" / "a.txt", NEW)
+            write(base / "docs" / "a.txt", NEW)
             assert states(recall) == {"docs/a.txt": "modified"}
 
 
@@ -234,7 +234,7 @@ def test_mtime_only_compares_size_and_time_but_answers_do_not(base: Path, recall
 def test_unknown_file_attributes_are_not_compared(base: Path) -> None:
     status = (base / "docs" / "a.txt").stat()
     known = Fingerprint("", status.st_size, LONG_AGO, sha256(OLD.encode()).hexdigest(), "", 1, "docs/a.txt")
-    put(base / "docs" / "a.txt", NEW)
+    write(base / "docs" / "a.txt", NEW)
 
     assert file_state(known, base) is None
     assert file_state(known._replace(inode=status.st_ino + 1), base) == "modified"

@@ -45,13 +45,13 @@ def curve_of(values: np.ndarray) -> StepCurve:
     return step_curve([step_of(row) for row in values.tolist()])
 
 
-def advised(values: np.ndarray) -> Advice:
+def advise_on(values: np.ndarray) -> Advice:
     """Return the advice against the first cell."""
     curve = curve_of(values)
     return advise_among(curve, values_at(curve, 0.01), ())
 
 
-def simulated(seed: int, *, queries: int, gain: float = 0.0, deviation: float = 0.2) -> np.ndarray:
+def simulate(seed: int, *, queries: int, gain: float = 0.0, deviation: float = 0.2) -> np.ndarray:
     """Return queries whose cells rise from zero to this gain, with individual noise that grows with the distance."""
     rng = np.random.default_rng(seed)
     slope = np.linspace(0, 1, CELLS)
@@ -121,7 +121,7 @@ def test_statistic_far_above_the_threshold_stays() -> None:
     assert shrunk(2.5, 2.4) < 2.5 / 1.5
 
 
-def passed(truth: float, critical: float) -> list[float]:
+def passing_statistics(truth: float, critical: float) -> list[float]:
     """Return fifty evenly spaced statistics of this mean above the threshold."""
     drawn = np.random.default_rng(5).normal(truth, 1, 100_000)
     found: list[float] = np.quantile(drawn[drawn > critical], (np.arange(50) + 0.5) / 50).tolist()
@@ -130,7 +130,7 @@ def passed(truth: float, critical: float) -> list[float]:
 
 def test_small_passed_effects_are_reported_less_exaggerated() -> None:
     for truth in (0.0, 0.5, 1.0, 2.0):
-        looks = passed(truth, 2.4)
+        looks = passing_statistics(truth, 2.4)
 
         reported = fmean(shrunk(each, 2.4) for each in looks)
 
@@ -139,7 +139,7 @@ def test_small_passed_effects_are_reported_less_exaggerated() -> None:
 
 def test_large_effects_lose_less_than_half_a_standard_error() -> None:
     for truth in (3.0, 4.0, 6.0):
-        reported = fmean(shrunk(each, 2.4) for each in passed(truth, 2.4))
+        reported = fmean(shrunk(each, 2.4) for each in passing_statistics(truth, 2.4))
 
         assert -0.5 < reported - truth < 0.1, truth
 
@@ -155,7 +155,7 @@ def test_lower_of_two_corrections_applies() -> None:
 
 
 def test_pure_noise_has_no_expected_gain() -> None:
-    advice = [advised(simulated(seed, queries=16)) for seed in range(20 * TIMES)]
+    advice = [advise_on(simulate(seed, queries=16)) for seed in range(20 * TIMES)]
 
     seen, expected = ([getattr(each, name) for each in advice] for name in ("gain", "expected_gain"))
     error = np.std(expected, ddof=1) / sqrt(len(advice))
@@ -165,7 +165,7 @@ def test_pure_noise_has_no_expected_gain() -> None:
 
 def test_expected_gains_match_true_gains() -> None:
     gain, seeds = 0.05, range(20, 40) if TIMES == 1 else range(120)
-    advice = [advised(simulated(seed, queries=30, gain=gain)) for seed in seeds]
+    advice = [advise_on(simulate(seed, queries=30, gain=gain)) for seed in seeds]
     recommended = [each for each in advice if each.refusal is None]
 
     seen, expected = (fmean(getattr(each, name) for each in recommended) for name in ("gain", "expected_gain"))
@@ -174,7 +174,7 @@ def test_expected_gains_match_true_gains() -> None:
     assert abs(expected - gain) < abs(seen - gain) / 3
 
 
-def changed(
+def sure_change_of(
     curves: list[StepCurve], settings: list[int], *, weight: float = 0.025
 ) -> tuple[SureChange | None, np.ndarray]:
     current = values_at(curves[0], weight)
@@ -183,9 +183,9 @@ def changed(
 
 
 def test_smallest_sure_change_is_the_nearest_sure_weight() -> None:
-    curve = curve_of(simulated(11, queries=60, gain=0.2))
+    curve = curve_of(simulate(11, queries=60, gain=0.2))
 
-    found, largest = changed([curve], [0])
+    found, largest = sure_change_of([curve], [0])
 
     assert found is not None
     current = values_at(curve, 0.025)
@@ -213,7 +213,7 @@ def test_fewer_settings_precede_a_nearer_weight() -> None:
     other = now + 0.1 + rng.normal(0, 0.01, (30, 1))
 
     def smallest(*curves: np.ndarray, settings: list[int]) -> tuple[int, float]:
-        found, _ = changed([curve_of(each) for each in curves], settings)
+        found, _ = sure_change_of([curve_of(each) for each in curves], settings)
         assert found is not None
         return found.curve, found.weight
 
@@ -224,15 +224,15 @@ def test_fewer_settings_precede_a_nearer_weight() -> None:
 
 
 def test_noise_shows_no_more_sure_changes_than_chance() -> None:
-    changes = [changed([curve_of(simulated(seed, queries=16))], [0])[0] for seed in range(25 * TIMES)]
+    changes = [sure_change_of([curve_of(simulate(seed, queries=16))], [0])[0] for seed in range(25 * TIMES)]
 
     # Every twentieth is expected; more than this many come in 1 % of all cases.
     assert sum(each is not None for each in changes) <= (4 if TIMES == 1 else 11)
 
 
 def test_same_judgements_give_the_same_figures() -> None:
-    values = simulated(4, queries=30, gain=0.1)
+    values = simulate(4, queries=30, gain=0.1)
 
-    assert advised(values) == advised(values)
-    assert changed([curve_of(values)], [0])[0] == changed([curve_of(values)], [0])[0]
+    assert advise_on(values) == advise_on(values)
+    assert sure_change_of([curve_of(values)], [0])[0] == sure_change_of([curve_of(values)], [0])[0]
     assert gains.POWER == 0.8

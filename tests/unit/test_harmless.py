@@ -39,13 +39,13 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def told(base: Path, *argv: str, terminal: bool) -> tuple[str, str]:
+def run(base: Path, *argv: str, terminal: bool) -> tuple[str, str]:
     out, err = (Screen(), Screen()) if terminal else (io.StringIO(), io.StringIO())
     cli.main(["--store", str(base), *argv], streams=Streams(io.StringIO(), out, err))
     return out.getvalue(), err.getvalue()
 
 
-def obeyed(text: str) -> list[str]:
+def terminal_codes(text: str) -> list[str]:
     """Return the marks that a terminal obeys, except line ends, tabs and the styles of Rich."""
     return [mark for mark in re.sub(r"\x1b\[[0-9;]*m", "", text) if mark not in "\n\t" and one_line(mark) != mark]
 
@@ -71,10 +71,10 @@ LINES: tuple[tuple[str, ...], ...] = (
 
 def test_no_control_character_reaches_a_terminal(base: Path) -> None:
     for argv in LINES:
-        out, err = told(base, *argv, terminal=True)
+        out, err = run(base, *argv, terminal=True)
 
-        assert obeyed(out) == [], argv
-        assert obeyed(err) == [], argv
+        assert terminal_codes(out) == [], argv
+        assert terminal_codes(err) == [], argv
         assert not [line for line in err.splitlines() if line.startswith(("error: forged", "hint: forged"))], argv
 
 
@@ -87,11 +87,11 @@ def test_traceback_steers_no_terminal_either(base: Path, monkeypatch: pytest.Mon
     cli.main(["stats"], streams=Streams(io.StringIO(), Screen(), err), opener=broken)
 
     assert "Traceback" in err.getvalue()
-    assert obeyed(err.getvalue()) == []
+    assert terminal_codes(err.getvalue()) == []
 
 
 def test_piped_texts_are_verbatim_and_headers_one_line(base: Path) -> None:
-    out, _ = told(base, "context", "quokka", terminal=False)
+    out, _ = run(base, "context", "quokka", terminal=False)
 
     assert EVIL.replace("\x00", "") in out
     assert [line for line in out.split("\n") if line.startswith("[1]")] == [f"[1] docs/{one_line(NAME)}:1-4"]
@@ -99,7 +99,7 @@ def test_piped_texts_are_verbatim_and_headers_one_line(base: Path) -> None:
 
 @pytest.mark.parametrize("command", [("context", "quokka"), ("get", f"docs/{NAME}")])
 def test_raw_prints_every_byte_on_a_terminal_too(base: Path, command: tuple[str, ...]) -> None:
-    assert EVIL.replace("\x00", "") in told(base, *command, "--raw", terminal=True)[0]
+    assert EVIL.replace("\x00", "") in run(base, *command, "--raw", terminal=True)[0]
 
 
 def test_harmless_keeps_lines_and_letters_and_escapes_the_rest() -> None:

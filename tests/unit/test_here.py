@@ -32,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     (folder / "a.txt").write_text("store weights\n", encoding="utf-8")
     Recall.init(str(folder), embedding="hash")
-    assert told("--store", str(folder / "recall.db"), "add", str(folder / "a.txt"))["ok"]
+    assert ask("--store", str(folder / "recall.db"), "add", str(folder / "a.txt"))["ok"]
     return folder
 
 
@@ -51,7 +51,7 @@ def gone(tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder.rmdir()
 
 
-def told(*words: str) -> dict[str, Any]:
+def ask(*words: str) -> dict[str, Any]:
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     cli.main(["--json", *words], streams=streams)
     return dict(json.loads(streams.stdout.getvalue().splitlines()[-1]))  # type: ignore[attr-defined]
@@ -91,18 +91,18 @@ def test_only_absolute_paths_work_without_a_current_folder() -> None:
 )
 @pytest.mark.usefixtures("gone")
 def test_absolute_store_path_works_without_a_current_folder(store: Path, words: Sequence[str]) -> None:
-    answer = told("--store", str(store), *words)
+    answer = ask("--store", str(store), *words)
 
     assert answer["ok"], answer
 
 
 @pytest.mark.usefixtures("gone")
 def test_absolute_file_path_works_without_a_current_folder(store: Path) -> None:
-    assert told("--store", str(store), "get", str(store.parent / "a.txt"))["ok"]
+    assert ask("--store", str(store), "get", str(store.parent / "a.txt"))["ok"]
     assert [reading.names for reading in readings("b.txt", base=store.parent)] == [("b.txt",)]
-    assert told("--store", str(store), "rm", ".")["error"]["code"] == "no_folder"
-    assert told("--store", str(store), "get", "b.txt")["error"]["code"] == "unknown_target"
-    assert told("--store", str(store), "whynot", "store", "--target", "b.txt")["error"]["code"] == "unknown_target"
+    assert ask("--store", str(store), "rm", ".")["error"]["code"] == "no_folder"
+    assert ask("--store", str(store), "get", "b.txt")["error"]["code"] == "unknown_target"
+    assert ask("--store", str(store), "whynot", "store", "--target", "b.txt")["error"]["code"] == "unknown_target"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_absolute_file_path_works_without_a_current_folder(store: Path) -> None:
 )
 @pytest.mark.usefixtures("gone")
 def test_relative_path_reports_the_missing_current_folder(store: Path, words: Sequence[str]) -> None:
-    answer = told(*(word.format(store=store) for word in words))
+    answer = ask(*(word.format(store=store) for word in words))
 
     assert (answer["ok"], answer.get("error", {}).get("code")) == (False, "no_folder"), answer
 

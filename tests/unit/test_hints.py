@@ -48,11 +48,11 @@ def calls() -> dict[str, list[Call]]:
             continue
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in found:
-                found[node.func.id].append(called(f"{path.relative_to(ROOT)}:{node.lineno}", node))
+                found[node.func.id].append(read_call(f"{path.relative_to(ROOT)}:{node.lineno}", node))
     return found
 
 
-def called(place: str, node: ast.Call) -> Call:
+def read_call(place: str, node: ast.Call) -> Call:
     words = [written(word) for word in node.args[1:]]
     options = {each.arg: written(each.value) for each in node.keywords if each.arg is not None}
     known = None if None in words else tuple(word for word in words if isinstance(word, str))
@@ -86,7 +86,7 @@ def flags_of(commands: Iterable[Command]) -> set[str]:
     return {each.name for command in commands for each in (*command.flags, *GLOBALS)}
 
 
-def spelled(option: str, value: object) -> set[str]:
+def flags_for(option: str, value: object) -> set[str]:
     if option == "mode":
         return {"--bm25", "--vector"}
     return {flag(f"no_{option}" if value is False else option)}
@@ -119,7 +119,7 @@ def test_actions_and_options_of_hints_exist_on_command_line() -> None:
         verb, _, operand = action.partition(" ")
         commands = tuple(BY_NAME.values()) if action in ("", AGAIN) else (BY_NAME[verb],)
         for option, value in call.options.items():
-            assert spelled(option, value) <= flags_of(commands), call
+            assert flags_for(option, value) <= flags_of(commands), call
         if operand:
             assert commands[0].operand is not None, call
             assert operand in (*commands[0].operand.choices, *commands[0].operand.actions), call

@@ -32,7 +32,7 @@ def home(tmp_path: Path) -> Path:
     return base
 
 
-def exported(base: Path, **changes: object) -> Path:
+def export_forged(base: Path, **changes: object) -> Path:
     """Export a store with one root whose fields are changed."""
     with Recall.open(str(base)) as recall:
         recall.index(str(base / "docs"))
@@ -103,11 +103,11 @@ def test_forged_import_reads_nothing_without_acceptance(home: Path, fresh: Path)
         recall.index(str(fresh / "docs"))
         granted = recall.store.roots()
         for number, changes in enumerate(forged_roots(home)):
-            recall.import_(exported(home, **changes), on_conflict="skip")
+            recall.import_(export_forged(home, **changes), on_conflict="skip")
             list(recall.sync())
             recall.doctor()
             assert recall.store.roots() == granted, changes
-            assert not held(recall), changes
+            assert not has_secret(recall), changes
             assert [place for place in opened if place.endswith(canaries)] == [], changes
             assert len(recall.roots()["roots"]) == number + 2, changes
     is_watching.clear()
@@ -150,20 +150,20 @@ def watch(event: str, arguments: tuple[object, ...], opened: list[str], is_watch
 def test_pending_root_is_listed_until_accepted(home: Path, fresh: Path) -> None:
     private = str(home.parent / "private")
     with Recall.open(str(fresh)) as recall:
-        answer = recall.import_(exported(home, folder=private))
+        answer = recall.import_(export_forged(home, folder=private))
         assert answer["transfer"]["inactive_roots"] == [private]
         assert [(root["number"], root["folder"]) for root in answer["transfer"]["waiting_roots"]] == [(1, private)]
         expected = f"W_ROOTS_WAIT: 1 root waits and is not synced until you accept it: 1 {private}; recall roots"
         assert answer["warnings"] == [expected]
-        assert synced(recall)["warnings"] == answer["warnings"]
-        assert not held(recall)
+        assert sync(recall)["warnings"] == answer["warnings"]
+        assert not has_secret(recall)
 
         recall.roots(accept=[1])
-        assert synced(recall)["warnings"] == []
-        assert held(recall)
+        assert sync(recall)["warnings"] == []
+        assert has_secret(recall)
 
 
-def synced(recall: Recall) -> IngestResponse:
+def sync(recall: Recall) -> IngestResponse:
     return result_of(recall.sync())
 
 
@@ -172,7 +172,7 @@ def test_import_keeps_an_equal_existing_root_active(home: Path, fresh: Path) -> 
     (fresh / "docs" / "b.txt").write_text("a wombat digs\n")
     with Recall.open(str(fresh)) as recall:
         recall.index(str(fresh / "docs"))
-        answer = recall.import_(exported(home), on_conflict="skip")
+        answer = recall.import_(export_forged(home), on_conflict="skip")
         assert not {"waiting_roots", "accepted_roots", "inactive_roots"} & answer["transfer"].keys()
         assert [root["active"] for root in recall.roots()["roots"]] == [True]
 
@@ -180,27 +180,27 @@ def test_import_keeps_an_equal_existing_root_active(home: Path, fresh: Path) -> 
 def test_second_import_does_not_activate_a_pending_root(home: Path, fresh: Path) -> None:
     with Recall.open(str(fresh)) as recall:
         for _ in range(2):
-            recall.import_(exported(home), on_conflict="skip")
+            recall.import_(export_forged(home), on_conflict="skip")
             assert [root["active"] for root in recall.roots()["roots"]] == [False]
 
 
-def held(recall: Recall) -> bool:
+def has_secret(recall: Recall) -> bool:
     return any(
         SECRET in row.chunk.text for row in recall.store.fetch([key.rowid for key in recall.store.candidates(None)])
     )
 
 
 def test_accept_roots_accepts_and_reports_imported_roots(home: Path, fresh: Path) -> None:
-    file = exported(home, folder="../private")
+    file = export_forged(home, folder="../private")
     code, out, _ = run("import", str(file), "--store", str(fresh), "--accept-roots")
     assert (code, out.splitlines()[1:]) == (0, ["  1  ../private  1 document  accepted"])
     with Recall.open(str(fresh)) as recall:
         list(recall.sync())
-        assert held(recall)
+        assert has_secret(recall)
 
 
 def test_import_lists_the_pending_roots(home: Path, fresh: Path) -> None:
-    file = exported(home, folder="../private", hidden=True)
+    file = export_forged(home, folder="../private", hidden=True)
     code, out, told = run("import", str(file), "--store", str(fresh))
     listed = ["  1  ../private  1 document  not synced until accepted", "     --hidden"]
     assert (code, out.splitlines()[1:]) == (0, listed)
@@ -215,7 +215,7 @@ def run(*argv: str) -> tuple[int, str, str]:
 
 def test_adding_a_root_by_hand_accepts_it(home: Path, fresh: Path) -> None:
     with Recall.open(str(fresh)) as recall:
-        recall.import_(exported(home, folder=str(home.parent / "private")))
+        recall.import_(export_forged(home, folder=str(home.parent / "private")))
         recall.index(str(home.parent / "private"))
         assert [root["active"] for root in recall.roots()["roots"]] == [True]
 
@@ -226,7 +226,7 @@ def test_file_with_a_forged_location_is_refused(home: Path, fresh: Path) -> None
         detours = ("docs/../.ssh/id_rsa", "./docs/a.txt", "docs//a.txt", "docs/./a.txt", "../home/docs/a.txt")
         for os_path in (*elsewhere, *detours):
             path = {"path": os_path} if os_path in detours else {}
-            file = exported(home, of="file", os_path=os_path, **path)
+            file = export_forged(home, of="file", os_path=os_path, **path)
             with pytest.raises(RecallError, match="does not match path") as caught:
                 recall.import_(file)
             assert caught.value.code == "import_invalid", os_path
@@ -261,7 +261,7 @@ def test_root_with_unknown_encoding_is_reported_and_others_are_synced(home: Path
         (fresh / name / "b.txt").write_text("a wombat digs\n")
     with Recall.open(str(fresh)) as recall:
         recall.index(str(fresh / "others"))
-        recall.import_(exported(home, encoding="klingon"), on_conflict="skip", accept_roots=True)
+        recall.import_(export_forged(home, encoding="klingon"), on_conflict="skip", accept_roots=True)
         (fresh / "others" / "c.txt").write_text("a numbat eats\n")
 
         *_, done = recall.sync()

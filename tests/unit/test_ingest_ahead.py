@@ -124,7 +124,7 @@ def begin(pool: WorkerPool, key: str, what: str) -> None:
     pool.begin("ahead", what.encode(), key=key, path=key, digest=sha256(what.encode()).hexdigest())
 
 
-def parsed(pool: WorkerPool, key: str, what: str) -> str | None:
+def parse(pool: WorkerPool, key: str, what: str) -> str | None:
     documents = pool.wait_for("ahead", key=key, digest=sha256(what.encode()).hexdigest())
     return None if documents is None else documents[0].text
 
@@ -156,7 +156,7 @@ class TestPool:
         for n in range(MOST_WAITING):
             begin(pool, str(n), f"say {n}")
 
-        assert [parsed(pool, str(n), f"say {n}") for n in reversed(range(MOST_WAITING))] == [
+        assert [parse(pool, str(n), f"say {n}") for n in reversed(range(MOST_WAITING))] == [
             str(n) for n in reversed(range(MOST_WAITING))
         ]
 
@@ -165,13 +165,13 @@ class TestPool:
         begin(pool, "one", one)
         begin(pool, "other", other)
 
-        assert (parsed(pool, "one", one), parsed(pool, "other", other)) == ("met", "met")
+        assert (parse(pool, "one", one), parse(pool, "other", other)) == ("met", "met")
 
     def test_processes_never_outnumber_workers(self, pool: WorkerPool) -> None:
         for n in range(MOST_WAITING):
             begin(pool, str(n), "pid")
 
-        assert 1 <= len({parsed(pool, str(n), "pid") for n in range(MOST_WAITING)}) <= 2
+        assert 1 <= len({parse(pool, str(n), "pid") for n in range(MOST_WAITING)}) <= 2
         assert len(readers()) == 2
 
     def test_limited_number_of_files_wait_for_their_turn(self, pool: WorkerPool) -> None:
@@ -181,7 +181,7 @@ class TestPool:
 
         assert not pool.has_room(10)
         begin(pool, "more", "say x")
-        assert parsed(pool, "more", "say x") is None
+        assert parse(pool, "more", "say x") is None
         pool.forget("3")
         assert pool.has_room(10)
 
@@ -192,19 +192,19 @@ class TestPool:
         assert pool.has_room(100)
         assert not pool.has_room(101)
         fifo.open("wb").close()
-        assert parsed(pool, "large", large) == "met"
+        assert parse(pool, "large", large) == "met"
         assert pool.has_room(AHEAD_BYTES)
         assert not pool.has_room(AHEAD_BYTES + 1)
 
     def test_overlong_text_is_left_to_its_turn(self, pool: WorkerPool) -> None:
         begin(pool, "long", what := f"repeat {AHEAD_REPLY_BYTES}")
 
-        assert parsed(pool, "long", what) is None
+        assert parse(pool, "long", what) is None
 
     def test_other_bytes_or_parser_do_not_match_begun_work(self, pool: WorkerPool) -> None:
         begin(pool, "a", "say a")
 
-        assert parsed(pool, "a", "say b") is None
+        assert parse(pool, "a", "say b") is None
         assert pool.wait_for("text", key="a", digest=sha256(b"say a").hexdigest()) is None
 
     def test_crash_is_left_to_its_turn_and_harms_no_others(self, pool: WorkerPool) -> None:
@@ -212,16 +212,16 @@ class TestPool:
             begin(pool, f"bad{n}", "leave")
             begin(pool, f"good{n}", "say on")
 
-        assert [parsed(pool, f"bad{n}", "leave") for n in range(2)] == [None] * 2
-        assert [parsed(pool, f"good{n}", "say on") for n in range(2)] == ["on"] * 2
+        assert [parse(pool, f"bad{n}", "leave") for n in range(2)] == [None] * 2
+        assert [parse(pool, f"good{n}", "say on") for n in range(2)] == ["on"] * 2
 
     def test_parser_error_is_raised_at_its_turn(self, pool: WorkerPool) -> None:
         begin(pool, "bad", "refuse")
         begin(pool, "good", "say on")
 
-        assert parsed(pool, "good", "say on") == "on"
+        assert parse(pool, "good", "say on") == "on"
         with pytest.raises(IngestError, match="It is bad"):
-            parsed(pool, "bad", "refuse")
+            parse(pool, "bad", "refuse")
 
 
 def test_single_file_has_a_single_worker(pool: WorkerPool) -> None:
@@ -235,7 +235,7 @@ def test_slow_file_is_named_and_not_parsed_twice(fifo: Path) -> None:
     begin(pool, "slow", what := f"meet {fifo} rb")
 
     with pytest.raises(IngestError) as caught:
-        parsed(pool, "slow", what)
+        parse(pool, "slow", what)
     pool.close()
 
     assert (caught.value.code, caught.value.message) == ("parser_timeout", "slow took more than 0.5 s to read.")

@@ -19,7 +19,7 @@ from tests.embedders import CountingEmbedder, WindowedEmbedder
 SHORT, LONG = "x" * 500, "x" * 2_500
 
 
-def paced(texts: list[str], *, overhead: float, each: float) -> tuple[list[int], list[float]]:
+def pace_calls(texts: list[str], *, overhead: float, each: float) -> tuple[list[int], list[float]]:
     """Return size and duration of each call; the embedder has these costs per call and per 1,000 characters."""
     pace, sizes, seconds = Pace(), [], []
     while texts:
@@ -34,19 +34,19 @@ def paced(texts: list[str], *, overhead: float, each: float) -> tuple[list[int],
 
 @pytest.mark.parametrize("each", [1 / 3, 1 / 20, 1 / 60, 1 / 400])
 def test_slow_model_gets_small_calls_to_show_progress(each: float) -> None:
-    _, seconds = paced([SHORT] * 300 + [LONG] * 100, overhead=0.001, each=each)
+    _, seconds = pace_calls([SHORT] * 300 + [LONG] * 100, overhead=0.001, each=each)
 
     assert max(seconds[4:]) <= CALL_SECONDS + each * (len(LONG) + TEXT_CHARS) / 1_000
 
 
 def test_fast_embedder_soon_gets_full_batches() -> None:
-    sizes, _ = paced([SHORT] * 9_000, overhead=0.0001, each=1 / 5_000)
+    sizes, _ = pace_calls([SHORT] * 9_000, overhead=0.0001, each=1 / 5_000)
 
     assert sizes[8:-1] == [BATCH_TEXTS] * (len(sizes) - 9)
 
 
 def test_remote_provider_gets_large_calls_despite_latency() -> None:
-    sizes, _ = paced([SHORT] * 5_000, overhead=0.5, each=1 / 1_000)
+    sizes, _ = pace_calls([SHORT] * 5_000, overhead=0.5, each=1 / 1_000)
 
     assert sizes[:4] == [4, 8, 16, 32]
     assert min(sizes[7:-1]) >= 128

@@ -22,7 +22,7 @@ SECONDS = 20.0
 
 
 @contextmanager
-def watched(base: Path, *roots: Root, store: str = "recall.db") -> Iterator[Queue[tuple[str, ...]]]:
+def watching(base: Path, *roots: Root, store: str = "recall.db") -> Iterator[Queue[tuple[str, ...]]]:
     """Run a watch in a thread, and yield the queue of its reports once it has begun."""
     said: Queue[tuple[str, ...]] = Queue()
     stop = threading.Event()
@@ -51,14 +51,14 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_new_file_is_reported_with_its_path(base: Path) -> None:
-    with watched(base, Root("docs")) as said:
+    with watching(base, Root("docs")) as said:
         (base / "docs" / "a.md").write_text("text", encoding="utf-8")
 
         assert str(base / "docs" / "a.md") in said.get(timeout=SECONDS)
 
 
 def test_file_in_a_new_folder_is_reported(base: Path) -> None:
-    with watched(base, Root("docs")) as said:
+    with watching(base, Root("docs")) as said:
         (base / "docs" / "deep").mkdir()
         (base / "docs" / "deep" / "a.md").write_text("text", encoding="utf-8")
 
@@ -70,7 +70,7 @@ def test_file_in_a_new_folder_is_reported(base: Path) -> None:
 )
 def test_ignored_files_wake_no_watch(base: Path, name: str) -> None:
     (base / name).parent.mkdir(exist_ok=True)
-    with watched(base, Root(".")) as said:
+    with watching(base, Root(".")) as said:
         (base / name).write_text("noise", encoding="utf-8")
         (base / "docs" / "last.md").write_text("text", encoding="utf-8")
 
@@ -90,7 +90,7 @@ def test_ignored_files_wake_no_watch(base: Path, name: str) -> None:
 )
 def test_document_named_like_the_store_is_reported_and_read(base: Path, store: str, names: list[str]) -> None:
     (base / "notes-2024").mkdir()
-    with watched(base, Root("."), store=store) as said:
+    with watching(base, Root("."), store=store) as said:
         for name in names:
             (base / name).write_text("text", encoding="utf-8")
 
@@ -104,7 +104,7 @@ def test_document_named_like_the_store_is_reported_and_read(base: Path, store: s
 
 def test_store_companion_files_are_neither_reported_nor_read(base: Path) -> None:
     own = ["recall.db-journal", "recall.db.bak", "recall.db.bak-12", "recall.db.bak-schema-1", "docs/recall.toml"]
-    with watched(base, Root(".")) as said:
+    with watching(base, Root(".")) as said:
         for name in (*own, "docs/last.md"):
             (base / name).write_text("noise", encoding="utf-8")
 
@@ -116,14 +116,14 @@ def test_store_companion_files_are_neither_reported_nor_read(base: Path) -> None
 
 
 def test_hidden_files_are_reported_for_a_hidden_root(base: Path) -> None:
-    with watched(base, Root("docs", hidden=True)) as said:
+    with watching(base, Root("docs", hidden=True)) as said:
         (base / "docs" / ".notes.md").write_text("text", encoding="utf-8")
 
         assert str(base / "docs" / ".notes.md") in said.get(timeout=SECONDS)
 
 
 def test_gitignore_change_is_reported(base: Path) -> None:
-    with watched(base, Root("docs")) as said:
+    with watching(base, Root("docs")) as said:
         (base / "docs" / ".gitignore").write_text("*.log\n", encoding="utf-8")
 
         assert str(base / "docs" / ".gitignore") in said.get(timeout=SECONDS)
@@ -131,7 +131,7 @@ def test_gitignore_change_is_reported(base: Path) -> None:
 
 def test_single_file_is_followed_through_replacement_by_an_editor(base: Path) -> None:
     (base / "one.txt").write_text("before", encoding="utf-8")
-    with watched(base, Root("one.txt")) as said:
+    with watching(base, Root("one.txt")) as said:
         for text in ("after", "after that again"):
             (base / "fresh").write_text(text, encoding="utf-8")
             (base / "fresh").replace(base / "one.txt")
@@ -143,7 +143,7 @@ def test_simultaneous_changes_are_reported_by_name(base: Path) -> None:
     names = [str(base / f"{n}.txt") for n in range(8)]
     for name in names:
         Path(name).write_text("before", encoding="utf-8")
-    with watched(base, *(Root(name) for name in names)) as said:
+    with watching(base, *(Root(name) for name in names)) as said:
         told: tuple[str, ...] = ()
         for turn in range(10, 50):
             for name in names:
@@ -159,7 +159,7 @@ def test_simultaneous_changes_are_reported_by_name(base: Path) -> None:
 def test_single_file_edit_of_equal_size_is_reported(base: Path) -> None:
     (base / "one.txt").write_text("before", encoding="utf-8")
     read_ns = (base / "one.txt").stat().st_mtime_ns
-    with watched(base, Root("one.txt")) as said:
+    with watching(base, Root("one.txt")) as said:
         (base / "fresh").write_text("behind", encoding="utf-8")
         os.utime(base / "fresh", ns=(read_ns, read_ns + 1))
         (base / "fresh").replace(base / "one.txt")
@@ -171,7 +171,7 @@ def test_replacement_of_equal_size_and_time_is_reported(base: Path) -> None:
     for name, text in (("one.txt", "before"), ("fresh", "behind")):
         (base / name).write_text(text, encoding="utf-8")
         os.utime(base / name, ns=(1, 1))
-    with watched(base, Root("one.txt")) as said:
+    with watching(base, Root("one.txt")) as said:
         (base / "fresh").replace(base / "one.txt")
 
         assert said.get(timeout=SECONDS) == (str(base / "one.txt"),)
@@ -200,7 +200,7 @@ def test_store_in_a_watched_folder_does_not_wake_its_watch(base: Path) -> None:
     Recall.init(str(base))
     with Recall.open(str(base)) as recall:
         list(recall.add([str(base)], Root("")))
-        with watched(base, *recall.store.roots()) as said:
+        with watching(base, *recall.store.roots()) as said:
             (base / "docs" / "a.md").write_text("text", encoding="utf-8")
             said.get(timeout=SECONDS)
             list(recall.sync())

@@ -32,14 +32,14 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, package, None)
 
 
-def made(*argv: str, stdout: io.StringIO | None = None) -> tuple[list[str], str]:
+def init(*argv: str, stdout: io.StringIO | None = None) -> tuple[list[str], str]:
     streams = Streams(io.StringIO(), stdout or io.StringIO(), io.StringIO())
     assert cli.main(["init", *argv], streams=streams) == 0
     return streams.stdout.getvalue().splitlines(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
 def test_local_is_chosen_if_installed(folder: Path) -> None:
-    lines, talk = made()
+    lines, talk = init()
 
     assert load(folder / "recall.toml").embedding == "local"
     assert lines == [
@@ -52,7 +52,7 @@ def test_local_is_chosen_if_installed(folder: Path) -> None:
 
 @pytest.mark.usefixtures("bare")
 def test_hash_is_chosen_and_described_without_local(folder: Path) -> None:
-    lines, _ = made()
+    lines, _ = init()
 
     assert load(folder / "recall.toml").embedding == "hash"
     assert len(lines) == 3
@@ -62,9 +62,9 @@ def test_hash_is_chosen_and_described_without_local(folder: Path) -> None:
 
 
 def test_explicit_embedder_or_embedder_setting_wins(folder: Path) -> None:
-    made("a", "--embedding", "hash")
-    made("b", "--set", "embedding=hash")
-    made("c", "--set", "embedding_dim=64")
+    init("a", "--embedding", "hash")
+    init("b", "--set", "embedding=hash")
+    init("c", "--set", "embedding_dim=64")
 
     assert [load(folder / each / "recall.toml").embedding for each in "abc"] == ["hash"] * 3
 
@@ -72,14 +72,14 @@ def test_explicit_embedder_or_embedder_setting_wins(folder: Path) -> None:
 def test_existing_recall_toml_decides_without_a_warning(folder: Path) -> None:
     (folder / "recall.toml").write_text('embedding = "hash"\n')
 
-    lines, talk = made()
+    lines, talk = init()
 
     assert lines[1].startswith("embedder  hash: ")
     assert "flags of init" not in talk
 
 
 def test_next_line_names_a_store_in_another_folder(folder: Path) -> None:
-    lines, _ = made("my notes", "--embedding", "hash")
+    lines, _ = init("my notes", "--embedding", "hash")
 
     where = f"--store '{folder}/my notes/recall.db'"
     assert lines[2].startswith(f"next      recall {where} add PATH  for better ranking: recall {where} reembed local")
@@ -88,10 +88,10 @@ def test_next_line_names_a_store_in_another_folder(folder: Path) -> None:
 def test_terminal_gets_the_three_lines_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
 
-    assert len(made(stdout=Terminal())[0]) == 3
+    assert len(init(stdout=Terminal())[0]) == 3
 
 
 def test_json_keeps_its_figures(folder: Path) -> None:
-    lines, _ = made("--json")
+    lines, _ = init("--json")
 
     assert json.loads(lines[0])["store"]["documents"] == 0

@@ -32,7 +32,7 @@ def hit(path: str, first: int, last: int, tokens: int = 100) -> HitPlace:
     return HitPlace(path, LineRange(first, last), tokens)
 
 
-def asked(*spans: JudgedSpan) -> JudgedQuestion:
+def judged_question(*spans: JudgedSpan) -> JudgedQuestion:
     return JudgedQuestion("q", "a question", spans)
 
 
@@ -104,14 +104,14 @@ def test_hit_counts_from_a_third_of_the_smaller_span() -> None:
 
 
 def test_judged_span_counts_once_at_the_higher_grade() -> None:
-    question = asked(span("a.py", 1, 10, grade=1), span("a.py", 11, 20))
+    question = judged_question(span("a.py", 1, 10, grade=1), span("a.py", 11, 20))
     hits = [hit("a.py", 1, 20), hit("a.py", 15, 40), hit("a.py", 5, 10), hit("b.py", 1, 9)]
 
     assert compare.gained(hits, question) == ["1", "hit 1", "0", "hit 3"]
 
 
 def test_scores_are_ndcg_of_earned_grades() -> None:
-    question = asked(span("a.py", 1, 10), span("b.py", 1, 10, grade=1))
+    question = judged_question(span("a.py", 1, 10), span("b.py", 1, 10, grade=1))
     best, other = hit("a.py", 1, 10), hit("b.py", 1, 10)
 
     assert compare.scores([question], {"q": [best, other]}) == {"q": 1.0}
@@ -152,7 +152,7 @@ def test_chunking_equals_itself_and_differs_from_another(tmp_path: Path) -> None
     text = "".join(f"def {name}():\n    # {name} hides a needle\n{filler}\n" for name in ("alpha", "beta", "gamma"))
     (folder / "a.py").write_text(text, encoding="utf-8")
     (folder / "b.py").write_text("def test_beta():\n    beta()\n    needle()\n", encoding="utf-8")
-    questions = [asked(span("a.py", 44, 85), span("a.py", 87, 128, grade=1))]
+    questions = [judged_question(span("a.py", 44, 85), span("a.py", 87, 128, grade=1))]
     cuts = [Cut("text"), Cut("text"), Cut("text", ("chunk_tokens=60", "overlap_tokens=0"))]
 
     one, same, other = (
@@ -195,44 +195,44 @@ def debian(members: dict[str, bytes]) -> bytes:
     return raw
 
 
-def packed(folder: Path, name: str, raw: bytes, inside: str, *parts: str) -> corpora.Package:
+def package_of(folder: Path, name: str, raw: bytes, inside: str, *parts: str) -> corpora.Package:
     (folder / name).write_bytes(raw)
     return corpora.Package("p-1", name, hashlib.sha256(raw).hexdigest(), inside, parts, f"get {name}")
 
 
-def unpacked(target: Path) -> dict[str, bytes]:
+def files_below(target: Path) -> dict[str, bytes]:
     return {str(path.relative_to(target)): path.read_bytes() for path in target.rglob("*") if path.is_file()}
 
 
 def test_unpacking_skips_links_hidden_files_and_outside_paths(tmp_path: Path) -> None:
     members = {"p-1/docs/a.rst": b"a", "p-1/docs/.b": b"b", "p-1/c.py": b"c", "p-1/docs/../../d": b"d", "/e": b"e"}
-    package = packed(tmp_path, "p-1.tar.gz", sdist(members, link="p-1/docs/f"), "p-1", "docs")
+    package = package_of(tmp_path, "p-1.tar.gz", sdist(members, link="p-1/docs/f"), "p-1", "docs")
 
     corpora.unpack((package,), tmp_path, tmp_path / "out")
 
-    assert unpacked(tmp_path / "out") == {"p-1/docs/a.rst": b"a"}
+    assert files_below(tmp_path / "out") == {"p-1/docs/a.rst": b"a"}
 
 
 def test_manual_pages_are_extracted_and_decompressed(tmp_path: Path) -> None:
     page = gzip.compress(b".TH A 1\n")
     raw = debian({"./usr/share/man/man1/a.1.gz": page, "./usr/bin/a": b"a"})
-    package = packed(tmp_path, "p_1.deb", raw, "usr/share/man")
+    package = package_of(tmp_path, "p_1.deb", raw, "usr/share/man")
 
     corpora.unpack((package,), tmp_path, tmp_path / "out")
 
-    assert unpacked(tmp_path / "out") == {"p-1/man1/a.1": b".TH A 1\n"}
+    assert files_below(tmp_path / "out") == {"p-1/man1/a.1": b".TH A 1\n"}
 
 
 def test_page_that_expands_too_far_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpora, "LARGEST", 1_000)
-    package = packed(tmp_path, "p_1.deb", debian({"./man/a.1.gz": gzip.compress(b"a" * 2_000)}), "man")
+    package = package_of(tmp_path, "p_1.deb", debian({"./man/a.1.gz": gzip.compress(b"a" * 2_000)}), "man")
 
     with pytest.raises(corpora.PackageError, match=r"a\.1\.gz has more than 1000 bytes"):
         corpora.unpack((package,), tmp_path, tmp_path / "out")
 
 
 def test_missing_or_wrong_packages_are_all_reported_before_writing(tmp_path: Path) -> None:
-    package = packed(tmp_path, "p-1.tar.gz", sdist({"p-1/a": b"a"}), "p-1")
+    package = package_of(tmp_path, "p-1.tar.gz", sdist({"p-1/a": b"a"}), "p-1")
     other = package._replace(sha256="0" * 64)
     absent = package._replace(file="q-2.tar.gz", get="get q")
 
@@ -258,7 +258,7 @@ def test_command_compares_a_collection_and_lists_worst_queries(
     path = question.grades[0].path
     folder, _, name = path.partition("/")
     text = "\n" * (question.grades[0].lines.first - 1) + "class NetRCAuth: pass\n" * 40
-    package = packed(tmp_path, "p.tar.gz", sdist({f"{folder}/{name}": text.encode()}), folder)
+    package = package_of(tmp_path, "p.tar.gz", sdist({f"{folder}/{name}": text.encode()}), folder)
     monkeypatch.setattr(compare, "read_questions", lambda name: questions)
     monkeypatch.setitem(compare.COLLECTIONS, "code", (package._replace(folder=folder),))
 

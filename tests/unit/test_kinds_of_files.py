@@ -428,7 +428,7 @@ def recall(home: Path) -> Iterator[Recall]:
         yield opened
 
 
-def put(home: Path, name: str, content: bytes | str) -> Path:
+def write(home: Path, name: str, content: bytes | str) -> Path:
     path = home / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -436,8 +436,8 @@ def put(home: Path, name: str, content: bytes | str) -> Path:
 
 
 def test_plain_text_keeps_its_old_id(recall: Recall, home: Path) -> None:
-    put(home, "a.md", "# A\n\nwords\n")
-    put(home, "b.py", MODULE)
+    write(home, "a.md", "# A\n\nwords\n")
+    write(home, "b.py", MODULE)
     recall.index(".")
 
     for path in ("a.md", "b.py"):
@@ -448,9 +448,9 @@ def test_plain_text_keeps_its_old_id(recall: Recall, home: Path) -> None:
 
 
 def test_id_of_converted_text_includes_how_it_was_read(recall: Recall, home: Path) -> None:
-    put(home, "a.txt", "Grüße\n".encode("utf-16"))
-    put(home, "b.1.gz", gzip.compress(MANUAL.encode()))
-    put(home, "c.txt", "plain\n")
+    write(home, "a.txt", "Grüße\n".encode("utf-16"))
+    write(home, "b.1.gz", gzip.compress(MANUAL.encode()))
+    write(home, "c.txt", "plain\n")
     recall.index(".")
     found = {document.path: document for file in recall.store.live_files() for document in file.documents}
 
@@ -464,7 +464,7 @@ def test_id_of_converted_text_includes_how_it_was_read(recall: Recall, home: Pat
 
 
 def test_method_is_found_below_its_class(recall: Recall, home: Path) -> None:
-    put(home, "session.py", MODULE)
+    write(home, "session.py", MODULE)
     recall.index("session.py")
 
     headings = [row.chunk.heading for row in recall.store.chunks_of(recall.store.document_at("session.py") or "")]
@@ -473,7 +473,7 @@ def test_method_is_found_below_its_class(recall: Recall, home: Path) -> None:
 
 
 def test_manual_is_cited_by_source_lines_and_read_back(recall: Recall, home: Path) -> None:
-    put(home, "widget.1", MANUAL)
+    write(home, "widget.1", MANUAL)
     recall.index("widget.1")
 
     (hit, *_) = recall.search("turn them fast")["results"]
@@ -486,8 +486,8 @@ def test_manual_is_cited_by_source_lines_and_read_back(recall: Recall, home: Pat
 
 
 def test_missing_place_is_refused_with_the_existing_places(recall: Recall, home: Path) -> None:
-    put(home, "widget.1", MANUAL)
-    put(home, "a.txt", "words\n")
+    write(home, "widget.1", MANUAL)
+    write(home, "a.txt", "words\n")
     recall.index(".")
 
     with pytest.raises(UsageError, match="it has line") as caught:
@@ -499,7 +499,7 @@ def test_missing_place_is_refused_with_the_existing_places(recall: Recall, home:
 
 
 def test_files_are_reread_with_the_options_of_their_root(recall: Recall, home: Path) -> None:
-    put(home, "a.py", MODULE)
+    write(home, "a.py", MODULE)
     recall.index(".", template=Root("", parser="text"))
     assert recall.store.marks_of(recall.store.document_at("a.py") or "") != ()
     before = recall.store.known("a.py")
@@ -512,7 +512,7 @@ def test_files_are_reread_with_the_options_of_their_root(recall: Recall, home: P
 
 
 def test_another_parser_creates_another_version(recall: Recall, home: Path) -> None:
-    put(home, "widget.1", MANUAL)
+    write(home, "widget.1", MANUAL)
     recall.index(".")
     by_manual = recall.store.document_at("widget.1")
 
@@ -523,7 +523,7 @@ def test_another_parser_creates_another_version(recall: Recall, home: Path) -> N
 
 
 def test_reading_note_is_a_warning(recall: Recall, home: Path) -> None:
-    put(home, "page.html", '<meta charset="klingon"><p>ü')
+    write(home, "page.html", '<meta charset="klingon"><p>ü')
 
     told = recall.index(".")["warnings"]
 
@@ -531,10 +531,10 @@ def test_reading_note_is_a_warning(recall: Recall, home: Path) -> None:
 
 
 def test_unreadable_files_are_skipped_in_walks_and_fail_by_name(recall: Recall, home: Path) -> None:
-    put(home, "good.txt", "words\n")
-    put(home, "bad.txt.gz", b"\x1f\x8b\x08broken")
-    put(home, "many.tar.gz", gzip.compress(b"x"))
-    put(home, "sheet.xlsx", b"PK\3\4\0\0")
+    write(home, "good.txt", "words\n")
+    write(home, "bad.txt.gz", b"\x1f\x8b\x08broken")
+    write(home, "many.tar.gz", gzip.compress(b"x"))
+    write(home, "sheet.xlsx", b"PK\3\4\0\0")
 
     skipped = {skip["path"]: skip["code"] for skip in recall.index(".")["ingest"]["skipped"]}
 
@@ -548,8 +548,8 @@ def test_unreadable_files_are_skipped_in_walks_and_fail_by_name(recall: Recall, 
 
 
 def test_rechunk_needs_no_file(recall: Recall, home: Path) -> None:
-    manual = put(home, "widget.1", MANUAL)
-    module = put(home, "session.py", MODULE)
+    manual = write(home, "widget.1", MANUAL)
+    module = write(home, "session.py", MODULE)
     recall.index(".")
     manual.unlink()
     module.unlink()
@@ -567,8 +567,8 @@ def test_rechunk_needs_no_file(recall: Recall, home: Path) -> None:
 
 
 def test_doctor_rereads_files_and_names_changed_texts(recall: Recall, home: Path) -> None:
-    put(home, "widget.1", MANUAL)
-    put(home, "session.py", MODULE)
+    write(home, "widget.1", MANUAL)
+    write(home, "session.py", MODULE)
     recall.index(".")
     checks = {check["code"]: check for check in recall.doctor()["checks"]}
     found = checks["readings"]
@@ -607,7 +607,7 @@ def test_complete_installation_misses_nothing() -> None:
 
 
 def test_folder_read_as_text_stays_one_root_when_readded(recall: Recall, home: Path) -> None:
-    put(home, "docs/widget.1", MANUAL)
+    write(home, "docs/widget.1", MANUAL)
     recall.index("docs", template=Root("", parser="text"))
 
     again = recall.index("docs")["ingest"]

@@ -28,7 +28,7 @@ STRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""')
 CLASS = re.compile(r"^ *class _*(\w+)[(:]", re.M)
 
 
-def named(paths: list[Path]) -> list[str]:
+def relative_names(paths: list[Path]) -> list[str]:
     return [path.relative_to(ROOT).as_posix() for path in paths]
 
 
@@ -88,7 +88,7 @@ def test_every_module_has_a_docstring() -> None:
 
 def test_no_two_classes_share_a_name() -> None:
     files: dict[str, list[str]] = {}
-    for module, name in zip(MODULES, named(MODULES), strict=True):
+    for module, name in zip(MODULES, relative_names(MODULES), strict=True):
         for defined in CLASS.findall(STRING.sub("", module.read_text(encoding="utf-8"))):
             if defined not in NAMED_TWICE:
                 files.setdefault(defined, []).append(name)
@@ -101,7 +101,7 @@ def test_no_two_classes_share_a_name() -> None:
 def test_map_lists_exactly_the_existing_packages() -> None:
     mapped = set(re.findall(r"`((?:recall_core|recall_tui)/[\w/.]*)`", MAP))
     rooms = {path.parent.relative_to(ROOT).as_posix() + "/" for path in MODULES if path.name == "__init__.py"}
-    doors = {name for name in named(MODULES) if name.count("/") == 1 and not name.endswith("__init__.py")}
+    doors = {name for name in relative_names(MODULES) if name.count("/") == 1 and not name.endswith("__init__.py")}
 
     assert [path for path in sorted(mapped) if not (ROOT / path).exists()] == []
     assert sorted((rooms | doors) - mapped - {f"{package}/" for package in PACKAGES}) == []

@@ -76,14 +76,14 @@ def chunk_id(recall: Recall, path: str) -> str:
     return recall.store.chunks_of(doc_id)[0].chunk.id
 
 
-def explained(recall: Recall, words: str, path: str, ask: Ask = ASK) -> LedgerView:
+def explain(recall: Recall, words: str, path: str, ask: Ask = ASK) -> LedgerView:
     return recall.explain(words, chunk_id(recall, path), ask)["explanation"]["chunk"]
 
 
 def test_chunk_has_the_rank_score_and_parts_of_search(recall: Recall) -> None:
     listed = recall.search("payment timeout", ASK._replace(explain=True))["results"]
     for rank, result in enumerate(listed, start=1):
-        view = explained(recall, "payment timeout", result["doc"]["path"])
+        view = explain(recall, "payment timeout", result["doc"]["path"])
         assert (view["rank"], view["of"], view["score"]) == (rank, len(TEXTS), result["score"])
         assert [part["points"] for part in view["explain"]["parts"]] == [
             part["points"] for part in result["explain"]["parts"]
@@ -91,7 +91,7 @@ def test_chunk_has_the_rank_score_and_parts_of_search(recall: Recall) -> None:
 
 
 def test_term_leaf_shows_the_factors_of_its_points(recall: Recall) -> None:
-    (leaf, *rest) = explained(recall, "payment", "c.txt", Ask(mode="lexical"))["explain"]["parts"][0]["leaves"]
+    (leaf, *rest) = explain(recall, "payment", "c.txt", Ask(mode="lexical"))["explain"]["parts"][0]["leaves"]
     assert (leaf["kind"], leaf["text"], leaf["df"]) == ("term", "payment", 2)
     assert leaf["tf"] == {"title": 0, "body": 3}
     assert leaf["length"] == {"title": 0, "body": 4}
@@ -100,7 +100,7 @@ def test_term_leaf_shows_the_factors_of_its_points(recall: Recall) -> None:
 
 
 def test_word_in_half_the_chunks_is_marked_as_floored(recall: Recall) -> None:
-    leaves = explained(recall, "timeout", "a.txt", Ask(mode="lexical"))["explain"]["parts"][0]["leaves"]
+    leaves = explain(recall, "timeout", "a.txt", Ask(mode="lexical"))["explain"]["parts"][0]["leaves"]
     assert leaves[0]["floored"] is True
 
 
@@ -123,30 +123,30 @@ def test_quoted_phrase_is_one_leaf_with_summed_idf(recall: Recall) -> None:
 
 
 def test_chunk_beyond_the_page_is_explained_too(recall: Recall) -> None:
-    view = explained(recall, "payment timeout", "d.txt", ASK._replace(k=1))
+    view = explain(recall, "payment timeout", "d.txt", ASK._replace(k=1))
     assert view["rank"] == len(TEXTS)
     assert "score" in view
 
 
 def test_chunk_without_any_signal_is_reported(recall: Recall) -> None:
-    view = explained(recall, "payment", "d.txt", Ask(mode="lexical"))
+    view = explain(recall, "payment", "d.txt", Ask(mode="lexical"))
     assert (view["rank"], view["absent"]) == (None, "not_in_pool")
     assert view["hint"].startswith("recall whynot payment --target ")
 
 
 def test_filtered_chunk_is_reported(recall: Recall) -> None:
-    view = explained(recall, "payment", "c.txt", ASK._replace(filter="doc.path = 'a.txt'"))
+    view = explain(recall, "payment", "c.txt", ASK._replace(filter="doc.path = 'a.txt'"))
     assert view["absent"] == "filtered"
 
 
 def test_chunk_below_min_score_still_has_its_ledger(recall: Recall) -> None:
-    view = explained(recall, "payment", "d.txt", ASK._replace(settings=("min_score=0.9", "sparse_recall=off")))
+    view = explain(recall, "payment", "d.txt", ASK._replace(settings=("min_score=0.9", "sparse_recall=off")))
     assert (view["rank"], view["absent"]) == (None, "below_min_score")
     assert view["residual"] == pytest.approx(0, abs=1e-9)
 
 
 def test_equal_scores_are_ordered_by_path(recall: Recall) -> None:
-    sides = {each["side"]: each for each in explained(recall, "queue", "b.txt")["neighbours"]}
+    sides = {each["side"]: each for each in explain(recall, "queue", "b.txt")["neighbours"]}
     assert (sides["below"]["path"], sides["below"]["decided_by"], sides["below"]["margin"]) == ("e.txt", "path", 0)
 
 
@@ -155,7 +155,7 @@ def test_injected_chunk_has_its_row_from_recall(crowded: Recall) -> None:
     settings = ("vector_weight=0", "sparse_distance_ceiling=2", "min_score=0.2")
     response = recall.search("payment nothing", Ask(k=1, settings=settings))
     assert response["results"][0]["recall_injected"]
-    view = explained(recall, "payment nothing", response["results"][0]["doc"]["path"], Ask(k=1, settings=settings))
+    view = explain(recall, "payment nothing", response["results"][0]["doc"]["path"], Ask(k=1, settings=settings))
     assert view["rank"] == 1
     assert "displaced" in view["recall"]
     assert {each["decided_by"] for each in view["neighbours"]} == {"recall"}
@@ -181,7 +181,7 @@ def test_order_by_distance_names_no_weight(crowded: Recall) -> None:
 
 
 def test_reranker_has_its_own_part_without_leaves(recall: Recall) -> None:
-    view = explained(recall, "payment", "a.txt", ASK._replace(settings=("rerank=hash",)))
+    view = explain(recall, "payment", "a.txt", ASK._replace(settings=("rerank=hash",)))
     parts = {part["signal"]: part for part in view["explain"]["parts"]}
     assert "leaves" not in parts["rerank"]
     assert abs(view["residual"]) < 1e-9
@@ -312,14 +312,14 @@ def test_vector_of_another_text_leaves_a_residual(recall: Recall) -> None:
     with recall.store.transaction():
         change_vectors(recall.store.db)  # type: ignore[attr-defined]
         recall.store.execute("UPDATE vec SET embedding = ?", (EMBEDDER.embed(["payment timeout"])[0],))
-    semantic = explained(recall, "payment timeout", "d.txt")["explain"]["parts"][1]
+    semantic = explain(recall, "payment timeout", "d.txt")["explain"]["parts"][1]
     assert semantic["leaves"][-1]["kind"] == "residual"
 
 
 def test_cosine_below_zero_is_clipped(recall: Recall) -> None:
     for words in ("error", "kind", "backoff", "queue", "retry"):
         for path in TEXTS:
-            part = explained(recall, words, path, Ask(mode="semantic"))["explain"]["parts"][0]
+            part = explain(recall, words, path, Ask(mode="semantic"))["explain"]["parts"][0]
             if part["raw"] is not None and part["raw"] < 0:
                 assert part["leaves"][-1]["kind"] == "clipped"
                 assert fsum(leaf["points"] for leaf in part["leaves"]) == pytest.approx(0, abs=1e-12)

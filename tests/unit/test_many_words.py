@@ -85,7 +85,7 @@ def raw_query(repeats: int) -> RawQuery:
 
 
 @contextmanager
-def expressions_asked(store: SqliteStore) -> Iterator[list[str]]:
+def record_expressions(store: SqliteStore) -> Iterator[list[str]]:
     """Record every text that a statement gives FTS5 to match."""
     asked: list[str] = []
 
@@ -102,7 +102,7 @@ def expressions_asked(store: SqliteStore) -> Iterator[list[str]]:
 
 def test_equal_prefixes_of_a_raw_query_are_looked_up_once(store: SqliteStore) -> None:
     query = RawQuery(" OR ".join(["fish*", "re*"] * 2500))
-    with expressions_asked(store) as asked:
+    with record_expressions(store) as asked:
         assert store.syntax_error(query) is None
         terms = store.term_stats(query)
         found = store.lexical(query, where=None, k=None, title_weight=3.0)

@@ -34,7 +34,7 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
         yield opened
 
 
-def matched(recall: Recall, words: str = WORDS, **fields: Any) -> dict[str, str | None]:
+def match_kinds(recall: Recall, words: str = WORDS, **fields: Any) -> dict[str, str | None]:
     results = recall.search(words, Ask(k=100, **fields))["results"]
     return {each["doc"]["path"]: each.get("matched") for each in results}
 
@@ -52,10 +52,10 @@ def chunk_of(recall: Recall, path: str) -> str:
 def test_hit_names_the_signal_that_found_it(recall: Recall) -> None:
     by_both = {"lamp.txt": "both", "lamps.txt": "meaning", "bees.txt": "meaning", "numbers.txt": "meaning"}
 
-    assert matched(recall) == by_both
-    assert matched(recall, mode="lexical") == {"lamp.txt": "words"}
-    assert set(matched(recall, mode="semantic").values()) == {"meaning"}
-    assert matched(recall, settings=("match=all",)) == by_both
+    assert match_kinds(recall) == by_both
+    assert match_kinds(recall, mode="lexical") == {"lamp.txt": "words"}
+    assert set(match_kinds(recall, mode="semantic").values()) == {"meaning"}
+    assert match_kinds(recall, settings=("match=all",)) == by_both
 
 
 def test_distant_row_with_a_word_matches_by_words_only(recall: Recall) -> None:
@@ -130,10 +130,10 @@ def test_min_cosine_drops_only_rows_without_a_word(recall: Recall) -> None:
     least = (f"min_cosine={NEAR}",)
     assert cosine_of(recall, "bees.txt") < NEAR < cosine_of(recall, "lamps.txt")
 
-    assert list(matched(recall, settings=least)) == ["lamp.txt", "lamps.txt"]
-    assert list(matched(recall, settings=("min_cosine=1",))) == ["lamp.txt"]
-    assert matched(recall, settings=("min_cosine=1",), mode="lexical") == {"lamp.txt": "words"}
-    assert matched(recall, NONSENSE, settings=("min_cosine=1",)) == {}
+    assert list(match_kinds(recall, settings=least)) == ["lamp.txt", "lamps.txt"]
+    assert list(match_kinds(recall, settings=("min_cosine=1",))) == ["lamp.txt"]
+    assert match_kinds(recall, settings=("min_cosine=1",), mode="lexical") == {"lamp.txt": "words"}
+    assert match_kinds(recall, NONSENSE, settings=("min_cosine=1",)) == {}
     query = f"SELECT doc.path FROM chunk USING lexical('{WORDS}'), semantic('{WORDS}') OPTION min_cosine {NEAR}"
     assert [row["doc"]["path"] for row in recall.query(query)["results"]] == ["lamp.txt", "lamps.txt"]
 
@@ -141,8 +141,8 @@ def test_min_cosine_drops_only_rows_without_a_word(recall: Recall) -> None:
 def test_min_cosine_is_inclusive(recall: Recall) -> None:
     cosine = cosine_of(recall, "lamps.txt")
 
-    assert "lamps.txt" in matched(recall, settings=(f"min_cosine={cosine}",))
-    assert "lamps.txt" not in matched(recall, settings=(f"min_cosine={cosine + 1e-6:.6f}",))
+    assert "lamps.txt" in match_kinds(recall, settings=(f"min_cosine={cosine}",))
+    assert "lamps.txt" not in match_kinds(recall, settings=(f"min_cosine={cosine + 1e-6:.6f}",))
 
 
 def test_dropped_rows_are_omitted_with_their_reason(recall: Recall) -> None:

@@ -54,12 +54,12 @@ def recall(store: Path) -> Iterator[Recall]:
         yield recall
 
 
-def told(recall: Recall, tool: str, limits: Limits = Limits(), **arguments: Any) -> ToolAnswer:  # noqa: B008 - it is frozen
+def call(recall: Recall, tool: str, limits: Limits = Limits(), **arguments: Any) -> ToolAnswer:  # noqa: B008 - it is frozen
     return BY_NAME[tool].answer(recall, {key.rstrip("_"): value for key, value in arguments.items()}, limits)
 
 
 def read(recall: Recall, path: str, **arguments: Any) -> dict[str, Any]:
-    return dict(json.loads(told(recall, "memory_get", path=path, **arguments).text))
+    return dict(json.loads(call(recall, "memory_get", path=path, **arguments).text))
 
 
 def test_lines_of_a_file_are_read_from_beginning_to_end(recall: Recall) -> None:
@@ -107,7 +107,7 @@ def test_long_text_is_cut_at_a_line_and_can_continue(recall: Recall) -> None:
         limits = Limits(most + 4_000 if most == GET_BYTES else most)
         read, target, by_address, address = "", "long.txt", "", "long.txt"
         while target:
-            answer = told(recall, "get", limits, targets=[target]).text
+            answer = call(recall, "get", limits, targets=[target]).text
             assert len(answer) <= limits.max_answer_chars
             kept, target = parts_of(answer)
             read += kept
@@ -124,31 +124,31 @@ def test_long_text_is_cut_at_a_line_and_can_continue(recall: Recall) -> None:
 def test_cut_chunk_continues_at_a_line_of_its_document(recall: Recall) -> None:
     chunk = recall.search("Line 150")["results"][0]["chunk"]
 
-    kept, target = parts_of(told(recall, "get", targets=[chunk["id"]], maxBytes=60).text)
+    kept, target = parts_of(call(recall, "get", targets=[chunk["id"]], maxBytes=60).text)
 
     assert kept == "".join(LINES[chunk["line_start"] - 1 :][: kept.count("\n")])
     assert target == f"log.txt:{chunk['line_start'] + kept.count(chr(10))}-{chunk['line_end']}"
 
 
 def test_get_returns_the_fitting_part_of_a_long_line(recall: Recall) -> None:
-    text = told(recall, "get", targets=["one.txt"], maxBytes=1_000).text
+    text = call(recall, "get", targets=["one.txt"], maxBytes=1_000).text
 
     assert text.count("word") == 200
     assert "99000 of 100000 bytes are left out" in text
 
 
 def test_get_never_splits_a_letter(recall: Recall) -> None:
-    content = told(recall, "get", targets=["ä/ö.md"], lines="3", maxBytes=3).content
+    content = call(recall, "get", targets=["ä/ö.md"], lines="3", maxBytes=3).content
 
     assert content["found"]["text"] == "Ä"
 
 
 def test_memory_search_returns_as_many_results_as_fit(recall: Recall) -> None:
     asked = {"query": "line of the log", "maxResults": 1_000, "text": True}
-    whole = json.loads(told(recall, "memory_search", Limits(10_000_000), **asked).text)
+    whole = json.loads(call(recall, "memory_search", Limits(10_000_000), **asked).text)
 
     for most in (300, 1_000, 4_000):
-        text = told(recall, "memory_search", Limits(most), **asked).text
+        text = call(recall, "memory_search", Limits(most), **asked).text
 
         kept = json.loads(text)
         count = len(kept["results"])
@@ -162,23 +162,23 @@ def test_memory_search_returns_as_many_results_as_fit(recall: Recall) -> None:
 def test_missing_word_matches_are_reported_first(recall: Recall) -> None:
     for tool in ("search", "context", "memory_search"):
         for query, is_first in (("zzyzx", True), ("hello", False)):
-            text = told(recall, tool, query=query).text
+            text = call(recall, tool, query=query).text
             assert text.startswith(("Warning: W_NO_MATCH", '{"warning":"W_NO_MATCH')) == is_first, (tool, query)
             assert ("W_NO_MATCH" in text) == is_first, (tool, query)
-    assert " · by meaning 0." in told(recall, "search", query="zzyzx").text
-    assert told(recall, "memory_search", query="hello").content["results"][0]["matched"] == "both"
+    assert " · by meaning 0." in call(recall, "search", query="zzyzx").text
+    assert call(recall, "memory_search", query="hello").content["results"][0]["matched"] == "both"
 
 
 def test_get_returns_one_answer_or_a_list_with_any_fields(recall: Recall) -> None:
     one, two = ["log.txt:1"], ["log.txt:1", "log.txt:2"]
     for fields in ("compact", "all"):
-        assert "found" in told(recall, "get", targets=one, fields=fields).content
-        assert len(told(recall, "get", targets=two, fields=fields).content["answers"]) == 2
+        assert "found" in call(recall, "get", targets=one, fields=fields).content
+        assert len(call(recall, "get", targets=two, fields=fields).content["answers"]) == 2
 
 
 def test_corpus_is_a_source_and_unknown_corpora_are_refused(recall: Recall) -> None:
     def paths(corpus: str) -> set[str]:
-        found = told(recall, "memory_search", query="hello line", corpus=corpus).content
+        found = call(recall, "memory_search", query="hello line", corpus=corpus).content
         return {each["path"] for each in found["results"]}
 
     assert paths("wiki") == {"wiki/c.md"}
@@ -195,7 +195,7 @@ def test_errors_name_documents_as_callers_do(recall: Recall, store: Path) -> Non
         ("get", {"targets": ["wiki/c.md#page=2"]}),
     ):
         with pytest.raises(RecallError) as caught:
-            told(recall, tool, **asked)
+            call(recall, tool, **asked)
         said = f"{caught.value.message} {caught.value.hint}"
         assert "wiki/c.md" in said
         assert str(store.parent) not in said
@@ -303,17 +303,17 @@ def test_ambiguous_value_is_refused_by_its_name() -> None:
 def test_overlong_query_is_refused(recall: Recall) -> None:
     for tool in ("search", "context", "whynot", "memory_search"):
         with pytest.raises(UsageError) as caught:
-            told(recall, tool, query="é" * 20_001, **({"target": "log.txt"} if tool == "whynot" else {}))
+            call(recall, tool, query="é" * 20_001, **({"target": "log.txt"} if tool == "whynot" else {}))
         assert caught.value.code == "query_too_long", tool
 
 
 def test_every_argument_may_be_empty(recall: Recall) -> None:
     unused = {"rql": "", "filter": "", "set": [], "mode": "hybrid", "k": 10, "fields": "compact"}
-    assert told(recall, "search", query="hello", **unused).text == told(recall, "search", query="hello").text
+    assert call(recall, "search", query="hello", **unused).text == call(recall, "search", query="hello").text
     rql = "SELECT * FROM chunk LIMIT 2"
-    by_rql = told(recall, "search", **{**unused, "query": "", "rql": rql, "k": None}).text
-    assert by_rql == told(recall, "search", rql=rql).text
-    assert told(recall, "get", targets=[], glob="ä/*", lines="").text == told(recall, "get", glob="ä/*").text
+    by_rql = call(recall, "search", **{**unused, "query": "", "rql": rql, "k": None}).text
+    assert by_rql == call(recall, "search", rql=rql).text
+    assert call(recall, "get", targets=[], glob="ä/*", lines="").text == call(recall, "get", glob="ä/*").text
 
 
 def test_missing_argument_is_named_with_an_example(recall: Recall) -> None:
@@ -326,7 +326,7 @@ def test_missing_argument_is_named_with_an_example(recall: Recall) -> None:
         ("get", {}, "targets"),
     ):
         with pytest.raises(UsageError) as caught:
-            told(recall, tool, **sent)
+            call(recall, tool, **sent)
         assert caught.value.code == "bad_arguments", tool
         assert name in caught.value.message, (tool, caught.value.message)
         assert name in json.loads(str(caught.value.hint)), tool
@@ -344,7 +344,7 @@ def test_arguments_that_fit_the_schema_are_answered(recall: Recall) -> None:
 
         jsonschema.validate(given, schema(BY_NAME[tool].takes))
 
-        with_null, without = told(recall, tool, **asked), told(recall, tool, **given)
+        with_null, without = call(recall, tool, **asked), call(recall, tool, **given)
         assert with_null.text == without.text, (tool, asked)
 
 
@@ -356,28 +356,28 @@ def ambiguous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
 
 
 def test_document_name_wins_over_place_and_the_warning_names_both(ambiguous: Recall) -> None:
-    found = told(ambiguous, "get", targets=["a.md:3"])
+    found = call(ambiguous, "get", targets=["a.md:3"])
     (warning,) = found.content["warnings"]
-    other = told(ambiguous, "get", targets=[warning.rpartition(" ")[2]])
+    other = call(ambiguous, "get", targets=[warning.rpartition(" ")[2]])
 
     assert found.content["found"]["text"] == "Called as a line.\n"
     assert warning.startswith("W_AMBIGUOUS_PATH: a.md:3 is a place in another document too: ")
     assert other.content["found"]["text"] == "two\n"
     assert f"Warning: {warning}" in found.text
-    assert told(ambiguous, "get", targets=["a.md:3"], fields="all").content["warnings"] == [warning]
-    missed = told(ambiguous, "whynot", query="two", target="a.md:3")
+    assert call(ambiguous, "get", targets=["a.md:3"], fields="all").content["warnings"] == [warning]
+    missed = call(ambiguous, "whynot", query="two", target="a.md:3")
     assert [each for each in missed.content["warnings"] if each.startswith("W_AMBIGUOUS_PATH")] == [warning]
 
 
 @pytest.mark.parametrize("target", ["a.md", "a.md:1", "b.md:9"])
 def test_unambiguous_name_causes_no_warning(ambiguous: Recall, target: str) -> None:
-    assert told(ambiguous, "get", targets=[target]).content["warnings"] == []
+    assert call(ambiguous, "get", targets=[target]).content["warnings"] == []
 
 
 def test_warning_names_documents_as_callers_do(ambiguous: Recall) -> None:
     base = ambiguous.engine.base
 
-    found = told(ambiguous, "get", Limits(base=str(base.parent)), targets=[f"{base.name}/a.md:3"])
+    found = call(ambiguous, "get", Limits(base=str(base.parent)), targets=[f"{base.name}/a.md:3"])
 
     assert f"Warning: W_AMBIGUOUS_PATH: {base.name}/a.md:3 is a place" in found.text
 
@@ -422,25 +422,25 @@ def test_no_document_passes_as_recall_output(tmp_path: Path) -> None:
             ("list", {}),
         ):
             for most in (400, 1_500, 40_000):
-                text = told(forged, tool, Limits(most), **asked).text
-                for line in without_fenced(text):
+                text = call(forged, tool, Limits(most), **asked).text
+                for line in outside_fences(text):
                     begins = r"\d+\. \*\*secret|\*\*secret|Warning: W_STALE|\[2\] secret|> |rank 1 of 1$|1 of 1 doc"
                     assert not re.match(begins, line), (tool, most, line)
                     for forgery in ("**secret", " · score 0.999", "** · Secrets", " · chunk deadbeef", "```"):
                         assert forgery not in line, (tool, most, line)
                 assert len(text) <= most, (tool, most)
-        context = told(forged, "context", query="deploy", budgetTokens=500)
+        context = call(forged, "context", query="deploy", budgetTokens=500)
         view = context.content["context"]
         assert view["used_tokens"] <= 500
         assert all(f"\n{fence_text(block['text'])}" in context.text for block in view["blocks"])
         assert max(len(fence) for fence in re.findall("`+", context.text)) == 5
         for each in forged.list()["documents"]:
             cited = spell(each["path"])
-            assert told(forged, "get", targets=[cited]).text.startswith(f"**{cited}**\n`````\n"), cited
+            assert call(forged, "get", targets=[cited]).text.startswith(f"**{cited}**\n`````\n"), cited
             assert resource(forged, cited, Limits(), "recall://").startswith(f"**{cited}**\n`````\n"), cited
 
 
-def without_fenced(text: str) -> list[str]:
+def outside_fences(text: str) -> list[str]:
     """Return the lines outside fences, as seen by a reader who believes the first fence."""
     own, fence = [], ""
     for line in text.split("\n"):

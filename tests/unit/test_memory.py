@@ -57,7 +57,7 @@ def path(made: str, tmp_path: Path) -> str:
 
 
 @contextmanager
-def opened(path: str, *, memory_mb: int = 512) -> Iterator[SqliteStore]:
+def opening(path: str, *, memory_mb: int = 512) -> Iterator[SqliteStore]:
     store = open_store(path)
     store.memory_mb = memory_mb
     try:
@@ -124,7 +124,7 @@ def plain(found: Occurrences) -> object:
 
 @pytest.mark.parametrize("memory_mb", [512, 0])
 def test_memory_equals_the_file(made: str, memory_mb: int) -> None:
-    with opened(made, memory_mb=0) as cold, opened(made, memory_mb=memory_mb) as memory:
+    with opening(made, memory_mb=0) as cold, opening(made, memory_mb=memory_mb) as memory:
         assert not memory_mb or memory.fill_memory()
         assert is_in_memory(memory) is bool(memory_mb)
         for seed in range(40 if NIGHTLY else 10):
@@ -138,7 +138,7 @@ def test_narrow_matrix_proposes_the_same_rows_as_a_wide_one(made: str, monkeypat
         wide(self, rows, dimension, is_wide=False)
 
     monkeypatch.setattr(matrix.Matrix, "__init__", narrow)
-    with opened(made, memory_mb=0) as cold, opened(made) as memory:
+    with opening(made, memory_mb=0) as cold, opening(made) as memory:
         assert memory.fill_memory()
         for seed in range(20 if NIGHTLY else 5):
             assert everything(memory, Random(seed)) == everything(cold, Random(seed)), seed
@@ -146,7 +146,7 @@ def test_narrow_matrix_proposes_the_same_rows_as_a_wide_one(made: str, monkeypat
 
 def test_store_without_room_for_vectors_keeps_other_data(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "MEGABYTE", 20_000)
-    with opened(path, memory_mb=0) as cold, opened(path, memory_mb=1) as memory:
+    with opening(path, memory_mb=0) as cold, opening(path, memory_mb=1) as memory:
         assert memory.fill_memory()
         with memory.reading():
             found = memory.in_memory()
@@ -156,13 +156,13 @@ def test_store_without_room_for_vectors_keeps_other_data(path: str, monkeypatch:
 
 
 def test_process_with_one_query_loads_nothing(path: str) -> None:
-    with opened(path) as store:
+    with opening(path) as store:
         ask(store)
         assert store._lease is None
 
 
 def test_second_query_loads_the_store(path: str) -> None:
-    with opened(path) as store:
+    with opening(path) as store:
         first = ask(store)
         second = ask(store, "cat")
         assert store._lease is not None
@@ -172,14 +172,14 @@ def test_second_query_loads_the_store(path: str) -> None:
 
 
 def test_queries_inside_one_reading_count_separately(path: str) -> None:
-    with opened(path) as store, store.reading():
+    with opening(path) as store, store.reading():
         for text in ("ant", "bee"):
             store.lexical(query(store, text), where=None, k=5, title_weight=3.0)
         assert store._lease is not None
 
 
 def test_query_of_words_and_a_vector_counts_once(path: str) -> None:
-    with opened(path) as store, store.reading():
+    with opening(path) as store, store.reading():
         store.lexical(query(store, "ant"), where=None, k=5, title_weight=3.0)
         store.nearest(ASKED, where=None, k=5)
         store.cosines(ASKED, where=None, rowids=[1, 2])
@@ -187,7 +187,7 @@ def test_query_of_words_and_a_vector_counts_once(path: str) -> None:
 
 
 def test_connections_of_one_process_share_loaded_data(path: str) -> None:
-    with opened(path) as one, opened(path) as other:
+    with opening(path) as one, opening(path) as other:
         assert one.fill_memory()
         assert is_in_memory(one)
         ask(other)
@@ -199,7 +199,7 @@ def test_connections_of_one_process_share_loaded_data(path: str) -> None:
 
 @pytest.mark.timeout(60)
 def test_waiting_for_an_overwritten_state_ends(path: str) -> None:
-    with opened(path) as reading, opened(path) as writing:
+    with opening(path) as reading, opening(path) as writing:
         with reading.reading():
             state = reading.state()
             put(writing, new_file("b.txt", ["unheard"]))
@@ -208,7 +208,7 @@ def test_waiting_for_an_overwritten_state_ends(path: str) -> None:
 
 
 def test_memory_is_freed_when_the_last_connection_closes(path: str) -> None:
-    with opened(path) as store:
+    with opening(path) as store:
         assert store.fill_memory()
         assert store._file in snapshot._Files.shared
     assert store._file not in snapshot._Files.shared
@@ -224,7 +224,7 @@ def test_memory_of_an_unclosed_connection_is_freed(path: str) -> None:
 
 
 def test_own_writes_are_seen_at_once(path: str) -> None:
-    with opened(path) as store:
+    with opening(path) as store:
         assert store.fill_memory()
         before = len(store.candidates(None))
         put(store, new_file("b.txt", ["unheard"]))
@@ -236,7 +236,7 @@ def test_own_writes_are_seen_at_once(path: str) -> None:
 
 
 def test_writes_of_another_connection_are_seen_at_once(path: str) -> None:
-    with opened(path) as reading, opened(path) as writing:
+    with opening(path) as reading, opening(path) as writing:
         assert reading.fill_memory()
         assert ask(reading, "unheard") == {}
         put(writing, new_file("b.txt", ["unheard"]))
@@ -247,7 +247,7 @@ def test_writes_of_another_connection_are_seen_at_once(path: str) -> None:
 
 
 def test_rolled_back_rows_are_never_kept(path: str) -> None:
-    with opened(path) as store:
+    with opening(path) as store:
         assert store.fill_memory()
         before = len(store.candidates(None))
         with suppress(ZeroDivisionError), store.writer() as writer:
@@ -260,7 +260,7 @@ def test_rolled_back_rows_are_never_kept(path: str) -> None:
 
 
 def test_reading_keeps_its_state_while_others_write(path: str) -> None:
-    with opened(path) as reading, opened(path) as writing:
+    with opening(path) as reading, opening(path) as writing:
         assert reading.fill_memory()
         with reading.reading():
             before = reading.lexical(query(reading, "unheard"), where=None, k=5, title_weight=3.0)
@@ -272,7 +272,7 @@ def test_reading_keeps_its_state_while_others_write(path: str) -> None:
 
 
 def test_word_of_a_missing_row_is_damage_in_memory_too(path: str) -> None:
-    with opened(path) as store:
+    with opening(path) as store:
         put(store, new_file("b.txt", ["unheard"]))
         with store.transaction():
             (row,) = store.execute("SELECT rowid, title, text FROM chunk WHERE text = 'unheard'")
@@ -286,7 +286,7 @@ def test_word_of_a_missing_row_is_damage_in_memory_too(path: str) -> None:
 
 
 def test_inconsistent_store_is_not_kept_in_memory(path: str) -> None:
-    with opened(path) as store:
+    with opening(path) as store:
         raw = sqlite3.connect(path)
         raw.execute("DELETE FROM chunk_fts_docsize WHERE id = 3")
         raw.commit()
@@ -297,7 +297,7 @@ def test_inconsistent_store_is_not_kept_in_memory(path: str) -> None:
 
 
 def test_forked_child_discards_the_memory_of_its_parent(path: str) -> None:
-    with opened(path) as store:
+    with opening(path) as store:
         assert store.fill_memory()
         child = os.fork()
         if not child:
@@ -314,7 +314,7 @@ def test_in_memory_store_is_loaded_at_the_second_query() -> None:
 
 
 def test_state_consists_of_generation_and_content(path: str) -> None:
-    with opened(path) as store, store.reading():
+    with opening(path) as store, store.reading():
         generation, digest, _ = state_of(store.execute(STATE))
         assert (generation, len(digest)) == (store.generation(), 64)
 
@@ -334,7 +334,7 @@ def test_fts5_scores_words_itself_if_rounding_differs(path: str, monkeypatch: py
     arithmetic.is_that_of_fts5.cache_clear()
     try:
         assert not arithmetic.is_that_of_fts5()
-        with opened(path) as store:
+        with opening(path) as store:
             assert store.fill_memory()
             with store.reading():
                 held = store.in_memory()
@@ -348,7 +348,7 @@ def test_fts5_scores_words_itself_if_rounding_differs(path: str, monkeypatch: py
 def test_rows_of_old_filters_are_evicted_for_new_ones(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot, "_FILTERS_SHARE", 10**9)
     monkeypatch.setattr(snapshot, "MEGABYTE", 100)
-    with opened(path) as store:
+    with opening(path) as store:
         assert store.fill_memory()
         with store.reading():
             held = store.in_memory()

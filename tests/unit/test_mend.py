@@ -106,7 +106,7 @@ class Mended(NamedTuple):
         for tree in spoiled:
             damage.spoil(path, damage.trees(path)[tree])
         content = path.read_bytes()
-        checks = mended(base)
+        checks = fix(base)
         return cls(base, content, checks, damage.exported(base), damage.judged(base))
 
 
@@ -125,7 +125,7 @@ def leaves(path: Path, tree: str) -> list[int]:
     return found
 
 
-def mended(base: Path) -> dict[str, dict[str, Any]]:
+def fix(base: Path) -> dict[str, dict[str, Any]]:
     """Return the checks after a fix, by code."""
     with Recall.open(str(base)) as recall:
         return {check["code"]: dict(check) for check in recall.doctor(fix=True)["checks"]}
@@ -172,7 +172,7 @@ def test_fix_suggests_sync_if_times_or_marks_are_lost(
         assert "nothing is lost" not in check["evidence"], tree
     whole = damage.copied(made, tmp_path / "store")
     damage.spoil(whole / "recall.db", damage.trees(whole / "recall.db")["meta"])
-    check = mended(whole)["rebuilt"]
+    check = fix(whole)["rebuilt"]
     assert (check["severity"], check["evidence"]) == ("ok", "rebuilt from the readable data; nothing was lost")
 
 
@@ -232,7 +232,7 @@ def test_lost_documents_return_with_the_next_sync(base: Path, before: tuple[list
     for page in leaves(path, "chunk"):
         damage.spoil(path, page)
 
-    lost = mended(base)["rebuilt"]["lost"]
+    lost = fix(base)["rebuilt"]["lost"]
 
     assert {each["path"] for each in lost} == {
         line["path"] for line in lines(before[0], "document") if line["path"] != "docs/empty.txt"
@@ -262,7 +262,7 @@ def holed(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, s
     """Return a repaired store that lacks a text, the text's path, and the checks of the fix. Tests only read it."""
     base = damage.copied(made, tmp_path_factory.mktemp("holed") / "store")
     path = spoiled_text(base)
-    return base, path, mended(base)
+    return base, path, fix(base)
 
 
 def test_changed_letter_is_omitted_and_named_with_its_place(
@@ -290,7 +290,7 @@ def test_next_sync_fills_the_hole(
             pass
 
     assert damage.exported(base) == before[0]
-    assert errors(mended(base)) == set()
+    assert errors(fix(base)) == set()
 
 
 def test_second_fix_changes_nothing(holed: tuple[Path, str, dict[str, dict[str, Any]]], tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_second_fix_changes_nothing(holed: tuple[Path, str, dict[str, dict[str, 
     backups = sorted(path.name for path in base.glob("*.bak-*"))
     content = (base / "recall.db").read_bytes()
 
-    checks = mended(base)
+    checks = fix(base)
 
     assert not {"backup", "rebuilt"} & checks.keys()
     assert (base / "recall.db").read_bytes() == content
@@ -310,7 +310,7 @@ def test_open_connections_see_the_repaired_store(base: Path, before: tuple[list[
         answered = other.search("quokka", k=3)["results"]
         damage.spoil(base / "recall.db", damage.trees(base / "recall.db")["chunk_doc"])
 
-        assert errors(mended(base)) == set()
+        assert errors(fix(base)) == set()
 
         assert other.search("quokka", k=3)["results"] == answered
         (base / "docs" / "new.md").write_text("A brand new aardvark.\n")
@@ -337,7 +337,7 @@ def test_writes_during_a_rebuild_are_not_lost(base: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(SqliteStore, "changes", changed)
 
-    assert errors(mended(base)) == set()
+    assert errors(fix(base)) == set()
     assert ("q3", "koala") in damage.judged(base)
 
 
@@ -357,7 +357,7 @@ def test_damaged_index_is_rebuilt_in_place(base: Path, before: tuple[list[str], 
     if tree == "doc_live_mtime":  # an index entry under another time
         damage.spoil(base / "recall.db", root, kept.replace(b"Z", b"Y", 1))
 
-    checks = mended(base)
+    checks = fix(base)
 
     assert errors(checks) == set()
     assert "rebuilt" not in checks
@@ -384,7 +384,7 @@ def test_table_that_silently_lost_rows_is_not_considered_complete(base: Path) ->
     db.execute(f"{as_it_was} WHERE name = 'kept'", (sql,))
     db.close()
 
-    checks = mended(base)
+    checks = fix(base)
 
     assert {"kind": "document", "path": path} in checks["rebuilt"]["lost"]
 
@@ -417,7 +417,7 @@ def test_row_found_only_in_an_index_is_recovered(base: Path) -> None:
     db.execute("UPDATE sqlite_schema SET sql = ? WHERE name = 'root'", (sql,))
     db.close()
 
-    mended(base)
+    fix(base)
 
     with Recall.open(str(base)) as recall:
         assert [(root["folder"], root["active"]) for root in recall.roots()["roots"]][-1] == ("empty", False)
@@ -431,7 +431,7 @@ def test_damaged_text_page_affects_no_other_page(base: Path, before: tuple[list[
     for page in (pages[place], *(damage.trees(path)[name] for name in ("chunk_natural", "chunk_doc"))):
         damage.spoil(path, page)
 
-    mended(base)
+    fix(base)
 
     after = {line["id"] for line in lines(damage.exported(base), "chunk")}
     known = {line["id"] for line in lines(before[0], "chunk")}
@@ -453,7 +453,7 @@ def test_long_texts_are_found_without_their_table_root(tmp_path: Path) -> None:
     assert damage.trees(path)["chunk"] in leaves(path, "chunk") or len(leaves(path, "chunk")) > 1
     damage.spoil(path, damage.trees(path)["chunk"])
 
-    checks = mended(tmp_path)
+    checks = fix(tmp_path)
 
     assert (errors(checks), "lost" in checks["rebuilt"]) == (set(), False)
     assert damage.exported(tmp_path) == known
@@ -475,7 +475,7 @@ def test_vectors_survive_the_loss_of_their_table_root(tmp_path: Path) -> None:
         assert len(leaves(base / "recall.db", tree)) > 1, tree
         damage.spoil(base / "recall.db", damage.trees(base / "recall.db")[tree])
 
-        assert errors(mended(base)) == set(), tree
+        assert errors(fix(base)) == set(), tree
 
         assert damage.exported(base) == known, tree
 
@@ -486,7 +486,7 @@ def test_fix_without_disk_space_changes_nothing(base: Path, tmp_path: Path, monk
     content, needed, usage = path.read_bytes(), 3 * path.stat().st_size, shutil.disk_usage(base)
     for free in (0, needed - 1):
         monkeypatch.setattr(copying.shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
-        for mend in (lambda: mended(base), lambda: Recall.recover(path, tmp_path / "new.db")):
+        for mend in (lambda: fix(base), lambda: Recall.recover(path, tmp_path / "new.db")):
             with pytest.raises(StoreError, match=f"needs {needed} free bytes .*there are {free}") as refused:
                 mend()
 
@@ -495,7 +495,7 @@ def test_fix_without_disk_space_changes_nothing(base: Path, tmp_path: Path, monk
     assert (path.read_bytes(), [each.name for each in tmp_path.iterdir()]) == (content, ["store"])
     assert not [*base.glob("*.bak-*")]
     monkeypatch.setattr(copying.shutil, "disk_usage", lambda _: usage._replace(free=needed))
-    assert errors(mended(base)) == set()
+    assert errors(fix(base)) == set()
 
 
 def test_repair_finishes_a_purge_of_a_damaged_file(base: Path) -> None:
@@ -506,7 +506,7 @@ def test_repair_finishes_a_purge_of_a_damaged_file(base: Path) -> None:
     text = (base / "docs" / "page-02.md").read_bytes()[40:80]
     damage.spoil(path, damage.trees(path)["chunk_doc"])
 
-    checks = mended(base)
+    checks = fix(base)
 
     assert errors(checks) == set()
     assert text not in path.read_bytes()
@@ -582,7 +582,7 @@ def test_damaged_vector_does_not_block_a_repair(base: Path, before: tuple[list[s
     db.close()
     damage.spoil(path, damage.trees(path)["chunk_doc"])
 
-    assert errors(mended(base)) == set()
+    assert errors(fix(base)) == set()
 
     assert damage.exported(base) == before[0]
 

@@ -52,7 +52,7 @@ def store(tmp_path: Path) -> Iterator[Recall]:
         yield recall
 
 
-def added(store: Recall, place: Path, parser: str = "jsonl") -> Progress:
+def add(store: Recall, place: Path, parser: str = "jsonl") -> Progress:
     return [step for step in store.add([str(place)], Root("", parser=parser)) if isinstance(step, Progress)][-1]
 
 
@@ -82,14 +82,14 @@ def test_unstorable_record_is_skipped_by_name_with_a_reason(
     )
     (folder / "good.jsonl").write_text('{"id": "a", "text": "words"}\n')
 
-    (skip,) = added(store, folder).skipped
+    (skip,) = add(store, folder).skipped
 
     assert (skip.path, skip.code) == ("in/bad.jsonl", "bad_metadata")
     assert skip.reason.startswith("#b: ")
     assert reason in skip.reason
     assert store.store.info().documents == 1
     with pytest.raises(IngestError, match=r"in/bad\.jsonl#b: .*" + reason) as refused:
-        added(store, folder / "bad.jsonl")
+        add(store, folder / "bad.jsonl")
     assert refused.value.code == "bad_metadata"
 
 
@@ -104,7 +104,7 @@ def test_metadata_of_an_installed_parser_is_checked_too(
     (tmp_path / "a.md").write_text("words")
 
     with pytest.raises(IngestError, match=r"a\.md: .*too large") as refused:
-        added(store, tmp_path / "a.md", parser="text")
+        add(store, tmp_path / "a.md", parser="text")
 
     assert refused.value.code == "bad_metadata"
 
@@ -130,7 +130,7 @@ def test_metadata_of_all_pieces_is_checked_together(store: Recall) -> None:
 )
 def test_export_with_unstorable_metadata_imports_nothing(tmp_path: Path, store: Recall, value: str) -> None:
     index(chunk([Segment("a", "words", metadata={"score": "HERE"})]), store)
-    lines = exported(store).replace('"HERE"', value).splitlines(keepends=True)[:-1]
+    lines = export_text(store).replace('"HERE"', value).splitlines(keepends=True)[:-1]
     checksum = sha256("".join(lines).encode()).hexdigest()
     place = tmp_path / "made.jsonl"
     place.write_text("".join([*lines, json.dumps({"type": "end", "sha256": checksum}) + "\n"]))
@@ -155,10 +155,10 @@ def test_stored_non_finite_number_is_answered_as_null(store: Recall) -> None:
     (result,) = json.loads(json_line(store.search("quokka", Ask())))["results"]
 
     assert result["doc"]["meta"] == {"score": None, "scores": [None, 2]}
-    assert '"meta":{"score":null,"scores":[null,2]}' in exported(store)
+    assert '"meta":{"score":null,"scores":[null,2]}' in export_text(store)
 
 
-def exported(store: Recall) -> str:
+def export_text(store: Recall) -> str:
     out = StringIO()
     export(store.store, out)
     return out.getvalue()

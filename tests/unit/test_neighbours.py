@@ -27,7 +27,7 @@ def with_vectors(path: str, vectors: list[Vector]) -> NewFile:
     return made._replace(documents=(document._replace(chunks=chunks),))
 
 
-def stored(**vectors: list[Vector]) -> SqliteStore:
+def store_of(**vectors: list[Vector]) -> SqliteStore:
     store = memory_store()
     put(store, *(with_vectors(path, found) for path, found in vectors.items()))
     return store
@@ -35,13 +35,13 @@ def stored(**vectors: list[Vector]) -> SqliteStore:
 
 def test_pair_at_the_limit_is_near() -> None:
     for cosine, pairs in [(1.0, 1), (0.9500004, 1), (0.95, 1), (0.9499, 0), (0.949999, 0)]:
-        store = stored(a=[at(1.0)], b=[at(cosine)])
+        store = store_of(a=[at(1.0)], b=[at(cosine)])
 
         assert store.near_pairs(least=0.95, shown=3).pairs == pairs, (cosine, pairs)
 
 
 def test_chunks_of_one_or_equal_documents_are_not_paired() -> None:
-    store = stored(a=[at(1.0), at(1.0)])
+    store = store_of(a=[at(1.0), at(1.0)])
     content = with_vectors("copy", [at(1.0)]).documents[0]
     original = store.execute("SELECT hash FROM doc")[0][0]
     put(store, with_vectors("copy", [at(1.0)])._replace(documents=(content._replace(hash=original),)))
@@ -50,7 +50,7 @@ def test_chunks_of_one_or_equal_documents_are_not_paired() -> None:
 
 
 def test_first_pairs_are_sorted_by_path_and_offset() -> None:
-    store = stored(c=[at(1.0)], a=[at(0.1), at(0.96)], b=[at(1.0)])
+    store = store_of(c=[at(1.0)], a=[at(0.1), at(0.96)], b=[at(1.0)])
 
     near = store.near_pairs(least=0.95, shown=2)
 
@@ -63,7 +63,7 @@ def test_first_pairs_are_sorted_by_path_and_offset() -> None:
 
 
 def test_block_size_does_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    store = stored(**{f"f{number}": [at(1.0 - number % 3 / 10)] for number in range(20)})
+    store = store_of(**{f"f{number}": [at(1.0 - number % 3 / 10)] for number in range(20)})
     whole = store.near_pairs(least=0.95, shown=50)
 
     monkeypatch.setattr(maintenance, "_PAIR_ROWS", 6)
@@ -74,7 +74,7 @@ def test_block_size_does_not_change_the_result(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_removed_chunks_and_invalid_vectors_are_skipped() -> None:
-    store = stored(a=[at(1.0)], b=[at(1.0)], c=[at(1.0)], d=[at(1.0)])
+    store = store_of(a=[at(1.0)], b=[at(1.0)], c=[at(1.0)], d=[at(1.0)])
     with store.writer() as writer:
         writer.tombstone(["a"])
     store.db.pragma("query_only", False)
@@ -94,7 +94,7 @@ def test_empty_store_has_no_pair_and_no_best() -> None:
 
 
 def test_best_cosine_of_any_chunk_accompanies_its_own() -> None:
-    store = stored(a=[at(0.2)], b=[at(1.0)])
+    store = store_of(a=[at(0.2)], b=[at(1.0)])
 
     assert store.bests({1: at(1.0)}) == {1: (0.2, 1.0)}
     assert store.vectors([2, 9]) == {2: at(1.0)}

@@ -49,7 +49,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         Recall.init(".")
         with Recall.open() as opened:
-            finished(opened.add(["docs"], Root("docs")))
+            finish(opened.add(["docs"], Root("docs")))
     return folder
 
 
@@ -61,7 +61,7 @@ def recall(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         yield opened
 
 
-def finished(work: Generator[object, None, Any]) -> Any:
+def finish(work: Generator[object, None, Any]) -> Any:
     while True:
         try:
             next(work)
@@ -157,7 +157,7 @@ def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
     file.write_text(out.getvalue())
     judged = {"queries": Path("q.tsv"), "qrels": Path("r.tsv")}
     return {
-        "add": lambda: finished(recall.add(["docs"])),
+        "add": lambda: finish(recall.add(["docs"])),
         "backup": lambda: recall.backup("copy.db"),
         "calibrate_sparse": lambda: recall.calibrate_sparse(**judged),
         "changes": recall.changes,
@@ -166,9 +166,9 @@ def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
         "compact": recall.compact,
         "complete_rql": lambda: recall.complete_rql("SELECT * FROM chunk WHERE doc.tags = ", 37),
         "context": lambda: recall.context("red", budget_tokens=50),
-        "diff": lambda: finished(recall.diff(recall, DiffRequest(queries=Path("q.tsv")))),
+        "diff": lambda: finish(recall.diff(recall, DiffRequest(queries=Path("q.tsv")))),
         "doctor": recall.doctor,
-        "evaluate": lambda: finished(recall.evaluate(EvalOptions(**judged))),
+        "evaluate": lambda: finish(recall.evaluate(EvalOptions(**judged))),
         "explain": lambda: recall.explain("red"),
         "explain_rql": lambda: recall.explain_rql("SELECT * FROM chunk"),
         "export": lambda: recall.export(io.StringIO()),
@@ -179,8 +179,8 @@ def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
         "judge_import": lambda: recall.judge_import(**judged),
         "list": recall.list,
         "query": lambda: recall.query("SELECT * FROM chunk"),
-        "rechunk": lambda: finished(recall.rechunk()),
-        "reembed": lambda: finished(recall.reembed("local")),
+        "rechunk": lambda: finish(recall.rechunk()),
+        "reembed": lambda: finish(recall.reembed("local")),
         "remove": lambda: recall.remove(["docs/1.txt"]),
         "replay": lambda: recall.replay(receipt),
         "report": lambda: recall.report("red"),
@@ -188,10 +188,10 @@ def uses_of_recall(recall: Recall) -> dict[str, Callable[[], object]]:
         "search": lambda: recall.search("red"),
         "stats": recall.stats,
         "sweep": lambda: recall.sweep("red"),
-        "sync": lambda: finished(recall.sync()),
+        "sync": lambda: finish(recall.sync()),
         "trace": lambda: recall.trace("red"),
-        "tune": lambda: finished(recall.tune(TuneOptions(**judged))),
-        "warm": lambda: finished(recall.warm(all=True)),
+        "tune": lambda: finish(recall.tune(TuneOptions(**judged))),
+        "warm": lambda: finish(recall.warm(all=True)),
         "why_not": lambda: recall.why_not("red", "docs/2.txt"),
     }
 
@@ -333,7 +333,7 @@ def test_retrieval_step_functions_are_refused_too(recall: Recall) -> None:
 
 
 def test_generator_step_is_a_call(recall: Recall) -> None:
-    with beside(lambda held: finished(measuring(recall, held))):
+    with beside(lambda held: finish(measuring(recall, held))):
         assert outcome(lambda: recall.search("red")) == "wrong_thread"
 
 
@@ -348,7 +348,7 @@ def test_generator_resumed_during_a_call_is_refused_and_ends(recall: Recall) -> 
     paths(recall)
 
     assert not recall.store.db.in_transaction  # type: ignore[attr-defined]
-    assert finished(measuring(recall, io.StringIO()))["evaluation"]["queries"] == 2
+    assert finish(measuring(recall, io.StringIO()))["evaluation"]["queries"] == 2
 
 
 def test_generator_closed_during_a_call_ends_with_the_next(recall: Recall) -> None:
@@ -376,7 +376,7 @@ def test_comparison_is_a_call_to_both_stores(recall: Recall) -> None:
     os.mkfifo("pipe")
     with Recall.open() as other:
         work = recall.diff(other, DiffRequest(queries=Path("pipe")))
-        thread = threading.Thread(target=finished, args=(work,))
+        thread = threading.Thread(target=finish, args=(work,))
         thread.start()
         with open("pipe", "w", encoding="utf-8") as pipe:  # once the step opens it
             refused = [outcome(lambda each=each: each.search("red")) for each in (recall, other)]  # type: ignore[misc]
@@ -391,7 +391,7 @@ def test_generator_between_steps_blocks_no_thread(recall: Recall) -> None:
     next(work)
 
     assert elsewhere(lambda: recall.search("red")) == "done"
-    assert finished(work)["evaluation"]["queries"] == 2
+    assert finish(work)["evaluation"]["queries"] == 2
 
 
 def test_waiting_for_changes_blocks_no_thread(recall: Recall) -> None:
@@ -415,7 +415,7 @@ def test_recall_and_generator_can_move_between_threads(recall: Recall) -> None:
     work = measuring(recall, io.StringIO())
 
     assert [elsewhere(lambda: next(work)) for _ in range(2)] == ["done"] * 2
-    assert elsewhere(lambda: finished(work)) == "done"
+    assert elsewhere(lambda: finish(work)) == "done"
     assert elsewhere(lambda: paths(recall)) == "done"
     assert elsewhere(recall.close) == "done"
 
@@ -537,7 +537,7 @@ def test_signal_ends_an_endless_statement(recall: Recall) -> None:
     assert recall.search("red")["results"]
 
 
-def called(guard: ThreadGuard) -> None:
+def call_guard(guard: ThreadGuard) -> None:
     with guard.turn():
         threading.get_ident()
 
@@ -563,14 +563,14 @@ def test_exception_from_a_signal_always_releases_the_guard() -> None:
             try:
                 may_break.release()
                 while True:
-                    called(guard)
+                    call_guard(guard)
             except Broken:
                 broken += 1
     finally:
         breaking.join(WAIT)
         signal.signal(signal.SIGUSR1, before)
 
-    assert elsewhere(lambda: called(guard)) == "done"
+    assert elsewhere(lambda: call_guard(guard)) == "done"
 
 
 def stepping(said: list[str]) -> Generator[int, None, None]:
@@ -609,7 +609,7 @@ def test_abandoned_measurement_ends_its_transaction_before_the_next_query(recall
         gc.collect()
         assert recall.store.db.in_transaction
     Path("docs/4.txt").write_text("red as well")
-    finished(recall.sync())
+    finish(recall.sync())
 
     assert sorted(paths(recall)) == ["docs/1.txt", "docs/3.txt", "docs/4.txt"]
 

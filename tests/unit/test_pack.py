@@ -32,7 +32,7 @@ def cut(rank: int, name: str, text: str, start: int, end: int) -> Hit:
     return hit(rank, name, text[start:end], offset=start, line=text.count("\n", 0, start) + 1)
 
 
-def packed(hits: list[Hit], budget_tokens: int, config: Config | None = None, **options: object) -> Packed:
+def pack_hits(hits: list[Hit], budget_tokens: int, config: Config | None = None, **options: object) -> Packed:
     chosen = Config(min_fragment=1) if config is None else config
     return pack(
         hits,
@@ -45,7 +45,7 @@ def packed(hits: list[Hit], budget_tokens: int, config: Config | None = None, **
 
 
 def test_blocks_follow_rank_order_under_their_headers() -> None:
-    context = packed([hit(1, "b.md", "one two"), hit(2, "a.md", "three\nfour", line=7)], 100)
+    context = pack_hits([hit(1, "b.md", "one two"), hit(2, "a.md", "three\nfour", line=7)], 100)
 
     assert context.text == "[1] b.md:1-1\none two\n\n[2] a.md:7-8\nthree\nfour"
     assert context.used_tokens == 8
@@ -56,20 +56,20 @@ def test_headers_and_separators_count() -> None:
     hits = [hit(1, "a", "one"), hit(2, "b", "two")]
     config = Config(separator="\n---\n", min_fragment=1)
 
-    assert len(packed(hits, 7, config).blocks) == 2
-    assert len(packed(hits, 6, config).blocks) == 1
+    assert len(pack_hits(hits, 7, config).blocks) == 2
+    assert len(pack_hits(hits, 6, config).blocks) == 1
 
 
 def test_header_template_can_use_every_field() -> None:
     config = Config(header="{n}|{path}|{lines}|{title}|{heading}")
 
-    context = packed([hit(1, "a.md", "x", line=3, heading="Intro")], 10, config)
+    context = pack_hits([hit(1, "a.md", "x", line=3, heading="Intro")], 10, config)
 
     assert context.text == "1|a.md|3-3|A.Md|Intro\nx"
 
 
 def test_empty_header_omits_the_line() -> None:
-    assert packed([hit(1, "a", "x"), hit(2, "b", "y")], 10, Config(header="")).text == "x\n\ny"
+    assert pack_hits([hit(1, "a", "x"), hit(2, "b", "y")], 10, Config(header="")).text == "x\n\ny"
 
 
 def test_adjacent_chunks_merge_at_the_place_of_the_first() -> None:
@@ -81,7 +81,7 @@ def test_adjacent_chunks_merge_at_the_place_of_the_first() -> None:
         cut(4, "d", text, 17, len(text)),
     ]
 
-    context = packed(hits, 100)
+    context = pack_hits(hits, 100)
 
     assert [block.doc.path for block in context.blocks] == ["d", "other"]
     merged = context.blocks[0]
@@ -113,23 +113,23 @@ def test_word_shared_by_two_chunks_counts_once(parts: tuple[str, ...], tokens: i
     ]
     config = Config(header="", min_fragment=10_000)
 
-    assert packed(hits, tokens, config).text == text
-    assert packed(hits, tokens - 1, config).used_tokens < tokens
+    assert pack_hits(hits, tokens, config).text == text
+    assert pack_hits(hits, tokens - 1, config).used_tokens < tokens
 
 
 def test_word_cut_by_an_overlap_counts_once() -> None:
     text, config = "alpha beta gamma", Config(header="", min_fragment=10_000)
     hits = [cut(1, "d", text, 0, 8), cut(2, "d", text, 6, 16)]
 
-    assert packed(hits, 3, config).text == text
-    assert packed(hits, 2, config).text == "alpha be"
+    assert pack_hits(hits, 3, config).text == text
+    assert pack_hits(hits, 2, config).text == "alpha be"
 
 
 def test_merged_block_has_the_heading_of_its_best_hit() -> None:
     early, late = hit(2, "d", "alpha ", heading="First"), hit(1, "d", "beta", offset=6, heading="A second heading")
     config = Config(header="{heading}")
 
-    context = packed([late, early], 100, config)
+    context = pack_hits([late, early], 100, config)
 
     assert context.text == "A second heading\nalpha beta"
     assert count_spent(context, counter=WORDS, config=config) == (2, 3, 0)
@@ -148,7 +148,7 @@ def test_merged_block_joins_line_places_and_keeps_other_places() -> None:
             for each, own in zip(hits, (late, early), strict=True)
         ]
 
-        (block,) = packed(placed, 100).blocks
+        (block,) = pack_hits(placed, 100).blocks
 
         assert block.place == place, (early, late)
 
@@ -157,7 +157,7 @@ def test_bridging_chunk_joins_two_blocks_and_renumbers() -> None:
     text = "alpha beta gamma"
     hits = [cut(1, "d", text, 0, 6), cut(2, "d", text, 11, 16), hit(3, "x", "y"), cut(4, "d", text, 6, 11)]
 
-    context = packed(hits, 100)
+    context = pack_hits(hits, 100)
 
     assert [(block.number, block.text) for block in context.blocks] == [(1, text), (2, "y")]
     assert "[2] x:1-1\ny" in context.text
@@ -190,14 +190,14 @@ def test_chunks_of_two_documents_with_one_path_do_not_merge() -> None:
     second = hit(2, "a", "two", offset=3)
     second = second._replace(doc=second.doc._replace(id="another version"))
 
-    assert len(packed([hit(1, "a", "one"), second], 100).blocks) == 2
+    assert len(pack_hits([hit(1, "a", "one"), second], 100).blocks) == 2
 
 
 def test_chunk_already_shown_is_a_duplicate() -> None:
     text = "alpha beta gamma"
     hits = [cut(1, "d", text, 0, 16), cut(2, "d", text, 6, 10), cut(3, "d", text, 0, 16)]
 
-    context = packed(hits, 100)
+    context = pack_hits(hits, 100)
 
     assert [(left.reason, left.rank) for left in context.omitted] == [("duplicate", 2), ("duplicate", 3)]
     assert context.blocks[0].chunk_ids == ("d@0",)
@@ -211,7 +211,7 @@ def test_first_misfit_is_cut_and_the_rest_is_one_entry() -> None:
         hit(4, "d", "8"),
     ]
 
-    context = packed(hits, 8)
+    context = pack_hits(hits, 8)
 
     cut_block = context.blocks[-1]
     assert cut_block.truncated
@@ -224,14 +224,14 @@ def test_first_misfit_is_cut_and_the_rest_is_one_entry() -> None:
 def test_too_short_beginning_is_omitted_with_its_tail() -> None:
     hits = [hit(1, "a", "one"), hit(2, "b", "two three four"), hit(3, "c", "x")]
 
-    context = packed(hits, 7, Config(min_fragment=3))
+    context = pack_hits(hits, 7, Config(min_fragment=3))
 
     assert [block.doc.path for block in context.blocks] == ["a"]
     assert context.omitted == (Omission("budget", 2, 2, "b@0", "b"),)
 
 
 def test_first_chunk_is_cut_however_short_the_beginning() -> None:
-    context = packed([hit(1, "a", "one two three")], 3, Config(min_fragment=16))
+    context = pack_hits([hit(1, "a", "one two three")], 3, Config(min_fragment=16))
 
     assert context.blocks[0].text == "one "
     assert context.used_tokens == 3
@@ -239,14 +239,14 @@ def test_first_chunk_is_cut_however_short_the_beginning() -> None:
 
 def test_misfit_is_never_merged() -> None:
     text = "alpha beta gamma delta epsilon zeta"
-    context = packed([cut(1, "d", text, 0, 10), cut(2, "d", text, 6, 35)], 7)
+    context = pack_hits([cut(1, "d", text, 0, 10), cut(2, "d", text, 6, 35)], 7)
 
     assert [block.text for block in context.blocks] == ["alpha beta", "beta "]
 
 
 @pytest.mark.parametrize("budget_tokens", [1, 2])
 def test_budget_below_one_header_gives_an_empty_context(budget_tokens: int) -> None:
-    context = packed([hit(1, "a", "one two"), hit(2, "b", "x")], budget_tokens)
+    context = pack_hits([hit(1, "a", "one two"), hit(2, "b", "x")], budget_tokens)
 
     assert (context.text, context.used_tokens, context.blocks) == ("", 0, ())
     assert context.warnings == (
@@ -256,13 +256,13 @@ def test_budget_below_one_header_gives_an_empty_context(budget_tokens: int) -> N
 
 
 def test_no_candidates_give_an_empty_context_without_a_warning() -> None:
-    assert packed([], 5) == Packed("", 5, 0, "whitespace", 0, (), ())
+    assert pack_hits([], 5) == Packed("", 5, 0, "whitespace", 0, (), ())
 
 
 def test_diversity_limits_chunks_per_path_and_packing_continues() -> None:
     hits = [hit(1, "a", "one"), hit(2, "a", "two", offset=50), hit(3, "b", "three")]
 
-    context = packed(hits, 100, Config(diversity=1))
+    context = pack_hits(hits, 100, Config(diversity=1))
 
     assert [block.doc.path for block in context.blocks] == ["a", "b"]
     assert context.omitted == (Omission("diversity", 2, 1, "a@50", "a"),)
@@ -271,7 +271,7 @@ def test_diversity_limits_chunks_per_path_and_packing_continues() -> None:
 def test_pinned_hits_come_first_and_dropped_hits_are_named() -> None:
     hits = [hit(rank, name, name * 2) for rank, name in enumerate("abcde", 1)]
 
-    context = packed(hits, 100, pinned=frozenset({"e@0", "c@0", "a@0"}), dropped=frozenset({"b@0", "a@0"}))
+    context = pack_hits(hits, 100, pinned=frozenset({"e@0", "c@0", "a@0"}), dropped=frozenset({"b@0", "a@0"}))
 
     assert [block.doc.path for block in context.blocks] == ["c", "e", "d"]
     assert [(left.reason, left.chunk_id) for left in context.omitted] == [
@@ -281,7 +281,7 @@ def test_pinned_hits_come_first_and_dropped_hits_are_named() -> None:
 
 
 def test_pin_outside_the_candidates_is_reported() -> None:
-    context = packed([hit(1, "a", "x")], 100, pinned=frozenset({"nowhere"}))
+    context = pack_hits([hit(1, "a", "x")], 100, pinned=frozenset({"nowhere"}))
 
     assert context.warnings == ("W_PIN: nowhere is not among the candidates",)
     assert len(context.blocks) == 1
@@ -332,7 +332,7 @@ def test_non_monotonic_counter_still_keeps_the_budget() -> None:
 def test_same_hits_give_the_same_bytes() -> None:
     hits = [hit(1, "a", "one two"), hit(2, "b", "three four five")]
 
-    assert packed(hits, 8) == packed(list(hits), 8)
+    assert pack_hits(hits, 8) == pack_hits(list(hits), 8)
 
 
 def test_grapheme_has_no_boundary_inside() -> None:

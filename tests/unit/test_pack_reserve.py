@@ -30,14 +30,16 @@ def brought_in(hit: Hit) -> Hit:
     return hit._replace(injection=Injection(0.1, None))
 
 
-def packed(hits: Sequence[Hit], budget_tokens: int, config: Config = PLAIN, *, counting: Counter = WORDS) -> Packed:
+def pack_hits(
+    hits: Sequence[Hit], budget_tokens: int, config: Config = PLAIN, *, counting: Counter = WORDS
+) -> Packed:
     own = tuple(each for each in hits if each.injection is not None)
     return pack(
         iter(hits), total=len(hits), budget_tokens=budget_tokens, counter=counting, config=config, injected=own
     )
 
 
-def told(context: Packed) -> list[tuple[int, int, bool]]:
+def block_facts(context: Packed) -> list[tuple[int, int, bool]]:
     """Return rank, words and whether it was cut, for each block."""
     return [(block.ranks[0], len(block.text.split()), block.truncated) for block in context.blocks]
 
@@ -46,59 +48,59 @@ ROWS = [hit(1, 10), hit(2, 10), hit(3, 10)]
 
 
 def test_ranked_rows_are_cut_after_a_complete_injected_row() -> None:
-    context = packed([*ROWS, brought_in(hit(4, 6))], 33)  # 8 tokens are reserved
-    assert told(context) == [(1, 10, False), (2, 10, False), (4, 6, False), (3, 5, True)]
+    context = pack_hits([*ROWS, brought_in(hit(4, 6))], 33)  # 8 tokens are reserved
+    assert block_facts(context) == [(1, 10, False), (2, 10, False), (4, 6, False), (3, 5, True)]
     assert (context.used_tokens, context.reserved_tokens, context.reserved_used_tokens) == (31, 8, 6)
 
 
 def test_cut_injected_row_comes_last_after_complete_ranked_rows() -> None:
-    context = packed([*ROWS, brought_in(hit(4, 20))], 33)
-    assert told(context) == [(1, 10, False), (2, 10, False), (4, 8, True)]
+    context = pack_hits([*ROWS, brought_in(hit(4, 20))], 33)
+    assert block_facts(context) == [(1, 10, False), (2, 10, False), (4, 8, True)]
     assert [(left.reason, left.rank, left.chunks) for left in context.omitted] == [("budget", 3, 1)]
 
 
 def test_first_ranked_row_is_cut_before_an_unfitting_injected_row() -> None:
-    context = packed([*ROWS, brought_in(hit(4, 20))], 12)
-    assert told(context) == [(1, 9, True)]
+    context = pack_hits([*ROWS, brought_in(hit(4, 20))], 12)
+    assert block_facts(context) == [(1, 9, True)]
     assert [(left.reason, left.rank, left.chunks) for left in context.omitted] == [("budget", 4, 1), ("budget", 2, 2)]
 
 
 def test_first_ranked_row_is_cut_after_a_complete_injected_row() -> None:
-    assert told(packed([*ROWS, brought_in(hit(4, 3))], 12)) == [(4, 3, False), (1, 9, True)]
+    assert block_facts(pack_hits([*ROWS, brought_in(hit(4, 3))], 12)) == [(4, 3, False), (1, 9, True)]
 
 
 def test_unused_reserve_goes_to_ranked_rows() -> None:
-    context = packed([hit(1, 10), hit(2, 10), brought_in(hit(3, 2))], 24)
-    assert told(context) == [(1, 10, False), (3, 2, False), (2, 8, True)]
+    context = pack_hits([hit(1, 10), hit(2, 10), brought_in(hit(3, 2))], 24)
+    assert block_facts(context) == [(1, 10, False), (3, 2, False), (2, 8, True)]
 
 
 def test_lone_injected_row_gets_only_its_reserve() -> None:
-    assert told(packed([brought_in(hit(1, 20))], 40)) == [(1, 10, True)]
+    assert block_facts(pack_hits([brought_in(hit(1, 20))], 40)) == [(1, 10, True)]
 
 
 def test_several_injected_rows_share_the_reserve_in_order() -> None:
     own = [brought_in(hit(4, 6)), brought_in(hit(5, 6)), brought_in(hit(6, 1))]
-    context = packed([*ROWS, *own], 40)  # 10 tokens are reserved
-    assert told(context) == [(1, 10, False), (2, 10, False), (3, 10, False), (4, 6, False), (5, 4, True)]
+    context = pack_hits([*ROWS, *own], 40)  # 10 tokens are reserved
+    assert block_facts(context) == [(1, 10, False), (2, 10, False), (3, 10, False), (4, 6, False), (5, 4, True)]
     assert [(left.reason, left.rank) for left in context.omitted] == [("budget", 6)]
 
 
 def test_too_short_beginning_is_not_packed() -> None:
     config = PLAIN._replace(min_fragment=9)
-    assert told(packed([*ROWS, brought_in(hit(4, 20))], 33, config)) == [(1, 10, False), (2, 10, False)]
+    assert block_facts(pack_hits([*ROWS, brought_in(hit(4, 20))], 33, config)) == [(1, 10, False), (2, 10, False)]
 
 
 def test_injected_row_inside_a_block_is_a_duplicate() -> None:
     whole, part = hit(1, 10, path="a"), hit(2, 4, path="a")
-    context = packed([whole, brought_in(part), hit(3, 10)], 30)
-    assert told(context) == [(1, 10, False), (3, 10, False)]
+    context = pack_hits([whole, brought_in(part), hit(3, 10)], 30)
+    assert block_facts(context) == [(1, 10, False), (3, 10, False)]
     assert [(left.reason, left.rank) for left in context.omitted] == [("duplicate", 2)]
 
 
 @pytest.mark.parametrize("mode", ["rank", "optimal"])
 def test_injected_row_counts_towards_the_document_cap(mode: str) -> None:
     sibling = hit(1, 5, path="a", offset=100)
-    context = packed(
+    context = pack_hits(
         [sibling, hit(2, 5), brought_in(hit(3, 2, path="a"))], 40, PLAIN._replace(diversity=1, pack=mode)
     )
     assert sorted(rank for block in context.blocks for rank in block.ranks) == [2, 3]
@@ -106,18 +108,18 @@ def test_injected_row_counts_towards_the_document_cap(mode: str) -> None:
 
 
 def test_optimal_packing_uses_the_budget_of_ranked_rows() -> None:
-    context = packed([*ROWS, brought_in(hit(4, 20))], 33, PLAIN._replace(pack="optimal"))
-    assert told(context) == [(1, 10, False), (2, 10, False), (4, 8, True)]
+    context = pack_hits([*ROWS, brought_in(hit(4, 20))], 33, PLAIN._replace(pack="optimal"))
+    assert block_facts(context) == [(1, 10, False), (2, 10, False), (4, 8, True)]
 
 
 def test_insufficient_budget_names_a_sufficient_one() -> None:
     config = PLAIN._replace(header="[{n}] {path}:{lines} of many words", min_fragment=1)
     rows = [hit(1, 10), brought_in(hit(2, 10))]
-    warning = packed(rows, 4, config).warnings[0]
+    warning = pack_hits(rows, 4, config).warnings[0]
     least = int(warning.rpartition("(")[2].rstrip(")"))
     assert warning.startswith("W_BUDGET: ")
-    assert not packed(rows, least - 1, config).blocks
-    assert packed(rows, least, config).blocks
+    assert not pack_hits(rows, least - 1, config).blocks
+    assert pack_hits(rows, least, config).blocks
 
 
 def test_reserve_never_grows_faster_than_the_budget() -> None:
@@ -151,7 +153,7 @@ def check_budgets(counting: Counter, header: str, own_words: tuple[int, ...], mi
     config = PLAIN._replace(header=header, min_fragment=min_fragment, sparse_share=0.3)
     before: set[tuple[str, int]] = set()
     for budget in range(1, 150) if counting is WORDS else range(1, 800, 3):
-        context = packed(rows, budget, config, counting=counting)
+        context = pack_hits(rows, budget, config, counting=counting)
         now = {(block.doc.id, place) for block in context.blocks for place in range(block.offset, block.end)}
         assert before <= now, (budget, case)
         assert context.used_tokens <= budget or not context.blocks, (budget, case)

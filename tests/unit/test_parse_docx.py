@@ -136,7 +136,7 @@ def read(raw: bytes, path: str = "folder/a.docx") -> ParsedDocument:
     return found
 
 
-def refused(raw: bytes) -> IngestError:
+def refusal(raw: bytes) -> IngestError:
     with pytest.raises(IngestError) as error:
         read(raw)
     return error.value
@@ -201,8 +201,8 @@ def test_tables_are_blocks_with_one_line_per_row() -> None:
 
 def test_file_other_than_an_archive_is_refused() -> None:
     for raw in [b"", b"text", b"PK\3\4"]:
-        assert refused(raw).code == "bad_docx", raw
-        assert refused(document()[:700]).code == "bad_docx", raw
+        assert refusal(raw).code == "bad_docx", raw
+        assert refusal(document()[:700]).code == "bad_docx", raw
 
 
 def test_refusal_names_the_real_kind_of_the_file() -> None:
@@ -211,29 +211,29 @@ def test_refusal_names_the_real_kind_of_the_file() -> None:
         (b"A text.\n", "it is text"),
         (b"PK\3\4", "it is not a ZIP archive, or it is damaged"),
     ]:
-        assert f": {said}." in refused(raw).message, (raw, said)
+        assert f": {said}." in refusal(raw).message, (raw, said)
 
 
 def test_archive_of_another_kind_is_refused() -> None:
     for main in [None, b"", b"<a>", b"<a/>"]:
-        assert refused(document(main=main)).code == "bad_docx", main
+        assert refusal(document(main=main)).code == "bad_docx", main
 
 
 def test_password_protected_document_differs_from_an_older_format() -> None:
     ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500)
-    assert "protected by a password" in refused(ole + "EncryptedPackage".encode("utf-16-le")).message
-    assert "older Word file" in refused(ole).message
-    assert refused(ole).code == "bad_docx"
+    assert "protected by a password" in refusal(ole + "EncryptedPackage".encode("utf-16-le")).message
+    assert "older Word file" in refusal(ole).message
+    assert refusal(ole).code == "bad_docx"
 
 
 def test_custom_entities_are_refused_or_dropped() -> None:
     bomb = f'<!DOCTYPE a [<!ENTITY b "lol">]><w:document><w:body>{paragraph("a&b;")}</w:body></w:document>'
     assert read(document(main=bomb.encode())).text == "a"
-    assert refused(document(main=bomb.encode("utf-16"))).code == "bad_docx"
+    assert refusal(document(main=bomb.encode("utf-16"))).code == "bad_docx"
 
 
 def test_deep_nesting_is_refused() -> None:
-    assert refused(document("<w:tbl><w:tr><w:tc>" * 400)).code == "too_deep"
+    assert refusal(document("<w:tbl><w:tr><w:tc>" * 400)).code == "too_deep"
 
 
 TIMES = 5 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 1

@@ -73,7 +73,7 @@ def read(raw: bytes, path: str = "folder/a.epub") -> ParsedDocument:
     return document
 
 
-def refused(raw: bytes) -> IngestError:
+def refusal(raw: bytes) -> IngestError:
     with pytest.raises(IngestError) as error:
         read(raw)
     return error.value
@@ -130,13 +130,13 @@ def test_missing_chapters_are_reported() -> None:
 
 @pytest.mark.parametrize("name", ["container", "opf"])
 def test_book_without_its_parts_is_refused(name: str) -> None:
-    assert refused(book(**{name: None})).code == "bad_epub"
-    assert refused(book(**{name: b"<a>"})).code == "bad_epub"
+    assert refusal(book(**{name: None})).code == "bad_epub"
+    assert refusal(book(**{name: b"<a>"})).code == "bad_epub"
 
 
 def test_file_other_than_an_archive_is_refused() -> None:
     for raw in [b"", b"PK\3\4", b"text", book()[:900], b"PK\5\6" + b"\0" * 18]:
-        assert refused(raw).code == "bad_epub", raw
+        assert refusal(raw).code == "bad_epub", raw
 
 
 def encryption(algorithm: str) -> bytes:
@@ -145,7 +145,7 @@ def encryption(algorithm: str) -> bytes:
 
 
 def test_book_with_drm_is_refused_in_plain_words() -> None:
-    error = refused(book(encryption=encryption("http://www.w3.org/2001/04/xmlenc#aes128-cbc")))
+    error = refusal(book(encryption=encryption("http://www.w3.org/2001/04/xmlenc#aes128-cbc")))
     assert (error.code, "protected by DRM" in error.message) == ("bad_epub", True)
 
 
@@ -159,21 +159,21 @@ def test_links_do_not_leave_the_archive() -> None:
 
 
 def test_entry_that_expands_a_hundredfold_is_refused() -> None:
-    assert refused(book(one=b"<p>" + b"a" * 2_000_000)).code == "unpacked_too_large"
+    assert refusal(book(one=b"<p>" + b"a" * 2_000_000)).code == "unpacked_too_large"
 
 
 def test_total_unpacked_size_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zipped, "MOST_UNPACKED", 1000)
-    assert refused(book()).code == "unpacked_too_large"
+    assert refusal(book()).code == "unpacked_too_large"
 
 
 def test_number_of_entries_is_limited() -> None:
     many = {**ENTRIES, **{f"{i}": b"" for i in range(zipped.MOST_ENTRIES)}}
-    assert refused(zipped_up(many)).code == "bad_epub"
+    assert refusal(zipped_up(many)).code == "bad_epub"
 
 
 def test_deeply_nested_chapter_is_refused() -> None:
-    assert refused(book(one=b"<div>" * 600)).code == "too_deep"
+    assert refusal(book(one=b"<div>" * 600)).code == "too_deep"
 
 
 def test_bytes_of_any_declared_charset_become_text() -> None:

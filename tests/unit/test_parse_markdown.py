@@ -305,13 +305,13 @@ ORACLE = MarkdownIt("commonmark").enable("table")
 TABLE_FIRST = re.compile(r"[#`~<].*\|")
 
 
-def told(text: str) -> tuple[list[tuple[int, int, str]], list[tuple[int, int]]]:
+def expected_outline(text: str) -> tuple[list[tuple[int, int, str]], list[tuple[int, int]]]:
     """Return the top-level headings (offset, level, name) and the blocks, as found by the full library."""
     lines = text.replace("\r\n", " \n").replace("\r", "\n").split("\n")
     starts = [min(start, len(text)) for start in accumulate((len(line) + 1 for line in lines), initial=0)]
     tokens = ORACLE.parse(text)
     titles = [
-        (starts[token.map[0]], int(token.tag[1:]), shown(tokens[i + 1].children or []))
+        (starts[token.map[0]], int(token.tag[1:]), plain_text(tokens[i + 1].children or []))
         for i, token in enumerate(tokens)
         if token.type == "heading_open" and token.level == 0 and token.map
     ]
@@ -323,7 +323,7 @@ def told(text: str) -> tuple[list[tuple[int, int, str]], list[tuple[int, int]]]:
     return titles, wholes
 
 
-def shown(tokens: Iterable[Token]) -> str:
+def plain_text(tokens: Iterable[Token]) -> str:
     texts = [
         token.content if token.type in ("text", "code_inline") else " " * ("break" in token.type) for token in tokens
     ]
@@ -336,7 +336,7 @@ def without_brackets(name: str) -> str:
 
 def same_as_the_oracle(text: str) -> None:
     marks = read(text).marks
-    titles, wholes = told(text)
+    titles, wholes = expected_outline(text)
     mine = [(mark.offset, mark.level, without_brackets(mark.name)) for mark in marks if mark.kind == "heading"]
     assert mine == [(offset, level, without_brackets(name)) for offset, level, name in titles]
     starts = [mark.offset for mark in marks if mark.kind == "block"]

@@ -31,14 +31,14 @@ def code(source: str | list[str], *outputs: Any) -> dict[str, Any]:
     return {"cell_type": "code", "metadata": {}, "execution_count": 1, "source": source, "outputs": list(outputs)}
 
 
-def parsed(raw: bytes, path: str = "work/a.ipynb") -> ParsedDocument:
+def parse(raw: bytes, path: str = "work/a.ipynb") -> ParsedDocument:
     (document,) = parser("notebook").parse(raw, path=path, digest=sha256(raw).hexdigest())
     return document
 
 
-def refused(raw: bytes) -> IngestError:
+def refusal(raw: bytes) -> IngestError:
     with pytest.raises(IngestError) as caught:
-        parsed(raw)
+        parse(raw)
     return caught.value
 
 
@@ -79,7 +79,7 @@ class TestNotebooks(NightlyElsewhere):
 
 
 def test_cells_are_in_order_with_a_place_for_each() -> None:
-    document = parsed(raw_of(markdown("first"), code("x = 1"), markdown(""), {"cell_type": "raw", "source": "last"}))
+    document = parse(raw_of(markdown("first"), code("x = 1"), markdown(""), {"cell_type": "raw", "source": "last"}))
 
     assert document.text == "first\n\nx = 1\n\nlast"
     places = Places(document.marks)
@@ -93,7 +93,7 @@ def test_cells_are_in_order_with_a_place_for_each() -> None:
 
 
 def test_headings_are_marks_by_level_outside_fenced_code() -> None:
-    document = parsed(
+    document = parse(
         raw_of(markdown("# One\n\n```\n# no\n```\n"), markdown("intro\n\n### Three #\n\nUnder\n-----\n"))
     )
 
@@ -105,28 +105,28 @@ def test_headings_are_marks_by_level_outside_fenced_code() -> None:
 
 def test_headings_of_a_cell_follow_commonmark() -> None:
     text = "<!--\n# hidden\n-->\n\n- a\n\n  # in a list\n\nTwo\nlines\n===\n\n# `code` *it*\n\n- - -\n"
-    headings = [mark.name for mark in parsed(raw_of(markdown([text]))).marks if mark.kind == "heading"]
+    headings = [mark.name for mark in parse(raw_of(markdown([text]))).marks if mark.kind == "heading"]
     assert headings == ["Two lines", "code it"]
 
 
 def test_hash_sign_in_code_is_not_a_heading() -> None:
-    assert not [mark for mark in parsed(raw_of(code("# comment"))).marks if mark.kind == "heading"]
+    assert not [mark for mark in parse(raw_of(code("# comment"))).marks if mark.kind == "heading"]
 
 
 def test_title_is_the_first_heading_or_the_file_name() -> None:
-    assert parsed(raw_of(code("# no"), markdown("text"), markdown("## Yes \n"))).title == "Yes"
-    assert parsed(raw_of(code("x"))).title == "a.ipynb"
+    assert parse(raw_of(code("# no"), markdown("text"), markdown("## Yes \n"))).title == "Yes"
+    assert parse(raw_of(code("x"))).title == "a.ipynb"
 
 
 def test_output_and_errors_follow_the_source_without_colours() -> None:
     stream = {"output_type": "stream", "name": "stdout", "text": "\u001b[1;32mgreen\u001b[0m\n"}
     shown = {"output_type": "execute_result", "data": {"text/plain": ["array([1.])"], "text/html": ["<b>bold</b>"]}}
 
-    assert parsed(raw_of(code("run()", stream, shown, ERROR))).text == "run()\n\ngreen\narray([1.])\nValueError: no"
+    assert parse(raw_of(code("run()", stream, shown, ERROR))).text == "run()\n\ngreen\narray([1.])\nValueError: no"
 
 
 def test_pictures_and_html_are_dropped() -> None:
-    text = parsed(raw_of(code("plot()", PLOT, {"output_type": "display_data", "data": {"text/html": "<b>"}}))).text
+    text = parse(raw_of(code("plot()", PLOT, {"output_type": "display_data", "data": {"text/html": "<b>"}}))).text
 
     assert text == "plot()\n\n<Figure>"
 
@@ -134,7 +134,7 @@ def test_pictures_and_html_are_dropped() -> None:
 def test_cell_output_is_limited_to_two_thousand_characters() -> None:
     stream = {"output_type": "stream", "text": "\u001b[0mab" * 30_000}
 
-    text = parsed(raw_of(code("x", *[stream] * 50), code("y", {"output_type": "stream", "text": "z" * 2_000}))).text
+    text = parse(raw_of(code("x", *[stream] * 50), code("y", {"output_type": "stream", "text": "z" * 2_000}))).text
 
     first, second = text.removeprefix("x\n\n").split("\n\ny\n\n")
     assert (len(first), first[-1], second) == (2_000, "…", "z" * 2_000)
@@ -143,12 +143,12 @@ def test_cell_output_is_limited_to_two_thousand_characters() -> None:
 def test_language_and_kernel_are_metadata() -> None:
     told = {"kernelspec": {"name": "ir", "language": "R"}, "language_info": {"version": "4"}}
 
-    assert parsed(raw_of(metadata=told)).meta == {"language": "R", "kernel": "ir"}
-    assert parsed(raw_of(metadata={"kernelspec": [1]})).meta == {}
+    assert parse(raw_of(metadata=told)).meta == {"language": "R", "kernel": "ir"}
+    assert parse(raw_of(metadata={"kernelspec": [1]})).meta == {}
 
 
 def test_format_3_has_worksheets_heading_cells_and_bare_lines() -> None:
-    document = parsed(json.dumps(FORMAT_3).encode())
+    document = parse(json.dumps(FORMAT_3).encode())
 
     assert document.text == "Old heading\n\nx = 1\nx\n\n1\n\n1/0\n\nZ: v"
     assert document.title == "Old heading"
@@ -157,7 +157,7 @@ def test_format_3_has_worksheets_heading_cells_and_bare_lines() -> None:
 
 def test_fitting_cell_is_never_split() -> None:
     cells = [code("\n\n".join(f"line_{i} = {j}" for j in range(9))) for i in range(40)]
-    document = parsed(raw_of(*cells))
+    document = parse(raw_of(*cells))
 
     spans = chunk(
         document.text,
@@ -185,7 +185,7 @@ def test_file_other_than_a_notebook_is_refused() -> None:
         (raw_of({"cell_type": "code", "source": ["a", 7]}), "the source of cell 1 is not text"),
         (raw_of({"cell_type": "code", "source": [7, "a"]}), "the source of cell 1 is not text"),
     ]:
-        error = refused(raw)
+        error = refusal(raw)
 
         assert error.code == "bad_notebook", (raw, reason)
         assert reason in error.message, (raw, reason)
@@ -196,11 +196,11 @@ def test_more_than_five_hundred_levels_are_refused() -> None:
         inner = levels - 1  # the notebook itself is a level
         raw = b'{"cells": [], "deep": ' + b"[" * inner + b"]" * inner + b"}"
 
-        assert refused(raw).code == "too_deep", levels
+        assert refusal(raw).code == "too_deep", levels
 
 
 def test_five_hundred_levels_are_read() -> None:
-    assert parsed(b'{"cells": [], "deep": ' + b"[" * 499 + b"]" * 499 + b"}").text == ""
+    assert parse(b'{"cells": [], "deep": ' + b"[" * 499 + b"]" * 499 + b"}").text == ""
 
 
 def test_nonstandard_notebooks_are_read() -> None:
@@ -209,7 +209,7 @@ def test_nonstandard_notebooks_are_read() -> None:
         + (b"0" * 10_000 + b"}")
     )
 
-    assert parsed(raw).text == "a \ufffd b"
+    assert parse(raw).text == "a \ufffd b"
 
 
 KEYS = ["cells", "cell_type", "source", "outputs", "text", "data", "text/plain", "metadata", "worksheets", "level"]
@@ -221,7 +221,7 @@ def test_any_json_is_read_or_refused_with_a_code(seed: int, cell_type: str) -> N
     cells = odd(seed, keys=KEYS, words=CELL_TYPES, depth=6)
     value = {"cells": [{"cell_type": cell_type, **cells}]} if isinstance(cells, dict) else {"cells": cells}
     try:
-        document = parsed(json.dumps({**value, "metadata": odd(seed, keys=KEYS)}).encode())
+        document = parse(json.dumps({**value, "metadata": odd(seed, keys=KEYS)}).encode())
     except IngestError as error:
         assert error.code == "bad_notebook"  # noqa: PT017 - the other outcome is asserted below
     else:

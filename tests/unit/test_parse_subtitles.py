@@ -39,13 +39,13 @@ intro
 """
 
 
-def parsed(text: str, path: str = "in/a.srt") -> ParsedDocument:
+def parse(text: str, path: str = "in/a.srt") -> ParsedDocument:
     raw = text.encode()
     (document,) = parser("subtitles").parse(raw, path=path, digest=sha256(raw).hexdigest())
     return document
 
 
-def rolled(*cues: str) -> str:
+def rolling(*cues: str) -> str:
     return "WEBVTT\n\n" + "".join(f"00:0{i}.000 --> 00:0{i + 1}.000\n{cue}\n\n" for i, cue in enumerate(cues))
 
 
@@ -56,14 +56,14 @@ class TestSubtitleFiles(NightlyElsewhere):
 
 def test_cue_is_a_line_without_time_and_tags() -> None:
     for end in ["\n", "\r\n", "\r"]:
-        document = parsed(SRT.replace("\n", end))
+        document = parse(SRT.replace("\n", end))
 
         assert document.text == "Where is the ship?\nIn the harbour, 題.\n", end
         assert (document.title, document.meta, document.notes) == ("a.srt", {"cues": 2}, ()), end
 
 
 def test_webvtt_has_speakers_a_title_and_a_language() -> None:
-    document = parsed(VTT, "a.vtt")
+    document = parse(VTT, "a.vtt")
 
     assert document.text == "Mary Ann: Hello & welcome aboard\n5 < 6 <b>\n"
     assert (document.title, document.meta) == ("Harbour talk", {"language": "en-GB", "cues": 2})
@@ -73,7 +73,7 @@ def test_webvtt_has_speakers_a_title_and_a_language() -> None:
 def test_cues_are_numbered_in_order_including_empty_cues() -> None:
     text = "7\n00:01 --> 00:02\none\n\n9\n00:02 --> 00:03\n\n3\n00:03 --> 00:04\nthree\n"
 
-    document = parsed(text)
+    document = parse(text)
 
     assert (document.text, document.meta) == ("one\nthree\n", {"cues": 3})
     assert [Places(document.marks).at(at, at + 1) for at in (0, 4)] == ["cue 1", "cue 3"]
@@ -90,38 +90,38 @@ def test_rolling_lines_appear_once() -> None:
         "third\nlast",
     )
 
-    document = parsed(rolled(*cues), "a.vtt")
+    document = parse(rolling(*cues), "a.vtt")
 
     assert document.text == "first line\nsecond line\nthird\nlast\n"
     assert document.meta == {"cues": 7}
 
 
 def test_line_repeated_later_appears_again() -> None:
-    assert parsed(rolled("no", "yes", "no", "no\nno\nyes"), "a.vtt").text == "no\nyes\nno\nno yes\n"
+    assert parse(rolling("no", "yes", "no", "no\nno\nyes"), "a.vtt").text == "no\nyes\nno\nno yes\n"
 
 
 def test_cues_without_an_empty_line_between_them_are_cues() -> None:
-    document = parsed("1\n00:01 --> 00:02\none\n2\n00:02 --> 00:03\ntwo\n00:03 --> 00:04\nthree")
+    document = parse("1\n00:01 --> 00:02\none\n2\n00:02 --> 00:03\ntwo\n00:03 --> 00:04\nthree")
 
     assert (document.text, document.meta) == ("one\ntwo\nthree\n", {"cues": 3})
 
 
 def test_other_lines_are_reported_and_skipped() -> None:
-    document = parsed(SRT + "\nsome words\nof nobody\n\nmore words\n" + "\n3\n00:05 --> 00:06\nend\n")
+    document = parse(SRT + "\nsome words\nof nobody\n\nmore words\n" + "\n3\n00:05 --> 00:06\nend\n")
 
     assert document.text.endswith("題.\nend\n")
     assert document.notes == ("line 10: a block without a time was skipped, like 1 more",)
 
 
 def test_file_of_another_kind_has_no_cues() -> None:
-    document = parsed('{"a": 1}')
+    document = parse('{"a": 1}')
 
     assert (document.text, document.meta) == ("", {"cues": 0})
     assert document.notes == ("line 1: a block without a time was skipped",)
 
 
 def test_empty_file_is_an_empty_text() -> None:
-    assert parsed("").text == parsed("WEBVTT").text == ""
+    assert parse("").text == parse("WEBVTT").text == ""
 
 
 pieces = st.sampled_from(
@@ -145,7 +145,7 @@ pieces = st.sampled_from(
 
 @given(st.lists(pieces, max_size=30))
 def test_any_text_is_read_with_one_line_per_cue(parts: list[str]) -> None:
-    document = parsed("".join(parts))
+    document = parse("".join(parts))
 
     assert is_storable(document.text)
     assert why_unfit(document.marks, len(document.text)) is None

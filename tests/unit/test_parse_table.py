@@ -19,7 +19,7 @@ from recall_core.text import counter
 from tests.unit.test_parse_elsewhere import NightlyElsewhere
 
 
-def parsed(text: str, path: str = "in/a.csv") -> ParsedDocument:
+def parse(text: str, path: str = "in/a.csv") -> ParsedDocument:
     raw = text.encode()
     (document,) = parser("table").parse(raw, path=path, digest=sha256(raw).hexdigest())
     return document
@@ -44,7 +44,7 @@ class TestTables(NightlyElsewhere):
 
 
 def test_every_row_is_a_unit_under_the_column_names() -> None:
-    document = parsed("ship,berth\nAurora,4\nBoreas,5\n")
+    document = parse("ship,berth\nAurora,4\nBoreas,5\n")
 
     assert document.marks == (
         Mark(0, "heading", "ship, berth", 1),
@@ -56,17 +56,17 @@ def test_every_row_is_a_unit_under_the_column_names() -> None:
 
 
 def test_quoted_line_breaks_stay_in_their_row() -> None:
-    document = parsed('題,b\r\n"題\r\n\r\nx",1\r\n"a ""b"",\n",2\r\n')
+    document = parse('題,b\r\n"題\r\n\r\nx",1\r\n"a ""b"",\n",2\r\n')
 
     assert rows_of(document) == ['"題\r\n\r\nx",1\r\n', '"a ""b"",\n",2\r\n']
 
 
 def test_quote_within_a_value_is_an_ordinary_character() -> None:
-    assert rows_of(parsed('a,b\n5" disk,1\n6" disk,2\n')) == ['5" disk,1\n', '6" disk,2\n']
+    assert rows_of(parse('a,b\n5" disk,1\n6" disk,2\n')) == ['5" disk,1\n', '6" disk,2\n']
 
 
 def test_empty_lines_are_not_rows() -> None:
-    document = parsed("a,b\n\n\r\n1,2\n\n3,4\n\n")
+    document = parse("a,b\n\n\r\n1,2\n\n3,4\n\n")
 
     assert [document.text[mark.offset] for mark in document.marks[1:]] == ["1", "3"]
     assert document.meta["rows"] == 2
@@ -74,7 +74,7 @@ def test_empty_lines_are_not_rows() -> None:
 
 def test_rows_end_in_any_line_end() -> None:
     for end in ["\n", "\r\n", "\r"]:
-        assert rows_of(parsed(end.join(["a,b", "1,2", "3,4"]))) == [f"1,2{end}", "3,4"], end
+        assert rows_of(parse(end.join(["a,b", "1,2", "3,4"]))) == [f"1,2{end}", "3,4"], end
 
 
 def test_name_like_first_row_names_the_columns() -> None:
@@ -88,7 +88,7 @@ def test_name_like_first_row_names_the_columns() -> None:
         ("name,year\n", None),
         ("", None),
     ]:
-        document = parsed(text)
+        document = parse(text)
 
         assert document.meta.get("columns") == columns, (text, columns)
         assert [mark.kind for mark in document.marks].count("heading") == (columns is not None), (text, columns)
@@ -104,21 +104,21 @@ def test_first_lines_decide_the_delimiter() -> None:
         ("sep=;\na;b,c\n1;2\n", ["a", "b,c"]),
         ("words alone\nmore words\n", ["words alone"]),
     ]:
-        assert parsed(text).meta["columns"] == columns, (text, columns)
+        assert parse(text).meta["columns"] == columns, (text, columns)
 
 
 def test_tsv_file_is_split_by_tabs_only() -> None:
-    assert parsed("a,b\tc\n1,2\t3\n", "a.tsv").meta["columns"] == ["a,b", "c"]
+    assert parse("a,b\tc\n1,2\t3\n", "a.tsv").meta["columns"] == ["a,b", "c"]
 
 
 def test_tsv_file_may_have_unclosed_quotes() -> None:
-    document = parsed('a\tb\n"Hamlet\t1\nOthello\t2\n', "a.tsv")
+    document = parse('a\tb\n"Hamlet\t1\nOthello\t2\n', "a.tsv")
 
     assert (rows_of(document), document.notes) == (['"Hamlet\t1\n', "Othello\t2\n"], ())
 
 
 def test_unclosed_quote_is_reported() -> None:
-    document = parsed('a,b\n1,2\n3,"4\n5,6\n')
+    document = parse('a,b\n1,2\n3,"4\n5,6\n')
 
     assert rows_of(document) == ["1,2\n", '3,"4\n5,6\n']
     assert document.notes == ("line 3: a quote opens in this row and is never closed",)
@@ -126,7 +126,7 @@ def test_unclosed_quote_is_reported() -> None:
 
 def test_quote_that_swallows_the_rest_is_an_error_with_line() -> None:
     with pytest.raises(IngestError, match=r"in/a\.csv:3: .* never closed") as caught:
-        parsed('a,b\n1,2\n3,"4\n' + "5,6\n" * 20_000)
+        parse('a,b\n1,2\n3,"4\n' + "5,6\n" * 20_000)
 
     assert (caught.value.code, caught.value.details) == ("bad_row", {"path": "in/a.csv", "line": 3})
 
@@ -134,14 +134,14 @@ def test_quote_that_swallows_the_rest_is_an_error_with_line() -> None:
 def test_long_quoted_value_is_read_and_csv_limit_is_restored() -> None:
     before = csv.field_size_limit()
 
-    document = parsed('a,b\n"' + "x\n" * 200_000 + '",1\n2,3\n')
+    document = parse('a,b\n"' + "x\n" * 200_000 + '",1\n2,3\n')
 
     assert [len(row) for row in rows_of(document)] == [400_005, 4]
     assert csv.field_size_limit() == before
 
 
 def test_heading_and_column_names_are_short() -> None:
-    document = parsed(",".join(f"column  number {i}" for i in range(900)) + "\n" + ",".join(["x"] * 900), "a.csv")
+    document = parse(",".join(f"column  number {i}" for i in range(900)) + "\n" + ",".join(["x"] * 900), "a.csv")
 
     assert document.marks[0].name.startswith("column number 0, column number 1,")
     assert (len(document.marks[0].name) <= 120, document.marks[0].name[-1]) == (True, "…")
@@ -149,7 +149,7 @@ def test_heading_and_column_names_are_short() -> None:
 
 
 def test_chunks_of_a_table_begin_with_a_row() -> None:
-    document = parsed("name,note\n" + "".join(f'{i},"words. And. {"more " * 9}\nline"\n' for i in range(60)))
+    document = parse("name,note\n" + "".join(f'{i},"words. And. {"more " * 9}\nline"\n' for i in range(60)))
     config = Config(chunk_tokens=50, overlap_tokens=0)
 
     spans = chunk(document.text, counter=counter("whitespace"), config=config, marks=document.marks)
@@ -167,14 +167,14 @@ def test_written_rows_are_read_back(table: list[list[str]], end: str) -> None:
     file = StringIO()
     csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator=end).writerows([["n,a", "b"], *table])
 
-    document = parsed(file.getvalue())
+    document = parse(file.getvalue())
 
     assert document.meta["rows"] + ("columns" in document.meta) == len(table) + 1
 
 
 @given(st.text(alphabet='a1,;\t|"\n\r é題', max_size=60), st.sampled_from(["a.csv", "a.tsv"]))
 def test_any_text_is_read_and_its_rows_cover_it(text: str, path: str) -> None:
-    document = parsed(text, path)
+    document = parse(text, path)
 
     starts = [mark.offset for mark in document.marks if mark.kind == "row"]
     assert starts == sorted(set(starts))

@@ -29,7 +29,7 @@ def session(*values: Any) -> str:
     return "".join(f"{json.dumps(value)}\n" for value in values)
 
 
-def said(role: str, content: Any, **others: Any) -> dict[str, Any]:
+def message(role: str, content: Any, **others: Any) -> dict[str, Any]:
     return {"type": role, "message": {"role": role, "content": content, **others}}
 
 
@@ -67,7 +67,7 @@ class TestConversations(NightlyElsewhere):
         "openai.json": json.dumps(CHAT).encode(),
         "conversations.json": json.dumps([TREE, {**TREE, "conversation_id": "c-2"}]).encode(),
         "session.jsonl": session(
-            {"type": "summary", "summary": "S"}, said("user", "hi"), said("assistant", "é")
+            {"type": "summary", "summary": "S"}, message("user", "hi"), message("assistant", "é")
         ).encode(),
     }
 
@@ -88,7 +88,7 @@ def test_conversation_of_any_shape_is_turns_under_speakers() -> None:
         {"messages": CHAT},
         {"system": "", "messages": chat(("user", "Where is the ship?"), ("assistant", "In the harbour."))},
         session(*CHAT),
-        session(*(said(turn["role"], turn["content"]) for turn in CHAT)),
+        session(*(message(turn["role"], turn["content"]) for turn in CHAT)),
         session(*({"type": "response_item", "payload": {"type": "message", **turn}} for turn in CHAT)),
         [{"role": turn["role"], "content": [{"type": "text", "text": turn["content"]}]} for turn in CHAT],
         {"contents": [{"role": turn["role"], "parts": [{"text": turn["content"]}]} for turn in CHAT]},
@@ -186,10 +186,10 @@ def test_session_lines_without_messages_are_skipped() -> None:
     raw = session(
         {"type": "summary", "summary": "A talk"},
         {"type": "progress", "data": {"hook": 1}},
-        {**said("user", "hi"), "timestamp": "2025-03-01T10:00:00Z"},
-        said("assistant", [{"type": "text", "text": "one"}], id="m1", model="m-5"),
-        said("assistant", [{"type": "tool_use", "name": "ls", "input": {}}], id="m1", model="m-5"),
-        said("assistant", [{"type": "thinking", "thinking": "x"}], id="m2"),
+        {**message("user", "hi"), "timestamp": "2025-03-01T10:00:00Z"},
+        message("assistant", [{"type": "text", "text": "one"}], id="m1", model="m-5"),
+        message("assistant", [{"type": "tool_use", "name": "ls", "input": {}}], id="m1", model="m-5"),
+        message("assistant", [{"type": "thinking", "thinking": "x"}], id="m2"),
     )
 
     (document,) = read(raw + '{"cut o')

@@ -359,7 +359,7 @@ else:
 """
 
 
-def outlived(alive: Path, what: str, thread: str, *, script: str = PARENT) -> bytes:
+def output_of_orphan(alive: Path, what: str, thread: str, *, script: str = PARENT) -> bytes:
     """Return the output of a process whose parent is killed, up to its own end."""
     words = [sys.executable, "-c", script, f"{what} {alive}", thread]
     parent = subprocess.Popen(words, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
@@ -379,9 +379,9 @@ def outlived(alive: Path, what: str, thread: str, *, script: str = PARENT) -> by
     ],
 )
 def test_worker_ends_with_its_killed_parent(alive: Path, what: str, thread: str) -> None:
-    assert outlived(alive, what, thread) == b""
+    assert output_of_orphan(alive, what, thread) == b""
 
 
 @pytest.mark.slow
 def test_worker_ends_even_if_no_thread_can_run(alive: Path) -> None:
-    assert outlived(alive, "spin", "other", script=PARENT.replace("600", "3")) == b""
+    assert output_of_orphan(alive, "spin", "other", script=PARENT.replace("600", "3")) == b""

@@ -28,7 +28,7 @@ LONGEST = 240
 """Code points of a passage as documented in docs/cli.md, to detect an accidental change in the code."""
 
 
-def counted(text: str, query: LexicalQuery | str, *, title: str = "") -> list[tuple[str, str]]:
+def count_matches(text: str, query: LexicalQuery | str, *, title: str = "") -> list[tuple[str, str]]:
     """Return the matches that the index counts in this text, as written, and the phrase of each."""
     store = memory_store()
     put(store, new_file("a.txt", [text], title=title), new_file("b.txt", [FILLER]))
@@ -59,11 +59,11 @@ def test_matches_are_what_the_index_counts() -> None:
         ("red fish", RawQuery("title : fish OR red"), [("red", "red")]),
         ("blue fish", RawQuery("body : fish NOT red"), [("fish", "fish")]),
     ]:
-        assert counted(text, query) == found, (text, query, found)
+        assert count_matches(text, query) == found, (text, query, found)
 
 
 def test_title_matches_are_separate_with_their_own_positions() -> None:
-    found = counted("Of fish.", "fish 鱼", title="Ein 鱼, ein Fish")
+    found = count_matches("Of fish.", "fish 鱼", title="Ein 鱼, ein Fish")
 
     assert found == [("鱼", "鱼^"), ("Fish", "fish^"), ("fish", "fish")]
 
@@ -72,8 +72,8 @@ def test_pasted_text_is_searched_in_parts() -> None:
     words = [f"w{n}" for n in range(1500)]
     text = " ".join(words[::7])
 
-    assert [slice_ for slice_, _ in counted(text, " ".join(words + words))] == words[::7]
-    assert [slice_ for slice_, _ in counted(text, RawQuery(" OR ".join(words)))] == words[::7]
+    assert [slice_ for slice_, _ in count_matches(text, " ".join(words + words))] == words[::7]
+    assert [slice_ for slice_, _ in count_matches(text, RawQuery(" OR ".join(words)))] == words[::7]
 
 
 def test_row_that_lacks_a_required_word_has_no_matches() -> None:

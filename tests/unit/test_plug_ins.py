@@ -26,7 +26,7 @@ PAGE = ".TH WIDGET 1\n.SH NAME\nwidget \\- turn the widgets\n"
 ENTRY_POINT = "[recall.parser]\nman = stranger:Stranger\n"
 
 
-def imported(path: Path) -> Iterator[str]:
+def imports_of(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -36,7 +36,7 @@ def imported(path: Path) -> Iterator[str]:
 
 def test_plug_ins_import_only_ports_and_marks() -> None:
     paths = [*ROOT.glob("plugins/*/recall_*/**/*.py")]
-    names = {(path.name, name) for path in paths for name in imported(path)}
+    names = {(path.name, name) for path in paths for name in imports_of(path)}
 
     assert len(paths) >= 6
     assert {name for _, name in names if name.startswith("recall_core")} == {"recall_core.ports", "recall_core.marks"}
@@ -46,7 +46,7 @@ def test_plug_ins_import_only_ports_and_marks() -> None:
 def test_recall_imports_no_plug_in() -> None:
     paths = [path for name in ("recall_core", "recall_tui") for path in (ROOT / name).rglob("*.py")]
 
-    assert [path for path in paths for name in imported(path) if name.startswith("recall_man")] == []
+    assert [path for path in paths for name in imports_of(path) if name.startswith("recall_man")] == []
 
 
 def test_plug_in_packages_have_the_version_of_recall() -> None:

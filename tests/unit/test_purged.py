@@ -219,7 +219,7 @@ HELD: dict[str, Callable[[Recall, Answer], Any]] = {
 ORDERED = "SELECT * FROM chunk ORDER BY doc.path"
 
 
-def outdated(show: Callable[[], Any]) -> bool:
+def is_outdated(show: Callable[[], Any]) -> bool:
     try:
         show()
     except Outdated:
@@ -235,7 +235,7 @@ def test_purging_a_text_makes_its_answer_outdated(home: Home) -> None:
         home.add(NEW)
 
         for (act, text), answer in answered.items():
-            assert outdated(lambda act=act, answer=answer: HELD[act](reader, answer)), (act, text)  # type: ignore[misc]
+            assert is_outdated(lambda act=act, answer=answer: HELD[act](reader, answer)), (act, text)  # type: ignore[misc]
 
 
 def test_open_answer_still_shows_the_texts_it_read(home: Home) -> None:
@@ -260,35 +260,35 @@ JUDGED = (
 """Two kinds of spans, and other names of a document than its path."""
 
 
-def judged(home: Home) -> set[Judgement]:
+def read_judgements(home: Home) -> set[Judgement]:
     return set(read_stored(home.recall.store, names_of(home.recall.store)).judgements)
 
 
 def test_purge_removes_exactly_the_judgements_of_the_text(home: Home) -> None:
     put(home.recall.store, {"q": "quokkas that smile"}, JUDGED)
-    assert Judgement("q", Spot("late/b.txt"), 1) in judged(home)
+    assert Judgement("q", Spot("late/b.txt"), 1) in read_judgements(home)
 
     home.purge(OLD)
     home.add(NEW)
 
-    assert judged(home) == set(JUDGED[4:])
+    assert read_judgements(home) == set(JUDGED[4:])
     assert home.recall.store.judged_queries() == {"q": "quokkas that smile"}
 
 
 def test_removal_without_purge_keeps_judgements(home: Home) -> None:
     put(home.recall.store, {"q": "quokkas that smile"}, JUDGED)
-    before = judged(home)
+    before = read_judgements(home)
 
     home.recall.remove([str(home.base / name) for name in OLD])
     home.add(OLD)
 
-    assert judged(home) == before
+    assert read_judgements(home) == before
 
 
 def test_purge_dry_run_keeps_judgements(home: Home) -> None:
     put(home.recall.store, {"q": "quokkas that smile"}, JUDGED)
-    before = judged(home)
+    before = read_judgements(home)
 
     home.recall.remove([str(home.base / "late")], purge=True, dry_run=True)
 
-    assert judged(home) == before
+    assert read_judgements(home) == before

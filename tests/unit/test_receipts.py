@@ -89,7 +89,7 @@ def text_of(response: Any) -> str:
     return text
 
 
-def replayed(recall: Recall, receipt: str) -> tuple[bool, list[tuple[str, ...]]]:
+def replay(recall: Recall, receipt: str) -> tuple[bool, list[tuple[str, ...]]]:
     """Return whether the answer is identical, and the changes without their values and row changes."""
     view = recall.replay(receipt)["replay"]
     names = ("kind", "what", "key", "path")
@@ -102,7 +102,7 @@ def test_repeated_answer_is_identical(recall: Recall) -> None:
         receipt = text_of(asked(recall))
 
         assert recall.replay(receipt)["replay"]["changes"] == [], name
-        assert replayed(recall, receipt) == (True, []), name
+        assert replay(recall, receipt) == (True, []), name
         assert text_of(asked(recall)) == receipt, name
 
 
@@ -126,7 +126,7 @@ def test_edited_document_is_named(home: Path, recall: Recall) -> None:
     recall.index(str(home / "a.txt"))
 
     for receipt in receipts:
-        identical, changes = replayed(recall, receipt)
+        identical, changes = replay(recall, receipt)
         assert not identical
         assert ("document", "edited", "a.txt") in changes
     assert ("context", "sha256") in changes
@@ -136,7 +136,7 @@ def test_deleted_document_is_named(recall: Recall) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
     recall.remove(["b.txt"])
 
-    assert replayed(recall, receipt) == (False, [("store",), ("document", "deleted", "b.txt")])
+    assert replay(recall, receipt) == (False, [("store",), ("document", "deleted", "b.txt")])
     rows = [change for change in recall.replay(receipt)["replay"]["changes"] if change["kind"] == "row"]
     assert {change["what"] for change in rows} >= {"gone"}  # type: ignore[typeddict-item]
 
@@ -164,7 +164,7 @@ def test_changed_setting_is_named_with_its_values(home: Path, recall: Recall) ->
 def test_irrelevant_settings_do_not_change_the_result(recall: Recall) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
 
-    assert replayed(recall.under(["budget_tokens=7", "max_limit=3"]), receipt) == (True, [])
+    assert replay(recall.under(["budget_tokens=7", "max_limit=3"]), receipt) == (True, [])
 
 
 def test_another_embedder_is_named(recall: Recall) -> None:
@@ -172,7 +172,7 @@ def test_another_embedder_is_named(recall: Recall) -> None:
     for _ in recall.reembed("hash", {"embedding_dim": 64}):
         pass
 
-    identical, changes = replayed(recall, receipt)
+    identical, changes = replay(recall, receipt)
     assert not identical
     assert ("embedder",) in changes
 
@@ -182,7 +182,7 @@ def test_unrelated_new_document_is_reported_but_answer_is_identical(home: Path, 
     (home / "d.txt").write_text("more fish")
     recall.index(str(home / "d.txt"))
 
-    assert replayed(recall, receipt) == (True, [("store",)])
+    assert replay(recall, receipt) == (True, [("store",)])
 
 
 def test_another_version_is_reported_but_the_answer_is_identical(
@@ -191,7 +191,7 @@ def test_another_version_is_reported_but_the_answer_is_identical(
     receipt = text_of(recall.search("fish", receipt=True))
     monkeypatch.setattr(made, "__version__", "99")
 
-    assert replayed(recall, receipt) == (True, [("version",)])
+    assert replay(recall, receipt) == (True, [("version",)])
 
 
 def test_answer_is_identical_after_compact_and_from_an_import(home: Path, recall: Recall, tmp_path: Path) -> None:
@@ -204,14 +204,14 @@ def test_answer_is_identical_after_compact_and_from_an_import(home: Path, recall
     with Recall.open(str(tmp_path / "other" / "recall.db"), create=True) as other:
         other.import_(home / "all.jsonl")
         for store in (recall, other):
-            assert [replayed(store, receipt) for receipt in written] == [(True, [])] * len(written)
+            assert [replay(store, receipt) for receipt in written] == [(True, [])] * len(written)
 
 
 def test_missing_pinned_chunk_is_a_change_not_an_error(recall: Recall) -> None:
     receipt = text_of(ANSWERS["context with everything"](recall))
     recall.remove(["c.txt"])
 
-    assert ("document", "deleted", "c.txt") in replayed(recall, receipt)[1]
+    assert ("document", "deleted", "c.txt") in replay(recall, receipt)[1]
 
 
 def test_receipt_contains_no_text(recall: Recall) -> None:
@@ -219,7 +219,7 @@ def test_receipt_contains_no_text(recall: Recall) -> None:
         assert "kind" not in text_of(ask(recall))
 
 
-def resealed(receipt: str, change: Callable[[Any], Any]) -> str:
+def reseal(receipt: str, change: Callable[[Any], Any]) -> str:
     """Return the receipt as forged by somebody who knows how to seal it."""
     body = json.loads(receipt)
     change(body)
@@ -240,9 +240,9 @@ def test_receipt_cannot_choose_who_reads_the_texts(recall: Recall) -> None:
 
     for reranker in ["openai", "ollama", "onnx:/etc", "sentence-transformers", "a-plug-in"]:
         setting, text = {"rerank": reranker}, f"{RANKED} OPTION rerank '{reranker}'"
-        asked = resealed(words, lambda body, setting=setting: body["question"]["settings"].update(setting))
+        asked = reseal(words, lambda body, setting=setting: body["question"]["settings"].update(setting))
         assert refusal(recall, asked).code == "untrusted_receipt", reranker
-        option = resealed(rql, lambda body, text=text: body["question"].update(text=text))
+        option = reseal(rql, lambda body, text=text: body["question"].update(text=text))
         assert refusal(recall, option).code in ("untrusted_receipt", "bad_option", "unknown_reranker"), reranker
 
 
@@ -252,12 +252,12 @@ def test_configured_reranker_is_used_again(home: Path) -> None:
         receipt = text_of(recall.search("fish", receipt=True))
 
         assert json.loads(receipt)["settings"]["rerank"] == "hash"
-        assert replayed(recall, receipt) == (True, [])
+        assert replay(recall, receipt) == (True, [])
 
 
 def test_receipt_cannot_choose_a_file_to_count_with(recall: Recall) -> None:
     receipt = text_of(recall.context("fish", budget_tokens=9, receipt=True))
-    forged = resealed(receipt, lambda body: body["question"]["packing"].update(counter="hf:/etc/passwd"))
+    forged = reseal(receipt, lambda body: body["question"]["packing"].update(counter="hf:/etc/passwd"))
 
     error = refusal(recall, forged)
     assert (error.code, error.message) == (
@@ -283,7 +283,7 @@ def test_receipt_of_another_shape_is_refused(recall: Recall) -> None:
     receipt = text_of(recall.search("fish", receipt=True))
 
     for name, forge in FORGED.items():
-        error = refusal(recall, resealed(receipt, forge))
+        error = refusal(recall, reseal(receipt, forge))
 
         assert error.code == "bad_receipt", name
         assert ("newer Recall (format 2, this one reads 1)" in error.message) == (name == "a newer format"), name
@@ -376,7 +376,7 @@ def test_replay_exits_7_and_lists_the_changes(here: Path) -> None:
 
 def test_name_in_a_receipt_steers_no_terminal(here: Path) -> None:
     run("search", "fish", "--receipt", "r.json")
-    forged = resealed((here / "r.json").read_text(), lambda body: body["rows"][0].update(path="x\n\x1b[2J\u202ey"))
+    forged = reseal((here / "r.json").read_text(), lambda body: body["rows"][0].update(path="x\n\x1b[2J\u202ey"))
     (here / "f.json").write_text(forged)
 
     code, out, _ = run("replay", "f.json")

@@ -35,10 +35,10 @@ def folder(tmp_path: Path) -> IngestFolder:
     folder = IngestFolder(tmp_path)
     folder.write("docs/long.txt", TEXT)
     folder.write("docs/short.txt")
-    return filled(folder)
+    return fill(folder)
 
 
-def filled(folder: IngestFolder, limits: Config | None = None) -> IngestFolder:
+def fill(folder: IngestFolder, limits: Config | None = None) -> IngestFolder:
     """Read the same folder into an empty store."""
     fresh = IngestFolder(folder.base)
     fresh.config = limits or fresh.config
@@ -46,7 +46,7 @@ def filled(folder: IngestFolder, limits: Config | None = None) -> IngestFolder:
     return fresh
 
 
-def cut(folder: IngestFolder) -> list[tuple[str, int, int]]:
+def chunks_of(folder: IngestFolder) -> list[tuple[str, int, int]]:
     """Return every chunk of the long text: its id, offset and tokens."""
     return [(row.chunk.id, row.chunk.offset, row.chunk.tokens) for row in folder.rows("docs/long.txt")]
 
@@ -58,19 +58,19 @@ def run(folder: IngestFolder, verb: str) -> Progress:
 
 
 def test_new_limit_rechunks_unchanged_files_once(folder: IngestFolder) -> None:
-    before, digest = cut(folder), folder.store.info().digest
+    before, digest = chunks_of(folder), folder.store.info().digest
     for changed, limits in LIMITS.items():
-        fresh = filled(folder, limits)
+        fresh = fill(folder, limits)
         expected = fresh.store.info()
         for verb in ("sync", "add", "add --mtime-only") if IS_NIGHT or changed == "chunk_tokens" else ("sync",):
             case = (changed, verb)
-            again = filled(folder)
+            again = fill(folder)
             again.config = limits
 
             done = run(again, verb)
 
             assert (done.updated, done.unchanged, done.removed) == (2, 0, 0), case
-            assert cut(again) == cut(fresh) != before, case
+            assert chunks_of(again) == chunks_of(fresh) != before, case
             info = again.store.info()
             assert info.digest == expected.digest != digest, case
             assert (info.documents, info.chunks, info.vectors) == (

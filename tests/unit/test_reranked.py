@@ -62,10 +62,10 @@ def one_model() -> Iterator[None]:
 
 @pytest.fixture
 def base(made: Path, tmp_path: Path) -> Path:
-    return copied(made, tmp_path)
+    return copy_to(made, tmp_path)
 
 
-def copied(made: Path, to: Path) -> Path:
+def copy_to(made: Path, to: Path) -> Path:
     return Path(shutil.copytree(made, to, dirs_exist_ok=True))
 
 
@@ -83,14 +83,14 @@ def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return texts
 
 
-def told(recall: Recall, question: str = QUESTION) -> dict[str, Any]:
+def ask_reranked(recall: Recall, question: str = QUESTION) -> dict[str, Any]:
     """Return an answer without clock-dependent fields."""
     answer: dict[str, Any] = dict(recall.search(question, explain=True))
     answer["stats"] = {key: value for key, value in answer["stats"].items() if key not in ("took_ms", "timings")}
     return answer
 
 
-def kept(recall: Recall, *, is_query: bool = False) -> int:
+def count_vectors(recall: Recall, *, is_query: bool = False) -> int:
     """Return the number of cached vectors."""
     count: int = recall.store.execute(  # type: ignore[attr-defined]
         "SELECT count(*) FROM vec_rerank WHERE is_query = ?", (is_query,)
@@ -100,13 +100,13 @@ def kept(recall: Recall, *, is_query: bool = False) -> int:
 
 def test_later_processes_reuse_embedded_vectors(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
-        first = told(recall)
+        first = ask_reranked(recall)
     assert len(embedded) == 1 + len(TEXTS)
     embedded.clear()
 
     with Recall.open(str(base)) as recall:
-        assert told(recall) == first
-        assert told(recall) == first
+        assert ask_reranked(recall) == first
+        assert ask_reranked(recall) == first
     assert embedded == []
 
 
@@ -126,7 +126,7 @@ def in_new_process(base: Path) -> list[str]:
 
 def test_query_with_cached_vectors_does_not_load_the_model(base: Path) -> None:
     with Recall.open(str(base)) as recall:
-        score = told(recall)["results"][0]["score"]
+        score = ask_reranked(recall)["results"][0]["score"]
         recall.engine.keep_vectors()
         maker = recall.engine.vectors_of_reranker(recall.config._replace(rerank="minilm"))
         assert maker is not None
@@ -148,10 +148,10 @@ def test_embedder_of_the_store_reranks_with_stored_vectors(base: Path, embedded:
     with Recall.open(str(base)) as recall:
         list(recall.reembed("local"))
         embedded.clear()
-        own = told(recall)
+        own = ask_reranked(recall)
         assert embedded == [QUESTION, QUESTION]  # one for the search, one for the reranker
     with Recall.open(str(base)) as recall:
-        assert (kept(recall), kept(recall, is_query=True)) == (0, 1)
+        assert (count_vectors(recall), count_vectors(recall, is_query=True)) == (0, 1)
         fresh = rescore.EmbedderReranker(LocalEmbedder())
         rows = [recall.get(result["doc"]["path"])["found"]["text"] for result in own["results"]]
         values = [result["explain"]["rerank"] for result in own["results"]]
@@ -160,12 +160,12 @@ def test_embedder_of_the_store_reranks_with_stored_vectors(base: Path, embedded:
 
 def test_vectors_of_a_replaced_embedder_are_not_used(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
-        fresh = told(recall)
+        fresh = ask_reranked(recall)
     with Recall.open(str(base)) as recall, Recall.open(str(base)) as other:
         list(other.reembed("local"))
-        told(recall)
+        ask_reranked(recall)
         list(other.reembed("hash"))
-        values = [each["explain"]["rerank"] for each in told(recall, QUESTION)["results"]]
+        values = [each["explain"]["rerank"] for each in ask_reranked(recall, QUESTION)["results"]]
     assert values == [each["explain"]["rerank"] for each in fresh["results"]]
 
 
@@ -174,45 +174,45 @@ def test_rerank_keep_false_stores_no_vectors(base: Path, embedded: list[str]) ->
     toml.write_text(toml.read_text().replace("rerank_keep = true", "rerank_keep = false"))
     for _ in range(2):
         with Recall.open(str(base)) as recall:
-            told(recall)
-            assert (kept(recall), kept(recall, is_query=True)) == (0, 0)
+            ask_reranked(recall)
+            assert (count_vectors(recall), count_vectors(recall, is_query=True)) == (0, 0)
     assert len(embedded) == 2 * (1 + len(TEXTS))
 
 
 def test_next_query_saves_the_vectors_of_the_previous_query(base: Path) -> None:
     with Recall.open(str(base)) as recall:
-        told(recall)
-        assert kept(recall) == 0
-        told(recall, "another question")
-        assert (kept(recall), kept(recall, is_query=True)) == (len(TEXTS), 1)
+        ask_reranked(recall)
+        assert count_vectors(recall) == 0
+        ask_reranked(recall, "another question")
+        assert (count_vectors(recall), count_vectors(recall, is_query=True)) == (len(TEXTS), 1)
         plan = recall.engine.plan("a third")
         recall.engine.answer(plan)
-        assert kept(recall, is_query=True) == 2
+        assert count_vectors(recall, is_query=True) == 2
 
 
 def test_search_waits_for_no_writer_and_saves_vectors_later(base: Path) -> None:
     with Recall.open(str(base)) as recall:
         recall.store.db.set_busy_timeout(3_600_000)  # type: ignore[attr-defined]
         with Recall.open(str(base)) as other, other.store.writer():
-            first = told(recall)
-            assert told(recall) == first
-            assert kept(recall) == 0
-        assert told(recall) == first
-        assert kept(recall) == len(TEXTS)
+            first = ask_reranked(recall)
+            assert ask_reranked(recall) == first
+            assert count_vectors(recall) == 0
+        assert ask_reranked(recall) == first
+        assert count_vectors(recall) == len(TEXTS)
 
 
 def test_read_only_store_still_answers(base: Path) -> None:
     with Recall.open(str(base)) as recall:
-        first = told(recall)
+        first = ask_reranked(recall)
     with Recall.open(str(base)) as recall:
         recall.store.execute("SELECT 1")  # type: ignore[attr-defined]
     (base / "recall.db").chmod(0o444)
     base.chmod(0o555)
     try:
         with without_privileges(base), Recall.open(str(base)) as recall:
-            other = told(recall, "another question")
-            assert (told(recall), told(recall, "another question")) == (first, other)
-            assert kept(recall, is_query=True) == 1
+            other = ask_reranked(recall, "another question")
+            assert (ask_reranked(recall), ask_reranked(recall, "another question")) == (first, other)
+            assert count_vectors(recall, is_query=True) == 1
     finally:
         base.chmod(0o755)
 
@@ -221,9 +221,9 @@ def test_cached_vectors_change_no_generation_digest_or_export(base: Path) -> Non
     with Recall.open(str(base)) as recall:
         before, exported = recall.store.info(), io.StringIO()
         recall.export(exported)
-        told(recall)
+        ask_reranked(recall)
     with Recall.open(str(base)) as recall:
-        assert kept(recall) == len(TEXTS)
+        assert count_vectors(recall) == len(TEXTS)
         after = io.StringIO()
         recall.export(after)
         assert (recall.store.info(), after.getvalue()) == (before, exported.getvalue())
@@ -247,7 +247,7 @@ def test_purge_removes_a_text_and_its_vectors(base: Path) -> None:
     (base / "notes" / "secret.md").write_text(secret)
     with Recall.open(str(base)) as recall:
         recall.index(str(base / "notes"))
-        told(recall, secret[:60])
+        ask_reranked(recall, secret[:60])
         recall.engine.keep_vectors()
         pieces = vector_pieces(recall, "notes/secret.md")
         assert pieces
@@ -255,7 +255,7 @@ def test_purge_removes_a_text_and_its_vectors(base: Path) -> None:
 
         recall.remove([str(base / "notes" / "secret.md")], purge=True)
 
-        assert (kept(recall), kept(recall, is_query=True)) == (len(TEXTS), 0)
+        assert (count_vectors(recall), count_vectors(recall, is_query=True)) == (len(TEXTS), 0)
     assert pieces_left(base, secret, pieces=pieces) == []
 
 
@@ -264,25 +264,25 @@ def test_text_purged_with_pending_vectors_does_not_return(base: Path) -> None:
     (base / "notes" / "secret.md").write_text(secret)
     with Recall.open(str(base)) as recall:
         recall.index(str(base / "notes"))
-        told(recall, secret[:60])
+        ask_reranked(recall, secret[:60])
         with Recall.open(str(base)) as other:
             other.remove([str(base / "notes" / "secret.md")], purge=True)
     with Recall.open(str(base)) as recall:
-        assert (kept(recall), kept(recall, is_query=True)) == (len(TEXTS), 0)
+        assert (count_vectors(recall), count_vectors(recall, is_query=True)) == (len(TEXTS), 0)
         assert recall.store.check("vector_values").severity == "ok"
 
 
 def test_compact_drops_vectors_of_removed_texts(base: Path) -> None:
     with Recall.open(str(base)) as recall:
-        told(recall)
+        ask_reranked(recall)
         recall.engine.keep_vectors()
         recall.remove([str(base / "notes" / "river.md")])
-        assert kept(recall) == len(TEXTS)
+        assert count_vectors(recall) == len(TEXTS)
         size = recall.store.reranked_bytes()
 
         recall.compact()
 
-        assert (kept(recall), kept(recall, is_query=True)) == (len(TEXTS) - 1, 1)
+        assert (count_vectors(recall), count_vectors(recall, is_query=True)) == (len(TEXTS) - 1, 1)
         assert 0 < recall.store.reranked_bytes() < size
 
 
@@ -336,7 +336,7 @@ def test_query_vector_is_saved_only_if_nothing_was_written() -> None:
 
 def test_damaged_vector_is_recomputed_and_reported_by_doctor(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
-        first = told(recall)
+        first = ask_reranked(recall)
     with Recall.open(str(base)) as recall:
         with recall.store.transaction():  # type: ignore[attr-defined]
             recall.store.execute(  # type: ignore[attr-defined]
@@ -344,37 +344,39 @@ def test_damaged_vector_is_recomputed_and_reported_by_doctor(base: Path, embedde
             )
         assert recall.store.check("vector_values").severity == "error"
         embedded.clear()
-        assert told(recall) == first
+        assert ask_reranked(recall) == first
         assert len(embedded) == 1
     with Recall.open(str(base)) as recall:
-        assert (recall.store.check("vector_values").severity, kept(recall)) == ("ok", len(TEXTS))
+        assert (recall.store.check("vector_values").severity, count_vectors(recall)) == ("ok", len(TEXTS))
 
 
 def test_doctor_removes_a_damaged_vector(base: Path) -> None:
     with Recall.open(str(base)) as recall:
-        told(recall)
+        ask_reranked(recall)
         recall.engine.keep_vectors()
         with recall.store.transaction():  # type: ignore[attr-defined]
             recall.store.execute("UPDATE vec_rerank SET embedding = x'00' WHERE is_query = 0")  # type: ignore[attr-defined]
         recall.doctor(fix=True)
-        assert (recall.store.check("vector_values").severity, kept(recall)) == ("ok", 0)
-        assert kept(recall, is_query=True) == 1
+        assert (recall.store.check("vector_values").severity, count_vectors(recall)) == ("ok", 0)
+        assert count_vectors(recall, is_query=True) == 1
 
 
 def test_recovered_or_backed_up_store_is_sound(base: Path, tmp_path: Path) -> None:
     with Recall.open(str(base)) as recall:
-        first = told(recall)
+        first = ask_reranked(recall)
         recall.engine.keep_vectors()
-        before = kept(recall)
+        before = count_vectors(recall)
         recall.backup(tmp_path / "copy.db")
     assert [
         check["code"] for check in Recall.verify(tmp_path / "copy.db")["checks"] if check["severity"] == "error"
     ] == []
     Recall.recover(base / "recall.db", tmp_path / "new.db")
     with Recall.open(str(tmp_path / "new.db"), trust=True) as recall:
-        assert kept(recall) == before > 0
+        assert count_vectors(recall) == before > 0
         assert [check["code"] for check in recall.doctor()["checks"] if check["severity"] == "error"] == []
-        assert [each["score"] for each in told(recall)["results"]] == [each["score"] for each in first["results"]]
+        assert [each["score"] for each in ask_reranked(recall)["results"]] == [
+            each["score"] for each in first["results"]
+        ]
 
 
 # The command line.
@@ -391,7 +393,7 @@ class Watched(io.StringIO):
     def write(self, text: str) -> int:
         """Write the text."""
         with Recall.open(str(self.base)) as recall:
-            self.kept.append(kept(recall))
+            self.kept.append(count_vectors(recall))
         return super().write(text)
 
 
@@ -403,7 +405,7 @@ def test_vectors_are_saved_after_the_answer_is_printed(base: Path) -> None:
     assert json.loads(out.getvalue())["ok"]
     assert set(out.kept) == {0}
     with Recall.open(str(base)) as recall:
-        assert kept(recall) == len(TEXTS)
+        assert count_vectors(recall) == len(TEXTS)
 
 
 # Concurrent processes.
@@ -476,7 +478,7 @@ def answers(base: Path, questions: list[str]) -> list[str]:
     toml = base / "recall.toml"
     toml.write_text(toml.read_text().replace("rerank_keep = true", "rerank_keep = false"))
     with Recall.open(str(base)) as recall:
-        assert kept(recall) == 0
+        assert count_vectors(recall) == 0
         found = [recall.search(question, settings=("rerank_rows=3",))["results"] for question in questions]
     return [json.dumps([(each["doc"]["path"], each["score"]) for each in results]) for results in found]
 
@@ -485,11 +487,11 @@ def test_concurrent_searches_and_writes_answer_right_and_keep_caches(
     base: Path, beside: list[Process], made: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     first, second, writer = beside
-    reference = copied(made, tmp_path_factory.mktemp("reference"))
+    reference = copy_to(made, tmp_path_factory.mktemp("reference"))
     questions = [f"{QUESTION} {n}" for n in range(24 if IS_NIGHT else 4)]
     found = [(first if n % 2 else second).ask(question) for n, question in enumerate(questions)]
     with Recall.open(str(base)) as recall:
-        assert kept(recall, is_query=True) >= len(questions) - 2
+        assert count_vectors(recall, is_query=True) >= len(questions) - 2
     for each in (first, second):
         assert int(each.ask("reads").split()[0]) == 1
     assert found == answers(reference, questions)
@@ -538,19 +540,19 @@ def test_similarity_is_the_exact_sum_in_any_order(rows: list[list[float]], has_n
 # Warming.
 
 
-def warmed(recall: Recall, **wanted: Any) -> dict[str, Any]:
+def warm(recall: Recall, **wanted: Any) -> dict[str, Any]:
     return dict(result_of(recall.warm(**wanted))["warmed"])
 
 
 def test_warm_embeds_every_text_once_for_later_queries(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
-        first = warmed(recall, everything=True)
+        first = warm(recall, everything=True)
         assert (first["embedded"], first["kept"], first["left"]) == (len(TEXTS), len(TEXTS), 0)
         assert first["bytes"] == recall.store.reranked_bytes() > 0
-        assert warmed(recall, everything=True) == first | {"embedded": 0}
+        assert warm(recall, everything=True) == first | {"embedded": 0}
     embedded.clear()
     with Recall.open(str(base)) as recall:
-        told(recall)
+        ask_reranked(recall)
     assert embedded == [QUESTION]
 
 
@@ -558,9 +560,9 @@ def test_warm_for_queries_embeds_the_texts_they_need(base: Path, tmp_path: Path,
     queries = tmp_path / "queries.tsv"
     queries.write_text(f"1\t{QUESTION}\n2\twho digs a burrow\n")
     with Recall.open(str(base)) as recall:
-        view = warmed(recall, queries=queries, settings={"rerank_rows": 2})
+        view = warm(recall, queries=queries, settings={"rerank_rows": 2})
         assert (view["questions"], view["left"]) == (2, 0)
-        assert kept(recall, is_query=True) == 2
+        assert count_vectors(recall, is_query=True) == 2
     embedded.clear()
     with Recall.open(str(base)) as recall:
         recall.search(QUESTION, settings={"rerank_rows": 2})
@@ -584,17 +586,17 @@ def test_stopped_warm_resumes(base: Path, embedded: list[str]) -> None:
                 recall.store.execute("DELETE FROM vec_rerank")  # type: ignore[attr-defined]
             texts = recall.store.texts()
             if way == "budget":
-                view = warmed(recall, everything=True, budget_s=1e-9)
+                view = warm(recall, everything=True, budget_s=1e-9)
                 assert (view["kept"], view["left"]) == (view["embedded"], texts - view["embedded"])
             else:
                 steps = recall.warm(everything=True)
                 next(steps)
                 next(steps)
                 steps.close()
-            made = kept(recall)
+            made = count_vectors(recall)
             assert 0 < made < texts, way
         with Recall.open(str(base)) as recall:
-            view = warmed(recall, everything=True)
+            view = warm(recall, everything=True)
             assert (view["embedded"], view["kept"], view["left"]) == (texts - made, texts, 0), way
         assert len(embedded) == texts, way
 
@@ -609,7 +611,7 @@ def test_warm_stops_and_reports_a_full_cache(base: Path) -> None:
 
 def test_warm_has_nothing_to_do_for_the_store_embedder(base: Path, embedded: list[str]) -> None:
     with Recall.open(str(base)) as recall:
-        view = warmed(recall, everything=True, settings={"rerank": "hash"})
+        view = warm(recall, everything=True, settings={"rerank": "hash"})
     assert (view["embedded"], view["kept"], view["left"], embedded) == (0, len(TEXTS), 0, [])
 
 
@@ -621,7 +623,7 @@ def test_invalid_warm_request_is_refused(base: Path) -> None:
         ({"everything": True, "settings": {"rerank": "nobody"}}, "unknown_reranker"),
     ]:
         with Recall.open(str(base)) as recall, pytest.raises(RecallError) as caught:
-            warmed(recall, **wanted)
+            warm(recall, **wanted)
         assert caught.value.code == code, wanted
 
 

@@ -18,10 +18,10 @@ from tests.ingest_folder import PLAIN, IngestFolder
 @pytest.fixture
 def folder(tmp_path: Path) -> IngestFolder:
     """Return a store that has read a folder of two files, another folder, and a file by name."""
-    return filled(tmp_path)
+    return fill(tmp_path)
 
 
-def filled(base: Path) -> IngestFolder:
+def fill(base: Path) -> IngestFolder:
     folder = IngestFolder(base)
     for name in ("docs/a.md", "docs/b.md", "notes/c.md", "top.md"):
         folder.write(name, f"words of {name}\n")
@@ -29,7 +29,7 @@ def filled(base: Path) -> IngestFolder:
     return folder
 
 
-def owned(folder: IngestFolder) -> dict[str, int]:
+def count_owned(folder: IngestFolder) -> dict[str, int]:
     """Return the number of documents of each root."""
     return {source.root.folder: source.documents for source in folder.store.root_sources()}
 
@@ -49,24 +49,24 @@ CHANGES = {
 def test_changed_file_stays_with_its_root_until_it_vanishes(tmp_path: Path) -> None:
     for number, case in enumerate(product(("docs/a.md", "top.md"), CHANGES, VERBS)):
         path, change, (first, second) = case
-        folder = filled(tmp_path / str(number))
+        folder = fill(tmp_path / str(number))
         CHANGES[change](folder, path)
 
         folder.sync() if first == "sync" else folder.ingest("docs", "notes", "top.md")
 
-        assert owned(folder) == OWNED, case
+        assert count_owned(folder) == OWNED, case
         (folder.base / path).unlink()
 
         done = folder.sync() if second == "sync" or path == "top.md" else folder.ingest("docs")
 
         assert (done.removed, path in folder.documents(), folder.store.known(path)) == (1, False, None), case
-        assert sum(owned(folder).values()) == 3, case
+        assert sum(count_owned(folder).values()) == 3, case
         assert folder.sync().removed == 0, case
 
 
 def test_changed_file_gets_the_later_labels_of_its_root(tmp_path: Path) -> None:
     for number, (change, make) in enumerate(CHANGES.items()):
-        folder = filled(tmp_path / str(number))
+        folder = fill(tmp_path / str(number))
         make(folder, "docs/a.md")
         folder.sync()
 
@@ -83,11 +83,11 @@ def test_changed_file_gets_the_later_labels_of_its_root(tmp_path: Path) -> None:
 def test_restored_file_belongs_to_its_root_again(folder: IngestFolder) -> None:
     (folder.base / "docs/a.md").unlink()
     folder.sync()
-    assert owned(folder) == {**OWNED, "docs": 1}
+    assert count_owned(folder) == {**OWNED, "docs": 1}
     folder.write("docs/a.md", "words of docs/a.md\n")
 
     assert folder.sync().added == 1
-    assert owned(folder) == OWNED
+    assert count_owned(folder) == OWNED
 
 
 def test_changed_file_moves_to_the_newest_root_that_finds_it(folder: IngestFolder) -> None:
@@ -96,7 +96,7 @@ def test_changed_file_moves_to_the_newest_root_that_finds_it(folder: IngestFolde
 
     folder.sync()
 
-    assert owned(folder) == {"docs": 1, "notes": 1, "top.md": 1, "docs/a.md": 1}
+    assert count_owned(folder) == {"docs": 1, "notes": 1, "top.md": 1, "docs/a.md": 1}
 
 
 def test_labels_inherited_from_an_older_root_create_no_root(folder: IngestFolder) -> None:
@@ -145,7 +145,7 @@ def test_sync_reads_a_folder_like_the_last_command(tmp_path: Path) -> None:
 
     assert (list(folder.documents()), folder.state()) == (["docs/a.txt"], before)
     assert [root.parser for root in folder.store.roots()] == ["jsonl", "text"]
-    assert owned(folder) == {"docs": 1}
+    assert count_owned(folder) == {"docs": 1}
 
 
 def test_last_command_counts_even_if_no_file_changes(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_forgotten_root_releases_only_its_files(folder: IngestFolder) -> None:
     with folder.store.writer() as writer:
         writer.forget_roots(["docs"])
 
-    assert owned(folder) == {"notes": 1, "top.md": 1}
+    assert count_owned(folder) == {"notes": 1, "top.md": 1}
     (folder.base / "docs/a.md").unlink()
     assert (folder.sync().removed, "docs/a.md" in folder.documents()) == (0, True)
 

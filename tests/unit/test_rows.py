@@ -44,13 +44,13 @@ class Terminal(io.StringIO):
         return True
 
 
-def asked(*argv: str) -> list[dict]:  # type: ignore[type-arg]
+def search_rows(*argv: str) -> list[dict]:  # type: ignore[type-arg]
     results: list[dict] = json.loads(run(*argv, "--json")[1])["results"]  # type: ignore[type-arg]
     return results
 
 
 def test_paths_appear_once_in_order_of_their_best_row(home: Path) -> None:
-    paths = [result["doc"]["path"] for result in asked("search", "retry", "-n", "20")]
+    paths = [result["doc"]["path"] for result in search_rows("search", "retry", "-n", "20")]
 
     assert len(paths) > 2
     for flag in ("-l", "--paths"):
@@ -59,18 +59,18 @@ def test_paths_appear_once_in_order_of_their_best_row(home: Path) -> None:
 
 def test_n_is_k(home: Path) -> None:
     for flag in (["-n", "2"], ["-n2"], ["--k", "2"], ["--k=2"]):
-        assert len(asked("search", "retry", *flag)) == 2
+        assert len(search_rows("search", "retry", *flag)) == 2
 
 
 def test_each_json_line_is_a_row_of_the_answer(home: Path) -> None:
     for argv in (["search", "retry"], ["search", "retry", "--explain"], ["query", "SELECT doc.path FROM doc"]):
         lines = run(*argv, "--jsonl")[1].splitlines()
 
-        assert [json.loads(line) for line in lines] == asked(*argv)
+        assert [json.loads(line) for line in lines] == search_rows(*argv)
 
 
 def test_csv_reads_back_as_rows_with_complete_texts(home: Path) -> None:
-    results = asked("search", "retry", "-n", "5")
+    results = search_rows("search", "retry", "-n", "5")
 
     rows = list(csv.DictReader(io.StringIO(run("search", "retry", "-n", "5", "--csv")[1], newline="")))
 
@@ -88,7 +88,7 @@ def test_csv_gives_places_for_converted_texts(home: Path) -> None:
     assert {row["doc.path"]: row["chunk.place"] for row in rows} == {
         "long.md": "",
         "b.txt": "",
-        "page.html": asked("search", "page")[0]["chunk"]["place"],
+        "page.html": search_rows("search", "page")[0]["chunk"]["place"],
     }
 
 
@@ -118,7 +118,7 @@ def test_terminal_rows_equal_piped_rows_and_steer_nothing(home: Path) -> None:
 
         assert "\x9b" not in out
         if flag == "--jsonl":
-            assert [json.loads(line) for line in out.splitlines()] == asked("search", "retry")
+            assert [json.loads(line) for line in out.splitlines()] == search_rows("search", "retry")
 
 
 def test_paths_belong_to_documents_with_a_word(home: Path) -> None:

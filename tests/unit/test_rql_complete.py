@@ -43,7 +43,7 @@ def at(text: str, known: Vocabulary | None = None) -> list[Completion]:
     return complete(text.replace("|", ""), cursor, vocabulary=known or NoVocabulary())
 
 
-def offered(text: str, known: Vocabulary | None = None) -> list[str]:
+def candidate_texts(text: str, known: Vocabulary | None = None) -> list[str]:
     return [candidate.text for candidate in at(text, known)]
 
 
@@ -81,12 +81,12 @@ def test_valid_continuations_are_offered() -> None:
         ("SELECT * FROM doc -- FIL|", []),
         ("SELECT * FROM doc; |", []),
     ]:
-        assert offered(text) == expected, text
+        assert candidate_texts(text) == expected, text
 
 
 def test_operators_match_the_field_type() -> None:
-    of_tags = offered("SELECT * FROM doc FILTER doc.tags |")
-    of_number = offered("SELECT * FROM chunk FILTER chunk.tokens |")
+    of_tags = candidate_texts("SELECT * FROM doc FILTER doc.tags |")
+    of_number = candidate_texts("SELECT * FROM chunk FILTER chunk.tokens |")
 
     assert ("HAS" in of_tags, "<" in of_tags, "BETWEEN" in of_tags) == (True, False, False)
     assert ("HAS" in of_number, "<" in of_number, "LIKE" in of_number) == (False, True, False)
@@ -108,7 +108,7 @@ def test_values_and_keys_come_from_the_store() -> None:
         ("SELECT * FROM chunk FILTER chunk.text LIKE '|", []),
         ("SELECT * FROM chunk USING lexical('d|')", []),
     ]:
-        assert list(dict.fromkeys(offered(text, vocabulary()))) == list(dict.fromkeys(expected)), text
+        assert list(dict.fromkeys(candidate_texts(text, vocabulary()))) == list(dict.fromkeys(expected)), text
 
 
 def test_value_shows_its_document_count() -> None:

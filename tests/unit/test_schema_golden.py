@@ -130,7 +130,7 @@ def test_vector_checks_survive_upgrade_and_document_removal(old: Path) -> None:
         assert recall.store.check("vector_values").severity == "ok"
 
 
-def told(*argv: str, runner: Callable[..., int] = cli.main) -> tuple[int, str, str]:
+def run(*argv: str, runner: Callable[..., int] = cli.main) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     code = runner(argv, streams=Streams(io.StringIO(), out, err))
     return code, out.getvalue(), err.getvalue()
@@ -139,8 +139,8 @@ def told(*argv: str, runner: Callable[..., int] = cli.main) -> tuple[int, str, s
 def test_upgrade_is_reported_once_on_stderr(old: Path) -> None:
     note = f"note: {old} was brought from schema 2 to {SCHEMA_VERSION}; as it was it lies in {old}.bak-schema-2.\n"
 
-    first = told("--store", str(old), "roots")
-    again = told("--store", str(old), "roots")
+    first = run("--store", str(old), "roots")
+    again = run("--store", str(old), "roots")
 
     assert again[2] == ""
     assert first == (again[0], again[1], note)
@@ -149,7 +149,7 @@ def test_upgrade_is_reported_once_on_stderr(old: Path) -> None:
 def test_upgrade_is_reported_once_for_several_commands_with_json(old: Path) -> None:
     lines = ["--json search balancer", "--json stats", "stats"]
 
-    code, out, err = told(*lines, runner=partial(cli.run_commands, store=str(old)))
+    code, out, err = run(*lines, runner=partial(cli.run_commands, store=str(old)))
 
     assert (code, err.count("note: ")) == (0, 1)
     assert [json.loads(line)["ok"] for line in out.splitlines()[:2]] == [True, True]

@@ -50,21 +50,21 @@ def damage(store: SqliteStore, sql: str) -> None:
     store.db.pragma("query_only", True)
 
 
-def asked(store: SqliteStore, *, config: Config = Config(), own: Embedder = EMBEDDER) -> CheckView:
+def check_selves(store: SqliteStore, *, config: Config = Config(), own: Embedder = EMBEDDER) -> CheckView:
     return check_one(store, "self_retrieval", lambda: own, base=Path(), config=config)
 
 
 def test_every_chunk_of_a_sound_store_finds_itself() -> None:
     evidence = "4 chunks are found by their rarest words and fresh vectors"
 
-    assert asked(fish_store()) == {"code": "self_retrieval", "severity": "ok", "evidence": evidence}
+    assert check_selves(fish_store()) == {"code": "self_retrieval", "severity": "ok", "evidence": evidence}
 
 
 def test_vector_of_another_text_is_detected() -> None:
     store = fish_store()
     damage(store, SWAPPED)
 
-    check = asked(store)
+    check = check_selves(store)
 
     assert (check["severity"], check["fix"]) == ("warning", ANEW)
     assert check["evidence"].startswith("2 of 4 chunks are not found by ")
@@ -79,14 +79,14 @@ def test_fix_recomputes_every_vector(tmp_path: Path) -> None:
     with Recall.open(str(tmp_path)) as recall:
         deque(recall.add([str(tmp_path / "docs")], Root("")), maxlen=0)
         damage(recall.store, SWAPPED)
-        assert asked(recall.store, own=recall.engine.embedder)["severity"] == "warning"
+        assert check_selves(recall.store, own=recall.engine.embedder)["severity"] == "warning"
         with (tmp_path / "all.jsonl").open("w", encoding="utf-8") as out:
             recall.export(out, embeddings=False)
 
     Recall.init(str(tmp_path / "other"))
     with Recall.open(str(tmp_path / "other")) as recall:
         recall.import_(tmp_path / "all.jsonl")
-        check = asked(recall.store, own=recall.engine.embedder)
+        check = check_selves(recall.store, own=recall.engine.embedder)
 
     assert check["evidence"] == "4 chunks are found by their rarest words and fresh vectors"
 
@@ -95,14 +95,14 @@ def test_duplicate_texts_both_find_themselves() -> None:
     store = memory_store()
     put(store, *(new_file(path, ["the same words in both"]) for path in ("a.txt", "b.txt")))
 
-    assert asked(store)["severity"] == "ok"
+    assert check_selves(store)["severity"] == "ok"
 
 
 def test_chunk_missing_from_the_word_index_is_detected() -> None:
     store = fish_store()
     damage(store, FORGOTTEN)
 
-    check = asked(store)
+    check = check_selves(store)
 
     assert (check["severity"], check["fix"]) == ("warning", "recall doctor --fix")
     assert check["evidence"].endswith("first: c.txt:1-1 by its words")
@@ -111,7 +111,7 @@ def test_chunk_missing_from_the_word_index_is_detected() -> None:
 def test_no_text_is_sent_to_a_remote_embedder() -> None:
     own = Recorded()
 
-    check = asked(fish_store(), config=Config(embedding="openai", allow_network=True), own=own)
+    check = check_selves(fish_store(), config=Config(embedding="openai", allow_network=True), own=own)
 
     assert own.texts == []
     assert check["severity"] == "ok"
@@ -132,7 +132,7 @@ def test_sample_is_small_and_evenly_spaced_by_path() -> None:
     put(store, *(new_file(f"{number:03}.txt", [f"number {number} of many"]) for number in reversed(range(200))))
     own = Recorded()
 
-    check = asked(store, own=own)
+    check = check_selves(store, own=own)
 
     assert own.texts == [f"number {number} of many" for number in range(0, 200, 10)]
     assert check["evidence"].startswith("20 chunks ")
@@ -145,7 +145,7 @@ def test_invalid_vectors_and_texts_without_a_feature_are_skipped() -> None:
     damage(store, f"UPDATE vec SET embedding = x'{'0000c07f' * 64}' WHERE chunk = 2")
     damage(store, "DELETE FROM vec WHERE chunk = 3")
 
-    assert asked(store)["severity"] == "ok"
+    assert check_selves(store)["severity"] == "ok"
 
 
 def test_empty_store_has_nothing_to_try() -> None:
@@ -157,4 +157,4 @@ def test_text_of_any_spelling_finds_itself() -> None:
         store = fish_store()
         put(store, new_file("z.txt", [text]))
 
-        assert asked(store)["severity"] == "ok", text
+        assert check_selves(store)["severity"] == "ok", text

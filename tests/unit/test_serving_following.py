@@ -43,7 +43,7 @@ def store(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def followed(store: Path, wanted: Following) -> Iterator[Queue[str]]:
+def follow(store: Path, wanted: Following) -> Iterator[Queue[str]]:
     """Start a follower and yield the queue of its reports."""
     said: Queue[str] = Queue()
     follower = Follower(StoreSettings(str(store)), wanted, said.put)
@@ -55,31 +55,31 @@ def followed(store: Path, wanted: Following) -> Iterator[Queue[str]]:
         assert not any(thread.is_alive() for thread in follower._threads)
 
 
-def found(recall: Recall, words: str) -> list[str]:
+def search_paths(recall: Recall, words: str) -> list[str]:
     return [each["doc"]["path"] for each in recall.search(words, mode="lexical")["results"]]
 
 
 def test_changes_before_the_start_are_found_after_it(store: Path) -> None:
     (store / "docs" / "b.md").write_text("wombat")
 
-    with followed(store, Following(on_boot=True)) as said:
+    with follow(store, Following(on_boot=True)) as said:
         assert said.get(timeout=SECONDS) == "1 added"
 
     with Recall.open(str(store)) as recall:
-        assert found(recall, "wombat") == ["docs/b.md"]
+        assert search_paths(recall, "wombat") == ["docs/b.md"]
 
 
 def test_changed_file_is_found_once_it_is_quiet(store: Path) -> None:
     pool = ConnectionPool(StoreSettings(str(store)), connections=1)
-    assert pool.ask(lambda recall: found(recall, "quokka")).result() == ["docs/a.md"]
-    with followed(store, Following(watch=True)) as said:
+    assert pool.ask(lambda recall: search_paths(recall, "quokka")).result() == ["docs/a.md"]
+    with follow(store, Following(watch=True)) as said:
         (store / "docs" / "b.md").write_text("wombat")
         assert said.get(timeout=SECONDS) == "1 added"
-        assert pool.ask(lambda recall: found(recall, "wombat")).result() == ["docs/b.md"]
+        assert pool.ask(lambda recall: search_paths(recall, "wombat")).result() == ["docs/b.md"]
 
         (store / "docs" / "a.md").write_text("heron")
         assert said.get(timeout=SECONDS) == "1 updated"
-        assert pool.ask(lambda recall: found(recall, "quokka")).result() == []
+        assert pool.ask(lambda recall: search_paths(recall, "quokka")).result() == []
 
         (store / "docs" / "b.md").unlink()
         assert said.get(timeout=SECONDS) == "1 removed"
@@ -87,14 +87,14 @@ def test_changed_file_is_found_once_it_is_quiet(store: Path) -> None:
 
 
 def test_interval_syncs_regularly(store: Path) -> None:
-    with followed(store, Following(interval=0.02)) as said:
+    with follow(store, Following(interval=0.02)) as said:
         for name in ("b", "c"):
             (store / "docs" / f"{name}.md").write_text(name * 5)
             assert said.get(timeout=SECONDS) == "1 added"
 
 
 def test_sync_without_changes_is_not_reported(store: Path) -> None:
-    with followed(store, Following(interval=0.01)) as said:
+    with follow(store, Following(interval=0.01)) as said:
         (store / "docs" / "b.md").write_text("wombat")
         assert said.get(timeout=SECONDS) == "1 added"
     assert said.empty()
@@ -102,14 +102,14 @@ def test_sync_without_changes_is_not_reported(store: Path) -> None:
 
 def test_default_following_syncs_nothing(store: Path) -> None:
     (store / "docs" / "b.md").write_text("wombat")
-    with followed(store, Following()) as said:
+    with follow(store, Following()) as said:
         pass
     with Recall.open(str(store)) as recall:
-        assert found(recall, "wombat") == []
+        assert search_paths(recall, "wombat") == []
     assert said.empty()
 
 
-def _held(monkeypatch: pytest.MonkeyPatch) -> tuple[Event, Event]:
+def _hold_syncs(monkeypatch: pytest.MonkeyPatch) -> tuple[Event, Event]:
     """Make every sync wait after its first commit until the second event is set; it sets the first event then."""
     there, go = Event(), Event()
     steps = Recall.sync
@@ -137,10 +137,10 @@ def _many(store: Path, count: int) -> None:
 
 
 def test_searches_during_a_sync_see_committed_rows(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    there, go = _held(monkeypatch)
+    there, go = _hold_syncs(monkeypatch)
     _many(store, 200)
     pool = ConnectionPool(StoreSettings(str(store)), connections=2)
-    with followed(store, Following(on_boot=True)) as said:
+    with follow(store, Following(on_boot=True)) as said:
         assert there.wait(SECONDS)
         with Recall.open(str(store)) as recall:
             midst = recall.store.info()
@@ -158,7 +158,7 @@ def test_searches_work_while_a_sync_waits_for_a_writer(store: Path) -> None:
     before = pool.ask(lambda recall: recall.store.info().digest).result()
     other = apsw.Connection(str(store / "recall.db"))
     other.execute("BEGIN IMMEDIATE")
-    with followed(store, Following(interval=0.01)) as said:
+    with follow(store, Following(interval=0.01)) as said:
         answers = [pool.ask(lambda recall: recall.search("quokka wombat")["stats"]).result() for _ in range(5)]
         assert {each["digest"] for each in answers} == {before}
         other.execute("ROLLBACK")
@@ -172,7 +172,7 @@ def test_failed_sync_is_reported_and_retried(store: Path) -> None:
     (store / "recall.toml").write_text("[")
     (store / "docs" / "b.md").write_text("wombat")
 
-    with followed(store, Following(interval=0.01)) as said:
+    with follow(store, Following(interval=0.01)) as said:
         told = said.get(timeout=SECONDS)
         assert told.startswith("sync failed: ")
         (store / "recall.toml").write_text(whole)
@@ -185,7 +185,7 @@ def test_failed_sync_is_reported_and_retried(store: Path) -> None:
 def test_watch_restarts_after_its_folder_was_gone(store: Path) -> None:
     docs, away = store / "docs", store.parent / "away"
     docs.rename(away)
-    with followed(store, Following(watch=True)) as said:
+    with follow(store, Following(watch=True)) as said:
         assert said.get(timeout=SECONDS).startswith("sync failed: ")
         away.rename(docs)
         (docs / "b.md").write_text("wombat")
@@ -196,7 +196,7 @@ def test_watch_restarts_after_its_folder_was_gone(store: Path) -> None:
 
 
 def test_closing_during_a_sync_keeps_committed_rows(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    there, go = _held(monkeypatch)
+    there, go = _hold_syncs(monkeypatch)
     _many(store, 200)
     said: Queue[str] = Queue()
     follower = Follower(StoreSettings(str(store)), Following(on_boot=True), said.put)
@@ -233,5 +233,5 @@ def test_sync_started_during_closing_writes_nothing(store: Path) -> None:
     for thread in follower._threads:
         thread.join(SECONDS)
     with Recall.open(str(store)) as recall:
-        assert found(recall, "wombat") == []
+        assert search_paths(recall, "wombat") == []
     assert said.empty()

@@ -23,7 +23,7 @@ TEXTS = {
 }
 
 
-def filled(folder: Path, texts: dict[str, str] = TEXTS) -> Path:
+def fill(folder: Path, texts: dict[str, str] = TEXTS) -> Path:
     folder.mkdir(exist_ok=True)
     Recall.init(str(folder), embedding="hash")
     for name, text in texts.items():
@@ -36,7 +36,7 @@ def filled(folder: Path, texts: dict[str, str] = TEXTS) -> Path:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    return filled(tmp_path / "store")
+    return fill(tmp_path / "store")
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def pool(store: Path) -> Iterator[ConnectionPool]:
     pool.close()
 
 
-def found(recall: Recall) -> list[str]:
+def search_paths(recall: Recall) -> list[str]:
     return [each["doc"]["path"] for each in recall.search("retries")["results"]]
 
 
-def held(pool: ConnectionPool, count: int) -> tuple[Event, list[Asked[bool]]]:
+def hold_calls(pool: ConnectionPool, count: int) -> tuple[Event, list[Asked[bool]]]:
     """Start `count` calls that run until the event is set."""
     go, begun = Event(), [Event() for _ in range(count)]
 
@@ -67,16 +67,16 @@ def held(pool: ConnectionPool, count: int) -> tuple[Event, list[Asked[bool]]]:
 
 
 def test_every_caller_gets_the_answer_of_the_method(pool: ConnectionPool, store: Path) -> None:
-    asked = [pool.ask(found) for _ in range(4)]
+    asked = [pool.ask(search_paths) for _ in range(4)]
 
     with Recall.open(str(store)) as recall:
-        expected = found(recall)
+        expected = search_paths(recall)
     assert [each.result() for each in asked] == [expected] * 4
     assert set(expected) >= {"a.txt", "c.txt"}
 
 
 def test_error_reaches_only_its_caller(pool: ConnectionPool) -> None:
-    wrong, right = pool.ask(lambda recall: recall.query("SELECT nothing")), pool.ask(found)
+    wrong, right = pool.ask(lambda recall: recall.query("SELECT nothing")), pool.ask(search_paths)
 
     with pytest.raises(RecallError) as caught:
         wrong.result()
@@ -85,30 +85,30 @@ def test_error_reaches_only_its_caller(pool: ConnectionPool) -> None:
 
 
 def test_full_queue_refuses_with_a_retry_time(pool: ConnectionPool) -> None:
-    go, running = held(pool, 2)
-    waiting = [pool.ask(found) for _ in range(4)]
+    go, running = hold_calls(pool, 2)
+    waiting = [pool.ask(search_paths) for _ in range(4)]
 
     with pytest.raises(Busy) as caught:
-        pool.ask(found)
+        pool.ask(search_paths)
 
     assert caught.value.code == "busy"
     assert isinstance(caught.value.details, dict)
     assert caught.value.details["retry_after_seconds"] > 0
     go.set()
     assert all(each.result() for each in (*running, *waiting))
-    assert pool.ask(found).result()
+    assert pool.ask(search_paths).result()
 
 
 def test_no_session_fills_the_queue(store: Path) -> None:
     pool = ConnectionPool(StoreSettings(str(store)), connections=1, queue=40)
-    go, running = held(pool, 1)
-    waiting = [pool.ask(found, session="one") for _ in range(10)]
+    go, running = hold_calls(pool, 1)
+    waiting = [pool.ask(search_paths, session="one") for _ in range(10)]
 
     with pytest.raises(Busy) as caught:
-        pool.ask(found, session="one")
-    others = [pool.ask(found, session=name) for name in ("two", "three", None)]
+        pool.ask(search_paths, session="one")
+    others = [pool.ask(search_paths, session=name) for name in ("two", "three", None)]
     waiting[3].cancel()
-    again = pool.ask(found, session="one")
+    again = pool.ask(search_paths, session="one")
 
     assert caught.value.message == "10 questions of this session are waiting already."
     go.set()
@@ -117,7 +117,7 @@ def test_no_session_fills_the_queue(store: Path) -> None:
 
 
 def test_running_call_is_cancelled_and_its_connection_continues(pool: ConnectionPool) -> None:
-    _, running = held(pool, 2)
+    _, running = hold_calls(pool, 2)
 
     for each in running:
         each.cancel()
@@ -126,11 +126,11 @@ def test_running_call_is_cancelled_and_its_connection_continues(pool: Connection
     for each in running:
         with pytest.raises(Interrupted):
             each.result()
-    assert pool.ask(found).result()
+    assert pool.ask(search_paths).result()
 
 
 def test_waiting_call_is_cancelled_without_running(pool: ConnectionPool) -> None:
-    go, _ = held(pool, 2)
+    go, _ = hold_calls(pool, 2)
     asked: list[str] = []
     waiting = pool.ask(lambda _: asked.append("asked"))
 
@@ -139,24 +139,24 @@ def test_waiting_call_is_cancelled_without_running(pool: ConnectionPool) -> None
     with pytest.raises(Interrupted):
         waiting.result()
     go.set()
-    assert pool.ask(found).result()
+    assert pool.ask(search_paths).result()
     assert not asked
 
 
 def test_cancelled_calls_leave_room_in_a_full_queue(pool: ConnectionPool) -> None:
-    go, _ = held(pool, 2)
-    for each in [pool.ask(found) for _ in range(4)]:
+    go, _ = hold_calls(pool, 2)
+    for each in [pool.ask(search_paths) for _ in range(4)]:
         each.cancel()
 
-    again = pool.ask(found)
+    again = pool.ask(search_paths)
 
     go.set()
     assert again.result()
 
 
 def test_time_in_the_queue_counts(pool: ConnectionPool) -> None:
-    go, _ = held(pool, 2)
-    late = pool.ask(found, seconds=0.01)
+    go, _ = hold_calls(pool, 2)
+    late = pool.ask(search_paths, seconds=0.01)
     while not late._deadline.is_over():
         pass
     go.set()
@@ -169,12 +169,12 @@ def test_time_in_the_queue_counts(pool: ConnectionPool) -> None:
 def test_missing_store_is_looked_up_again(tmp_path: Path) -> None:
     pool = ConnectionPool(StoreSettings(str(tmp_path / "store")), connections=1)
     with pytest.raises(RecallError) as caught:
-        pool.ask(found).result()
+        pool.ask(search_paths).result()
     assert caught.value.code == "no_store"
 
-    filled(tmp_path / "store")
+    fill(tmp_path / "store")
 
-    assert pool.ask(found).result()
+    assert pool.ask(search_paths).result()
     pool.close()
 
 
@@ -187,23 +187,23 @@ def one(store: Path) -> Iterator[ConnectionPool]:
 
 
 def test_replaced_store_is_reopened(one: ConnectionPool, store: Path, tmp_path: Path) -> None:
-    assert "d.txt" not in one.ask(found).result()
-    other = filled(tmp_path / "other", {"d.txt": "Retries of another store."})
+    assert "d.txt" not in one.ask(search_paths).result()
+    other = fill(tmp_path / "other", {"d.txt": "Retries of another store."})
     for each in ("recall.db-wal", "recall.db-shm"):
         (store / each).unlink(missing_ok=True)
 
     shutil.move(other / "recall.db", store / "recall.db")
 
-    assert one.ask(found).result() == ["d.txt"]
+    assert one.ask(search_paths).result() == ["d.txt"]
 
 
 def test_changed_settings_apply_to_the_next_call(one: ConnectionPool, store: Path) -> None:
-    assert len(one.ask(found).result()) > 1
+    assert len(one.ask(search_paths).result()) > 1
     toml = store / "recall.toml"
 
     toml.write_text(re.sub("(?m)^min_score = .*$", "min_score = 1.0", toml.read_text()))
 
-    assert one.ask(found).result() == []
+    assert one.ask(search_paths).result() == []
 
 
 def test_connections_share_one_embedder(pool: ConnectionPool) -> None:
@@ -233,7 +233,7 @@ def test_call_cannot_name_a_model_or_file_to_open(pool: ConnectionPool) -> None:
 
 
 def test_closed_pool_refuses_calls_and_ends_running_ones(pool: ConnectionPool) -> None:
-    _, running = held(pool, 2)
+    _, running = hold_calls(pool, 2)
 
     pool.close()
 
@@ -241,5 +241,5 @@ def test_closed_pool_refuses_calls_and_ends_running_ones(pool: ConnectionPool) -
         with pytest.raises(Interrupted):
             each.result()
     with pytest.raises(UsageError) as caught:
-        pool.ask(found)
+        pool.ask(search_paths)
     assert caught.value.code == "closed"

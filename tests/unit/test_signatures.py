@@ -65,7 +65,7 @@ def path(made: str, tmp_path: Path) -> str:
 
 
 @cache
-def signed(vector: Vector) -> bytes:
+def sign(vector: Vector) -> bytes:
     return bytes(signatures.signature(vector, SIGNING))
 
 
@@ -79,10 +79,10 @@ def store(path: str) -> Iterator[SqliteStore]:
 def by_rule(store: SqliteStore, vector: Vector, where: str | None, k: int) -> list[int]:
     """Return the shortlist by its definition."""
     rowids = [key.rowid for key in store.candidates(None if where is None else parse_filter(where))]
-    own, held = signed(vector), store.vectors(rowids)
+    own, held = sign(vector), store.vectors(rowids)
 
     def far(rowid: int) -> int:
-        other = signed(bytes(held[rowid]))
+        other = sign(bytes(held[rowid]))
         return (int.from_bytes(own, "big") ^ int.from_bytes(other, "big")).bit_count()
 
     return sorted((rowid for rowid in rowids if rowid in held), key=far)[:k]
@@ -101,13 +101,13 @@ def shortlists(store: SqliteStore, seed: int) -> list[tuple[object, object]]:
     return found
 
 
-def kept(store: SqliteStore) -> dict[int, bytes]:
+def signatures_of(store: SqliteStore) -> dict[int, bytes]:
     return dict(store.execute("SELECT chunk, signature FROM ann_lsh"))
 
 
 def fresh(store: SqliteStore) -> dict[int, bytes]:
     held = store.vectors([key.rowid for key in store.candidates(None)])
-    return {rowid: signed(bytes(vector)) for rowid, vector in held.items()}
+    return {rowid: sign(bytes(vector)) for rowid, vector in held.items()}
 
 
 def test_seed_gives_the_same_bits_on_every_machine() -> None:
@@ -205,7 +205,7 @@ def test_signatures_follow_every_write(store: SqliteStore, seed: int) -> None:
                 store.put_vectors(embedder=store.embedder(), made=made)
             case _:
                 put(store, *[some_file(Random(1), 1)])
-        assert kept(store) == fresh(store), (step, write)
+        assert signatures_of(store) == fresh(store), (step, write)
         assert store.is_signed(SIGNING), (step, write)
         assert store.wrong_signatures() == 0, (step, write)
 
@@ -225,12 +225,12 @@ def reembed(store: SqliteStore, step: int) -> None:
 
 
 def test_vectors_and_signatures_share_one_transaction(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = kept(store)
+    before = signatures_of(store)
     monkeypatch.setattr(store, "_expect_in_place", fail_second())
     with pytest.raises(ZeroDivisionError):
         put(store, new_file("new.txt", ["gnu"]))
     monkeypatch.undo()
-    assert kept(store) == before == fresh(store)
+    assert signatures_of(store) == before == fresh(store)
 
 
 def fail_second() -> Callable[[], None]:
@@ -253,7 +253,7 @@ def test_writer_without_signatures_hides_nothing(store: SqliteStore, monkeypatch
     assert store.wrong_signatures() == 1
     put(store, new_file("newer.txt", ["owl"]))
     assert store.is_signed(SIGNING)
-    assert kept(store) == fresh(store)
+    assert signatures_of(store) == fresh(store)
 
 
 def test_changed_settings_rebuild_or_drop_signatures(store: SqliteStore) -> None:
@@ -262,7 +262,7 @@ def test_changed_settings_rebuild_or_drop_signatures(store: SqliteStore) -> None
     assert store.sign(Signing(64, 1))
     assert store.signing() == Signing(64, 1)
     assert not store.is_signed(SIGNING)
-    assert {len(each) for each in kept(store).values()} == {8}
+    assert {len(each) for each in signatures_of(store).values()} == {8}
     assert store.sign(None)
     assert not store.sign(None)
     assert store.signing() is None
@@ -274,11 +274,11 @@ def test_changed_settings_rebuild_or_drop_signatures(store: SqliteStore) -> None
 def test_purge_leaves_no_signature(path: str) -> None:
     store = open_store(path)
     (first, *_) = store.files()
-    gone = {kept(store)[rowid] for rowid in store.chunks_of_file(first.path)}
+    gone = {signatures_of(store)[rowid] for rowid in store.chunks_of_file(first.path)}
     with store.writer() as writer:
         writer.begin_purge([first.path])
         writer.tombstone([first.path])
-    gone -= set(kept(store).values())
+    gone -= set(signatures_of(store).values())
     assert gone
     assert store.purge()
     store.close()
@@ -322,7 +322,7 @@ def set_to(home: Path, **settings: Any) -> None:
     toml.write_text("\n".join([*lines, *(f"{key} = {json.dumps(value)}" for key, value in settings.items())]))
 
 
-def said(response: Any) -> Any:
+def comparable(response: Any) -> Any:
     """Return the response without what store and query do not determine."""
     response["stats"].pop("took_ms"), response["stats"].pop("timings")
     return response
@@ -346,7 +346,7 @@ def test_every_process_gives_the_same_bytes_repeatedly(home: Path) -> None:
     ]
 
     def asked(recall: Recall) -> list[Any]:
-        return [said(recall.search("ant bee kite", ask)) for ask in asks]
+        return [comparable(recall.search("ant bee kite", ask)) for ask in asks]
 
     with Recall.open(start=home) as cold, Recall.open(start=home) as warm:
         first = asked(cold)
@@ -364,15 +364,15 @@ def test_every_process_gives_the_same_bytes_repeatedly(home: Path) -> None:
 def test_exact_query_equals_a_store_without_an_index(home: Path, tmp_path: Path) -> None:
     rql = "SELECT * FROM chunk USING semantic('ant bee'), lexical('ant') LIMIT 9 OPTION exact ON"
     with Recall.open(start=home) as recall:
-        before = [said(recall.search("ant bee", exact=True)), said(recall.query(rql))]
+        before = [comparable(recall.search("ant bee", exact=True)), comparable(recall.query(rql))]
     for index in ("auto", "exact"):
         set_to(home, vector_index=index)
         with Recall.open(start=home) as recall:
-            assert [said(recall.search("ant bee", exact=True)), said(recall.query(rql))] == before
-            signed = said(recall.search("ant bee"))
+            assert [comparable(recall.search("ant bee", exact=True)), comparable(recall.query(rql))] == before
+            signed = comparable(recall.search("ant bee"))
             recall.compact()
             assert recall.store.signing() is None
-            assert said(recall.search("ant bee")) == signed
+            assert comparable(recall.search("ant bee")) == signed
             assert signed["stats"]["index"] == "exact"
         set_to(home, vector_index="lsh")
         with Recall.open(start=home) as recall:
@@ -486,7 +486,7 @@ def test_import_signs_its_vectors(home: Path, tmp_path: Path) -> None:
     with Recall.open(start=home) as recall, (home / "out.jsonl").open("w") as out:
         recall.export(out)
         before = recall.store.execute("SELECT count(*) FROM ann_lsh")  # type: ignore[attr-defined]
-        asked = said(recall.search("ant bee"))
+        asked = comparable(recall.search("ant bee"))
     (home / "recall.db").rename(home / "first.db")
     init(home)
     with Recall.open(start=home) as recall:
@@ -494,7 +494,7 @@ def test_import_signs_its_vectors(home: Path, tmp_path: Path) -> None:
         recall.import_(home / "out.jsonl")
         assert recall.store.execute("SELECT count(*) FROM ann_lsh") == before  # type: ignore[attr-defined]
         assert recall.store.wrong_signatures() == 0
-        assert said(recall.search("ant bee")) == asked
+        assert comparable(recall.search("ant bee")) == asked
 
 
 def test_recovered_store_has_the_configured_signatures(home: Path) -> None:

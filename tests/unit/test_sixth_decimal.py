@@ -35,7 +35,7 @@ Ways = Callable[[Vector, Sequence[Vector]], list[float]]
 Made = Callable[[int], tuple[Vector, list[Vector]]]
 
 
-def packed(components: NDArray[np.float64]) -> Vector:
+def pack_floats(components: NDArray[np.float64]) -> Vector:
     """Return components as float32, scaled to length 1."""
     return (components / np.linalg.norm(components)).astype("<f4").tobytes()
 
@@ -50,7 +50,7 @@ def beside(query: Vector, cosine: float, noise: NDArray[np.float64]) -> Vector:
     q = np.frombuffer(query, dtype="<f4").astype(np.float64)
     q /= np.linalg.norm(q)
     across = noise - noise @ q * q
-    return packed(cosine * q + sqrt(1 - cosine * cosine) * across / np.linalg.norm(across))
+    return pack_floats(cosine * q + sqrt(1 - cosine * cosine) * across / np.linalg.norm(across))
 
 
 def near_halves(query: Vector) -> list[Vector]:
@@ -72,11 +72,11 @@ def plain(query: Vector, rows: Sequence[Vector]) -> list[float]:
     return vectors._plain(query, vectors.rows_of(list(enumerate(rows))))
 
 
-def vectorised(query: Vector, rows: Sequence[Vector]) -> list[float]:
+def multiply(query: Vector, rows: Sequence[Vector]) -> list[float]:
     return vectors._multiply(query, vectors.rows_of(list(enumerate(rows))))
 
 
-each_way = [plain, vectorised]
+each_way = [plain, multiply]
 
 
 def bits(values: Sequence[float]) -> list[str]:
@@ -130,7 +130,7 @@ def test_cosine_exactly_on_the_half_rounds_to_even() -> None:
             assert way(query, [row]) == [rounded], (way, steps)
 
 
-def reached(cosine: float) -> tuple[Vector, Vector]:
+def vectors_for(cosine: float) -> tuple[Vector, Vector]:
     """Return vectors whose products add up to this float64 to the last bit, though not from left to right."""
     high = float(np.float32(cosine))
     middle = float(np.float32(cosine - high))
@@ -144,7 +144,7 @@ def test_last_bit_next_to_the_half_decides() -> None:
             half = (millionths + 0.5) / 1e6
             for cosine in (nextafter(half, 0), half, nextafter(half, 1)):
                 for value in (cosine, -cosine):
-                    query, row = reached(value)
+                    query, row = vectors_for(value)
                     assert fsum(map(mul, array("f", query), array("f", row))) == value, (way, millionths)
                     assert bits(way(query, [row])) == bits([round(value, 6) + 0.0]), (way, millionths)
 
@@ -208,7 +208,7 @@ def in_blocks(dimension: int) -> tuple[Vector, list[Vector]]:
     Every partial sum is rounded in the same direction, so that the errors of a float32 distance add up.
     """
     rng = np.random.default_rng(1)
-    query = packed(np.ones(dimension))
+    query = pack_floats(np.ones(dimension))
     cosine = 1 - 1e-3
     rows = []
     for n in range(150):
@@ -221,7 +221,7 @@ def in_blocks(dimension: int) -> tuple[Vector, list[Vector]]:
 def of_lengths(dimension: int) -> tuple[Vector, list[Vector]]:
     """Return rows near one cosine, between .9991 and 1.0009 long: the length of a stored vector counts."""
     rng = np.random.default_rng(2)
-    query = packed(rng.normal(size=dimension))
+    query = pack_floats(rng.normal(size=dimension))
     rows = []
     for _ in range(150):
         cosine = 0.8 + float(rng.uniform(-4e-4, 4e-4))
@@ -254,8 +254,8 @@ def across(dimension: int) -> tuple[Vector, list[Vector]]:
     rows = []
     for n in range(1, 150):
         up = np.full(dimension // 2, 1 + n * 2.0**-12)
-        rows.append(packed(np.concatenate([up, -np.roll(up, n)])))
-    return packed(np.ones(dimension)), rows
+        rows.append(pack_floats(np.concatenate([up, -np.roll(up, n)])))
+    return pack_floats(np.ones(dimension)), rows
 
 
 def test_float32_errors_stay_within_the_estimate() -> None:

@@ -64,14 +64,16 @@ def test_context_without_k_leaves_every_row_at_its_rank(recall: Recall) -> None:
     shared = context(recall, 5_000)
     ranked = recall.search(WORDS, Ask(k=100, settings=NEAR))["results"]
 
-    packed = {chunk["id"]: rank for block in shared["context"]["blocks"] for chunk, rank in _ranked(shared, block)}
+    packed = {
+        chunk["id"]: rank for block in shared["context"]["blocks"] for chunk, rank in _with_ranks(shared, block)
+    }
     assert packed == {
         each["chunk"]["id"]: rank for rank, each in enumerate(ranked, 1) if each["chunk"]["id"] in packed
     }
     assert shared["sparse"]["reason"] == "injected"
 
 
-def _ranked(response: dict[str, Any], block: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:
+def _with_ranks(response: dict[str, Any], block: dict[str, Any]) -> Iterator[tuple[dict[str, Any], int]]:
     chunks = {chunk["id"]: chunk for chunk in response["context"]["chunks"]}
     for chunk_id, rank in zip(block["chunk_ids"], block["ranks"], strict=True):
         yield chunks[chunk_id], rank

@@ -176,7 +176,7 @@ def row(name: str, ratio: float, **fields: Any) -> dict[str, Any]:
     return {**usual, "name": name, "ours_ms": spread, "peer_ms": spread, "ratio": spread, **fields}
 
 
-def said(rows: list[dict[str, Any]], **others: Any) -> list[tuple[str, str, str]]:
+def verdicts(rows: list[dict[str, Any]], **others: Any) -> list[tuple[str, str, str]]:
     told: Mapping[str, Any] = {"rows": rows, "files": [], "memory": [], "growth": [], **others}
     return [(each.name, each.embedding, each.said) for each in budgets.verdicts(told)]
 
@@ -187,14 +187,14 @@ def test_budget_is_met_aimed_at_or_missed_by_a_factor() -> None:
         for name, ratio in (("a", 0.1), ("b", 0.3), ("c", 0.6))
     ]
 
-    assert [each for *_, each in said(rows)] == ["aim met", "met", "missed by 2.00 x"]
-    assert said([row("lexical, 5 words", 9.0, peer=FTS5, chunks=50)]) == []
+    assert [each for *_, each in verdicts(rows)] == ["aim met", "met", "missed by 2.00 x"]
+    assert verdicts([row("lexical, 5 words", 9.0, peer=FTS5, chunks=50)]) == []
 
 
 def test_embedder_budget_overrides_the_general_one() -> None:
     rows = [row("hybrid, 5 words", 0.9), row("hybrid, 5 words", 0.9, embedding="local")]
 
-    assert said(rows) == [
+    assert verdicts(rows) == [
         ("hybrid, 5 words", "local", "met"),
         ("hybrid, 5 words", "hash", "missed by 1.50 x"),
     ]
@@ -205,7 +205,7 @@ def test_files_memory_and_growth_have_budgets_too() -> None:
     grown = {"embedding": "hash", "chunks": [5, 20], "name": "vector, 5 words", "factor": 4.7, "most": 4.6}
     weight = {"embedding": "hash", "chunks": 5, "ratio": 1.0}
 
-    told = said([], files=[weight], memory=[memory, {**memory, "allowed_mb": 64}], growth=[grown])
+    told = verdicts([], files=[weight], memory=[memory, {**memory, "allowed_mb": 64}], growth=[grown])
 
     assert told == [
         ("file", "hash", "met"),

@@ -57,13 +57,15 @@ def recall(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         yield opened
 
 
-def spelt(recall: Recall, words: str | None, target: str, ask: Ask | None = None, **options: Any) -> list[FixView]:
+def spelling_fixes(
+    recall: Recall, words: str | None, target: str, ask: Ask | None = None, **options: Any
+) -> list[FixView]:
     ask = Ask(k=2, mode="lexical") if ask is None else ask
     fixes = recall.why_not(words, target, ask, **options)["whynot"].get("fixes", [])
     return [fix for fix in fixes if fix["kind"].split("+")[-1] == "spelling"]
 
 
-def answered(command: str) -> str:
+def run_command(command: str) -> str:
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     assert cli.main([*shlex.split(command)[1:], "--json"], streams=streams) == 0
     return streams.stdout.getvalue()  # type: ignore[attr-defined,no-any-return]
@@ -80,10 +82,10 @@ def test_misspelt_word_is_corrected_to_a_word_in_the_store(recall: Recall) -> No
         ),
         ("failed tunel call", "wings.md", "recall search 'failed tunnel call' --bm25 --k 2"),
     ]:
-        (fix,) = spelt(recall, words, target)
+        (fix,) = spelling_fixes(recall, words, target)
 
         assert fix["command"] == command, words
-        assert f'"path":"{target}"' in answered(fix["command"]), words
+        assert f'"path":"{target}"' in run_command(fix["command"]), words
 
 
 def target(recall: Recall) -> Sought:
@@ -101,10 +103,10 @@ def test_spelling_searches_the_vocabulary_of_the_whole_store(recall: Recall) -> 
 def test_query_is_corrected_in_every_text_it_searches(recall: Recall) -> None:
     rql = "SELECT * FROM chunk USING lexical('failed aerolastic') LIMIT 2"
 
-    (fix,) = spelt(recall, None, "wings.md", Ask(), rql=rql)
+    (fix,) = spelling_fixes(recall, None, "wings.md", Ask(), rql=rql)
 
     assert "lexical('failed aeroelastic')" in fix["command"]
-    assert '"path":"wings.md"' in answered(fix["command"])
+    assert '"path":"wings.md"' in run_command(fix["command"])
 
 
 def test_needless_or_useless_spelling_is_not_suggested(recall: Recall) -> None:
@@ -114,15 +116,17 @@ def test_needless_or_useless_spelling_is_not_suggested(recall: Recall) -> None:
         ("failed retreid", "wings.md"),
         ("failed ho", "paint.md"),
     ]:
-        assert spelt(recall, words, target) == [], words
+        assert spelling_fixes(recall, words, target) == [], words
 
 
 def test_two_misspelt_words_are_corrected_together_if_necessary(recall: Recall) -> None:
-    (fix,) = spelt(recall, "aerolastic tunell", "wings.md", Ask(k=2, mode="lexical", settings=("match=all",)))
+    (fix,) = spelling_fixes(
+        recall, "aerolastic tunell", "wings.md", Ask(k=2, mode="lexical", settings=("match=all",))
+    )
 
     assert "'aeroelastic tunnel'" in fix["command"]
     assert fix["change"].count("instead of") == 2
-    assert '"path":"wings.md"' in answered(fix["command"])
+    assert '"path":"wings.md"' in run_command(fix["command"])
 
 
 class CountingAsker(KeptAsker):

@@ -16,7 +16,7 @@ from recall_core.store.sqlite.store import SqliteStore
 from tests.builders import EMBEDDER, memory_store, new_file, put
 
 
-def asked(store: SqliteStore) -> None:
+def ask(store: SqliteStore) -> None:
     with store.reading():
         found = store.cosines(EMBEDDER.embed(["alpha"])[0], where=None)
         store.occurrences(literal("alpha", tokens=store.tokens, match="any"), list(found))
@@ -32,7 +32,7 @@ def backed_up(store: SqliteStore) -> None:
     store.back_up()
 
 
-WORK: tuple[Callable[[SqliteStore], Any], ...] = (asked, written, SqliteStore.purge, backed_up, SqliteStore.info)
+WORK: tuple[Callable[[SqliteStore], Any], ...] = (ask, written, SqliteStore.purge, backed_up, SqliteStore.info)
 
 
 class Abort:
@@ -50,7 +50,7 @@ class Abort:
 
 
 @contextmanager
-def aborted(store: SqliteStore, number: int | None) -> Iterator[Abort]:
+def aborting(store: SqliteStore, number: int | None) -> Iterator[Abort]:
     abort = Abort(number)
     store.db.exec_trace = abort
     try:
@@ -66,15 +66,15 @@ def test_store_stays_sound_after_interrupting_any_statement(
     store = memory_store(str(tmp_path / "recall.db"))
     put(store, new_file("a.txt", ["alpha", "alpha beta"]))
     for _ in range(3):
-        asked(store)  # the memory is read from now on
-    with aborted(store, None) as counted:
+        ask(store)  # the memory is read from now on
+    with aborting(store, None) as counted:
         work(store)
 
     for number in range(counted.seen):
-        with aborted(store, number), suppress(Interrupted):
+        with aborting(store, number), suppress(Interrupted):
             work(store)
         assert not store.db.in_transaction, number
         assert store.execute("PRAGMA query_only") == [(1,)], number
-        asked(store)
+        ask(store)
 
     work(store)

@@ -25,7 +25,7 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def added(recall: Recall, path: Path) -> int:
+def add(recall: Recall, path: Path) -> int:
     for _ in recall.add([str(path)], Root("")):
         pass
     return recall.store.info().documents
@@ -54,7 +54,7 @@ def test_existing_file_is_a_path_whatever_its_name(tmp_path: Path, monkeypatch: 
 
 def test_path_after_the_kind_opens_the_same_store(home: Path) -> None:
     with Recall.open(f"sqlite:{home / 'recall.db'}") as recall:
-        assert added(recall, home / "a.txt") == 1
+        assert add(recall, home / "a.txt") == 1
     with Recall.open(f"sqlite:{home}") as recall:
         assert recall.store.info().documents == 1
 
@@ -85,7 +85,7 @@ def test_in_memory_store_works_and_leaves_no_file(home: Path) -> None:
         before = {path: path.stat().st_mtime_ns for path in home.iterdir()}
         with Recall.open(url, start=home) as recall:
             assert recall.store.info().dimension == 64, url
-            assert added(recall, home / "a.txt") == 1, url
+            assert add(recall, home / "a.txt") == 1, url
             (hit,) = recall.search("deploy", Ask())["results"]
             assert hit["doc"]["path"] == "a.txt", url
             assert recall.doctor()["checks"][0]["severity"] == "ok", url

@@ -19,11 +19,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return damage.make_store(tmp_path_factory.mktemp("sums") / "store", documents=4, words=100)
 
 
-def kept(recall: Recall) -> dict[str, str]:
+def stored_values(recall: Recall) -> dict[str, str]:
     return dict(recall.store.execute("SELECT key, value FROM meta"))
 
 
-def taken(recall: Recall) -> dict[str, str]:
+def computed_sums(recall: Recall) -> dict[str, str]:
     return {sums.key_of(table): sums.take_sum(recall.store.execute, table) for table in sums.COLUMNS}
 
 
@@ -80,7 +80,7 @@ def test_stored_sums_equal_their_rows(made: Path, tmp_path: Path) -> None:
         with Recall.open(str(base)) as recall:
             act(recall)
 
-            assert taken(recall).items() <= kept(recall).items(), name
+            assert computed_sums(recall).items() <= stored_values(recall).items(), name
 
 
 def test_store_without_sums_gains_them_with_the_next_writer(made: Path, tmp_path: Path) -> None:
@@ -89,11 +89,11 @@ def test_store_without_sums_gains_them_with_the_next_writer(made: Path, tmp_path
         with recall.store.transaction():
             recall.store.execute("DELETE FROM meta WHERE key GLOB 'sum_*'")
         assert {check["severity"] for check in recall.doctor()["checks"]} <= {"ok", "warning"}
-        assert not taken(recall).keys() & kept(recall).keys()
+        assert not computed_sums(recall).keys() & stored_values(recall).keys()
 
         _judge_otherwise(recall)
 
-        assert taken(recall).items() <= kept(recall).items()
+        assert computed_sums(recall).items() <= stored_values(recall).items()
 
 
 def test_doctor_names_and_repairs_a_changed_small_table(made: Path, tmp_path: Path) -> None:

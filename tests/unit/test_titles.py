@@ -155,11 +155,11 @@ def test_text_read_by_version_1_is_not_embedded_again(folder: IngestFolder) -> N
     assert (done.updated, done.chunks, done.reused, done.embedded) == (1, 2, 1, 1)
 
 
-def checked(recall: Recall, code: str = "files") -> CheckView:
+def doctor_check(recall: Recall, code: str = "files") -> CheckView:
     return next(check for check in recall.doctor()["checks"] if check["code"] == code)
 
 
-def synced(recall: Recall) -> None:
+def sync(recall: Recall) -> None:
     for _ in recall.sync():
         pass
 
@@ -170,7 +170,7 @@ def firsts(recall: Recall, *questions: str) -> list[str]:
 
 def test_doctor_names_files_of_earlier_versions_and_the_command(recall: Recall) -> None:
     as_version_1_read_it(recall.store)
-    check = checked(recall)
+    check = doctor_check(recall)
     assert (check["severity"], check["fix"]) == ("warning", "recall sync")
     assert check["evidence"] == (
         "2 files checked, 1 read by an earlier version of their parser: a.jsonl was read by an earlier version"
@@ -178,9 +178,9 @@ def test_doctor_names_files_of_earlier_versions_and_the_command(recall: Recall) 
     (stage,) = (each for each in recall.why_not("burrow", "a.jsonl#short")["whynot"]["stages"] if "code" in each)
     assert (stage["code"], stage["hint"]) == ("not_indexed", "recall sync")
 
-    synced(recall)
+    sync(recall)
 
-    assert checked(recall)["severity"] == "ok"
+    assert doctor_check(recall)["severity"] == "ok"
     assert firsts(recall, "burrow") == ["a.jsonl#short"]
 
 
@@ -190,7 +190,7 @@ def test_doctor_reports_changed_and_outdated_files_together(home: Path, recall: 
     as_version_1_read_it(recall.store)
     (home / "a.jsonl").write_text(lines(SHORT, FULL), encoding="utf-8")
 
-    check = checked(recall)
+    check = doctor_check(recall)
 
     assert check["fix"] == "recall sync"
     assert check["evidence"] == (
@@ -203,21 +203,21 @@ def test_outdated_file_without_a_root_is_added_as_before(home: Path, recall: Rec
     as_version_1_read_it(recall.store)
     with recall.store.writer() as writer:
         writer.forget_roots(["a.jsonl"])
-    assert checked(recall)["fix"] == f"recall add {home}/a.jsonl --parser jsonl"
+    assert doctor_check(recall)["fix"] == f"recall add {home}/a.jsonl --parser jsonl"
 
-    told(home, "add", f"{home}/a.jsonl", "--parser", "jsonl")
+    run(home, "add", f"{home}/a.jsonl", "--parser", "jsonl")
 
-    assert checked(recall)["severity"] == "ok"
+    assert doctor_check(recall)["severity"] == "ok"
     assert firsts(recall, "burrow") == ["a.jsonl#short"]
 
 
-def exported(recall: Recall) -> str:
+def export_text(recall: Recall) -> str:
     out = io.StringIO()
     recall.export(out)
     return out.getvalue()
 
 
-def imported(base: Path, raw: str) -> Recall:
+def import_export(base: Path, raw: str) -> Recall:
     """Make a new store from an export."""
     base.mkdir()
     (base / "in.jsonl").write_text(raw, encoding="utf-8", newline="\n")
@@ -233,18 +233,18 @@ def test_imported_older_store_waits_for_its_root_then_rereads(recall: Recall, tm
     recall.remove(["a.jsonl", "empty.txt"])
     recall.index(str(outside), template=JSONL)
     as_version_1_read_it(recall.store)
-    raw = exported(recall)
+    raw = export_text(recall)
 
-    with imported(tmp_path / "new", raw) as other:
-        assert exported(other) == raw
+    with import_export(tmp_path / "new", raw) as other:
+        assert export_text(other) == raw
         assert firsts(other, "wombat") == [f"{outside}#full"]
         (root,) = (root for root in other.roots()["roots"] if root["folder"] == str(outside))
-        assert checked(other)["fix"] == f"recall roots accept {root['number']}, then recall sync"
+        assert doctor_check(other)["fix"] == f"recall roots accept {root['number']}, then recall sync"
 
         other.roots(accept=[root["number"]])
-        synced(other)
+        sync(other)
 
-        assert checked(other)["severity"] == "ok"
+        assert doctor_check(other)["severity"] == "ok"
         assert firsts(other, "burrow", "wombat") == [f"{outside}#short", f"{outside}#full"]
 
 
@@ -259,23 +259,23 @@ def answers(recall: Recall) -> list[Any]:
 
 
 def test_imported_store_answers_like_its_origin(recall: Recall, tmp_path: Path) -> None:
-    raw = exported(recall)
+    raw = export_text(recall)
 
-    with imported(tmp_path / "new", raw) as other:
-        assert exported(other) == raw
+    with import_export(tmp_path / "new", raw) as other:
+        assert export_text(other) == raw
         assert list(other.store.live_files()) == list(recall.store.live_files())
         assert answers(other) == answers(recall)
         assert [check["code"] for check in examine(other.store) if check["severity"] != "ok"] == []
 
 
 def test_chunk_outside_its_title_is_refused(recall: Recall, tmp_path: Path) -> None:
-    body = exported(recall).rpartition('{"type":"end"')[0]
+    body = export_text(recall).rpartition('{"type":"end"')[0]
     forged = body.replace('"title":"## 色 A quokka\'s burrow beside a quokka"', '"title":"Another"')
     assert forged != body
     end = json.dumps({"type": "end", "sha256": sha256(forged.encode()).hexdigest()}, separators=(",", ":"))
 
     with pytest.raises(StoreError, match="is marked as the title") as caught:
-        imported(tmp_path / "new", f"{forged}{end}\n")
+        import_export(tmp_path / "new", f"{forged}{end}\n")
 
     assert caught.value.code == "import_invalid"
 
@@ -321,29 +321,29 @@ def test_documents_without_text_are_counted_and_reported(recall: Recall, tmp_pat
     assert "without_text" not in recall.index(str(tmp_path / "full.txt"))["ingest"]
 
 
-def told(home: Path, *argv: str) -> str:
+def run(home: Path, *argv: str) -> str:
     streams = Streams(io.StringIO(), out := io.StringIO(), io.StringIO())
     assert cli.main(["--store", str(home), *argv], streams=streams) == 0
     return out.getvalue()
 
 
 def test_command_line_reports_documents_without_text(home: Path) -> None:
-    assert "documents       5\nwithout text    2\n" in told(home, "stats")
+    assert "documents       5\nwithout text    2\n" in run(home, "stats")
     (home / "b.jsonl").write_text(lines(FULL, BARE), encoding="utf-8")
-    assert "; 2 documents, 1 without text, 1 chunk\n" in told(home, "add", f"{home}/b.jsonl", "--parser", "jsonl")
-    told(home, "rm", *(f"{home}/{name}" for name in ("a.jsonl", "b.jsonl", "empty.txt")))
-    assert "without text" not in told(home, "stats")
-    assert "without text" not in told(home, "add", f"{home}/b.jsonl", "--parser", "text")
+    assert "; 2 documents, 1 without text, 1 chunk\n" in run(home, "add", f"{home}/b.jsonl", "--parser", "jsonl")
+    run(home, "rm", *(f"{home}/{name}" for name in ("a.jsonl", "b.jsonl", "empty.txt")))
+    assert "without text" not in run(home, "stats")
+    assert "without text" not in run(home, "add", f"{home}/b.jsonl", "--parser", "text")
 
 
 def test_rebuilt_damaged_store_keeps_its_titles(home: Path, tmp_path: Path) -> None:
     with Recall.open(str(home)) as recall:
-        before = exported(recall)
+        before = export_text(recall)
 
     Recall.recover(home / "recall.db", tmp_path / "new.db")
 
     with Recall.open(str(tmp_path / "new.db")) as recall:
-        assert exported(recall).splitlines()[1:-1] == before.splitlines()[1:-1]
+        assert export_text(recall).splitlines()[1:-1] == before.splitlines()[1:-1]
         assert [check["code"] for check in examine(recall.store) if check["severity"] != "ok"] == []
 
 

@@ -33,11 +33,11 @@ def recall(tmp_path: Path) -> Iterator[Recall]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
         touch(tmp_path / name, FIRST_NS)
-    with opened(tmp_path, "recall.db") as made:
+    with open_new(tmp_path, "recall.db") as made:
         yield made
 
 
-def opened(base: Path, name: str) -> Recall:
+def open_new(base: Path, name: str) -> Recall:
     """Open a new store with all the files."""
     Recall.init(str(base), name=name)
     recall = Recall.open(str(base / name))
@@ -129,7 +129,7 @@ def test_touch_changes_time_digest_and_generation_but_no_row(recall: Recall) -> 
 def test_touch_gives_the_digest_of_a_newer_store(recall: Recall) -> None:
     for name in TOUCHED:
         touch(recall.engine.base / name, LATER_NS)
-        with opened(recall.engine.base, f"{Path(name).stem}.db") as other:
+        with open_new(recall.engine.base, f"{Path(name).stem}.db") as other:
             expected = digest(other)
         for way_name, way in WAYS.items():
             touch(recall.engine.base / name, LATER_NS)
@@ -227,7 +227,7 @@ def timeless(response: Any) -> Any:
 def test_touch_seen_by_a_search_is_written_later(recall: Recall) -> None:
     before = digest(recall)
     touch(recall.engine.base / "docs/a.md", LATER_NS)
-    with opened(recall.engine.base, "other.db") as other:
+    with open_new(recall.engine.base, "other.db") as other:
         expected = digest(other)
     for name, way in WAYS.items():
         touch(recall.engine.base / "docs/a.md", LATER_NS)

@@ -36,7 +36,7 @@ def run(*argv: str) -> tuple[int, str, str]:
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
 
 
-def asked(*argv: str) -> tuple[int, dict[str, Any]]:
+def ask(*argv: str) -> tuple[int, dict[str, Any]]:
     code, out, _ = run(*argv, "--json")
     response: dict[str, Any] = json.loads(out)
     return code, response
@@ -74,7 +74,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tuned(made: Path) -> dict[str, Any]:
     """Return the response of a plain tune of the unchanged store."""
     with contextlib.chdir(made):
-        code, response = asked(*TUNE)
+        code, response = ask(*TUNE)
     assert code == 0
     return response
 
@@ -87,9 +87,9 @@ def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
-def measured(*settings: str) -> float:
+def measure(*settings: str) -> float:
     flags = [part for setting in settings for part in ("--set", setting)]
-    _, response = asked("eval", "--queries", "q.tsv", "--qrels", "r.txt", "--metrics", "ndcg@10", *flags)
+    _, response = ask("eval", "--queries", "q.tsv", "--qrels", "r.txt", "--metrics", "ndcg@10", *flags)
     mean: float = response["evaluation"]["modes"][0]["measures"][0]["mean"]
     return mean
 
@@ -97,8 +97,8 @@ def measured(*settings: str) -> float:
 def test_recommended_settings_measure_as_predicted(home: Path, tuned: dict[str, Any]) -> None:
     view = tuned["tuning"]["judged"]
     chosen = view["recommended"]
-    assert measured() == pytest.approx(view["current"], abs=1e-6)
-    assert measured(*(f"{key}={value}" for key, value in chosen["settings"].items())) == pytest.approx(
+    assert measure() == pytest.approx(view["current"], abs=1e-6)
+    assert measure(*(f"{key}={value}" for key, value in chosen["settings"].items())) == pytest.approx(
         chosen["mean"], abs=1e-6
     )
     assert chosen["mean"] > view["current"] + 0.1
@@ -108,21 +108,21 @@ def test_apply_writes_the_weights_and_keeps_the_comments(home: Path) -> None:
     toml = home / "recall.toml"
     toml.write_text("# mine\nbm25_weight = 0.9  # for words\n")
 
-    _, response = asked(*TUNE, "--apply")
+    _, response = ask(*TUNE, "--apply")
 
     settings = response["tuning"]["judged"]["applied"]["settings"]
     text = toml.read_text()
     assert text.startswith("# mine\n")
     assert f"bm25_weight = {settings['bm25_weight']}  # for words" in text
     assert f"semantic_weight = {settings['vector_weight']}" in text
-    assert measured() == pytest.approx(response["tuning"]["judged"]["recommended"]["mean"], abs=1e-6)
+    assert measure() == pytest.approx(response["tuning"]["judged"]["recommended"]["mean"], abs=1e-6)
 
 
 def test_uncertain_result_is_refused_and_not_applied(home: Path) -> None:
     for queries, qrels, code in [("q.tsv", "random.txt", "not_significant"), ("nine.tsv", "r.txt", "few_queries")]:
         before = (home / "recall.toml").read_text()
 
-        exit_code, response = asked("tune", "--queries", queries, "--qrels", qrels, "--apply")
+        exit_code, response = ask("tune", "--queries", queries, "--qrels", qrels, "--apply")
 
         view = response["tuning"]["judged"]
         assert exit_code == 7, queries
@@ -134,12 +134,12 @@ def test_uncertain_result_is_refused_and_not_applied(home: Path) -> None:
 def test_stored_judgements_work_without_files(home: Path, tuned: dict[str, Any]) -> None:
     assert run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")[0] == 0
 
-    assert asked("tune")[1]["tuning"] == tuned["tuning"]
+    assert ask("tune")[1]["tuning"] == tuned["tuning"]
 
 
 def test_every_answer_fits_the_contract_and_the_curve_averages(home: Path) -> None:
-    _, judged = asked(*TUNE, "--sweep", "--grid", "normalize=max,minmax", "--grid", "fusion=rrf,weighted")
-    answers = [judged, asked("tune", "some words", "--sweep")[1], asked("tune", "words", "--pin", "docs/good1.md")[1]]
+    _, judged = ask(*TUNE, "--sweep", "--grid", "normalize=max,minmax", "--grid", "fusion=rrf,weighted")
+    answers = [judged, ask("tune", "some words", "--sweep")[1], ask("tune", "words", "--pin", "docs/good1.md")[1]]
 
     for answer in answers:
         validator().validate(answer)
@@ -150,22 +150,22 @@ def test_every_answer_fits_the_contract_and_the_curve_averages(home: Path) -> No
 
 
 def test_grid_recommends_the_settings_it_measured(home: Path) -> None:
-    _, response = asked(*TUNE, "--grid", "normalize=max,minmax", "--grid", "title_weight=1,3")
+    _, response = ask(*TUNE, "--grid", "normalize=max,minmax", "--grid", "title_weight=1,3")
 
     chosen = response["tuning"]["judged"]["recommended"]
-    assert measured(*(f"{key}={value}" for key, value in chosen["settings"].items())) == pytest.approx(
+    assert measure(*(f"{key}={value}" for key, value in chosen["settings"].items())) == pytest.approx(
         chosen["mean"], abs=1e-6
     )
 
 
 def test_every_combination_equals_a_separate_run(home: Path) -> None:
     grid = ("normalize=max,minmax", "fusion=weighted,rrf", "rrf_k=10,60", "title_weight=1,3", "match=any,all")
-    _, response = asked(*TUNE, *(part for axis in grid for part in ("--grid", axis)))
+    _, response = ask(*TUNE, *(part for axis in grid for part in ("--grid", axis)))
 
     tried = response["tuning"]["judged"]["combinations"]
     assert len(tried) == 1 + 4 * 4
     for each in tried if IS_NIGHT else tried[::8]:
-        _, alone = asked(
+        _, alone = ask(
             *TUNE, *(part for pair in each["settings"].items() for part in ("--set", "=".join(map(str, pair))))
         )
         own = alone["tuning"]["judged"]["combinations"][0]
@@ -238,20 +238,20 @@ def test_page_shows_expected_gain_and_the_sure_small_change(home: Path) -> None:
 def test_surer_step_measures_as_predicted(home: Path, tuned: dict[str, Any]) -> None:
     step = tuned["tuning"]["judged"]["surer_step"]
 
-    found = measured(*(f"{key}={value}" for key, value in step["settings"].items()))
+    found = measure(*(f"{key}={value}" for key, value in step["settings"].items()))
     assert found == pytest.approx(step["mean"], abs=1e-6)
-    assert found - measured() == pytest.approx(step["gain"], abs=1e-6)
+    assert found - measure() == pytest.approx(step["gain"], abs=1e-6)
 
 
 def test_few_queries_have_no_surer_step(home: Path) -> None:
-    _, response = asked("tune", "--queries", "nine.tsv", "--qrels", "r.txt")
+    _, response = ask("tune", "--queries", "nine.tsv", "--qrels", "r.txt")
 
     assert response["tuning"]["judged"]["surer_step"] is None
 
 
 def test_expected_gain_decides_the_recommendation(home: Path) -> None:
     for qrels in ("r.txt", "random.txt"):
-        view = asked("tune", "--queries", "q.tsv", "--qrels", qrels)[1]["tuning"]["judged"]
+        view = ask("tune", "--queries", "q.tsv", "--qrels", qrels)[1]["tuning"]["judged"]
         assert view["expected_gain"] <= view["gain"]
         assert view["recommended"] is None or view["expected_gain"] > 0
 
@@ -259,11 +259,11 @@ def test_expected_gain_decides_the_recommendation(home: Path) -> None:
 def test_pins_hold_in_a_search_with_the_proposed_weights(home: Path) -> None:
     text = (home / "q.tsv").read_text().split("\n")[0].split("\t")[1]
 
-    code, response = asked("tune", text, "--pin", "docs/good0.md", "--pin-not", "docs/decoy0.md", "--k", "1")
+    code, response = ask("tune", text, "--pin", "docs/good0.md", "--pin-not", "docs/decoy0.md", "--k", "1")
 
     view = response["tuning"]["pinned"]
     flags = [part for key, value in view["proposed"]["settings"].items() for part in ("--set", f"{key}={value}")]
-    _, found = asked("search", text, "--k", "1", *flags)
+    _, found = ask("search", text, "--k", "1", *flags)
     assert code == 0
     assert [wish["holds"] for wish in view["wishes"]] == [False, False]
     assert view["proposed"]["confirmed"]
@@ -274,7 +274,7 @@ def test_contradictory_pins_are_named(home: Path) -> None:
     text = (home / "q.tsv").read_text().split("\n")[0].split("\t")[1]
 
     pins = ("--pin-not", "docs/good5.md", "--pin", "docs/good0.md", "--pin", "docs/decoy0.md:1")
-    code, response = asked("tune", text, *pins, "--k", "1")
+    code, response = ask("tune", text, *pins, "--k", "1")
 
     view = response["tuning"]["pinned"]
     assert code == 7
@@ -283,7 +283,7 @@ def test_contradictory_pins_are_named(home: Path) -> None:
 
 
 def test_pin_without_a_target_is_an_unknown_target(home: Path) -> None:
-    assert asked("tune", "words", "--pin", "docs/nowhere.md")[0] == 8
+    assert ask("tune", "words", "--pin", "docs/nowhere.md")[0] == 8
 
 
 def place(rows: list[str], row: str) -> int | None:
@@ -295,9 +295,9 @@ def test_break_points_are_where_search_changes_its_rows(home: Path) -> None:
 
     def rows(weight: float) -> list[str]:
         flags = ("--set", f"bm25_weight={1 - weight}", "--set", f"vector_weight={weight}")
-        return [hit["chunk"]["id"] for hit in asked("search", text, "--k", "4", "--no-sparse", *flags)[1]["results"]]
+        return [hit["chunk"]["id"] for hit in ask("search", text, "--k", "4", "--no-sparse", *flags)[1]["results"]]
 
-    points = asked("tune", text, "--k", "4", "--sweep")[1]["tuning"]["sweep"]["break_points"]
+    points = ask("tune", text, "--k", "4", "--sweep")[1]["tuning"]["sweep"]["break_points"]
     inner = [point for point in points if 0 < point["weight"] < 1]
     assert inner
     for point in inner:
@@ -316,10 +316,10 @@ def test_moving_row_is_cited_as_in_search(home: Path) -> None:
     run("sync")
     places = {
         hit["chunk"]["id"]: hit["chunk"].get("place")
-        for hit in asked("search", text, "--k", "20", "--no-sparse", "--all-copies")[1]["results"]
+        for hit in ask("search", text, "--k", "20", "--no-sparse", "--all-copies")[1]["results"]
     }
 
-    points = asked("tune", text, "--k", "4", "--sweep")[1]["tuning"]["sweep"]["break_points"]
+    points = ask("tune", text, "--k", "4", "--sweep")[1]["tuning"]["sweep"]["break_points"]
     _, out, _ = run("tune", text, "--k", "4", "--sweep")
 
     shifts = [each for point in points for each in point["changes"]]
@@ -330,7 +330,7 @@ def test_moving_row_is_cited_as_in_search(home: Path) -> None:
 
 
 def test_rows_ranked_by_one_signal_have_no_weight(home: Path) -> None:
-    code, response = asked("tune", "--rql", "SELECT doc.path FROM doc USING lexical('words')", "--sweep")
+    code, response = ask("tune", "--rql", "SELECT doc.path FROM doc USING lexical('words')", "--sweep")
 
     assert (code, response["error"]["code"]) == (2, "one_signal")
 
@@ -338,7 +338,7 @@ def test_rows_ranked_by_one_signal_have_no_weight(home: Path) -> None:
 def test_documents_of_a_query_are_swept_as_documents(home: Path) -> None:
     rql = "SELECT doc.path FROM doc USING lexical('baba'), semantic('baba') LIMIT 3"
 
-    view = asked("tune", "--rql", rql)[1]["tuning"]["sweep"]
+    view = ask("tune", "--rql", rql)[1]["tuning"]["sweep"]
 
     assert (view["k"], view["candidates"]) == (3, 2 * QUERIES)
     assert "break_points" not in view
@@ -356,7 +356,7 @@ def test_conflicting_flags_are_refused(home: Path) -> None:
         (*TUNE, "--grid", "normalize="),
         (*TUNE, "--grid", "normalize=loud"),
     ]:
-        code, response = asked(*argv)
+        code, response = ask(*argv)
 
         assert code == 2, argv
         assert response["error"]["code"] in {"conflicting_flags", "bad_value"}, argv
@@ -382,9 +382,9 @@ def test_excessively_large_grid_is_refused() -> None:
 
 def test_single_query_reports_settings_outside_its_sweep(home: Path) -> None:
     for how in [["--sweep"], ["--pin", "docs/good1.md"], ["--k", "3"]]:
-        _, plain = asked("tune", "some words", *how)
+        _, plain = ask("tune", "some words", *how)
         settings = ("--set=rerank=hash", "--set=min_score=0.1", "--set=min_cosine=0.2")
-        _, response = asked("tune", "some words", *how, *settings)
+        _, response = ask("tune", "some words", *how, *settings)
 
         assert not any("W_NOT_SWEPT" in warning for warning in plain["warnings"]), how
         assert [warning for warning in response["warnings"] if "W_NOT_SWEPT" in warning] == [
@@ -395,7 +395,7 @@ def test_single_query_reports_settings_outside_its_sweep(home: Path) -> None:
 
 
 def test_judged_queries_report_settings_outside_their_sweep(home: Path) -> None:
-    _, response = asked(*TUNE, "--set", "min_score=0.1")
+    _, response = ask(*TUNE, "--set", "min_score=0.1")
 
     assert "W_NOT_SWEPT: min_score=0.1 drops hits; the weights are swept without it" in response["warnings"]
 
@@ -403,6 +403,6 @@ def test_judged_queries_report_settings_outside_their_sweep(home: Path) -> None:
 def test_query_with_its_own_min_score_warns_too(home: Path) -> None:
     rql = "SELECT doc.path FROM chunk USING lexical('some words'), semantic('some words') OPTION min_score 0.1"
 
-    _, response = asked("tune", "--rql", rql)
+    _, response = ask("tune", "--rql", rql)
 
     assert any("W_NOT_SWEPT: min_score" in warning for warning in response["warnings"])

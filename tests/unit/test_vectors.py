@@ -63,7 +63,7 @@ def test_sqlite_functions_load_without_importing_numpy() -> None:
     assert output.split()[1] == "False"
 
 
-def estimated(query: Vector, rows: list[Vector]) -> Estimates | None:
+def estimate_cosines(query: Vector, rows: list[Vector]) -> Estimates | None:
     """Return sqlite-vec's estimates of these vectors, at rowids from 0."""
     db = apsw.Connection(":memory:")
     load_vector_functions(db)
@@ -88,7 +88,7 @@ def test_no_cosine_exceeds_the_bound_of_its_estimate() -> None:
             rows += along[:, None] * asked  # from opposite to parallel to the query, and across it
             rows *= length / np.linalg.norm(rows, axis=1)[:, None]
             query, stored = asked.astype("<f4").tobytes(), [row.astype("<f4").tobytes() for row in rows]
-            found = estimated(query, stored)
+            found = estimate_cosines(query, stored)
             assert found is not None, (places, length)
             exact = vectors.cosines(query, vectors.rows_of(list(enumerate(stored))))
 
@@ -102,5 +102,5 @@ def test_no_cosine_exceeds_the_bound_of_its_estimate() -> None:
 
 def test_zero_vector_is_not_estimated() -> None:
     query = unit([1.0] * DIMENSION)
-    assert estimated(query, [query, bytes(4 * DIMENSION)]) is None
-    assert estimated(query, [query, query]) is not None
+    assert estimate_cosines(query, [query, bytes(4 * DIMENSION)]) is None
+    assert estimate_cosines(query, [query, query]) is not None

@@ -191,7 +191,7 @@ def test_file_of_the_same_name_replaces_the_pieces(store: Recall) -> None:
     assert [each.content for each in retrieve("from", RetrievePlan(mode="lexical"), store)] == ["from the disk"]
 
 
-def synced(store: Recall) -> Progress:
+def sync(store: Recall) -> Progress:
     """Return the last event of a sync."""
     return list(store.sync())[-1]
 
@@ -204,7 +204,7 @@ def test_pieces_below_an_added_folder_survive_sync_and_add(store: Recall) -> Non
     index(chunk([Segment("docs/b.txt", "from a program")]), store)
     before = store.store.info()
 
-    assert (synced(store).removed, synced(store).skipped) == (0, ())
+    assert (sync(store).removed, sync(store).skipped) == (0, ())
     list(store.add(*folder))
 
     assert store.store.info() == before
@@ -216,7 +216,7 @@ def test_missing_folder_with_only_program_pieces_does_not_block(store: Recall) -
     index(chunk([Segment("docs/b.txt", "from a program")]), store)
     (store.engine.base / "docs").rmdir()
 
-    assert synced(store).removed == 0
+    assert sync(store).removed == 0
     assert store.store.info().documents == 1
 
 
@@ -329,16 +329,16 @@ def test_compression_uses_the_given_scorer() -> None:
         compress("", given, CompressPolicy(sentences=0))
 
 
-def rounded(value: Any) -> Any:
+def round_scores(value: Any) -> Any:
     """Return scores to nine digits, because the last ones depend on the machine's logarithm."""
     if isinstance(value, float):
         return round(value, 9)
     if isinstance(value, list | tuple):
-        return [rounded(each) for each in value]
+        return [round_scores(each) for each in value]
     return dict(value) if hasattr(value, "items") else value
 
 
-def recorded(store: Recall, given: dict[str, Any]) -> dict[str, Any]:
+def record(store: Recall, given: dict[str, Any]) -> dict[str, Any]:
     """Return every step over the golden corpus, as spelled in the golden file."""
     policy = ChunkPolicy(**given["policy"])
     pieces = chunk([Segment(*fields[:3], tuple(fields[3]), fields[4]) for fields in given["segments"]], policy)
@@ -358,14 +358,14 @@ def recorded(store: Recall, given: dict[str, Any]) -> dict[str, Any]:
             "compressed": compress(query, fused, CompressPolicy(**given["compress"])),
         }
     queries = {
-        query: {step: rounded(out) for step, out in steps.items()} for query, steps in found["queries"].items()
+        query: {step: round_scores(out) for step, out in steps.items()} for query, steps in found["queries"].items()
     }
-    return {"pieces": rounded(pieces), "index": counts, "digest": found["digest"], "queries": queries}
+    return {"pieces": round_scores(pieces), "index": counts, "digest": found["digest"], "queries": queries}
 
 
 def test_recorded_answers_are_reproduced(store: Recall) -> None:
     """To record again after a deliberate change: run `recorded` over "given", with another spec_version."""
-    assert recorded(store, GOLDEN["given"]) == GOLDEN["expected"]
+    assert record(store, GOLDEN["given"]) == GOLDEN["expected"]
 
 
 def test_recorded_answers_name_the_version_and_the_collection() -> None:

@@ -148,7 +148,7 @@ def test_export_with_a_changed_byte_is_never_verified(base: Path) -> None:
         assert errors(base / "export.jsonl") == ["export"], seed
 
 
-def sealed(lines: list[bytes]) -> bytes:
+def seal(lines: list[bytes]) -> bytes:
     body = b"".join(lines)
     return body + json.dumps({"type": "end", "sha256": sha256(body).hexdigest()}).encode() + b"\n"
 
@@ -159,7 +159,7 @@ def test_export_with_a_changed_label_fails_its_digest(base: Path) -> None:
     for key, value in {"title": "Another", "source": "elsewhere", "tags": ["x"], "meta": {"year": 1}}.items():
         lines = [*sound]
         lines[place] = json.dumps({**json.loads(lines[place]), key: value}, ensure_ascii=False).encode() + b"\n"
-        (base / "export.jsonl").write_bytes(sealed(lines))
+        (base / "export.jsonl").write_bytes(seal(lines))
 
         (check,) = Recall.verify(base / "export.jsonl")["checks"]
 

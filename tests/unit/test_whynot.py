@@ -69,7 +69,7 @@ def stage(view: WhyNotView, name: str) -> StageView:
     return next(each for each in view["stages"] if each["stage"] == name)
 
 
-def asked(recall: Recall, command: str) -> set[str]:
+def paths_of(recall: Recall, command: str) -> set[str]:
     """Return the paths that a typed command lists or packs."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     assert cli.main([*shlex.split(command)[1:], "--json"], streams=streams) == 0, streams.stderr.getvalue()  # type: ignore[attr-defined]
@@ -265,7 +265,7 @@ def test_filter_names_failing_predicates_with_the_values_of_the_row(recall: Reca
     ]
     assert evidence["drop"] == [["doc.path GLOB 'r*'", "doc.source IS NOT NULL"]]
     assert view["fixes"][0]["command"] == "recall search paint --filter 'chunk.tokens > 3'"
-    assert "colours.md" in asked(recall, view["fixes"][0]["command"])
+    assert "colours.md" in paths_of(recall, view["fixes"][0]["command"])
     assert stage(view, "lexical")["evidence"]["rank"] == 1
 
 
@@ -291,7 +291,7 @@ def test_text_without_the_words_is_found_by_other_means(recall: Recall) -> None:
     assert view["verdict"] == "lexical"
     assert {"mode", "term"} <= {fix["kind"] for fix in view["fixes"]}
     for fix in view["fixes"]:
-        assert "colours.md" in asked(recall, fix["command"])
+        assert "colours.md" in paths_of(recall, fix["command"])
 
 
 def test_dissimilar_text_fails_the_semantic_stage(recall: Recall, folder: Path) -> None:
@@ -335,7 +335,7 @@ def test_score_below_min_score_reports_a_sufficient_threshold(recall: Recall) ->
     view = why(recall, "call retried", "cache.md", Ask(settings=("min_score=0.9",)))
     fix = view["fixes"][0]
     assert (view["verdict"], fix["kind"]) == ("threshold", "min_score")
-    assert "cache.md" in asked(recall, fix["command"])
+    assert "cache.md" in paths_of(recall, fix["command"])
 
 
 def test_row_given_to_a_short_document_names_that_document(recall: Recall, folder: Path) -> None:

@@ -27,7 +27,7 @@ def recall(tmp_path: Path) -> Recall:
     return opened
 
 
-def counted(recall: Recall, words: str = WORDS, **fields: Any) -> tuple[int | None, int]:
+def count_hits(recall: Recall, words: str = WORDS, **fields: Any) -> tuple[int | None, int]:
     stats = recall.search(words, Ask(**fields))["stats"]
     return stats.get("word_hits"), stats["total_hits"]
 
@@ -36,14 +36,14 @@ def test_row_with_a_word_of_the_query_counts(recall: Recall) -> None:
     rows = recall.search(WORDS, Ask(k=1000))["results"]
     texts = [row["chunk"]["text"].lower() for row in rows]
 
-    held, total = counted(recall)
+    held, total = count_hits(recall)
 
     assert held == sum("harbour" in text or "lanterns" in text for text in texts)
     assert 0 < held < total == len(rows)
 
 
 def test_count_covers_all_rows_regardless_of_k(recall: Recall) -> None:
-    assert len({counted(recall, k=k) for k in (0, 1, 10, 1000)}) == 1
+    assert len({count_hits(recall, k=k) for k in (0, 1, 10, 1000)}) == 1
 
 
 def test_rows_below_min_score_do_not_count(recall: Recall) -> None:
@@ -51,9 +51,9 @@ def test_rows_below_min_score_do_not_count(recall: Recall) -> None:
     rows = recall.search(WORDS, Ask(k=1000, settings=(least,)))["results"]
     by_words = {row["chunk"]["id"] for row in recall.search(WORDS, Ask(k=1000, mode="lexical"))["results"]}
 
-    held, total = counted(recall, settings=(least,))
+    held, total = count_hits(recall, settings=(least,))
 
-    assert total == len(rows) < counted(recall)[1]
+    assert total == len(rows) < count_hits(recall)[1]
     assert held == sum(row["chunk"]["id"] in by_words for row in rows)
 
 
@@ -65,7 +65,7 @@ def test_document_counts_once_for_any_matching_chunk(recall: Recall) -> None:
 
 
 def test_only_hybrid_answers_have_the_count(recall: Recall) -> None:
-    assert counted(recall, mode="lexical")[0] is counted(recall, mode="semantic")[0] is None
+    assert count_hits(recall, mode="lexical")[0] is count_hits(recall, mode="semantic")[0] is None
     assert "word_hits" not in recall.query("SELECT doc.path FROM doc")["stats"]
 
 
@@ -93,8 +93,8 @@ def test_copies_count_separately(tmp_path: Path) -> None:
     with Recall.open(start=tmp_path) as recall:
         recall.index(str(tmp_path))
 
-        assert counted(recall) == counted(recall, settings=("collapse=false",)) == (3, 4)
-        assert counted(recall, settings=("min_score=0.2",)) == (3, 3)
+        assert count_hits(recall) == count_hits(recall, settings=("collapse=false",)) == (3, 4)
+        assert count_hits(recall, settings=("min_score=0.2",)) == (3, 3)
 
 
 def test_filter_without_matches_is_reported(recall: Recall, tmp_path: Path) -> None:

@@ -405,7 +405,7 @@ def do(place: Path, log: EventLog, task: WriterTask) -> None:
     assert done.error is None
 
 
-def settings_told(log: EventLog) -> Config | None:
+def newest_settings(log: EventLog) -> Config | None:
     """Return the settings of the newest task."""
     return [event for event in log.events if isinstance(event, StoreOpened)][-1].config
 
@@ -417,7 +417,7 @@ def test_task_does_not_restore_outdated_settings(tmp_path: Path, log: EventLog) 
 
     do(build_store(tmp_path), log, WriterTask("grade", saved_meanwhile))
 
-    assert settings_told(log) is None
+    assert newest_settings(log) is None
 
 
 def test_reembed_keeps_settings_saved_in_the_meantime(tmp_path: Path, log: EventLog) -> None:
@@ -429,7 +429,7 @@ def test_reembed_keeps_settings_saved_in_the_meantime(tmp_path: Path, log: Event
 
     do(build_store(tmp_path), log, WriterTask("reembed", run))
 
-    told = settings_told(log)
+    told = newest_settings(log)
     assert told == load(tmp_path / "recall.toml")
     assert (told.embedding, told.pool) == ("local", 7)
 
