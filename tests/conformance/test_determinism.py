@@ -20,7 +20,7 @@ QUESTIONS = ["store signal budget", "query weight", "vector tokens in a chunk", 
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tmp_path = tmp_path_factory.mktemp("made")
     docs = tmp_path / "docs"
     docs.mkdir()
@@ -37,14 +37,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def before(made: Path) -> str:
+def before(template: Path) -> str:
     """Return the reader's view of the fresh store."""
-    return answers(made / "recall.db")
+    return answers(template / "recall.db")
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+def home(template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 def ingest(recall: Recall, *targets: Path) -> None:

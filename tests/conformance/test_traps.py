@@ -27,7 +27,7 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tmp_path = tmp_path_factory.mktemp("made")
     for name, text in TEXTS.items():
         path = tmp_path / name
@@ -42,8 +42,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def recall(made: Path, tmp_path: Path) -> Iterator[Recall]:
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+def recall(template: Path, tmp_path: Path) -> Iterator[Recall]:
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
     with Recall.open(start=tmp_path) as opened:
         yield opened
 

@@ -42,13 +42,13 @@ class Known(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return damage.make_store(tmp_path_factory.mktemp("pages") / "store", documents=16)
 
 
 @pytest.fixture(scope="module")
-def known(made: Path) -> Known:
-    with Recall.open(str(made)) as recall:
+def known(template: Path) -> Known:
+    with Recall.open(str(template)) as recall:
         export = export_text(recall)
         lines = [json.loads(line) for line in export.splitlines()]
         names = [line["path"] for line in lines if line["type"] == "document"]
@@ -165,19 +165,21 @@ IN_CI = (3, 5, 9, FOREIGN)
         for seed in (*range(FEW), FOREIGN)
     ],
 )
-def test_damaged_page_is_repaired_or_changes_no_answer(made: Path, known: Known, tmp_path: Path, seed: int) -> None:
-    assert case(seed, made, known, tmp_path / "store") in OUTCOMES
+def test_damaged_page_is_repaired_or_changes_no_answer(
+    template: Path, known: Known, tmp_path: Path, seed: int
+) -> None:
+    assert case(seed, template, known, tmp_path / "store") in OUTCOMES
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.timeout(1_800)
 def test_many_damaged_pages_are_repaired_or_change_no_answer(
-    made: Path, known: Known, tmp_path: Path, kind: str, counted: Callable[..., None]
+    template: Path, known: Known, tmp_path: Path, kind: str, counted: Callable[..., None]
 ) -> None:
     seeds = range(KINDS.index(kind), FEW + MANY, len(KINDS))
 
-    outcomes = Counter(case(seed, made, known, tmp_path / "store") for seed in seeds)
+    outcomes = Counter(case(seed, template, known, tmp_path / "store") for seed in seeds)
 
     assert outcomes.total() == (FEW + MANY) // len(KINDS)
     assert outcomes["mended_whole"] > outcomes["mended_in_part"] > 0
@@ -208,19 +210,19 @@ def exchange(made: Path, base: Path, one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize("table", mostly_nightly(LIKE, "judgement", "meta"))
-def test_swapped_page_of_similar_small_table_is_found(made: Path, tmp_path: Path, table: str) -> None:
-    exchange(made, tmp_path / "store", table, LIKE[table])
+def test_swapped_page_of_similar_small_table_is_found(template: Path, tmp_path: Path, table: str) -> None:
+    exchange(template, tmp_path / "store", table, LIKE[table])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("table", SMALL)
 def test_swapped_page_of_any_small_table_is_found(
-    made: Path, tmp_path: Path, table: str, counted: Callable[..., None]
+    template: Path, tmp_path: Path, table: str, counted: Callable[..., None]
 ) -> None:
-    others = damage.trees(made / "recall.db").keys() - {table}
+    others = damage.trees(template / "recall.db").keys() - {table}
 
     for other in sorted(others):
-        exchange(made, tmp_path / other, table, other)
+        exchange(template, tmp_path / other, table, other)
 
     counted("pages", f"exchanged {table}", cases=len(others))
 
@@ -247,10 +249,10 @@ print(calls)
 
 
 def test_next_fix_repairs_store_after_killed_fix(
-    made: Path, known: Known, tmp_path: Path, counted: Callable[..., None]
+    template: Path, known: Known, tmp_path: Path, counted: Callable[..., None]
 ) -> None:
     def fixed(base: Path, last: int) -> CompletedProcess[str]:
-        damage.copied(made, base)
+        damage.copied(template, base)
         damage.spoil(base / "recall.db", damage.trees(base / "recall.db")["chunk_doc"])
         return warm.run([str(base), str(last)], cwd=ROOT, env=os.environ, program=KILLED, kind="ingest")
 

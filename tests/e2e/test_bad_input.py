@@ -83,15 +83,15 @@ class Shell:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     assert Shell(folder).run("init", "--embedding", "hash")[0] == 0
     return folder
 
 
 @pytest.fixture
-def shell(made: Path, tmp_path: Path) -> Shell:
-    return Shell(Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True)))
+def shell(template: Path, tmp_path: Path) -> Shell:
+    return Shell(Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True)))
 
 
 def test_missing_path_fails_and_writes_nothing(shell: Shell) -> None:

@@ -94,7 +94,7 @@ PROBING = [each for each in PROVOCATIONS if each not in QUICK]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made") / "harbour"
     shutil.copytree(ROOT / "examples" / "harbour", folder)
     for command in SET_UP:
@@ -115,11 +115,13 @@ def apply_hint(command: str, hint: str) -> str:
 
 
 @pytest.mark.parametrize("commands", [QUICK, pytest.param(PROBING, marks=pytest.mark.slow)], ids=["quick", "probing"])
-def test_printed_hint_works(commands: list[str], made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_printed_hint_works(
+    commands: list[str], template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number, command in enumerate(commands):
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / f"state{number}"))
         folder = tmp_path / f"{number}" / "harbour"
-        shutil.copytree(made, folder)
+        shutil.copytree(template, folder)
 
         refused = typed_here(WRONG.sub(lambda wrong: wrong["word"], command), folder)
 

@@ -185,13 +185,13 @@ VERBATIM = ("context", "get", "export", "check", "format", "report")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home(tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture
-def base(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True, symlinks=True))
+def base(template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True, symlinks=True))
 
 
 def run_all(base: Path, lines: list[list[str]]) -> list[str]:

@@ -401,7 +401,7 @@ def test_server_follows_a_store_that_appears_and_changes(tmp_path: Path) -> None
 
 
 @pytest.fixture(scope="module")
-def waiting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Piped, Path, Path]]:
+def waiting_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Piped, Path, Path]]:
     """Yield a server with one connection and a short timeout, a store, and the storeless folder of the server."""
     folder = tmp_path_factory.mktemp("waiting")
     (place := folder / "place").mkdir()
@@ -416,9 +416,9 @@ def search(request_id: int, **meta: Any) -> dict[str, Any]:
 
 
 def test_waiting_call_can_be_cancelled_times_out_and_limits_others(
-    waiting: tuple[Piped, Path, Path],
+    waiting_server: tuple[Piped, Path, Path],
 ) -> None:
-    server, whole, place = waiting
+    server, whole, place = waiting_server
     holder = lock(move_database(whole, place))
 
     server.send(search(1, progressToken="begun"))

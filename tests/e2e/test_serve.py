@@ -33,7 +33,7 @@ def served(store: Path, tmp_path: Path) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def shared(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def shared_server(store: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Yield a server for tests that neither end it nor read its home."""
     served = Served(store, tmp_path_factory.mktemp("shared"))
     yield served
@@ -47,13 +47,13 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 
 
 @pytest.mark.chromium
-def test_browser_user_searches_copies_and_leaves(shared: Served, browser: Browser) -> None:
+def test_browser_user_searches_copies_and_leaves(shared_server: Served, browser: Browser) -> None:
     browser.ask("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
-    browser.goto(shared.address)
+    browser.goto(shared_server.address)
     browser.wait_for(lambda screen: "37 documents" in screen)
     loaded = browser.requests()
     assert [url for url in loaded if url.startswith("ws:")] != []
-    assert {urlsplit(url).netloc for url in loaded} == {f"127.0.0.1:{shared.port}"}
+    assert {urlsplit(url).netloc for url in loaded} == {f"127.0.0.1:{shared_server.port}"}
     empty = browser.screenshot()
 
     browser.type("token budget")
@@ -73,7 +73,7 @@ def test_browser_user_searches_copies_and_leaves(shared: Served, browser: Browse
 
     browser.key("q")
     browser.until(lambda: "The session has ended." in browser.text())
-    shared.wait_for_workbenches(0)
+    shared_server.wait_for_workbenches(0)
     assert browser.requests() == loaded
     assert browser.complaints() == []
     with pytest.raises(AssertionError, match="Failed to fetch"):
@@ -176,62 +176,64 @@ async def test_no_workbench_outlives_a_killed_server(served: Served, tmp_path: P
     assert list(tmp_path.rglob("crash-*")) == []
 
 
-async def test_tab_and_workbench_end_together(shared: Served) -> None:
-    await asyncio.to_thread(shared.wait_for_workbenches, 0)
-    origin = f"http://127.0.0.1:{shared.port}"
+async def test_tab_and_workbench_end_together(shared_server: Served) -> None:
+    await asyncio.to_thread(shared_server.wait_for_workbenches, 0)
+    origin = f"http://127.0.0.1:{shared_server.port}"
     async with (
         aiohttp.ClientSession() as session,
-        session.ws_connect(f"{shared.address}ws", origin=origin) as kept,
+        session.ws_connect(f"{shared_server.address}ws", origin=origin) as kept,
     ):
         assert (await kept.receive()).type is aiohttp.WSMsgType.BINARY
         async with read(kept):
-            (first,) = await asyncio.to_thread(shared.wait_for_workbenches, 1)
-            async with session.ws_connect(f"{shared.address}ws") as closed, read(closed):
-                await asyncio.to_thread(shared.wait_for_workbenches, 2)
+            (first,) = await asyncio.to_thread(shared_server.wait_for_workbenches, 1)
+            async with session.ws_connect(f"{shared_server.address}ws") as closed, read(closed):
+                await asyncio.to_thread(shared_server.wait_for_workbenches, 2)
 
-            assert await asyncio.to_thread(shared.wait_for_workbenches, 1) == [first]
+            assert await asyncio.to_thread(shared_server.wait_for_workbenches, 1) == [first]
 
         os.kill(first, signal.SIGKILL)
         assert await close_code(kept) == aiohttp.WSCloseCode.OK
 
 
-async def test_foreign_page_cannot_drive_the_workbench(shared: Served) -> None:
-    foreign = f"http://evil.example:{shared.port}"
+async def test_foreign_page_cannot_drive_the_workbench(shared_server: Served) -> None:
+    foreign = f"http://evil.example:{shared_server.port}"
     async with aiohttp.ClientSession() as session:
         with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
-            await session.ws_connect(f"{shared.address}ws", origin=foreign)
+            await session.ws_connect(f"{shared_server.address}ws", origin=foreign)
         with pytest.raises(aiohttp.WSServerHandshakeError, match="403"):
-            await session.ws_connect(f"{shared.address}ws", headers={"Host": f"evil.example:{shared.port}"})
+            await session.ws_connect(
+                f"{shared_server.address}ws", headers={"Host": f"evil.example:{shared_server.port}"}
+            )
 
 
-def test_rebound_host_name_shows_nothing(shared: Served) -> None:
-    path = urlsplit(shared.address).path
+def test_rebound_host_name_shows_nothing(shared_server: Served) -> None:
+    path = urlsplit(shared_server.address).path
 
-    assert shared.status(path) == 200
-    assert shared.status(path, Host=f"evil.example:{shared.port}") == 403
-    assert shared.status(f"{path}static/js/textual.js", Host=f"localhost:{shared.port}") == 403
-    assert shared.status(path, Origin="null") == 403
+    assert shared_server.status(path) == 200
+    assert shared_server.status(path, Host=f"evil.example:{shared_server.port}") == 403
+    assert shared_server.status(f"{path}static/js/textual.js", Host=f"localhost:{shared_server.port}") == 403
+    assert shared_server.status(path, Origin="null") == 403
 
 
-def test_page_needs_its_secret_address(shared: Served) -> None:
-    key = urlsplit(shared.address).path.strip("/")
+def test_page_needs_its_secret_address(shared_server: Served) -> None:
+    key = urlsplit(shared_server.address).path.strip("/")
 
     assert len(key) >= 22
-    assert [shared.status(path) for path in ("/", "/ws", f"/{key[:-1]}/", f"/{key.swapcase()}/")] == [404] * 4
+    assert [shared_server.status(path) for path in ("/", "/ws", f"/{key[:-1]}/", f"/{key.swapcase()}/")] == [404] * 4
 
 
-def test_server_listens_on_one_loopback_address_only(shared: Served) -> None:
+def test_server_listens_on_one_loopback_address_only(shared_server: Served) -> None:
     with pytest.raises(OSError, match=r"refused|unreachable|assign"):
-        socket.create_connection(("127.0.0.2", shared.port), timeout=GONE).close()
+        socket.create_connection(("127.0.0.2", shared_server.port), timeout=GONE).close()
 
 
-def test_port_in_use_is_reported_with_a_way_out(shared: Served, store: Path, tmp_path: Path) -> None:
-    second = Served(store, tmp_path, "--port", str(shared.port))
+def test_port_in_use_is_reported_with_a_way_out(shared_server: Served, store: Path, tmp_path: Path) -> None:
+    second = Served(store, tmp_path, "--port", str(shared_server.port))
 
     code, out, err = second.stop()
 
     assert (second.address, code, out) == ("", 1, "")
-    assert err.startswith(f"error: Port {shared.port} cannot be opened: ")
+    assert err.startswith(f"error: Port {shared_server.port} cannot be opened: ")
     assert err.endswith("hint: recall-tui --serve --port 0\n")
 
 

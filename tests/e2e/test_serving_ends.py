@@ -151,7 +151,7 @@ def _error_of(asked: Asked[str]) -> type[RecallError] | None:
 
 
 @pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+def small_store(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     return _prepare(tmp_path_factory.mktemp("few"), "hash", QUICK)
 
 
@@ -159,10 +159,10 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
     "is_cancelled", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["cancelled", "out of time"]
 )
 def test_answer_after_a_cancelled_call_matches_a_fresh_store(
-    few: Prepared, is_cancelled: bool, counted: Callable[..., None]
+    small_store: Prepared, is_cancelled: bool, counted: Callable[..., None]
 ) -> None:
     name = f"{'cancelled' if is_cancelled else 'out of time'}, {QUICK} chunks"
-    _disturb(few, 10, is_cancelled=is_cancelled, counted=counted, name=name)
+    _disturb(small_store, 10, is_cancelled=is_cancelled, counted=counted, name=name)
 
 
 @pytest.mark.slow
@@ -177,11 +177,11 @@ def test_answers_stay_right_after_three_hundred_ended_calls(
     _disturb(prepared, 300, is_cancelled=is_cancelled, counted=counted, name=name)
 
 
-def test_cancelled_call_gets_no_result_and_next_call_succeeds(few: Prepared) -> None:
-    following = calls(few, 1, seed=6)[0]
-    expected = _fresh(few, following)
-    with Client(few.folder, "--connections", "1") as client:
-        long = client.ask("search", query=longest_query(few.pieces))
+def test_cancelled_call_gets_no_result_and_next_call_succeeds(small_store: Prepared) -> None:
+    following = calls(small_store, 1, seed=6)[0]
+    expected = _fresh(small_store, following)
+    with Client(small_store.folder, "--connections", "1") as client:
+        long = client.ask("search", query=longest_query(small_store.pieces))
         client.cancel(long)
 
         told = client.call(following.tool, **following.arguments, fields="all")
@@ -191,10 +191,10 @@ def test_cancelled_call_gets_no_result_and_next_call_succeeds(few: Prepared) -> 
 
 
 def test_timed_out_call_is_reported_and_next_call_succeeds(
-    few: Prepared,
+    small_store: Prepared,
 ) -> None:
-    with Client(few.folder, "--connections", "1", "--call-timeout", "0.2") as client:
-        long = json.loads(client.call("search", query=longest_query(few.pieces), k=100_000))
+    with Client(small_store.folder, "--connections", "1", "--call-timeout", "0.2") as client:
+        long = json.loads(client.call("search", query=longest_query(small_store.pieces), k=100_000))
 
         assert long["code"] == "timed_out"
         assert json.loads(client.call("status", fields="all"))["ok"]
@@ -216,11 +216,14 @@ def _looks(few: Prepared, tool: str, arguments: dict[str, Any]) -> int:
     return counting.looks
 
 
-def test_each_read_or_quoted_row_checks_the_deadline(few: Prepared) -> None:
-    words = few.pieces[7][:60]
+def test_each_read_or_quoted_row_checks_the_deadline(small_store: Prepared) -> None:
+    words = small_store.pieces[7][:60]
     every = {"query": words, "mode": "semantic", "k": 100_000}
 
-    read, packed = _looks(few, "search", every), _looks(few, "context", {**every, "budgetTokens": 1_000_000})
+    read, packed = (
+        _looks(small_store, "search", every),
+        _looks(small_store, "context", {**every, "budgetTokens": 1_000_000}),
+    )
 
     assert read >= 5 * QUICK  # its row, its units, their share of the cosine, its place in the answer, its text
     assert packed >= 5 * QUICK
@@ -235,16 +238,16 @@ def test_each_passage_text_of_a_local_model_checks_the_deadline(tmp_path: Path) 
     assert all_ - one > 9 * 60
 
 
-def test_pasted_query_checks_the_deadline_per_window(few: Prepared) -> None:
-    question = {"query": longest_query(few.pieces[:20]), "mode": "lexical"}
+def test_pasted_query_checks_the_deadline_per_window(small_store: Prepared) -> None:
+    question = {"query": longest_query(small_store.pieces[:20]), "mode": "lexical"}
 
-    one, ten = (_looks(few, "search", {**question, "k": k}) for k in (1, 10))
+    one, ten = (_looks(small_store, "search", {**question, "k": k}) for k in (1, 10))
 
     assert ten - one > 9 * 100
 
 
-def test_long_text_checks_the_deadline_per_row(few: Prepared) -> None:
-    with Recall.open(str(few.folder)) as recall:
+def test_long_text_checks_the_deadline_per_row(small_store: Prepared) -> None:
+    with Recall.open(str(small_store.folder)) as recall:
         answer = recall.query("SELECT * FROM chunk LIMIT 1000")
 
-    assert _looks(few, "search", {"rql": "SELECT * FROM chunk LIMIT 1000"}) >= 3 * len(answer["results"])
+    assert _looks(small_store, "search", {"rql": "SELECT * FROM chunk LIMIT 1000"}) >= 3 * len(answer["results"])

@@ -77,7 +77,7 @@ def last(told: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     (folder / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n", encoding="utf-8")
     assert run("init", "--embedding", "hash", cwd=folder).returncode == 0
@@ -86,8 +86,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+def home(template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 @full

@@ -19,9 +19,9 @@ CHAT = [{"role": "user", "content": "How long?"}, {"role": "assistant", "content
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a store of a conversation, lines, records, and files named like places in them."""
-    made = tmp_path_factory.mktemp("made")
+    template = tmp_path_factory.mktemp("made")
     ids = ("line=2", "second", "turn=1")
     records = (json.dumps({"id": name, "text": text}) for name, text in zip(ids, RECORDS, strict=True))
     files = {
@@ -38,20 +38,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "new/a.md": "one\n\nthree\n",
     }
     for name, text in files.items():
-        (made / name).parent.mkdir(exist_ok=True)
-        (made / name).write_text(text)
-    with chdir(made):
+        (template / name).parent.mkdir(exist_ok=True)
+        (template / name).write_text(text)
+    with chdir(template):
         run("init", "--embedding", "hash")
         assert run("add", ".")["ok"]
-    return made
+    return template
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of that folder."""
     monkeypatch.delenv("RECALL_STORE", raising=False)
     monkeypatch.chdir(tmp_path)
-    return Path(copytree(made, tmp_path, copy_function=copy2, dirs_exist_ok=True))
+    return Path(copytree(template, tmp_path, copy_function=copy2, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> Any:

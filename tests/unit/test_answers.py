@@ -31,7 +31,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def recorded(tmp_path: Path) -> Path:
+def recording_file(tmp_path: Path) -> Path:
     """Return a recording of three answers."""
     path = tmp_path / "answers.jsonl"
     outputs = (
@@ -56,11 +56,11 @@ def test_recording_the_same_program_twice_gives_identical_bytes(tiny: Path, tmp_
     assert answers.main(["compare", str(tiny), str(again)]) == 0
 
 
-def test_recording_survives_reading_and_is_summarised(recorded: Path, tmp_path: Path) -> None:
-    kept = recording.read(recorded)
+def test_recording_survives_reading_and_is_summarised(recording_file: Path, tmp_path: Path) -> None:
+    kept = recording.read(recording_file)
     recording.write(kept, tmp_path / "again.jsonl")
 
-    assert (tmp_path / "again.jsonl").read_bytes() == recorded.read_bytes()
+    assert (tmp_path / "again.jsonl").read_bytes() == recording_file.read_bytes()
     assert [each.command for each in kept.answers] == ["search", "serach", "stats"]
     assert list(recording.coverage(kept.answers)) == [
         "search          1  exit 0: 1",
@@ -68,7 +68,7 @@ def test_recording_survives_reading_and_is_summarised(recorded: Path, tmp_path: 
         "stats           1  exit 0: 1",
         "W_COPIES 1, W_STALE 1, unknown_command 1",
     ]
-    assert answers.main(["compare", str(recorded), str(recorded)]) == 0
+    assert answers.main(["compare", str(recording_file), str(recording_file)]) == 0
 
 
 @pytest.mark.slow
@@ -82,9 +82,9 @@ def test_recording_contains_answers_errors_and_written_files(tiny: Path) -> None
 
 
 def test_changed_answer_is_reported_with_its_query(
-    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recording_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    old = recording.read(recorded)
+    old = recording.read(recording_file)
     place = next(n for n, each in enumerate(old.answers) if '"score":' in each.output.stdout)
     output = old.answers[place].output
     stdout = output.stdout.replace('"score":', '"score":1', 1)
@@ -93,7 +93,7 @@ def test_changed_answer_is_reported_with_its_query(
     recording.write(old._replace(answers=(*old.answers[:place], changed, *old.answers[place + 1 :])), other)
     capsys.readouterr()
 
-    assert answers.main(["compare", str(recorded), str(other)]) == 1
+    assert answers.main(["compare", str(recording_file), str(other)]) == 1
 
     told = capsys.readouterr().out
     assert f"$ {changed.line}" in told
@@ -102,13 +102,13 @@ def test_changed_answer_is_reported_with_its_query(
 
 
 def test_recordings_of_different_queries_are_not_compared(
-    recorded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    recording_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    old = recording.read(recorded)
+    old = recording.read(recording_file)
     other = tmp_path / "other.jsonl"
     recording.write(old._replace(answers=old.answers[1:]), other)
 
-    assert answers.main(["compare", str(recorded), str(other)]) == 1
+    assert answers.main(["compare", str(recording_file), str(other)]) == 1
     assert "not comparable: other questions were asked" in capsys.readouterr().out
 
 

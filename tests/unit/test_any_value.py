@@ -46,7 +46,7 @@ USES: tuple[Callable[[Recall], object], ...] = (
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sound_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a store in one file."""
     base = make_store(tmp_path_factory.mktemp("sound"), documents=3, words=60)
     with closing(apsw.Connection(str(base / "recall.db"))) as db:
@@ -105,25 +105,25 @@ def check(sound: Path, base: Path, table: str, column: str, value: str, *, at_on
         raise
 
 
-def test_value_of_a_wrong_type_is_damage(sound: Path, tmp_path: Path) -> None:
+def test_value_of_a_wrong_type_is_damage(sound_store: Path, tmp_path: Path) -> None:
     for number, seen in enumerate(SEEN):
-        check(sound, tmp_path / str(number), *seen, at_once=True)
+        check(sound_store, tmp_path / str(number), *seen, at_once=True)
 
 
 @pytest.mark.slow
-def test_value_of_a_wrong_type_is_damage_to_every_command(sound: Path, tmp_path: Path) -> None:
+def test_value_of_a_wrong_type_is_damage_to_every_command(sound_store: Path, tmp_path: Path) -> None:
     for number, seen in enumerate(SEEN):
-        check(sound, tmp_path / str(number), *seen, at_once=False)
+        check(sound_store, tmp_path / str(number), *seen, at_once=False)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("value", VALUES)
-def test_any_value_in_any_column_is_damage_or_harmless(sound: Path, tmp_path: Path, value: str) -> None:
+def test_any_value_in_any_column_is_damage_or_harmless(sound_store: Path, tmp_path: Path, value: str) -> None:
     tried = 0
-    with closing(apsw.Connection(str(sound / "recall.db"))) as db:
+    with closing(apsw.Connection(str(sound_store / "recall.db"))) as db:
         every = [*columns(db)]
     for i, (table, column) in enumerate(every):
-        base = copied(sound, tmp_path / str(i))
+        base = copied(sound_store, tmp_path / str(i))
         if has_put(base / "recall.db", table, column, value):
             tried += 1
             try:

@@ -19,22 +19,22 @@ RQL = "SELECT doc.path, score FROM chunk USING lexical('retry')"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("made")
-    (made / "docs").mkdir()
-    (made / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
-    (made / "docs" / "b.txt").write_text("A retry budget.\n")
-    with chdir(made):
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template = tmp_path_factory.mktemp("made")
+    (template / "docs").mkdir()
+    (template / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
+    (template / "docs" / "b.txt").write_text("A retry budget.\n")
+    with chdir(template):
         assert run("init", "--embedding", "hash")[0] == 0
-    return made
+    return template
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of two files with an empty store."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    return Path(copytree(made, tmp_path, dirs_exist_ok=True))
+    return Path(copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 def fresh_streams(stdin: str = "") -> Streams:

@@ -22,25 +22,25 @@ EVAL = ("eval", "--queries", "q.tsv", "--qrels", "r.txt", "--metrics", "mrr,p@1"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("made")
-    (made / "docs").mkdir()
-    (made / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
-    (made / "docs" / "b.txt").write_text("A retry budget for every client.\n")
-    (made / "q.tsv").write_text("q1\tbackoff\nq2\tbudget of a client\n")
-    (made / "r.txt").write_text("q1 0 docs/a.md 1\nq2 0 b 1\nq2 0 zzz 0\n")
-    with chdir(made):
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template = tmp_path_factory.mktemp("made")
+    (template / "docs").mkdir()
+    (template / "docs" / "a.md").write_text("# Retry\n\nRetry with backoff, then give up.\n")
+    (template / "docs" / "b.txt").write_text("A retry budget for every client.\n")
+    (template / "q.tsv").write_text("q1\tbackoff\nq2\tbudget of a client\n")
+    (template / "r.txt").write_text("q1 0 docs/a.md 1\nq2 0 b 1\nq2 0 zzz 0\n")
+    with chdir(template):
         assert run("init", "--embedding", "hash")[0] == 0
         assert run("add", "docs")[0] == 0
-    return made
+    return template
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of a folder with a store, queries and judgements."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    return Path(copytree(made, tmp_path, copy_function=copy2, dirs_exist_ok=True))
+    return Path(copytree(template, tmp_path, copy_function=copy2, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> tuple[int, str, str]:

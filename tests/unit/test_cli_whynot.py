@@ -23,7 +23,7 @@ FILTER = "doc.path GLOB 'r*' AND (doc.source = 's' OR chunk.tokens > 3)"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("made")
     (home / "retry.md").write_text("A failed call is retried three times.\n")
     (home / "cache.md").write_text("Answers are cached; a failed call is not.\n")
@@ -34,9 +34,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(made)
-    return made
+def folder(template: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(template)
+    return template
 
 
 def run(*argv: str) -> tuple[int, str, str]:

@@ -20,20 +20,20 @@ NAME = "notes/today.md"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("made")
-    (made / "a.md").write_text("a file\n")
-    with contextlib.chdir(made):
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template = tmp_path_factory.mktemp("made")
+    (template / "a.md").write_text("a file\n")
+    with contextlib.chdir(template):
         assert run("init", "--embedding", "hash")[0] == 0
         assert run("add", ".")[0] == 0
-    return made
+    return template
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+    return Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 def run(*argv: str, content: bytes = b"", may_wait: bool = True) -> tuple[int, str, str]:

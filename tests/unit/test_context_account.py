@@ -26,20 +26,20 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("made")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template = tmp_path_factory.mktemp("made")
     for name, text in FILES.items():
-        (made / name).write_text(text)
-    with chdir(made):
+        (template / name).write_text(text)
+    with chdir(template):
         assert run("init", "--embedding", "hash", "--set", "pack_counter=whitespace")[0] == 0
         assert run("add", ".")[0] == 0
-    return made
+    return template
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    return Path(copytree(made, tmp_path, dirs_exist_ok=True))
+    return Path(copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> tuple[int, str, str]:

@@ -59,19 +59,19 @@ def store_of_notes(folder: Path, embedding: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store_of_notes(tmp_path_factory.mktemp("made") / "home", "hash")
 
 
 @pytest.fixture(scope="module")
-def made_counting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def counting_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store_of_notes(tmp_path_factory.mktemp("made") / "home", "counting")
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of the folder with a store of notes."""
-    home = Path(copytree(made, tmp_path / "home"))
+    home = Path(copytree(template, tmp_path / "home"))
     monkeypatch.chdir(home)
     return home
 
@@ -83,10 +83,10 @@ def recall(home: Path) -> Iterator[Recall]:
 
 
 @pytest.fixture
-def counting_home(made_counting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def counting_home(counting_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of that folder with a counting plug-in embedder; slow, because it must be trusted."""
     tests.embedders.install(tmp_path / "site", monkeypatch)
-    home = Path(copytree(made_counting, tmp_path / "home"))
+    home = Path(copytree(counting_template, tmp_path / "home"))
     monkeypatch.chdir(home)
     return home
 

@@ -20,26 +20,26 @@ NAMES = ("a", "b")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a store of two documents, the first with labels."""
-    made = tmp_path_factory.mktemp("made")
-    (made / "docs").mkdir(parents=True)
+    template = tmp_path_factory.mktemp("made")
+    (template / "docs").mkdir(parents=True)
     for name in NAMES:
-        (made / "docs" / f"{name}.md").write_text(f"# The {name} title\n\nA quokka smiles at {name}.\n")
-    Recall.init(str(made), settings=("embedding_dim=64",))
-    with Recall.open(str(made)) as recall:
-        recall.index(str(made / "docs"))
-    return made
+        (template / "docs" / f"{name}.md").write_text(f"# The {name} title\n\nA quokka smiles at {name}.\n")
+    Recall.init(str(template), settings=("embedding_dim=64",))
+    with Recall.open(str(template)) as recall:
+        recall.index(str(template / "docs"))
+    return template
 
 
 @pytest.fixture
-def fresh(made: Path, tmp_path: Path) -> Iterator[Callable[[], Recall]]:
+def fresh(template: Path, tmp_path: Path) -> Iterator[Callable[[], Recall]]:
     """Yield a function that opens another copy of that store at every call."""
     with ExitStack() as opened:
         numbers = count()
 
         def fresh() -> Recall:
-            base = copytree(made, tmp_path / str(next(numbers)), copy_function=copy2)
+            base = copytree(template, tmp_path / str(next(numbers)), copy_function=copy2)
             recall = opened.enter_context(Recall.open(str(base)))
             with recall.store.writer():
                 pass  # a connection that has written maintains the sums of small tables, also for damaging writes

@@ -38,7 +38,7 @@ def close_all(connections):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tmp_path = tmp_path_factory.mktemp("made")
     source = tmp_path / "source"
     source.mkdir()
@@ -55,9 +55,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
+def folder(template: Path, tmp_path: Path) -> Path:
     """Return a store of code and notes."""
-    return Path(copytree(made, tmp_path / "folder"))
+    return Path(copytree(template, tmp_path / "folder"))
 
 
 def paths_found(recall: Recall, text: str, **asked: object) -> list[str]:
@@ -138,10 +138,10 @@ OTHER_NAMES = {
 }
 
 
-def test_doctor_finds_and_repairs_wrong_names_in_a_title(made: Path, tmp_path: Path) -> None:
-    before = titles(made)
+def test_doctor_finds_and_repairs_wrong_names_in_a_title(template: Path, tmp_path: Path) -> None:
+    before = titles(template)
     for name, sql in OTHER_NAMES.items():
-        store = Path(copytree(made, tmp_path / name, ignore=WITHOUT_SOURCE))
+        store = Path(copytree(template, tmp_path / name, ignore=WITHOUT_SOURCE))
         spoil(store, sql)
         assert titles(store) != before, name
         with Recall.open(str(store)) as recall:
@@ -180,9 +180,9 @@ def of_version_8(store: Path, sql: str) -> None:
     db.close()
 
 
-def test_damaged_document_does_not_block_an_upgrade(made: Path, tmp_path: Path) -> None:
+def test_damaged_document_does_not_block_an_upgrade(template: Path, tmp_path: Path) -> None:
     for number, column in enumerate(SPOILT_COLUMNS):
-        store = Path(copytree(made, tmp_path / str(number), ignore=WITHOUT_SOURCE))
+        store = Path(copytree(template, tmp_path / str(number), ignore=WITHOUT_SOURCE))
         key = "doc" if column.startswith(("doc_reading", "chunk")) else "rowid"
         of_version_8(store, f"UPDATE {column} WHERE {key} = (SELECT rowid FROM doc WHERE path LIKE '%session.py')")
         with Recall.open(str(store)) as recall:

@@ -58,17 +58,17 @@ def fill(folder: Path, files: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("made")
-    fill(made, FILES)
-    (made / "q.tsv").write_text("q1\tretry budget\nq2\tclient\n")
-    return made
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template = tmp_path_factory.mktemp("made")
+    fill(template, FILES)
+    (template / "q.tsv").write_text("q1\tretry budget\nq2\tclient\n")
+    return template
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    return Path(copytree(made, tmp_path, dirs_exist_ok=True))
+    return Path(copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 def test_configuration_equals_itself(home: Path) -> None:

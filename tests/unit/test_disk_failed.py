@@ -56,20 +56,20 @@ def disk() -> Iterator[Disk]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("made")
-    (made / "docs").mkdir()
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template = tmp_path_factory.mktemp("made")
+    (template / "docs").mkdir()
     for number in range(30):
-        (made / "docs" / f"{number}.md").write_text(f"# Title {number}\n\n" + f"quokka{number} smiles. " * 300)
-    Recall.init(str(made))
-    with Recall.open(str(made)) as recall:
-        recall.index(str(made / "docs"))
-    return made
+        (template / "docs" / f"{number}.md").write_text(f"# Title {number}\n\n" + f"quokka{number} smiles. " * 300)
+    Recall.init(str(template))
+    with Recall.open(str(template)) as recall:
+        recall.index(str(template / "docs"))
+    return template
 
 
 @pytest.fixture
-def base(made: Path, tmp_path: Path, disk: Disk) -> Path:
-    return Path(copytree(made, tmp_path, copy_function=copy2, dirs_exist_ok=True))
+def base(template: Path, tmp_path: Path, disk: Disk) -> Path:
+    return Path(copytree(template, tmp_path, copy_function=copy2, dirs_exist_ok=True))
 
 
 USES: dict[str, Callable[[Recall], object]] = {

@@ -60,21 +60,21 @@ def file(path: str, texts: list[str]) -> NewFile:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> str:
-    made = str(tmp_path_factory.mktemp("made") / "recall.db")
-    store = create_store(made, embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="c")
+def template(tmp_path_factory: pytest.TempPathFactory) -> str:
+    template = str(tmp_path_factory.mktemp("made") / "recall.db")
+    store = create_store(template, embedder=EMBEDDER.identity, dimension=64, counter="whitespace", chunker="c")
     with store.writer() as writer:
         for name, texts in TEXTS.items():
             writer.put(file(name, texts))
     store.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     store.close()
-    return made
+    return template
 
 
 @pytest.fixture
-def path(made: str, tmp_path: Path) -> str:
+def path(template: str, tmp_path: Path) -> str:
     """Return the file of a separate store."""
-    return copy(made, tmp_path / "recall.db")
+    return copy(template, tmp_path / "recall.db")
 
 
 @pytest.fixture
@@ -84,11 +84,11 @@ def store(path: str) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def fresh(made: str, tmp_path: Path) -> Iterator[Callable[[], SqliteStore]]:
+def fresh(template: str, tmp_path: Path) -> Iterator[Callable[[], SqliteStore]]:
     """Yield a function that opens another copy of that store at every call."""
     with ExitStack() as opened:
         numbers = count()
-        yield lambda: opened.enter_context(closing(writing(copy(made, tmp_path / f"{next(numbers)}.db"))))
+        yield lambda: opened.enter_context(closing(writing(copy(template, tmp_path / f"{next(numbers)}.db"))))
 
 
 def writing(path: str) -> SqliteStore:

@@ -28,22 +28,22 @@ OTHER = "a wombat digs all night\n"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a store over a folder of three texts and one file that was added by name."""
-    made = tmp_path_factory.mktemp("made")
-    (made / "docs").mkdir()
+    template = tmp_path_factory.mktemp("made")
+    (template / "docs").mkdir()
     for name in ("docs/a.md", "docs/b.md", "docs/c.md", "-x y.md"):
-        (made / name).write_text(f"{TEXT}{name}\n", encoding="utf-8")
-    with contextlib.chdir(made):
+        (template / name).write_text(f"{TEXT}{name}\n", encoding="utf-8")
+    with contextlib.chdir(template):
         run("recall init . --embedding hash --set max_file_bytes=1000")
         run("recall add docs -- '-x y.md'")
-    return made
+    return template
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield a copy of that folder."""
-    home = Path(shutil.copytree(made, tmp_path / "home"))
+    home = Path(shutil.copytree(template, tmp_path / "home"))
     monkeypatch.chdir(home)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     yield home

@@ -18,26 +18,26 @@ LINES = "".join(f"line {number} of the retry schedule\n" for number in range(1, 
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("made")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template = tmp_path_factory.mktemp("made")
     for folder in ("lib/asyncio", "lib/other", "data"):
-        (made / folder).mkdir(parents=True)
-    (made / "lib" / "sched.py").write_text(LINES)
-    (made / "lib" / "asyncio" / "events.py").write_text("an event loop\n")
-    (made / "lib" / "other" / "events.py").write_text("other events\n")
-    (made / "data" / "corpus.jsonl").write_text('{"id": "207", "text": "a record"}\n')
-    with chdir(made):
+        (template / folder).mkdir(parents=True)
+    (template / "lib" / "sched.py").write_text(LINES)
+    (template / "lib" / "asyncio" / "events.py").write_text("an event loop\n")
+    (template / "lib" / "other" / "events.py").write_text("other events\n")
+    (template / "data" / "corpus.jsonl").write_text('{"id": "207", "text": "a record"}\n')
+    with chdir(template):
         assert run("init", "--embedding", "hash")[0] == 0
         assert run("add", "lib")[0] == run("add", "data", "--parser", "jsonl")[0] == 0
-    return made
+    return template
 
 
 @pytest.fixture(autouse=True)
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of that folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    return Path(copytree(made, tmp_path, dirs_exist_ok=True))
+    return Path(copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> tuple[int, str, str]:

@@ -28,7 +28,7 @@ from tests.builders import without_privileges
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     (folder / "a.txt").write_text("store weights\n", encoding="utf-8")
     Recall.init(str(folder), embedding="hash")
@@ -37,13 +37,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def store(made: Path, tmp_path: Path) -> Path:
+def store(template: Path, tmp_path: Path) -> Path:
     """Return a store of one file, in a folder that stays."""
-    return Path(shutil.copytree(made, tmp_path / "stays", copy_function=shutil.copy2)) / "recall.db"
+    return Path(shutil.copytree(template, tmp_path / "stays", copy_function=shutil.copy2)) / "recall.db"
 
 
 @pytest.fixture
-def gone(tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_folder(tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the current folder one that no longer exists."""
     folder = tmp_path / "goes"
     folder.mkdir()
@@ -64,7 +64,7 @@ def test_current_folder_is_returned_while_it_exists(tmp_path: Path, monkeypatch:
     assert paths.absolute(Path("../a")) == tmp_path / "../a"
 
 
-@pytest.mark.usefixtures("gone")
+@pytest.mark.usefixtures("no_folder")
 def test_only_absolute_paths_work_without_a_current_folder() -> None:
     assert paths.known() is None
     assert paths.absolute(Path("/a")) == Path("/a")
@@ -89,14 +89,14 @@ def test_only_absolute_paths_work_without_a_current_folder() -> None:
         ["rechunk"],
     ],
 )
-@pytest.mark.usefixtures("gone")
+@pytest.mark.usefixtures("no_folder")
 def test_absolute_store_path_works_without_a_current_folder(store: Path, words: Sequence[str]) -> None:
     answer = ask("--store", str(store), *words)
 
     assert answer["ok"], answer
 
 
-@pytest.mark.usefixtures("gone")
+@pytest.mark.usefixtures("no_folder")
 def test_absolute_file_path_works_without_a_current_folder(store: Path) -> None:
     assert ask("--store", str(store), "get", str(store.parent / "a.txt"))["ok"]
     assert [reading.names for reading in readings("b.txt", base=store.parent)] == [("b.txt",)]
@@ -115,20 +115,20 @@ def test_absolute_file_path_works_without_a_current_folder(store: Path) -> None:
         ["--store", "{store}", "add", "."],
     ],
 )
-@pytest.mark.usefixtures("gone")
+@pytest.mark.usefixtures("no_folder")
 def test_relative_path_reports_the_missing_current_folder(store: Path, words: Sequence[str]) -> None:
     answer = ask(*(word.format(store=store) for word in words))
 
     assert (answer["ok"], answer.get("error", {}).get("code")) == (False, "no_folder"), answer
 
 
-@pytest.mark.usefixtures("gone")
+@pytest.mark.usefixtures("no_folder")
 def test_embedder_needs_current_folder_only_for_a_relative_path() -> None:
     assert resolve_auto(Config(embedding="hash"))[0].embedding == "hash"
     assert resolve_auto(Config(embedding="onnx:/model"))[0].embedding == "onnx:/model"
 
 
-@pytest.mark.usefixtures("gone")
+@pytest.mark.usefixtures("no_folder")
 def test_first_store_offers_other_folders_than_the_missing_one(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
 
@@ -136,7 +136,7 @@ def test_first_store_offers_other_folders_than_the_missing_one(tmp_path: Path) -
     assert count_files(".", lambda: 0.0) == Count(0, is_all=True)
 
 
-@pytest.mark.usefixtures("gone")
+@pytest.mark.usefixtures("no_folder")
 def test_invalid_store_is_reported_without_a_current_folder(tmp_path: Path) -> None:
     (tmp_path / "other.db").write_bytes(b"no database " * 500)
 

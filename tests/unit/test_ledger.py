@@ -64,7 +64,7 @@ def recall() -> Recall:
 
 
 @pytest.fixture
-def crowded(recall: Recall) -> Recall:
+def crowded_store(recall: Recall) -> Recall:
     """Return the store with a long document, one chunk of which has the words of a query."""
     put(recall.engine.store, new_file("long.txt", ["payment nothing ", "river ", "fish "]))  # type: ignore[arg-type]
     return recall
@@ -150,8 +150,8 @@ def test_equal_scores_are_ordered_by_path(recall: Recall) -> None:
     assert (sides["below"]["path"], sides["below"]["decided_by"], sides["below"]["margin"]) == ("e.txt", "path", 0)
 
 
-def test_injected_chunk_has_its_row_from_recall(crowded: Recall) -> None:
-    recall = crowded
+def test_injected_chunk_has_its_row_from_recall(crowded_store: Recall) -> None:
+    recall = crowded_store
     settings = ("vector_weight=0", "sparse_distance_ceiling=2", "min_score=0.2")
     response = recall.search("payment nothing", Ask(k=1, settings=settings))
     assert response["results"][0]["recall_injected"]
@@ -162,8 +162,8 @@ def test_injected_chunk_has_its_row_from_recall(crowded: Recall) -> None:
     assert not any("flips_at" in each for each in view["neighbours"])
 
 
-def test_order_by_distance_names_no_weight(crowded: Recall) -> None:
-    recall = crowded
+def test_order_by_distance_names_no_weight(crowded_store: Recall) -> None:
+    recall = crowded_store
     settings = ("sparse_distance_ceiling=2", "min_score=0.5", "sparse_max_injections=1")
     ask = Ask(k=1, settings=("vector_weight=0", "bm25_weight=1", *settings))
     rows = recall.search("payment nothing", ask._replace(k=3))["results"]
@@ -245,20 +245,20 @@ def test_stability_is_reported_where_weights_decide(recall: Recall) -> None:
     assert "stability" not in recall.explain("payment", one, Ask(mode="lexical"))["explanation"]
 
 
-def test_chunk_may_be_named_by_line_or_omitted(crowded: Recall) -> None:
+def test_chunk_may_be_named_by_line_or_omitted(crowded_store: Recall) -> None:
     ask = Ask(mode="lexical")
-    by_rank = [each["chunk"]["id"] for each in crowded.search("payment nothing", ask)["results"]]
+    by_rank = [each["chunk"]["id"] for each in crowded_store.search("payment nothing", ask)["results"]]
 
-    assert crowded.explain("payment nothing", None, ask)["explanation"]["chunk"]["id"] == by_rank[0]
-    last = crowded.explain("payment nothing", by_rank[-1], ask)["explanation"]["chunk"]
+    assert crowded_store.explain("payment nothing", None, ask)["explanation"]["chunk"]["id"] == by_rank[0]
+    last = crowded_store.explain("payment nothing", by_rank[-1], ask)["explanation"]["chunk"]
     for target in (f"{last['path']}:1", f"{last['path']}:1-1"):
-        assert crowded.explain("payment nothing", target, ask)["explanation"]["chunk"]["id"] == last["id"]
-    of_a_line = crowded.explain("fish", "long.txt:1", ask)["explanation"]["chunk"]
-    assert of_a_line["id"] == crowded.search("fish", ask)["results"][0]["chunk"]["id"]
-    put(crowded.engine.store, new_file("quoted.txt", ["it stood in none.txt:1"]))  # type: ignore[arg-type]
+        assert crowded_store.explain("payment nothing", target, ask)["explanation"]["chunk"]["id"] == last["id"]
+    of_a_line = crowded_store.explain("fish", "long.txt:1", ask)["explanation"]["chunk"]
+    assert of_a_line["id"] == crowded_store.search("fish", ask)["results"][0]["chunk"]["id"]
+    put(crowded_store.engine.store, new_file("quoted.txt", ["it stood in none.txt:1"]))  # type: ignore[arg-type]
     for target, code in (("long.txt:9", "bad_lines"), ("none.txt:1", "unknown_target"), (None, "unknown_target")):
         with pytest.raises(RecallError) as caught:
-            crowded.explain("quokka", target, ask)
+            crowded_store.explain("quokka", target, ask)
         assert caught.value.code == code, target
 
 

@@ -22,7 +22,7 @@ NAMES = ("notes/a.md", "notes/b.txt", "notes-old/c.md", "Notes/d.md", "caf\u00e9
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     for name in NAMES:
         (folder / name).parent.mkdir(exist_ok=True)
@@ -36,9 +36,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of a store and its files."""
-    folder = Path(shutil.copytree(made, tmp_path / "home", copy_function=shutil.copy2))
+    folder = Path(shutil.copytree(template, tmp_path / "home", copy_function=shutil.copy2))
     monkeypatch.chdir(folder)
     monkeypatch.delenv("RECALL_STORE", raising=False)
     return folder

@@ -349,35 +349,35 @@ def test_arguments_that_fit_the_schema_are_answered(recall: Recall) -> None:
 
 
 @pytest.fixture(scope="module")
-def ambiguous(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
+def ambiguous_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
     texts = {"a.md": "one\n\ntwo\n", "a.md:3": "Called as a line.\n", "b.md:9": "Called as no line.\n", "b.md": "b\n"}
     with Recall.open(str(filled(tmp_path_factory.mktemp("ambiguous"), texts))) as recall:
         yield recall
 
 
-def test_document_name_wins_over_place_and_the_warning_names_both(ambiguous: Recall) -> None:
-    found = call(ambiguous, "get", targets=["a.md:3"])
+def test_document_name_wins_over_place_and_the_warning_names_both(ambiguous_store: Recall) -> None:
+    found = call(ambiguous_store, "get", targets=["a.md:3"])
     (warning,) = found.content["warnings"]
-    other = call(ambiguous, "get", targets=[warning.rpartition(" ")[2]])
+    other = call(ambiguous_store, "get", targets=[warning.rpartition(" ")[2]])
 
     assert found.content["found"]["text"] == "Called as a line.\n"
     assert warning.startswith("W_AMBIGUOUS_PATH: a.md:3 is a place in another document too: ")
     assert other.content["found"]["text"] == "two\n"
     assert f"Warning: {warning}" in found.text
-    assert call(ambiguous, "get", targets=["a.md:3"], fields="all").content["warnings"] == [warning]
-    missed = call(ambiguous, "whynot", query="two", target="a.md:3")
+    assert call(ambiguous_store, "get", targets=["a.md:3"], fields="all").content["warnings"] == [warning]
+    missed = call(ambiguous_store, "whynot", query="two", target="a.md:3")
     assert [each for each in missed.content["warnings"] if each.startswith("W_AMBIGUOUS_PATH")] == [warning]
 
 
 @pytest.mark.parametrize("target", ["a.md", "a.md:1", "b.md:9"])
-def test_unambiguous_name_causes_no_warning(ambiguous: Recall, target: str) -> None:
-    assert call(ambiguous, "get", targets=[target]).content["warnings"] == []
+def test_unambiguous_name_causes_no_warning(ambiguous_store: Recall, target: str) -> None:
+    assert call(ambiguous_store, "get", targets=[target]).content["warnings"] == []
 
 
-def test_warning_names_documents_as_callers_do(ambiguous: Recall) -> None:
-    base = ambiguous.engine.base
+def test_warning_names_documents_as_callers_do(ambiguous_store: Recall) -> None:
+    base = ambiguous_store.engine.base
 
-    found = call(ambiguous, "get", Limits(base=str(base.parent)), targets=[f"{base.name}/a.md:3"])
+    found = call(ambiguous_store, "get", Limits(base=str(base.parent)), targets=[f"{base.name}/a.md:3"])
 
     assert f"Warning: W_AMBIGUOUS_PATH: {base.name}/a.md:3 is a place" in found.text
 

@@ -40,7 +40,7 @@ def random_files(random: Random, count: int) -> Iterator[object]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> str:
+def template(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the path of a store that tests only read."""
     where = str(tmp_path_factory.mktemp("made") / "recall.db")
     store = memory_store(where)
@@ -52,8 +52,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def path(made: str, tmp_path: Path) -> str:
-    return str(shutil.copy(made, tmp_path))
+def path(template: str, tmp_path: Path) -> str:
+    return str(shutil.copy(template, tmp_path))
 
 
 @contextmanager
@@ -123,22 +123,22 @@ def plain(found: Occurrences) -> object:
 
 
 @pytest.mark.parametrize("memory_mb", [512, 0])
-def test_memory_equals_the_file(made: str, memory_mb: int) -> None:
-    with opening(made, memory_mb=0) as cold, opening(made, memory_mb=memory_mb) as memory:
+def test_memory_equals_the_file(template: str, memory_mb: int) -> None:
+    with opening(template, memory_mb=0) as cold, opening(template, memory_mb=memory_mb) as memory:
         assert not memory_mb or memory.fill_memory()
         assert is_in_memory(memory) is bool(memory_mb)
         for seed in range(40 if NIGHTLY else 10):
             assert everything(memory, Random(seed)) == everything(cold, Random(seed)), seed
 
 
-def test_narrow_matrix_proposes_the_same_rows_as_a_wide_one(made: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_narrow_matrix_proposes_the_same_rows_as_a_wide_one(template: str, monkeypatch: pytest.MonkeyPatch) -> None:
     wide = matrix.Matrix.__init__
 
     def narrow(self: matrix.Matrix, rows: int, dimension: int, *, is_wide: bool) -> None:
         wide(self, rows, dimension, is_wide=False)
 
     monkeypatch.setattr(matrix.Matrix, "__init__", narrow)
-    with opening(made, memory_mb=0) as cold, opening(made) as memory:
+    with opening(template, memory_mb=0) as cold, opening(template) as memory:
         assert memory.fill_memory()
         for seed in range(20 if NIGHTLY else 5):
             assert everything(memory, Random(seed)) == everything(cold, Random(seed)), seed

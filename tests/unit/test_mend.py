@@ -45,20 +45,20 @@ VECTORS = {"vec_block", "vec_place"}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base: Path = tmp_path_factory.mktemp("made")
     return damage.make_store(base / "store", words=500)
 
 
 @pytest.fixture(scope="module")
-def before(made: Path) -> tuple[list[str], list[Any]]:
-    return damage.exported(made), damage.judged(made)
+def before(template: Path) -> tuple[list[str], list[Any]]:
+    return damage.exported(template), damage.judged(template)
 
 
 @pytest.fixture(scope="module")
-def turned(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def inverted_store(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return that store with valid vectors that its embedder would not make: each points the other way."""
-    base = damage.copied(made, tmp_path_factory.mktemp("turned") / "store")
+    base = damage.copied(template, tmp_path_factory.mktemp("turned") / "store")
     turn_vectors(base)
     return base
 
@@ -77,8 +77,8 @@ def turn_vectors(base: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def known(turned: Path) -> tuple[list[str], list[Any]]:
-    return damage.exported(turned), damage.judged(turned)
+def known(inverted_store: Path) -> tuple[list[str], list[Any]]:
+    return damage.exported(inverted_store), damage.judged(inverted_store)
 
 
 def without_vectors(exported: list[str]) -> list[dict[str, Any]]:
@@ -86,8 +86,8 @@ def without_vectors(exported: list[str]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def base(made: Path, tmp_path: Path) -> Path:
-    return damage.copied(made, tmp_path / "store")
+def base(template: Path, tmp_path: Path) -> Path:
+    return damage.copied(template, tmp_path / "store")
 
 
 class Mended(NamedTuple):
@@ -111,9 +111,11 @@ class Mended(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def fixed(turned: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Mended]:
+def fix_trees(inverted_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Mended]:
     """Return a function that damages these trees of the turned store and repairs it; tests only read the result."""
-    return cache(lambda *trees: Mended.of(damage.copied(turned, tmp_path_factory.mktemp("fixed") / "store"), *trees))
+    return cache(
+        lambda *trees: Mended.of(damage.copied(inverted_store, tmp_path_factory.mktemp("fixed") / "store"), *trees)
+    )
 
 
 def leaves(path: Path, tree: str) -> list[int]:
@@ -139,16 +141,16 @@ def lines(exported: list[str], kind: str) -> list[dict[str, Any]]:
     return [line for each in exported if (line := json.loads(each))["type"] == kind]
 
 
-def test_trees_belong_to_a_store(made: Path) -> None:
-    assert set(damage.trees(made / "recall.db")) == set(TREES)
+def test_trees_belong_to_a_store(template: Path) -> None:
+    assert set(damage.trees(template / "recall.db")) == set(TREES)
 
 
 @pytest.mark.parametrize("tree", mostly_nightly(TREES, *DATA, "meta", "chunk", "vec_place"))
 def test_damaged_root_page_is_repaired_and_readable_rows_are_kept(
-    fixed: Callable[..., Mended], known: tuple[list[str], list[Any]], tree: str
+    fix_trees: Callable[..., Mended], known: tuple[list[str], list[Any]], tree: str
 ) -> None:
     """No vector with a valid check is recomputed: it would point the other way."""
-    store = fixed(tree)
+    store = fix_trees(tree)
 
     assert errors(store.checks) == set()
     if tree in VECTORS:
@@ -163,14 +165,14 @@ def test_damaged_root_page_is_repaired_and_readable_rows_are_kept(
 
 
 def test_fix_suggests_sync_if_times_or_marks_are_lost(
-    made: Path, fixed: Callable[..., Mended], tmp_path: Path
+    template: Path, fix_trees: Callable[..., Mended], tmp_path: Path
 ) -> None:
     for tree in ("file", "doc_reading"):
-        check = fixed(tree).checks["rebuilt"]
+        check = fix_trees(tree).checks["rebuilt"]
         assert (check["severity"], check["fix"]) == ("warning", "recall sync"), tree
         assert "must be read again" in check["evidence"], tree
         assert "nothing is lost" not in check["evidence"], tree
-    whole = damage.copied(made, tmp_path / "store")
+    whole = damage.copied(template, tmp_path / "store")
     damage.spoil(whole / "recall.db", damage.trees(whole / "recall.db")["meta"])
     check = fix(whole)["rebuilt"]
     assert (check["severity"], check["evidence"]) == ("ok", "rebuilt from the readable data; nothing was lost")
@@ -181,18 +183,18 @@ SEVERAL = TREES[4::4]
 
 
 def test_several_damaged_root_pages_are_repaired_together(
-    fixed: Callable[..., Mended], known: tuple[list[str], list[Any]]
+    fix_trees: Callable[..., Mended], known: tuple[list[str], list[Any]]
 ) -> None:
-    store = fixed(*(tree for tree in SEVERAL if tree not in DATA | VECTORS))
+    store = fix_trees(*(tree for tree in SEVERAL if tree not in DATA | VECTORS))
 
     assert errors(store.checks) == set()
     assert (store.exported, store.judged) == known
     assert "lost" not in store.checks["rebuilt"]
 
 
-def test_fix_leaves_only_a_backup_of_the_damaged_file(fixed: Callable[..., Mended]) -> None:
+def test_fix_leaves_only_a_backup_of_the_damaged_file(fix_trees: Callable[..., Mended]) -> None:
     for tree in ("meta", "chunk"):  # the pages of a copy are searched for chunks
-        store = fixed(tree)
+        store = fix_trees(tree)
 
         (backup,) = store.base.glob("recall.db.bak-*")
         assert str(backup) in store.checks["backup"]["evidence"], tree
@@ -202,9 +204,9 @@ def test_fix_leaves_only_a_backup_of_the_damaged_file(fixed: Callable[..., Mende
 
 
 def test_lost_marks_return_with_the_next_sync(
-    fixed: Callable[..., Mended], tmp_path: Path, before: tuple[list[str], list[Any]]
+    fix_trees: Callable[..., Mended], tmp_path: Path, before: tuple[list[str], list[Any]]
 ) -> None:
-    base = damage.copied(fixed("doc_reading").base, tmp_path / "store")
+    base = damage.copied(fix_trees("doc_reading").base, tmp_path / "store")
 
     with Recall.open(str(base)) as recall:
         for _ in recall.sync():
@@ -214,9 +216,9 @@ def test_lost_marks_return_with_the_next_sync(
 
 
 def test_document_texts_survive_the_loss_of_their_table(
-    fixed: Callable[..., Mended], before: tuple[list[str], list[Any]]
+    fix_trees: Callable[..., Mended], before: tuple[list[str], list[Any]]
 ) -> None:
-    store = fixed("doc")
+    store = fix_trees("doc")
     lost = store.checks["rebuilt"]["lost"]
 
     gone = {each["path"] for each in lost if each["kind"] == "document"}
@@ -258,17 +260,19 @@ def spoiled_text(base: Path, letter: bytes = b"wombat") -> str:
 
 
 @pytest.fixture(scope="module")
-def holed(made: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str, dict[str, Any]]]:
+def store_with_hole(
+    template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, str, dict[str, dict[str, Any]]]:
     """Return a repaired store that lacks a text, the text's path, and the checks of the fix. Tests only read it."""
-    base = damage.copied(made, tmp_path_factory.mktemp("holed") / "store")
+    base = damage.copied(template, tmp_path_factory.mktemp("holed") / "store")
     path = spoiled_text(base)
     return base, path, fix(base)
 
 
 def test_changed_letter_is_omitted_and_named_with_its_place(
-    holed: tuple[Path, str, dict[str, dict[str, Any]]],
+    store_with_hole: tuple[Path, str, dict[str, dict[str, Any]]],
 ) -> None:
-    base, path, checks = holed
+    base, path, checks = store_with_hole
 
     (lost,) = checks["rebuilt"]["lost"]
     assert (lost["kind"], lost["path"]) == ("text", path)
@@ -281,9 +285,9 @@ def test_changed_letter_is_omitted_and_named_with_its_place(
 
 
 def test_next_sync_fills_the_hole(
-    holed: tuple[Path, str, dict[str, dict[str, Any]]], tmp_path: Path, before: tuple[list[str], list[Any]]
+    store_with_hole: tuple[Path, str, dict[str, dict[str, Any]]], tmp_path: Path, before: tuple[list[str], list[Any]]
 ) -> None:
-    base = damage.copied(holed[0], tmp_path / "store")
+    base = damage.copied(store_with_hole[0], tmp_path / "store")
 
     with Recall.open(str(base)) as recall:
         for _ in recall.sync():
@@ -293,8 +297,10 @@ def test_next_sync_fills_the_hole(
     assert errors(fix(base)) == set()
 
 
-def test_second_fix_changes_nothing(holed: tuple[Path, str, dict[str, dict[str, Any]]], tmp_path: Path) -> None:
-    base = damage.copied(holed[0], tmp_path / "store")
+def test_second_fix_changes_nothing(
+    store_with_hole: tuple[Path, str, dict[str, dict[str, Any]]], tmp_path: Path
+) -> None:
+    base = damage.copied(store_with_hole[0], tmp_path / "store")
     backups = sorted(path.name for path in base.glob("*.bak-*"))
     content = (base / "recall.db").read_bytes()
 
@@ -519,7 +525,7 @@ def test_repair_finishes_a_purge_of_a_damaged_file(base: Path) -> None:
 
 
 @pytest.fixture
-def damaged(base: Path) -> Path:
+def damaged_store(base: Path) -> Path:
     path = base / "recall.db"
     damage.spoil(path, damage.trees(path)["doc_live_path"])
     damage.spoil(path, damage.trees(path)["vec_place"])
@@ -527,15 +533,15 @@ def damaged(base: Path) -> Path:
 
 
 def test_recover_reads_what_it_can_and_keeps_old_store(
-    damaged: Path, tmp_path: Path, before: tuple[list[str], list[Any]]
+    damaged_store: Path, tmp_path: Path, before: tuple[list[str], list[Any]]
 ) -> None:
     def state() -> dict[str, tuple[bytes, int]]:
-        files = [path for path in damaged.parent.iterdir() if path.is_file()]
+        files = [path for path in damaged_store.parent.iterdir() if path.is_file()]
         return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
     was = state()
 
-    response = Recall.recover(damaged, tmp_path / "new.db")
+    response = Recall.recover(damaged_store, tmp_path / "new.db")
 
     assert state() == was
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new.db", "store"]
@@ -547,11 +553,11 @@ def test_recover_reads_what_it_can_and_keeps_old_store(
     assert {check["severity"] for check in response["checks"]} == {"ok"}
 
 
-def test_recover_overwrites_nothing(damaged: Path, tmp_path: Path) -> None:
+def test_recover_overwrites_nothing(damaged_store: Path, tmp_path: Path) -> None:
     (tmp_path / "new.db").write_text("mine")
 
     with pytest.raises(StoreError) as error:
-        Recall.recover(damaged, tmp_path / "new.db")
+        Recall.recover(damaged_store, tmp_path / "new.db")
 
     assert error.value.code == "store_exists"
     assert (tmp_path / "new.db").read_text() == "mine"

@@ -38,7 +38,7 @@ FROM_ANY_THREAD = {"interrupt", "end"}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     (folder / "q.tsv").write_text("a\tred apple\nb\tblue sky\n")
     (folder / "r.tsv").write_text("query-id\tcorpus-id\tscore\na\tdocs/1.txt\t1\nb\tdocs/2.txt\t1\n")
@@ -54,9 +54,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def recall(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
+def recall(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
     """Yield a Recall on a copy of the store, which is the current folder."""
-    monkeypatch.chdir(shutil.copytree(made, tmp_path / "home", copy_function=shutil.copy2))
+    monkeypatch.chdir(shutil.copytree(template, tmp_path / "home", copy_function=shutil.copy2))
     with Recall.open() as opened:
         yield opened
 

@@ -112,7 +112,7 @@ def worker(site: Path) -> Iterator[Worker]:
 
 
 @pytest.fixture
-def alive(tmp_path: Path) -> Path:
+def alive_pipe(tmp_path: Path) -> Path:
     """Return a named pipe that reaches its end when every process that opened it has ended."""
     os.mkfifo(tmp_path / "alive")
     return tmp_path / "alive"
@@ -327,11 +327,11 @@ def test_process_that_died_between_files_does_not_blame_the_second(worker: Worke
     assert text(worker, "say on") == "on"
 
 
-def test_ctrl_c_ends_the_process_and_propagates(worker: Worker, alive: Path) -> None:
+def test_ctrl_c_ends_the_process_and_propagates(worker: Worker, alive_pipe: Path) -> None:
     seen: list[bytes] = []
 
     def interrupt() -> None:
-        with alive.open("rb", buffering=0) as pipe:
+        with alive_pipe.open("rb", buffering=0) as pipe:
             seen.append(pipe.read(1))
             os.kill(os.getpid(), signal.SIGINT)
             seen.append(pipe.read())
@@ -339,7 +339,7 @@ def test_ctrl_c_ends_the_process_and_propagates(worker: Worker, alive: Path) -> 
     thread = threading.Thread(target=interrupt)
     thread.start()
     with pytest.raises(KeyboardInterrupt):
-        parse(worker, f"sleep {alive}")
+        parse(worker, f"sleep {alive_pipe}")
     thread.join()
 
     assert seen == [b"!", b""]
@@ -378,10 +378,10 @@ def output_of_orphan(alive: Path, what: str, thread: str, *, script: str = PAREN
         pytest.param("spin", "main", marks=pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")),
     ],
 )
-def test_worker_ends_with_its_killed_parent(alive: Path, what: str, thread: str) -> None:
-    assert output_of_orphan(alive, what, thread) == b""
+def test_worker_ends_with_its_killed_parent(alive_pipe: Path, what: str, thread: str) -> None:
+    assert output_of_orphan(alive_pipe, what, thread) == b""
 
 
 @pytest.mark.slow
-def test_worker_ends_even_if_no_thread_can_run(alive: Path) -> None:
-    assert output_of_orphan(alive, "spin", "other", script=PARENT.replace("600", "3")) == b""
+def test_worker_ends_even_if_no_thread_can_run(alive_pipe: Path) -> None:
+    assert output_of_orphan(alive_pipe, "spin", "other", script=PARENT.replace("600", "3")) == b""

@@ -165,24 +165,24 @@ class Plainer(SqliteStore):
 
 
 @pytest.fixture
-def plainer(store: SqliteStore) -> Plainer:
+def plain_store(store: SqliteStore) -> Plainer:
     return Plainer(store.db, store.path, writable=True)
 
 
-def test_store_without_raw_syntax_never_gets_raw_queries(plainer: Plainer) -> None:
+def test_store_without_raw_syntax_never_gets_raw_queries(plain_store: Plainer) -> None:
     asked = plan_rql("SELECT * FROM chunk USING lexical_fts('ship')", config=BM25F, exact=False)
     with pytest.raises(UsageError) as refused:
-        pool.gather(asked, plainer, None)
+        pool.gather(asked, plain_store, None)
     assert refused.value.code == "lexical_fts_unsupported"
-    assert lexical(pool.gather(words("ship", BM25F), plainer, EMBEDDER)).keys() == {"a.txt", "b.txt"}
+    assert lexical(pool.gather(words("ship", BM25F), plain_store, EMBEDDER)).keys() == {"a.txt", "b.txt"}
 
 
 @pytest.mark.parametrize(("few", "kind"), [(0, "approximate"), (20_000, "exact")])
 def test_approximate_index_is_reported(
-    plainer: Plainer, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, few: int, kind: str
+    plain_store: Plainer, store: SqliteStore, monkeypatch: pytest.MonkeyPatch, few: int, kind: str
 ) -> None:
     monkeypatch.setattr(pool, "EXACT_VECTORS", few)
-    found = pool.gather(words("ship", BM25F), plainer, EMBEDDER)
+    found = pool.gather(words("ship", BM25F), plain_store, EMBEDDER)
     assert (found.index_kind, found.exact) == (kind, few > 0)
     assert pool.gather(words("ship", BM25F), store, EMBEDDER).index_kind == "exact"
 
@@ -197,9 +197,9 @@ def test_up_to_20_000_vectors_every_row_is_a_candidate(store: SqliteStore) -> No
         assert (found.exact, len(found.keys) == store.info().chunks) == (is_whole, is_whole), vectors
 
 
-def test_lexical_query_never_uses_an_approximate_index(plainer: Plainer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lexical_query_never_uses_an_approximate_index(plain_store: Plainer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "EXACT_VECTORS", 0)
-    found = pool.gather(words("ship", BM25F, mode="lexical"), plainer, None)
+    found = pool.gather(words("ship", BM25F, mode="lexical"), plain_store, None)
     assert (found.index_kind, found.exact) == ("exact", False)
 
 

@@ -64,18 +64,18 @@ ANSWERS: dict[str, Callable[[Recall], Any]] = {
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    filled: Path = tmp_path_factory.mktemp("filled")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template: Path = tmp_path_factory.mktemp("filled")
     for name, text in FISH.items():
-        (filled / f"{name}.txt").write_text(text)
-    with Recall.open(str(filled / "recall.db"), create=True) as recall:
-        recall.index(*(str(filled / f"{name}.txt") for name in FISH))
-    return filled
+        (template / f"{name}.txt").write_text(text)
+    with Recall.open(str(template / "recall.db"), create=True) as recall:
+        recall.index(*(str(template / f"{name}.txt") for name in FISH))
+    return template
 
 
 @pytest.fixture
-def home(filled: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(filled, tmp_path, dirs_exist_ok=True))
+def home(template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 @pytest.fixture

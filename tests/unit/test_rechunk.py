@@ -202,18 +202,18 @@ def test_store_rechunks_only_files_with_changed_settings() -> None:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Path:
+def template(tmp_path: Path) -> Path:
     """Return a store with its own limits that has read a folder."""
-    made = tmp_path / "made"
-    (made / "docs").mkdir(parents=True)
-    (made / "docs" / "long.txt").write_text(TEXT)
-    Recall.init(str(made), settings=("chunk_tokens=40", "overlap_tokens=8", f"embedding_dim={DIMENSION}"))
-    with Recall.open(start=made) as recall:
-        list(recall.add([str(made / "docs")], Root("")))
-    return made
+    template = tmp_path / "made"
+    (template / "docs").mkdir(parents=True)
+    (template / "docs" / "long.txt").write_text(TEXT)
+    Recall.init(str(template), settings=("chunk_tokens=40", "overlap_tokens=8", f"embedding_dim={DIMENSION}"))
+    with Recall.open(start=template) as recall:
+        list(recall.add([str(template / "docs")], Root("")))
+    return template
 
 
-def test_recall_toml_with_other_limits_rechunks_nothing(made: Path, tmp_path: Path) -> None:
+def test_recall_toml_with_other_limits_rechunks_nothing(template: Path, tmp_path: Path) -> None:
     cases = [
         (written, changed, verb)
         for verb in ("add", "sync")
@@ -226,7 +226,7 @@ def test_recall_toml_with_other_limits_rechunks_nothing(made: Path, tmp_path: Pa
     ]
     for number, (written, changed, verb) in enumerate(cases if IS_NIGHT else cases[:5]):
         case = (changed, verb)
-        home = Path(shutil.copytree(made, tmp_path / str(number)))
+        home = Path(shutil.copytree(template, tmp_path / str(number)))
         toml = home / "recall.toml"
         assert written in toml.read_text(), case
         toml.write_text(toml.read_text().replace(written, changed))

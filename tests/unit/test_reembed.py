@@ -43,7 +43,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home: Path = tmp_path_factory.mktemp("made")
     (home / "docs").mkdir()
     for n in range(FILES):
@@ -55,13 +55,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(made: Path, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with a store of hash vectors, and install the third-party embedders."""
     monkeypatch.syspath_prepend(site)
     for kind in (COUNTING, WINDOWED, KEYED):
         name = kind.embedder.identity.partition(":")[0]
         monkeypatch.setattr(kind, "embedder", type(kind.embedder)(name=name))
-    home = Path(shutil.copytree(made, tmp_path / "home"))
+    home = Path(shutil.copytree(template, tmp_path / "home"))
     monkeypatch.chdir(home)
     return home
 

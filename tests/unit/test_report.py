@@ -57,22 +57,22 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made: Path = tmp_path_factory.mktemp("made")
-    (made / "docs").mkdir()
-    (made / "docs" / 'a<b>&"c.md').write_text(HOSTILE)
-    (made / "docs" / "plain.md").write_text("# Plain\n\nA retry budget for every client.\n")
-    (made / "docs" / "more.md").write_text("# More\n\nMore of a budget, and no other word.\n")
-    with contextlib.chdir(made):
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template: Path = tmp_path_factory.mktemp("made")
+    (template / "docs").mkdir()
+    (template / "docs" / 'a<b>&"c.md').write_text(HOSTILE)
+    (template / "docs" / "plain.md").write_text("# Plain\n\nA retry budget for every client.\n")
+    (template / "docs" / "more.md").write_text("# More\n\nMore of a budget, and no other word.\n")
+    with contextlib.chdir(template):
         assert run("init", "--embedding", "hash")[0] == 0
         assert run("add", "docs")[0] == 0
-    return made
+    return template
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+    return Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> tuple[int, str, str]:

@@ -41,15 +41,15 @@ EMBEDDER = HashEmbedder(64)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made: Path = tmp_path_factory.mktemp("made")
-    (made / "notes").mkdir()
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template: Path = tmp_path_factory.mktemp("made")
+    (template / "notes").mkdir()
     for name, text in TEXTS.items():
-        (made / "notes" / name).write_text(text)
-    Recall.init(str(made), embedding="hash", settings={"rerank": "local", "rerank_keep": True})
-    with Recall.open(str(made)) as recall:
-        recall.index(str(made / "notes"))
-    return made
+        (template / "notes" / name).write_text(text)
+    Recall.init(str(template), embedding="hash", settings={"rerank": "local", "rerank_keep": True})
+    with Recall.open(str(template)) as recall:
+        recall.index(str(template / "notes"))
+    return template
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -61,8 +61,8 @@ def one_model() -> Iterator[None]:
 
 
 @pytest.fixture
-def base(made: Path, tmp_path: Path) -> Path:
-    return copy_to(made, tmp_path)
+def base(template: Path, tmp_path: Path) -> Path:
+    return copy_to(template, tmp_path)
 
 
 def copy_to(made: Path, to: Path) -> Path:
@@ -70,7 +70,7 @@ def copy_to(made: Path, to: Path) -> Path:
 
 
 @pytest.fixture
-def embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def embedded_texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the list of texts and queries given to the reranker's model."""
     texts: list[str] = []
     embed = LocalEmbedder.embed
@@ -98,16 +98,16 @@ def count_vectors(recall: Recall, *, is_query: bool = False) -> int:
     return count
 
 
-def test_later_processes_reuse_embedded_vectors(base: Path, embedded: list[str]) -> None:
+def test_later_processes_reuse_embedded_vectors(base: Path, embedded_texts: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         first = ask_reranked(recall)
-    assert len(embedded) == 1 + len(TEXTS)
-    embedded.clear()
+    assert len(embedded_texts) == 1 + len(TEXTS)
+    embedded_texts.clear()
 
     with Recall.open(str(base)) as recall:
         assert ask_reranked(recall) == first
         assert ask_reranked(recall) == first
-    assert embedded == []
+    assert embedded_texts == []
 
 
 ASKED = """
@@ -144,12 +144,12 @@ def test_second_process_does_not_load_the_model(base: Path) -> None:
     assert second[1:] == ["False", "False"]
 
 
-def test_embedder_of_the_store_reranks_with_stored_vectors(base: Path, embedded: list[str]) -> None:
+def test_embedder_of_the_store_reranks_with_stored_vectors(base: Path, embedded_texts: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         list(recall.reembed("local"))
-        embedded.clear()
+        embedded_texts.clear()
         own = ask_reranked(recall)
-        assert embedded == [QUESTION, QUESTION]  # one for the search, one for the reranker
+        assert embedded_texts == [QUESTION, QUESTION]  # one for the search, one for the reranker
     with Recall.open(str(base)) as recall:
         assert (count_vectors(recall), count_vectors(recall, is_query=True)) == (0, 1)
         fresh = rescore.EmbedderReranker(LocalEmbedder())
@@ -158,7 +158,7 @@ def test_embedder_of_the_store_reranks_with_stored_vectors(base: Path, embedded:
         assert values == fresh.score(QUESTION, rows)
 
 
-def test_vectors_of_a_replaced_embedder_are_not_used(base: Path, embedded: list[str]) -> None:
+def test_vectors_of_a_replaced_embedder_are_not_used(base: Path, embedded_texts: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         fresh = ask_reranked(recall)
     with Recall.open(str(base)) as recall, Recall.open(str(base)) as other:
@@ -169,14 +169,14 @@ def test_vectors_of_a_replaced_embedder_are_not_used(base: Path, embedded: list[
     assert values == [each["explain"]["rerank"] for each in fresh["results"]]
 
 
-def test_rerank_keep_false_stores_no_vectors(base: Path, embedded: list[str]) -> None:
+def test_rerank_keep_false_stores_no_vectors(base: Path, embedded_texts: list[str]) -> None:
     toml = base / "recall.toml"
     toml.write_text(toml.read_text().replace("rerank_keep = true", "rerank_keep = false"))
     for _ in range(2):
         with Recall.open(str(base)) as recall:
             ask_reranked(recall)
             assert (count_vectors(recall), count_vectors(recall, is_query=True)) == (0, 0)
-    assert len(embedded) == 2 * (1 + len(TEXTS))
+    assert len(embedded_texts) == 2 * (1 + len(TEXTS))
 
 
 def test_next_query_saves_the_vectors_of_the_previous_query(base: Path) -> None:
@@ -334,7 +334,7 @@ def test_query_vector_is_saved_only_if_nothing_was_written() -> None:
 # Damage and backups.
 
 
-def test_damaged_vector_is_recomputed_and_reported_by_doctor(base: Path, embedded: list[str]) -> None:
+def test_damaged_vector_is_recomputed_and_reported_by_doctor(base: Path, embedded_texts: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         first = ask_reranked(recall)
     with Recall.open(str(base)) as recall:
@@ -343,9 +343,9 @@ def test_damaged_vector_is_recomputed_and_reported_by_doctor(base: Path, embedde
                 "UPDATE vec_rerank SET embedding = zeroblob(length(embedding)) WHERE rowid = 2"
             )
         assert recall.store.check("vector_values").severity == "error"
-        embedded.clear()
+        embedded_texts.clear()
         assert ask_reranked(recall) == first
-        assert len(embedded) == 1
+        assert len(embedded_texts) == 1
     with Recall.open(str(base)) as recall:
         assert (recall.store.check("vector_values").severity, count_vectors(recall)) == ("ok", len(TEXTS))
 
@@ -466,7 +466,7 @@ class Process:
 
 
 @pytest.fixture
-def beside(base: Path) -> Iterator[list[Process]]:
+def processes(base: Path) -> Iterator[list[Process]]:
     """Yield two searching processes and a writing one."""
     running = [Process(SEARCHING, base), Process(SEARCHING, base), Process(WRITING, base)]
     yield running
@@ -484,10 +484,10 @@ def answers(base: Path, questions: list[str]) -> list[str]:
 
 
 def test_concurrent_searches_and_writes_answer_right_and_keep_caches(
-    base: Path, beside: list[Process], made: Path, tmp_path_factory: pytest.TempPathFactory
+    base: Path, processes: list[Process], template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    first, second, writer = beside
-    reference = copy_to(made, tmp_path_factory.mktemp("reference"))
+    first, second, writer = processes
+    reference = copy_to(template, tmp_path_factory.mktemp("reference"))
     questions = [f"{QUESTION} {n}" for n in range(24 if IS_NIGHT else 4)]
     found = [(first if n % 2 else second).ask(question) for n, question in enumerate(questions)]
     with Recall.open(str(base)) as recall:
@@ -544,30 +544,30 @@ def warm(recall: Recall, **wanted: Any) -> dict[str, Any]:
     return dict(result_of(recall.warm(**wanted))["warmed"])
 
 
-def test_warm_embeds_every_text_once_for_later_queries(base: Path, embedded: list[str]) -> None:
+def test_warm_embeds_every_text_once_for_later_queries(base: Path, embedded_texts: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         first = warm(recall, everything=True)
         assert (first["embedded"], first["kept"], first["left"]) == (len(TEXTS), len(TEXTS), 0)
         assert first["bytes"] == recall.store.reranked_bytes() > 0
         assert warm(recall, everything=True) == first | {"embedded": 0}
-    embedded.clear()
+    embedded_texts.clear()
     with Recall.open(str(base)) as recall:
         ask_reranked(recall)
-    assert embedded == [QUESTION]
+    assert embedded_texts == [QUESTION]
 
 
-def test_warm_for_queries_embeds_the_texts_they_need(base: Path, tmp_path: Path, embedded: list[str]) -> None:
+def test_warm_for_queries_embeds_the_texts_they_need(base: Path, tmp_path: Path, embedded_texts: list[str]) -> None:
     queries = tmp_path / "queries.tsv"
     queries.write_text(f"1\t{QUESTION}\n2\twho digs a burrow\n")
     with Recall.open(str(base)) as recall:
         view = warm(recall, queries=queries, settings={"rerank_rows": 2})
         assert (view["questions"], view["left"]) == (2, 0)
         assert count_vectors(recall, is_query=True) == 2
-    embedded.clear()
+    embedded_texts.clear()
     with Recall.open(str(base)) as recall:
         recall.search(QUESTION, settings={"rerank_rows": 2})
         recall.search("who digs a burrow", settings={"rerank_rows": 2})
-    assert embedded == []
+    assert embedded_texts == []
 
 
 def many(base: Path) -> None:
@@ -577,10 +577,10 @@ def many(base: Path) -> None:
         recall.index(str(base / "notes"))
 
 
-def test_stopped_warm_resumes(base: Path, embedded: list[str]) -> None:
+def test_stopped_warm_resumes(base: Path, embedded_texts: list[str]) -> None:
     many(base)
     for way in ("budget", "closed"):
-        embedded.clear()
+        embedded_texts.clear()
         with Recall.open(str(base)) as recall:
             with recall.store.transaction():  # type: ignore[attr-defined]
                 recall.store.execute("DELETE FROM vec_rerank")  # type: ignore[attr-defined]
@@ -598,7 +598,7 @@ def test_stopped_warm_resumes(base: Path, embedded: list[str]) -> None:
         with Recall.open(str(base)) as recall:
             view = warm(recall, everything=True)
             assert (view["embedded"], view["kept"], view["left"]) == (texts - made, texts, 0), way
-        assert len(embedded) == texts, way
+        assert len(embedded_texts) == texts, way
 
 
 def test_warm_stops_and_reports_a_full_cache(base: Path) -> None:
@@ -609,10 +609,10 @@ def test_warm_stops_and_reports_a_full_cache(base: Path) -> None:
         assert response["warnings"][0].startswith("W_RERANK_MB: ")
 
 
-def test_warm_has_nothing_to_do_for_the_store_embedder(base: Path, embedded: list[str]) -> None:
+def test_warm_has_nothing_to_do_for_the_store_embedder(base: Path, embedded_texts: list[str]) -> None:
     with Recall.open(str(base)) as recall:
         view = warm(recall, everything=True, settings={"rerank": "hash"})
-    assert (view["embedded"], view["kept"], view["left"], embedded) == (0, len(TEXTS), 0, [])
+    assert (view["embedded"], view["kept"], view["left"], embedded_texts) == (0, len(TEXTS), 0, [])
 
 
 def test_invalid_warm_request_is_refused(base: Path) -> None:

@@ -21,25 +21,25 @@ RELATIVE = "which is relative to it"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of texts with a store of its Markdown files."""
-    made = tmp_path_factory.mktemp("made")
-    (made / "docs").mkdir()
+    template = tmp_path_factory.mktemp("made")
+    (template / "docs").mkdir()
     for name in ("a.md", "b.md", "c.txt"):
-        (made / "docs" / name).write_text(f"words of {name}\n")
-    (made / "top.md").write_text("words on top\n")
-    with contextlib.chdir(made):
+        (template / "docs" / name).write_text(f"words of {name}\n")
+    (template / "top.md").write_text("words on top\n")
+    with contextlib.chdir(template):
         assert run("init", "--embedding", "hash")[0] == 0
         assert run("add", "docs", "--glob", "*.md")[0] == 0
-    return made
+    return template
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a copy of that folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+    return Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 def run(*argv: str) -> tuple[int, str, str]:

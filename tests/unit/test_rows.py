@@ -16,21 +16,21 @@ from recall_core.adapters.streams import Streams
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made: Path = tmp_path_factory.mktemp("made")
-    (made / "long.md").write_text("# Retry\n\n" + 'retry with "backoff", then give up.\n\n' * 200)
-    (made / "b.txt").write_text("A retry budget.\n")
-    with contextlib.chdir(made):
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template: Path = tmp_path_factory.mktemp("made")
+    (template / "long.md").write_text("# Retry\n\n" + 'retry with "backoff", then give up.\n\n' * 200)
+    (template / "b.txt").write_text("A retry budget.\n")
+    with contextlib.chdir(template):
         assert run("init", "--embedding", "hash")[0] == 0
         run("add", "long.md", "b.txt", "--meta", "team.lead=Ann")
-    return made
+    return template
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+    return Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 def run(*argv: str, stdout: io.StringIO | None = None) -> tuple[int, str, str]:

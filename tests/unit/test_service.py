@@ -33,22 +33,22 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made: Path = tmp_path_factory.mktemp("made")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template: Path = tmp_path_factory.mktemp("made")
     for name, text in TEXTS.items():
-        path = made / name
+        path = template / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
         os.utime(path, ns=(1_700_000_000_123_456_789, 1_700_000_000_123_456_789))
-    Recall.init(str(made))
-    with Recall.open(start=made) as opened:
-        add(opened, made)
-    return made
+    Recall.init(str(template))
+    with Recall.open(start=template) as opened:
+        add(opened, template)
+    return template
 
 
 @pytest.fixture
-def recall(made: Path, tmp_path: Path) -> Iterator[Recall]:
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+def recall(template: Path, tmp_path: Path) -> Iterator[Recall]:
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
     with Recall.open(start=tmp_path) as opened:
         yield opened
 
@@ -164,15 +164,15 @@ FAR = ("vector_weight=0", "sparse_distance_ceiling=0.95")  # as far as vectors o
 
 
 @pytest.fixture
-def crowded(recall: Recall, tmp_path: Path) -> Recall:
+def crowded_store(recall: Recall, tmp_path: Path) -> Recall:
     """Return the store with a long document about caches in every chunk."""
     (tmp_path / "manual.md").write_text("\n\n".join("the cache of all caches " * 70 for _ in range(4)))
     add(recall, tmp_path / "manual.md")
     return recall
 
 
-def test_recalled_hit_is_marked_and_has_no_next_page(crowded: Recall) -> None:
-    recall = crowded
+def test_recalled_hit_is_marked_and_has_no_next_page(crowded_store: Recall) -> None:
+    recall = crowded_store
     response = recall.query(RECALLED, Ask(settings=FAR))
     hit = response["results"][0]
     assert (hit["doc"]["path"], hit["recall_injected"]) == ("notes/todo.txt", True)
@@ -199,8 +199,8 @@ def test_explanation_gives_the_reason_for_no_recall(recall: Recall) -> None:
     assert recall.context("retry", Ask(explain=True), Pack())["sparse"]["reason"] == "whole_list"
 
 
-def test_context_marks_recalled_chunks(crowded: Recall) -> None:
-    response = crowded.context(None, Ask(settings=FAR), Pack(), rql=RECALLED)
+def test_context_marks_recalled_chunks(crowded_store: Recall) -> None:
+    response = crowded_store.context(None, Ask(settings=FAR), Pack(), rql=RECALLED)
     packed = [(chunk["path"], chunk.get("recall_injected")) for chunk in response["context"]["chunks"]]
     assert packed == [("notes/todo.txt", True)]
     assert response["sparse"]["injections"] == 1

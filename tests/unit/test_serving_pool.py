@@ -179,31 +179,31 @@ def test_missing_store_is_looked_up_again(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def one(store: Path) -> Iterator[ConnectionPool]:
+def single_pool(store: Path) -> Iterator[ConnectionPool]:
     """Yield a pool with a single connection; of several, one without an open store could answer."""
     pool = ConnectionPool(StoreSettings(str(store)), connections=1)
     yield pool
     pool.close()
 
 
-def test_replaced_store_is_reopened(one: ConnectionPool, store: Path, tmp_path: Path) -> None:
-    assert "d.txt" not in one.ask(search_paths).result()
+def test_replaced_store_is_reopened(single_pool: ConnectionPool, store: Path, tmp_path: Path) -> None:
+    assert "d.txt" not in single_pool.ask(search_paths).result()
     other = fill(tmp_path / "other", {"d.txt": "Retries of another store."})
     for each in ("recall.db-wal", "recall.db-shm"):
         (store / each).unlink(missing_ok=True)
 
     shutil.move(other / "recall.db", store / "recall.db")
 
-    assert one.ask(search_paths).result() == ["d.txt"]
+    assert single_pool.ask(search_paths).result() == ["d.txt"]
 
 
-def test_changed_settings_apply_to_the_next_call(one: ConnectionPool, store: Path) -> None:
-    assert len(one.ask(search_paths).result()) > 1
+def test_changed_settings_apply_to_the_next_call(single_pool: ConnectionPool, store: Path) -> None:
+    assert len(single_pool.ask(search_paths).result()) > 1
     toml = store / "recall.toml"
 
     toml.write_text(re.sub("(?m)^min_score = .*$", "min_score = 1.0", toml.read_text()))
 
-    assert one.ask(search_paths).result() == []
+    assert single_pool.ask(search_paths).result() == []
 
 
 def test_connections_share_one_embedder(pool: ConnectionPool) -> None:

@@ -50,7 +50,7 @@ def some_file(random: Random, number: int) -> Any:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> str:
+def template(tmp_path_factory: pytest.TempPathFactory) -> str:
     where = str(tmp_path_factory.mktemp("signed") / "recall.db")
     store, random = memory_store(where), Random(3)
     assert store.sign(SIGNING)
@@ -60,8 +60,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def path(made: str, tmp_path: Path) -> str:
-    return str(shutil.copy(made, tmp_path / "recall.db"))
+def path(template: str, tmp_path: Path) -> str:
+    return str(shutil.copy(template, tmp_path / "recall.db"))
 
 
 @cache
@@ -290,7 +290,7 @@ def test_purge_leaves_no_signature(path: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def made_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home: Path = tmp_path_factory.mktemp("home")
     docs, random = home / "docs", Random(5)
     docs.mkdir()
@@ -304,12 +304,12 @@ def made_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(made_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(home_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(pool_module, "EXACT_VECTORS", 0)
     monkeypatch.setattr(embedders, "EXACT_VECTORS", 0)
     monkeypatch.setattr(pool_module, "SHORTLIST", 6)
-    return Path(shutil.copytree(made_home, tmp_path, dirs_exist_ok=True))
+    return Path(shutil.copytree(home_template, tmp_path, dirs_exist_ok=True))
 
 
 def init(folder: Path, *settings: str) -> None:

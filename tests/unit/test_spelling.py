@@ -39,20 +39,20 @@ TEXTS |= {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made: Path = tmp_path_factory.mktemp("made")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template: Path = tmp_path_factory.mktemp("made")
     for name, text in TEXTS.items():
-        (made / name).write_text(text)
-    Recall.init(str(made), embedding="hash")
-    with Recall.open(start=made) as opened:
-        for _ in opened.add([str(made)], Root("")):
+        (template / name).write_text(text)
+    Recall.init(str(template), embedding="hash")
+    with Recall.open(start=template) as opened:
+        for _ in opened.add([str(template)], Root("")):
             pass
-    return made
+    return template
 
 
 @pytest.fixture
-def recall(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
-    monkeypatch.chdir(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+def recall(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recall]:
+    monkeypatch.chdir(shutil.copytree(template, tmp_path, dirs_exist_ok=True))
     with Recall.open(start=tmp_path) as opened:
         yield opened
 
@@ -204,8 +204,8 @@ def words_and_terms(draw: st.DrawFn) -> tuple[str, dict[str, int]]:
 
 
 @given(made=words_and_terms())
-def test_near_words_equal_a_scan_of_all_terms(made: tuple[str, dict[str, int]]) -> None:
-    word, terms = made
+def test_near_words_equal_a_scan_of_all_terms(template: tuple[str, dict[str, int]]) -> None:
+    word, terms = template
     most = edits_allowed(word)
     scanned = sorted(
         (edits, -df, term) for term, df in terms.items() if (edits := min(by_rule(word, term), most + 1)) <= most

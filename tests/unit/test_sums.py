@@ -15,7 +15,7 @@ IS_NIGHT = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return damage.make_store(tmp_path_factory.mktemp("sums") / "store", documents=4, words=100)
 
 
@@ -74,17 +74,17 @@ ACTS: dict[str, Callable[[Recall], object]] = {
 }
 
 
-def test_stored_sums_equal_their_rows(made: Path, tmp_path: Path) -> None:
+def test_stored_sums_equal_their_rows(template: Path, tmp_path: Path) -> None:
     for number, (name, act) in enumerate(ACTS.items()):
-        base = damage.copied(made, tmp_path / str(number))
+        base = damage.copied(template, tmp_path / str(number))
         with Recall.open(str(base)) as recall:
             act(recall)
 
             assert computed_sums(recall).items() <= stored_values(recall).items(), name
 
 
-def test_store_without_sums_gains_them_with_the_next_writer(made: Path, tmp_path: Path) -> None:
-    base = damage.copied(made, tmp_path / "store")
+def test_store_without_sums_gains_them_with_the_next_writer(template: Path, tmp_path: Path) -> None:
+    base = damage.copied(template, tmp_path / "store")
     with Recall.open(str(base)) as recall:
         with recall.store.transaction():
             recall.store.execute("DELETE FROM meta WHERE key GLOB 'sum_*'")
@@ -96,7 +96,7 @@ def test_store_without_sums_gains_them_with_the_next_writer(made: Path, tmp_path
         assert computed_sums(recall).items() <= stored_values(recall).items()
 
 
-def test_doctor_names_and_repairs_a_changed_small_table(made: Path, tmp_path: Path) -> None:
+def test_doctor_names_and_repairs_a_changed_small_table(template: Path, tmp_path: Path) -> None:
     for number, change in enumerate(
         [
             "UPDATE judgement SET grade = 3 WHERE query = 'q2'",
@@ -106,7 +106,7 @@ def test_doctor_names_and_repairs_a_changed_small_table(made: Path, tmp_path: Pa
             "UPDATE meta SET value = value + 1 WHERE key = 'generation'",
         ]
     ):
-        base = damage.copied(made, tmp_path / str(number))
+        base = damage.copied(template, tmp_path / str(number))
         with Recall.open(str(base)) as recall:
             with recall.store.unlock():
                 recall.store.db.execute(change)  # through a connection that does not maintain sums yet

@@ -47,7 +47,7 @@ def folder(tmp_path: Path) -> IngestFolder:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base: Path = tmp_path_factory.mktemp("made")
     (base / "a.jsonl").write_text(lines(*RECORDS), encoding="utf-8")
     (base / "empty.txt").write_text("")
@@ -59,9 +59,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path) -> Path:
+def home(template: Path, tmp_path: Path) -> Path:
     """Return the same files, added to a separate store."""
-    return Path(shutil.copytree(made, tmp_path / "home"))
+    return Path(shutil.copytree(template, tmp_path / "home"))
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def server(listening: ProviderServer) -> ProviderServer:
 
 
 @pytest.fixture(scope="module")
-def made_foreign(listening: ProviderServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def foreign_template(listening: ProviderServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("strangers") / "foreign"
     (folder / "docs").mkdir(parents=True)
     (folder / "docs" / "a.txt").write_text("the quokka smiles\n")
@@ -91,9 +91,9 @@ def made_foreign(listening: ProviderServer, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture
-def foreign(made_foreign: Path, tmp_path: Path, server: ProviderServer) -> Path:
+def foreign(foreign_template: Path, tmp_path: Path, server: ProviderServer) -> Path:
     """Return a folder received from a stranger: a store, and a recall.toml that names their server."""
-    return Path(shutil.copytree(made_foreign, tmp_path / "foreign"))
+    return Path(shutil.copytree(foreign_template, tmp_path / "foreign"))
 
 
 def to(server: ProviderServer) -> dict[str, str]:
@@ -406,7 +406,7 @@ def test_in_memory_store_below_a_foreign_recall_toml_sends_nothing(foreign: Path
 
 
 @pytest.fixture(scope="module")
-def made_plain(listening: ProviderServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def plain_template(listening: ProviderServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("home") / "plain"
     Recall.init(str(folder))
     (folder / "a.txt").write_text("a quokka\n")
@@ -417,9 +417,9 @@ def made_plain(listening: ProviderServer, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture
-def plain(made_plain: Path, tmp_path: Path, server: ProviderServer) -> Path:
+def plain(plain_template: Path, tmp_path: Path, server: ProviderServer) -> Path:
     """Return a store of hash vectors whose recall.toml still names a server."""
-    return Path(shutil.copytree(made_plain, tmp_path / "plain"))
+    return Path(shutil.copytree(plain_template, tmp_path / "plain"))
 
 
 def test_named_embedder_uses_no_found_server(plain: Path, server: ProviderServer) -> None:

@@ -47,10 +47,10 @@ def word(rng: random.Random) -> str:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = random.Random(4)
-    made: Path = tmp_path_factory.mktemp("made")
-    docs = made / "docs"
+    template: Path = tmp_path_factory.mktemp("made")
+    docs = template / "docs"
     docs.mkdir()
     queries, relevant, decoys = [], [], []
     for number in range(QUERIES):
@@ -60,31 +60,31 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         queries.append(f"q{number}\t{rare}x {rare}q {rare}v {usual}\n")
         relevant.append(f"q{number} 0 good{number} 1\n")
         decoys.append(f"q{number} 0 {rng.choice(['good', 'decoy'])}{rng.randrange(QUERIES)} 1\n")
-    (made / "q.tsv").write_text("".join(queries))
-    (made / "nine.tsv").write_text("".join(queries[:9]))
-    (made / "r.txt").write_text("".join(relevant))
-    (made / "random.txt").write_text("".join(decoys))
-    with contextlib.chdir(made):
+    (template / "q.tsv").write_text("".join(queries))
+    (template / "nine.tsv").write_text("".join(queries[:9]))
+    (template / "r.txt").write_text("".join(relevant))
+    (template / "random.txt").write_text("".join(decoys))
+    with contextlib.chdir(template):
         assert run("init", "--embedding", "hash")[0] == 0
         assert run("add", "docs")[0] == 0
-    return made
+    return template
 
 
 @pytest.fixture(scope="module")
-def tuned(made: Path) -> dict[str, Any]:
+def tune_response(template: Path) -> dict[str, Any]:
     """Return the response of a plain tune of the unchanged store."""
-    with contextlib.chdir(made):
+    with contextlib.chdir(template):
         code, response = ask(*TUNE)
     assert code == 0
     return response
 
 
 @pytest.fixture
-def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a store; its queries misspell the word of the relevant document, and a decoy has a common word."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RECALL_STORE", raising=False)
-    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+    return Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 def measure(*settings: str) -> float:
@@ -94,8 +94,8 @@ def measure(*settings: str) -> float:
     return mean
 
 
-def test_recommended_settings_measure_as_predicted(home: Path, tuned: dict[str, Any]) -> None:
-    view = tuned["tuning"]["judged"]
+def test_recommended_settings_measure_as_predicted(home: Path, tune_response: dict[str, Any]) -> None:
+    view = tune_response["tuning"]["judged"]
     chosen = view["recommended"]
     assert measure() == pytest.approx(view["current"], abs=1e-6)
     assert measure(*(f"{key}={value}" for key, value in chosen["settings"].items())) == pytest.approx(
@@ -131,10 +131,10 @@ def test_uncertain_result_is_refused_and_not_applied(home: Path) -> None:
         assert (home / "recall.toml").read_text() == before, queries
 
 
-def test_stored_judgements_work_without_files(home: Path, tuned: dict[str, Any]) -> None:
+def test_stored_judgements_work_without_files(home: Path, tune_response: dict[str, Any]) -> None:
     assert run("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")[0] == 0
 
-    assert ask("tune")[1]["tuning"] == tuned["tuning"]
+    assert ask("tune")[1]["tuning"] == tune_response["tuning"]
 
 
 def test_every_answer_fits_the_contract_and_the_curve_averages(home: Path) -> None:
@@ -235,8 +235,8 @@ def test_page_shows_expected_gain_and_the_sure_small_change(home: Path) -> None:
     assert "safer step" not in unsure
 
 
-def test_surer_step_measures_as_predicted(home: Path, tuned: dict[str, Any]) -> None:
-    step = tuned["tuning"]["judged"]["surer_step"]
+def test_surer_step_measures_as_predicted(home: Path, tune_response: dict[str, Any]) -> None:
+    step = tune_response["tuning"]["judged"]["surer_step"]
 
     found = measure(*(f"{key}={value}" for key, value in step["settings"].items()))
     assert found == pytest.approx(step["mean"], abs=1e-6)

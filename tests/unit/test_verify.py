@@ -22,7 +22,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base: Path = tmp_path_factory.mktemp("made")
     (base / "docs").mkdir()
     for name in "abc":
@@ -38,8 +38,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def base(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(made, tmp_path / "base"))
+def base(template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(template, tmp_path / "base"))
 
 
 def state(folder: Path) -> dict[str, tuple[bytes, int]]:
@@ -102,9 +102,9 @@ DAMAGE: dict[str, tuple[str, str]] = {
 }
 
 
-def test_damage_in_a_store_is_named(made: Path, tmp_path: Path) -> None:
+def test_damage_in_a_store_is_named(template: Path, tmp_path: Path) -> None:
     for name, (statement, code) in DAMAGE.items():
-        base = Path(shutil.copytree(made, tmp_path / name))
+        base = Path(shutil.copytree(template, tmp_path / name))
         db = apsw.Connection(str(base / "recall.db"))
         change_vectors(db)
         db.execute(f"DROP TRIGGER chunk_text_is_immutable; {statement}")

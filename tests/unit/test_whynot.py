@@ -33,21 +33,21 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made: Path = tmp_path_factory.mktemp("made")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    template: Path = tmp_path_factory.mktemp("made")
     for name, text in TEXTS.items():
-        (made / name).write_text(text)
-    Recall.init(str(made))
-    with Recall.open(start=made) as opened:
-        add(opened, made)
-    return made
+        (template / name).write_text(text)
+    Recall.init(str(template))
+    with Recall.open(start=template) as opened:
+        add(opened, template)
+    return template
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with texts and a store of them."""
     monkeypatch.chdir(tmp_path)
-    return Path(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
+    return Path(shutil.copytree(template, tmp_path, dirs_exist_ok=True))
 
 
 @pytest.fixture

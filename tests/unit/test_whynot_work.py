@@ -116,20 +116,20 @@ class Scanned(SqliteStore):
 
 
 @pytest.fixture
-def scanned(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scanned]:
+def scanned_store(store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scanned]:
     monkeypatch.setattr(pool_module, "EXACT_VECTORS", 0)
     monkeypatch.setattr(store, "__class__", Scanned)
     yield store  # type: ignore[misc]
     monkeypatch.setattr(store, "__class__", SqliteStore)
 
 
-def test_ranks_among_proposals_need_no_scan(scanned: Scanned) -> None:
-    engine = CountingEngine(scanned, config=CONFIG._replace(pool=COUNT), base=Path(), embedder=EMBEDDER)
+def test_ranks_among_proposals_need_no_scan(scanned_store: Scanned) -> None:
+    engine = CountingEngine(scanned_store, config=CONFIG._replace(pool=COUNT), base=Path(), embedder=EMBEDDER)
     engine.plans = []
     view = why(engine, "d12.txt", fixes=False)
     pool = next(stage for stage in view["stages"] if stage["stage"] == "pool")
     assert "13 by lexical" in pool["detail"]
-    assert scanned.scans == 0
+    assert scanned_store.scans == 0
 
 
 @pytest.mark.parametrize("most", [20_000, 0], ids=["whole", "bounded"])
