@@ -44,14 +44,14 @@ def test_non_utf8_file_reports_its_byte_offset_and_a_fix(raw: bytes, offset: int
     assert "UTF-8" in str(caught.value.hint)
 
 
-def zipped() -> bytes:
+def zip_archive() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("a.txt", "words")
     return out.getvalue()
 
 
-def archived() -> bytes:
+def tar_archive() -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
         archive.addfile(tarfile.TarInfo("a.txt"))
@@ -64,9 +64,9 @@ def test_binary_file_is_named_by_its_kind() -> None:
         ("a.gz", gzip.compress(b"words", mtime=0), "compressed with gzip", "compressed (.gz)"),
         ("a.bz2", bz2.compress(b"words"), "compressed with bzip2", "compressed (.bz2)"),
         ("a.xz", lzma.compress(b"words"), "compressed with xz", "compressed (.xz)"),
-        ("a.zip", zipped(), "a ZIP archive", "archive (.zip)"),
-        ("A.DOCX", zipped(), "a Word document", "Office (.docx)"),
-        ("a.tar", archived(), "a tar archive", "archive (.tar)"),
+        ("a.zip", zip_archive(), "a ZIP archive", "archive (.zip)"),
+        ("A.DOCX", zip_archive(), "a Word document", "Office (.docx)"),
+        ("a.tar", tar_archive(), "a tar archive", "archive (.tar)"),
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image", "image (.png)"),
         ("a.webp", b"RIFF\0\1\0\0WEBPVP8 ", "a WebP image", "image (.webp)"),
         ("libc.so", b"\x7fELF\x02\x01\x01\0", "compiled code", "compiled (ELF)"),

@@ -24,7 +24,7 @@ def make(folder: Path, *files: str) -> None:
 EVERYTHING = Root(".")
 
 
-def listed(base: Path, root: Root = EVERYTHING, **settings: int | str) -> tuple[list[str], dict[str, str]]:
+def list_files(base: Path, root: Root = EVERYTHING, **settings: int | str) -> tuple[list[str], dict[str, str]]:
     """Return the found paths, and the skipped paths with their codes."""
     steps = list(walk(root, base, Config()._replace(**settings)))
     found = [step.path for step in steps if isinstance(step, Found)]
@@ -34,7 +34,7 @@ def listed(base: Path, root: Root = EVERYTHING, **settings: int | str) -> tuple[
 def test_files_come_in_code_point_order_of_their_paths(tmp_path: Path) -> None:
     make(tmp_path, "b.md", "a/z.md", "a.md", "a-b/c.md", "B.md", "é.md")
 
-    found, skipped = listed(tmp_path)
+    found, skipped = list_files(tmp_path)
 
     assert found == sorted(["b.md", "a/z.md", "a.md", "a-b/c.md", "B.md", "é.md"])
     assert skipped == {}
@@ -54,7 +54,7 @@ def test_folder_outside_the_store_is_named_absolutely(tmp_path: Path) -> None:
     store = tmp_path / "store"
     store.mkdir()
 
-    found, _ = listed(store, Root(str(tmp_path / "elsewhere")))
+    found, _ = list_files(store, Root(str(tmp_path / "elsewhere")))
 
     assert found == [str(tmp_path / "elsewhere/a.md")]
 
@@ -64,38 +64,38 @@ def test_hidden_and_built_in_folders_are_not_mentioned(tmp_path: Path) -> None:
     make(tmp_path, "venv/pyvenv.cfg", "venv/a.py", "recall.db-wal", "recall.db-shm", "recall.toml", "recall.db.bak-1")
     make(tmp_path, "a.md")
 
-    assert listed(tmp_path) == (["a.md"], {})
+    assert list_files(tmp_path) == (["a.md"], {})
 
 
 def test_hidden_option_reads_dotfiles_but_never_a_repository(tmp_path: Path) -> None:
     make(tmp_path, ".env", ".git/config", "a.md", ".recall-mine", ".recall-0123456789abcdef")
 
-    assert listed(tmp_path, Root(".", hidden=True))[0] == [".env", ".recall-mine", "a.md"]
+    assert list_files(tmp_path, Root(".", hidden=True))[0] == [".env", ".recall-mine", "a.md"]
 
 
 def test_named_folder_is_walked_whatever_its_name(tmp_path: Path) -> None:
     make(tmp_path, ".hidden/a.md")
 
-    assert listed(tmp_path, Root(".hidden"))[0] == [".hidden/a.md"]
+    assert list_files(tmp_path, Root(".hidden"))[0] == [".hidden/a.md"]
 
 
 def test_globs_are_relative_and_any_match_is_enough(tmp_path: Path) -> None:
     make(tmp_path, "docs/a.md", "docs/deep/b.md", "docs/deep/c.txt", "docs/d.py")
 
-    assert listed(tmp_path, Root("docs", globs=("**/*.txt", "*.py")))[0] == ["docs/d.py", "docs/deep/c.txt"]
+    assert list_files(tmp_path, Root("docs", globs=("**/*.txt", "*.py")))[0] == ["docs/d.py", "docs/deep/c.txt"]
 
 
 def test_glob_matches_a_name_in_another_unicode_form(tmp_path: Path) -> None:
     make(tmp_path, "caf\u00e9/a.md", "b.md")
 
-    assert listed(tmp_path, Root(".", globs=("cafe\u0301/*.md",)))[0] == ["caf\u00e9/a.md"]
-    assert listed(tmp_path, Root(".", ignores=("cafe\u0301",)))[0] == ["b.md"]
+    assert list_files(tmp_path, Root(".", globs=("cafe\u0301/*.md",)))[0] == ["caf\u00e9/a.md"]
+    assert list_files(tmp_path, Root(".", ignores=("cafe\u0301",)))[0] == ["b.md"]
 
 
 def test_ignore_excludes_files_and_whole_folders(tmp_path: Path) -> None:
     make(tmp_path, "a.md", "drafts/b.md", "deep/drafts/c.md", "a.log")
 
-    assert listed(tmp_path, Root(".", ignores=("drafts", "*.log")))[0] == ["a.md", "deep/drafts/c.md"]
+    assert list_files(tmp_path, Root(".", ignores=("drafts", "*.log")))[0] == ["a.md", "deep/drafts/c.md"]
 
 
 def test_gitignore_files_apply_where_they_are(tmp_path: Path) -> None:
@@ -103,29 +103,29 @@ def test_gitignore_files_apply_where_they_are(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("*.log\nbuild/\n/top.md\n!\n[z-a]\n")
     (tmp_path / "deep/.gitignore").write_text("!keep.log\n")
 
-    assert listed(tmp_path)[0] == ["b.md", "deep/keep.log", "deep/top.md"]
-    assert len(listed(tmp_path, Root(".", gitignore=False))[0]) == 7
+    assert list_files(tmp_path)[0] == ["b.md", "deep/keep.log", "deep/top.md"]
+    assert len(list_files(tmp_path, Root(".", gitignore=False))[0]) == 7
 
 
 def test_gitignore_of_the_enclosing_repository_applies(tmp_path: Path) -> None:
     make(tmp_path, ".git/config", "docs/a.md", "docs/a.log", "docs/out/b.md")
     (tmp_path / ".gitignore").write_text("*.log\nout/\n")
 
-    assert listed(tmp_path, Root("docs"))[0] == ["docs/a.md"]
-    assert listed(tmp_path, Root("docs/out"))[0] == ["docs/out/b.md"]
+    assert list_files(tmp_path, Root("docs"))[0] == ["docs/a.md"]
+    assert list_files(tmp_path, Root("docs/out"))[0] == ["docs/out/b.md"]
 
 
 def test_gitignore_above_outside_any_repository_does_not_apply(tmp_path: Path) -> None:
     make(tmp_path, "docs/a.md")
     (tmp_path / ".gitignore").write_text("*.md\n")
 
-    assert listed(tmp_path, Root("docs"))[0] == ["docs/a.md"]
+    assert list_files(tmp_path, Root("docs"))[0] == ["docs/a.md"]
 
 
 def test_file_above_the_size_limit_is_skipped(tmp_path: Path) -> None:
     make(tmp_path, "a.md")
 
-    assert listed(tmp_path, max_file_bytes=3) == ([], {"a.md": "file_too_large"})
+    assert list_files(tmp_path, max_file_bytes=3) == ([], {"a.md": "file_too_large"})
 
 
 def test_link_that_vanishes_during_the_walk_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_link_that_vanishes_during_the_walk_is_skipped(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(os, "readlink", gone)
 
-    assert listed(tmp_path) == (["a.md"], {"b.md": "unreadable"})
+    assert list_files(tmp_path) == (["a.md"], {"b.md": "unreadable"})
 
 
 def test_link_out_of_the_folder_is_skipped_unless_followed(tmp_path: Path) -> None:
@@ -149,13 +149,13 @@ def test_link_out_of_the_folder_is_skipped_unless_followed(tmp_path: Path) -> No
     (tmp_path / "in/folder").symlink_to(tmp_path / "out")
     (tmp_path / "in/file.md").symlink_to(tmp_path / "c.md")
 
-    assert listed(tmp_path, Root("in")) == (
+    assert list_files(tmp_path, Root("in")) == (
         ["in/a.md"],
         {"in/file.md": "symlink_outside", "in/folder": "symlink_outside"},
     )
     reasons = [step.reason for step in walk(Root("in"), tmp_path, Config()) if isinstance(step, Skip)]
     assert reasons[0] == f"the link points outside the folder, to {tmp_path.resolve() / 'c.md'} (--follow reads it)"
-    assert listed(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/file.md", "in/folder/b.md"], {})
+    assert list_files(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/file.md", "in/folder/b.md"], {})
 
 
 @pytest.mark.parametrize("follow", [False, True])
@@ -167,7 +167,7 @@ def test_link_cycles_end(tmp_path: Path, follow: bool) -> None:
     (tmp_path / "out/back").symlink_to("../in")
     (tmp_path / "out/here").symlink_to(".")
 
-    found, skipped = listed(tmp_path, Root("in", follow=follow))
+    found, skipped = list_files(tmp_path, Root("in", follow=follow))
 
     assert found == (["in/a.md", "in/out/b.md"] if follow else ["in/a.md"])
     assert skipped["in/up"] == skipped["in/self"] == "symlink_loop"
@@ -177,7 +177,7 @@ def test_link_to_a_walked_folder_is_not_walked_twice(tmp_path: Path) -> None:
     make(tmp_path, "a/x.md")
     (tmp_path / "b").symlink_to("a")
 
-    assert listed(tmp_path, Root(".", follow=True)) == (["a/x.md"], {"b": "symlink_inside"})
+    assert list_files(tmp_path, Root(".", follow=True)) == (["a/x.md"], {"b": "symlink_inside"})
 
 
 def test_two_links_to_one_folder_are_followed_once(tmp_path: Path) -> None:
@@ -185,21 +185,21 @@ def test_two_links_to_one_folder_are_followed_once(tmp_path: Path) -> None:
     (tmp_path / "in/one").symlink_to("../out")
     (tmp_path / "in/two").symlink_to("../out")
 
-    assert listed(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/one/b.md"], {"in/two": "symlink_inside"})
+    assert list_files(tmp_path, Root("in", follow=True)) == (["in/a.md", "in/one/b.md"], {"in/two": "symlink_inside"})
 
 
 def test_bare_repository_is_skipped_but_similar_folder_is_not(tmp_path: Path) -> None:
     make(tmp_path, "p.git/HEAD", "p.git/config", "p.git/objects/ab/cd", "p.git/refs/heads/main")
     make(tmp_path, "q/HEAD", "q/refs/a.md", "a.md")
 
-    assert listed(tmp_path) == (["a.md", "q/HEAD", "q/refs/a.md"], {})
-    assert listed(tmp_path, Root("p.git"))[0][:2] == ["p.git/HEAD", "p.git/config"]
+    assert list_files(tmp_path) == (["a.md", "q/HEAD", "q/refs/a.md"], {})
+    assert list_files(tmp_path, Root("p.git"))[0][:2] == ["p.git/HEAD", "p.git/config"]
 
 
 def test_broken_link_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "a.md").symlink_to("nowhere.md")
 
-    assert listed(tmp_path) == ([], {"a.md": "broken_link"})
+    assert list_files(tmp_path) == ([], {"a.md": "broken_link"})
     (skip,) = walk(EVERYTHING, tmp_path, Config())
     assert isinstance(skip, Skip)
     assert skip.reason == "the link points to nowhere.md, which does not exist"
@@ -229,7 +229,7 @@ def test_self_link_is_skipped_only_where_its_name_matches(tmp_path: Path) -> Non
     for name in ("a.md", "b.txt"):
         (tmp_path / name).symlink_to(name)
 
-    assert listed(tmp_path, Root(".", globs=("*.md",))) == ([], {"a.md": "symlink_loop"})
+    assert list_files(tmp_path, Root(".", globs=("*.md",))) == ([], {"a.md": "symlink_loop"})
 
 
 def test_special_file_is_skipped(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_special_file_is_skipped(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
 
-        assert listed(tmp_path) == ([], {"pipe": "not_a_file", "socket": "not_a_file"})
+        assert list_files(tmp_path) == ([], {"pipe": "not_a_file", "socket": "not_a_file"})
 
 
 def test_name_that_is_not_utf8_is_skipped_and_shown_escaped(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_name_that_is_not_utf8_is_skipped_and_shown_escaped(tmp_path: Path) -> N
     except OSError:
         pytest.skip("the file system refuses the name")
 
-    assert listed(tmp_path) == ([], {"caf\\xe9.md": "bad_name"})
+    assert list_files(tmp_path) == ([], {"caf\\xe9.md": "bad_name"})
 
 
 def test_decomposed_name_is_found_composed_and_opened_as_on_disk(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_unreadable_folder_is_skipped(tmp_path: Path) -> None:
     (tmp_path / "closed").chmod(0)
 
     with without_privileges(tmp_path):
-        assert listed(tmp_path) == (["a.md"], {"closed": "unreadable"})
+        assert list_files(tmp_path) == (["a.md"], {"closed": "unreadable"})
 
 
 def test_root_covers_its_folder_and_globs() -> None:

@@ -13,17 +13,17 @@ from recall_core.ports import ParsedDocument
 from tests.plug_ins import write_plug_in
 
 
-def parsed(raw: bytes, *, name: str = "text", path: str = "docs/a.txt") -> list[ParsedDocument]:
+def parse(raw: bytes, *, name: str = "text", path: str = "docs/a.txt") -> list[ParsedDocument]:
     return list(parser(name).parse(raw, path=path, digest=sha256(raw).hexdigest()))
 
 
 def records(*lines: object) -> list[ParsedDocument]:
     raw = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines).encode()
-    return parsed(raw, name="jsonl", path="a.jsonl")
+    return parse(raw, name="jsonl", path="a.jsonl")
 
 
 def test_markdown_file_is_titled_by_its_first_heading() -> None:
-    (document,) = parsed(b"intro\n\n# The *Title*\n", path="docs/a.MD")
+    (document,) = parse(b"intro\n\n# The *Title*\n", path="docs/a.MD")
 
     assert (document.title, document.record) == ("The *Title*", None)
     assert [mark.name for mark in document.marks] == ["The *Title*"]
@@ -31,11 +31,11 @@ def test_markdown_file_is_titled_by_its_first_heading() -> None:
 
 @pytest.mark.parametrize("path", ["docs/a.txt", "docs/a.py", "docs/a.md"])
 def test_text_without_a_heading_is_titled_by_its_file_name(path: str) -> None:
-    assert parsed(b"words", path=path)[0].title == path.removeprefix("docs/")
+    assert parse(b"words", path=path)[0].title == path.removeprefix("docs/")
 
 
 def test_hash_sign_in_source_code_is_not_a_title() -> None:
-    assert parsed(b"# comment\n", path="a.py")[0].title == "a.py"
+    assert parse(b"# comment\n", path="a.py")[0].title == "a.py"
 
 
 def test_every_jsonl_line_is_a_document() -> None:
@@ -104,8 +104,8 @@ def test_identity_names_earlier_versions_of_a_parser() -> None:
 
 
 def test_line_ends_do_not_belong_to_a_record() -> None:
-    unix = parsed(b'{"text": "a"}\n', name="jsonl")
-    windows = parsed(b'\xef\xbb\xbf{"text": "a"}\r\n\r\n', name="jsonl")
+    unix = parse(b'{"text": "a"}\n', name="jsonl")
+    windows = parse(b'\xef\xbb\xbf{"text": "a"}\r\n\r\n', name="jsonl")
 
     assert unix == windows
 
@@ -157,7 +157,7 @@ def test_bad_record_is_named_by_line_and_column() -> None:
         (f'{{"text": "b", "n": {"9" * 5_000}}}', ": a number has too many digits"),
     ]:
         with pytest.raises(IngestError) as caught:
-            parsed(f'{{"text": "fine"}}\n{line}\n'.encode(), name="jsonl", path="a.jsonl")
+            parse(f'{{"text": "fine"}}\n{line}\n'.encode(), name="jsonl", path="a.jsonl")
 
         assert (caught.value.code, caught.value.message) == ("bad_record", f"a.jsonl:2: not valid JSON{reason}."), (
             line,
@@ -169,7 +169,7 @@ def test_error_in_an_array_gives_the_line_of_the_file() -> None:
     raw = '[{"text": "fine"}, {"text": "b",\n\n  "n": "\\ud800"}]'
 
     with pytest.raises(IngestError) as caught:
-        parsed(raw.encode(), name="json", path="a.json")
+        parse(raw.encode(), name="json", path="a.json")
 
     assert (
         caught.value.message == "a.json:1: not valid JSON in line 3, column 9: a lone surrogate is not a character."
@@ -198,14 +198,14 @@ def test_duplicate_key_is_named_with_its_line() -> None:
         (b'{"text": "a", "where": [{"x\\u001b": 1, "x\\u001b": 1}]}', r"x\\x1b"),
     ]:
         with pytest.raises(IngestError, match=rf"^a\.jsonl:2: the key '{key}' appears twice\.$") as caught:
-            parsed(b'{"text" : "fine"}\n' + line, name="jsonl", path="a.jsonl")
+            parse(b'{"text" : "fine"}\n' + line, name="jsonl", path="a.jsonl")
 
         assert caught.value.code == "bad_record", (line, key)
 
 
 def test_binary_file_is_not_jsonl() -> None:
     with pytest.raises(IngestError) as caught:
-        parsed(b"\0", name="jsonl")
+        parse(b"\0", name="jsonl")
 
     assert caught.value.code == "binary_file"
 
@@ -231,8 +231,8 @@ def test_installed_parser_is_found_by_its_entry_point(tmp_path: Path, monkeypatc
     write_plug_in(tmp_path, "recall_shout", f"[recall.parser]\n{names}", source=PLUG_IN)
     monkeypatch.syspath_prepend(tmp_path)
 
-    assert parsed(b"quiet", name="shout")[0].text == "QUIET"
-    assert parsed(b"quiet", name="text")[0].text == "quiet"
+    assert parse(b"quiet", name="shout")[0].text == "QUIET"
+    assert parse(b"quiet", name="text")[0].text == "quiet"
     with pytest.raises(UsageError) as caught:
         parser("broken")
     assert caught.value.code == "parser_unavailable"

@@ -54,14 +54,14 @@ DART = b"/// A box.\nclass Box extends Base {\n  int n = 1;\n}\n\nvoid main() {}
 needs_python = pytest.mark.skipif(missing("python") is not None, reason="tree-sitter-python is not installed")
 
 
-def parsed(raw: bytes | str, path: str = "a.py", name: str = "code") -> ParsedDocument:
+def parse(raw: bytes | str, path: str = "a.py", name: str = "code") -> ParsedDocument:
     raw = raw.encode() if isinstance(raw, str) else raw
     (document,) = parser(name).parse(raw, path=path, digest="")
     assert why_unfit(document.marks, len(document.text)) is None
     return document
 
 
-def named(document: ParsedDocument) -> list[str]:
+def names_of(document: ParsedDocument) -> list[str]:
     return [mark.name or mark.kind for mark in document.marks]
 
 
@@ -80,7 +80,7 @@ class TestSourceOutline(NightlyElsewhere):
 
 @needs_python
 def test_title_is_the_file_name_and_metadata_its_language() -> None:
-    document = parsed(PYTHON, "src/a.py")
+    document = parse(PYTHON, "src/a.py")
 
     assert (document.title, document.meta, document.notes) == ("a.py", {"language": "python"}, ())
 
@@ -89,7 +89,7 @@ def test_title_is_the_file_name_and_metadata_its_language() -> None:
 def test_definition_includes_comments_above_and_other_code_is_statements() -> None:
     text = PYTHON.decode()
 
-    assert parsed(PYTHON).marks == (
+    assert parse(PYTHON).marks == (
         Mark(text.index("# why"), "function", "def one", 1),
         Mark(text.index("class"), "class", "class Session", 1),
         Mark(text.index("    def close"), "method", "def close", 2),
@@ -100,7 +100,7 @@ def test_definition_includes_comments_above_and_other_code_is_statements() -> No
 
 @needs_python
 def test_chunk_heading_lists_its_enclosing_definitions() -> None:
-    document = parsed(PYTHON)
+    document = parse(PYTHON)
     config = Config(chunk_tokens=5, overlap_tokens=0)
 
     spans = chunk(document.text, counter=counter("whitespace"), config=config, marks=document.marks)
@@ -113,7 +113,7 @@ def test_chunk_heading_lists_its_enclosing_definitions() -> None:
 def test_detached_comment_belongs_to_no_definition() -> None:
     source = "x = 1\n# a\n\ndef one(): ...\ny = 2  # b\ndef two(): ...\n"
 
-    one, statements, two = parsed(source).marks
+    one, statements, two = parse(source).marks
 
     assert source[one.offset :].startswith("def one")
     assert source[statements.offset :].startswith("y = 2")
@@ -124,12 +124,12 @@ def test_detached_comment_belongs_to_no_definition() -> None:
 def test_closing_brackets_are_not_statements() -> None:
     source = "class A {\n  f() {}\n  }\n  ;\n}  // A\n\n});\n"
 
-    assert named(parsed(source, "a.js")) == ["class A", "f()"] or missing("javascript")
+    assert names_of(parse(source, "a.js")) == ["class A", "f()"] or missing("javascript")
 
 
 @needs_python
 def test_two_definitions_on_one_line_have_separate_marks() -> None:
-    marks = parsed("class A { f() {} g() {} } class B {}\n", "a.js").marks
+    marks = parse("class A { f() {} g() {} } class B {}\n", "a.js").marks
 
     if not missing("javascript"):
         assert [(mark.offset, mark.name, mark.level) for mark in marks] == [
@@ -144,12 +144,12 @@ def test_definition_on_the_last_line_of_another_follows_it() -> None:
     source = "function f() {\n  a()\n} function g() {}\n"
 
     if not missing("javascript"):
-        assert [mark.offset for mark in parsed(source, "a.js").marks] == [0, source.index("function g")]
+        assert [mark.offset for mark in parse(source, "a.js").marks] == [0, source.index("function g")]
 
 
 @needs_python
 def test_comment_inside_a_decorator_belongs_to_it() -> None:
-    (mark,) = parsed("@wrap(\n    # why\n    1,\n)\ndef one(): ...\n").marks
+    (mark,) = parse("@wrap(\n    # why\n    1,\n)\ndef one(): ...\n").marks
 
     assert mark == Mark(0, "function", "def one")
 
@@ -158,7 +158,7 @@ def test_comment_inside_a_decorator_belongs_to_it() -> None:
 def test_offsets_are_code_points_with_any_line_end() -> None:
     source = "# ☃ é\r\n\r\n# \U0001f600\r\ndef naïve():\r\n\tpass\r\n\r\ndef other(): pass\r\n"
 
-    assert [source[mark.offset :].partition("\r\n")[0] for mark in parsed(source).marks] == [
+    assert [source[mark.offset :].partition("\r\n")[0] for mark in parse(source).marks] == [
         "# \U0001f600",
         "def other(): pass",
     ]
@@ -166,18 +166,18 @@ def test_offsets_are_code_points_with_any_line_end() -> None:
 
 @needs_python
 def test_broken_file_is_outlined_as_far_as_possible() -> None:
-    assert named(parsed("def one(:\n    pass\n\n)]}\n\ndef two():\n    return 1\n")) == ["def one", "def two"]
+    assert names_of(parse("def one(:\n    pass\n\n)]}\n\ndef two():\n    return 1\n")) == ["def one", "def two"]
 
 
 @needs_python
 def test_file_of_comments_has_no_definitions() -> None:
-    assert parsed("# a\n" * 1000).marks == ()
-    assert parsed("").marks == ()
+    assert parse("# a\n" * 1000).marks == ()
+    assert parse("").marks == ()
 
 
 @needs_python
 def test_long_name_is_cut_and_stays_on_its_line() -> None:
-    (mark,) = parsed(f"def {'x' * 600}(): pass\n").marks
+    (mark,) = parse(f"def {'x' * 600}(): pass\n").marks
 
     assert len(mark.name) == 120
 
@@ -185,17 +185,17 @@ def test_long_name_is_cut_and_stays_on_its_line() -> None:
 @needs_python
 def test_nested_definitions_are_marked_to_a_limited_depth() -> None:
     source = "".join(f"{' ' * i}class A{i}:\n" for i in range(80)) + " " * 80 + "pass\n"
-    assert [mark.level for mark in parsed(source).marks] == list(range(1, 81))
+    assert [mark.level for mark in parse(source).marks] == list(range(1, 81))
 
     by_lines = "".join(f"{' ' * i}class A{i}:\n" for i in range(700)) + " " * 700 + "pass\n"
-    assert max(mark.level for mark in parsed(by_lines, "a.dart").marks) == 500
+    assert max(mark.level for mark in parse(by_lines, "a.dart").marks) == 500
 
 
 # Without a usable grammar
 
 
 def test_large_file_is_outlined_by_lines_with_a_note() -> None:
-    document = parsed(f"def one():\n    pass\n    return {'1' * 400}\n" * 2_700)
+    document = parse(f"def one():\n    pass\n    return {'1' * 400}\n" * 2_700)
 
     assert document.notes == ("larger than 1 MiB: outlined by line patterns",)
     assert len(document.marks) == 2_700
@@ -207,7 +207,7 @@ def test_difficult_code_is_outlined_by_lines() -> None:
         ("(\n" * 2000, "brackets nested deeper than 1,000"),
         ("x\n" * 5000 + "\0\n", "it contains a NUL byte"),
     ]:
-        document = parsed(f"def one(): pass\n{filler}\n")
+        document = parse(f"def one(): pass\n{filler}\n")
 
         assert document.notes == (f"{reason}: outlined by line patterns",), (filler, reason)
         assert document.marks[0] == Mark(0, "function", "def one"), (filler, reason)
@@ -217,10 +217,10 @@ def test_missing_grammar_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     definitions._tools.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_go", None)
 
-    document = parsed("package a\n\nfunc (s *Server) Close() error {\n}\n", "a.go")
+    document = parse("package a\n\nfunc (s *Server) Close() error {\n}\n", "a.go")
 
     assert document.notes == ("no grammar for Go is installed: outlined by line patterns",)
-    assert named(document) == ["func (s *Server) Close"]
+    assert names_of(document) == ["func (s *Server) Close"]
 
 
 @needs_python
@@ -228,12 +228,12 @@ def test_incompatible_grammar_is_not_used(monkeypatch: pytest.MonkeyPatch) -> No
     definitions._tools.cache_clear()
     monkeypatch.setattr(definitions, "GRAMMARS", {**GRAMMARS, "go": Grammar("x", "math", "pi")})
 
-    assert parsed("func a() {}\n", "a.go").notes == ("no grammar for Go is installed: outlined by line patterns",)
+    assert parse("func a() {}\n", "a.go").notes == ("no grammar for Go is installed: outlined by line patterns",)
     definitions._tools.cache_clear()
 
 
 def test_language_without_a_grammar_is_outlined_by_lines() -> None:
-    document = parsed(DART, "a.dart")
+    document = parse(DART, "a.dart")
 
     assert (document.meta, document.notes) == ({"language": "dart"}, ())
     assert document.marks == (Mark(0, "class", "class Box"), Mark(52, "statements"))
@@ -241,7 +241,7 @@ def test_language_without_a_grammar_is_outlined_by_lines() -> None:
 
 def test_binary_files_are_refused() -> None:
     with pytest.raises(IngestError) as refused:
-        parsed(b"a\0b")
+        parse(b"a\0b")
 
     assert refused.value.code == "binary_file"
 
@@ -264,7 +264,7 @@ def test_definition_like_lines_begin_a_unit() -> None:
         ("module.exports.go = function () {", "module.exports.go()"),
         ("  sub add {", "sub add"),
     ]:
-        assert named(parsed(f"{line}\n", name="outline")) == [name], (line, name)
+        assert names_of(parse(f"{line}\n", name="outline")) == [name], (line, name)
 
 
 def test_prose_has_no_definition() -> None:
@@ -276,7 +276,7 @@ def test_prose_has_no_definition() -> None:
         "a def x():",
         "# def x():",
     ]:
-        assert parsed(f"{line}\n", name="outline").marks == (), line
+        assert parse(f"{line}\n", name="outline").marks == (), line
 
 
 def test_outline_follows_indentation() -> None:
@@ -285,7 +285,7 @@ def test_outline_follows_indentation() -> None:
         "  }\n\n  n = 1\n}\n\ngo()\n"
     )
 
-    marks = parsed(source, "a", name="outline").marks
+    marks = parse(source, "a", name="outline").marks
 
     assert [(source[mark.offset :].partition("\n")[0], mark.kind, mark.level) for mark in marks] == [
         ("// A store.", "class", 1),
@@ -297,15 +297,15 @@ def test_outline_follows_indentation() -> None:
 
 def test_decorator_lines_belong_to_no_earlier_definition() -> None:
     source = "class A {\n  function one() {\n  }\n\n  @Wrap(\n    x,\n  )\n  function two() {\n  }\n}\n"
-    document = parsed(source, "a.x", name="outline")
+    document = parse(source, "a.x", name="outline")
 
     assert Outline(document.marks, len(source)).heading_at(source.index("x,")) == "class A"
 
 
 @needs_python
 def test_python_outline_matches_the_grammar() -> None:
-    assert [tuple(mark) for mark in parsed(PYTHON, name="outline").marks] == [
-        tuple(mark) for mark in parsed(PYTHON).marks
+    assert [tuple(mark) for mark in parse(PYTHON, name="outline").marks] == [
+        tuple(mark) for mark in parse(PYTHON).marks
     ]
 
 
@@ -332,7 +332,7 @@ def test_language_is_recognised_by_name_or_first_line() -> None:
 
 
 def test_header_file_is_in_the_language_it_resembles() -> None:
-    found = [parsed(text, "a.h").meta for text in ("int a;\n", "namespace a {}\n", "#import <a.h>\n@class A;\n")]
+    found = [parse(text, "a.h").meta for text in ("int a;\n", "namespace a {}\n", "#import <a.h>\n@class A;\n")]
 
     assert found == [{"language": "c"}, {"language": "cpp"}, {"language": "objc"}]
 
@@ -422,7 +422,7 @@ def share_of_equal(paths: list[Path]) -> float:
             expected = truth(ast.parse(raw.decode()).body)
         except (SyntaxError, ValueError):
             continue  # a test of the interpreter itself
-        document = parsed(raw, path.name)
+        document = parse(raw, path.name)
         if b"\f" in raw or document.notes:
             continue  # lines are reported differently
         ours = seen(document)
@@ -459,10 +459,10 @@ PIECES = st.sampled_from([*WORDS, "\n", "\n\n", "\t", "\r\n"])
 def test_any_pieces_in_any_order_are_read(pieces: list[str], suffix: str) -> None:
     source = " ".join(pieces)
 
-    document = parsed(source, f"a.{suffix}")
+    document = parse(source, f"a.{suffix}")
 
     assert document.text == source
-    assert parsed(source, f"a.{suffix}", "outline").text == source
+    assert parse(source, f"a.{suffix}", "outline").text == source
 
 
 REPEATED = [
@@ -486,7 +486,7 @@ REPEATED = [
 
 @pytest.mark.parametrize("piece", mostly_nightly(REPEATED, "class A {"))
 def test_repetitive_megabyte_is_read_in_linear_time(piece: str) -> None:
-    document = parsed(piece * (1_100_000 // len(piece)))
+    document = parse(piece * (1_100_000 // len(piece)))
 
     assert document.notes
     assert len(document.marks) <= 200_000
@@ -496,11 +496,11 @@ def test_repetitive_outline_takes_linear_time() -> None:
     for piece in REPEATED:
         text = piece * (110_000 // len(piece))
 
-        assert parsed(text, name="outline").text == text, piece
+        assert parse(text, name="outline").text == text, piece
 
 
 @needs_python
 def test_file_of_equal_lines_is_read_by_its_grammar() -> None:
     size = 200_000 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 20_000
     for piece in ("# a\n", "x = 1\r\n", "\n", "}\n", "if a:\n", "@a\n", "def a(): pass\n"):
-        assert not parsed(piece * (size // len(piece))).notes, piece
+        assert not parse(piece * (size // len(piece))).notes, piece

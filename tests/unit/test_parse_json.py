@@ -36,7 +36,7 @@ def lines(*values: Any) -> str:
     return "".join(f"{value if isinstance(value, str) else json.dumps(value)}\n" for value in values)
 
 
-def refused(raw: str, path: str = "in/a.jsonl") -> IngestError:
+def refusal(raw: str, path: str = "in/a.jsonl") -> IngestError:
     with pytest.raises(IngestError) as caught:
         read(raw, path)
     return caught.value
@@ -96,7 +96,7 @@ def test_bad_record_is_an_error_with_its_line() -> None:
     ]:
         good = '{"text": "a"}'
         for raw in (f"{good}\n{good}\n{bad}\n", f"[{good},\n{good},\n{bad}]"):
-            error = refused(raw)
+            error = refusal(raw)
 
             assert error.code == "bad_record", (bad, reason)
             assert error.message.startswith("in/a.jsonl:3: "), (bad, reason)
@@ -105,12 +105,12 @@ def test_bad_record_is_an_error_with_its_line() -> None:
 
 def test_duplicate_key_is_found_with_any_colon_spacing() -> None:
     for raw in ('{"text":"a","b" :1,"b":2}', '{"text":"a","b"\t: {"c":1, "c" :2}}', '{"text":"\\":","b":1,"b":2}'):
-        assert "appears twice" in refused(raw).message
+        assert "appears twice" in refusal(raw).message
 
 
 def test_broken_line_among_records_is_an_error_with_its_line() -> None:
-    assert refused(BEIR + '{"text": "cut o').message.startswith("in/a.jsonl:3: not valid JSON")
-    assert refused(BEIR + '{"text": "a", "x": NaN}').message.startswith("in/a.jsonl:3: not valid JSON")
+    assert refusal(BEIR + '{"text": "cut o').message.startswith("in/a.jsonl:3: not valid JSON")
+    assert refusal(BEIR + '{"text": "a", "x": NaN}').message.startswith("in/a.jsonl:3: not valid JSON")
 
 
 def test_duplicate_id_error_names_both_lines() -> None:
@@ -118,10 +118,10 @@ def test_duplicate_id_error_names_both_lines() -> None:
         lines({"id": 1, "text": "a"}, {"id": "1", "text": "b"}),
         '[{"id":1,"text":"a"},\n{"id":1,"text":"b"}]',
     ):
-        assert refused(raw).code == "duplicate_record"
-        assert ":2: the id '1' already appears in line 1" in refused(raw).message
+        assert refusal(raw).code == "duplicate_record"
+        assert ":2: the id '1' already appears in line 1" in refusal(raw).message
     chats = lines({"id": "c", "messages": CHAT}, {"id": "c", "messages": CHAT})
-    assert refused(chats).code == "duplicate_record"
+    assert refusal(chats).code == "duplicate_record"
 
 
 def test_other_json_is_text_with_top_level_keys_as_headings() -> None:
@@ -211,7 +211,7 @@ def test_integers_of_any_length_are_read() -> None:
 
     assert read(f'{{"a": {huge}}}')[0].notes == ()
     assert read(f'[{{"role": "user", "content": "hi", "n": {huge}}}]')[0].text == "user:\nhi\n\n"
-    assert refused(f'{{"text": "a", "n": {huge}}}').code == "bad_record"
+    assert refusal(f'{{"text": "a", "n": {huge}}}').code == "bad_record"
 
 
 def test_escaped_nul_is_a_character() -> None:

@@ -47,14 +47,14 @@ class TestPdf(NightlyElsewhere):
     }
 
 
-def parsed(raw: bytes, *, path: str = "docs/a.pdf") -> ParsedDocument:
+def parse(raw: bytes, *, path: str = "docs/a.pdf") -> ParsedDocument:
     (document,) = parser("pdf").parse(raw, path=path, digest="d")
     return document
 
 
-def refused(raw: bytes, *, path: str = "docs/a.pdf") -> IngestError:
+def refusal(raw: bytes, *, path: str = "docs/a.pdf") -> IngestError:
     with pytest.raises(IngestError) as caught:
-        parsed(raw, path=path)
+        parse(raw, path=path)
     return caught.value
 
 
@@ -68,14 +68,14 @@ def headings(document: ParsedDocument) -> list[tuple[str, int, str]]:
 
 
 def test_pages_are_one_text_separated_by_empty_lines() -> None:
-    document = parsed(pdf(["One\nline", "", "Two"]))
+    document = parse(pdf(["One\nline", "", "Two"]))
 
     assert document.text == "One\nline\n\nTwo"
     assert document[3:5] == ("d", len(pdf(["One\nline", "", "Two"])))
 
 
 def test_citation_names_the_page_after_empty_pages() -> None:
-    document = parsed(pdf(["", "One", "", "", "Two", ""]))
+    document = parse(pdf(["", "One", "", "", "Two", ""]))
     places = Places(document.marks)
 
     assert [mark.kind for mark in document.marks] == ["page"] * 6
@@ -86,7 +86,7 @@ def test_citation_names_the_page_after_empty_pages() -> None:
 
 
 def test_outline_entries_are_headings_at_their_lines() -> None:
-    document = parsed(BOOK)
+    document = parse(BOOK)
 
     assert headings(document) == [
         ("The sea", 1, "1. The sea"),
@@ -100,7 +100,7 @@ def test_outline_entries_are_headings_at_their_lines() -> None:
 def test_outline_entry_without_a_line_starts_its_page() -> None:
     outline = [Entry("Elsewhere", 2), Entry("Nowhere", 0), Entry("Beyond", 2)]
 
-    assert headings(parsed(pdf(["One", "Two\nlines"], outline=outline))) == [
+    assert headings(parse(pdf(["One", "Two\nlines"], outline=outline))) == [
         ("Elsewhere", 1, "Two"),
         ("Beyond", 1, "Two"),
     ]
@@ -129,7 +129,7 @@ def test_two_entries_of_one_name_match_two_lines() -> None:
 
 
 def test_backward_entries_are_sorted() -> None:
-    document = parsed(pdf(["One", "Two"], outline=[Entry("Two", 2), Entry("One", 1, [Entry("Deep", 2)])]))
+    document = parse(pdf(["One", "Two"], outline=[Entry("Two", 2), Entry("One", 1, [Entry("Deep", 2)])]))
 
     assert [(name, line) for name, _, line in headings(document)] == [("One", "One"), ("Two", "Two"), ("Deep", "Two")]
 
@@ -139,7 +139,7 @@ def test_levels_end_at_six_and_names_at_120_characters() -> None:
     for n in range(7):
         outline = [Entry(f"level {7 - n}", 1, outline)]
 
-    found = headings(parsed(pdf(["x"], outline=outline)))
+    found = headings(parse(pdf(["x"], outline=outline)))
 
     assert [level for _, level, _ in found] == [1, 2, 3, 4, 5, 6, 6, 6]
     assert len(found[-1][0]) == 120
@@ -147,7 +147,7 @@ def test_levels_end_at_six_and_names_at_120_characters() -> None:
 
 
 def test_hyphenated_word_is_joined() -> None:
-    text = parsed(pdf(["An exam-\nple of a long-\nLived thing\nin 1990-\n1995 and so -\non."])).text
+    text = parse(pdf(["An exam-\nple of a long-\nLived thing\nin 1990-\n1995 and so -\non."])).text
 
     assert text.startswith("An example of a long-Lived thing\nin 1990-")
     assert "so -\non." in text
@@ -226,7 +226,7 @@ def test_heading_that_begins_like_its_page_number_stays() -> None:
 
 def test_outline_title_stays_even_on_every_page() -> None:
     outline = [Entry(f"Chapter {i + 1}", i + 1) for i in range(5)] + [Entry("Page", 6)]
-    document = parsed(pdf(["\n".join(lines) for lines in book(6, top=["Chapter {n}"])], outline=outline))
+    document = parse(pdf(["\n".join(lines) for lines in book(6, top=["Chapter {n}"])], outline=outline))
 
     assert [line for _, _, line in headings(document)] == [
         *(f"Chapter {i + 1}" for i in range(5)),
@@ -236,7 +236,7 @@ def test_outline_title_stays_even_on_every_page() -> None:
 
 
 def test_removing_headers_keeps_pages_in_place() -> None:
-    document = parsed(pdf(["\n".join(lines) for lines in book(6, top=["The Book"], bottom=["{n}"])]))
+    document = parse(pdf(["\n".join(lines) for lines in book(6, top=["The Book"], bottom=["{n}"])]))
 
     assert "The Book" not in document.text
     assert document.text == "\n\n".join("\n".join(lines) for lines in book(6))
@@ -260,7 +260,7 @@ def test_title_needs_to_look_like_a_title() -> None:
         ("x" * 9000, "a.pdf"),
         ("half \ud800", "half"),
     ]:
-        assert parsed(pdf(["x"], facts={"Title": written})).title == title, (written, title)
+        assert parse(pdf(["x"], facts={"Title": written})).title == title, (written, title)
 
 
 def test_creation_date_is_iso_8601() -> None:
@@ -275,22 +275,22 @@ def test_creation_date_is_iso_8601() -> None:
         ("Thu Feb 29 2024", None),
         ("", None),
     ]:
-        assert parsed(pdf(["x"], facts={"CreationDate": written})).meta.get("created") == created, (written, created)
+        assert parse(pdf(["x"], facts={"CreationDate": written})).meta.get("created") == created, (written, created)
 
 
 def test_metadata_has_author_date_and_page_count() -> None:
-    assert parsed(BOOK).meta == {"pages": 4, "author": "A. Moon", "created": "2024-02-29T13:45:00+05:30"}
-    assert parsed(pdf(["x"], facts={"Author": "anonymous"})).meta == {"pages": 1}
+    assert parse(BOOK).meta == {"pages": 4, "author": "A. Moon", "created": "2024-02-29T13:45:00+05:30"}
+    assert parse(pdf(["x"], facts={"Author": "anonymous"})).meta == {"pages": 1}
 
 
 def test_picture_pages_are_reported_but_blank_pages_are_not() -> None:
-    assert parsed(pdf(["One", "", "", "Four"], pictures=[2, 4])).notes == ("no text on 1 page (2), only images",)
-    (note,) = parsed(pdf(["One", *[""] * 12], pictures=range(2, 14))).notes
+    assert parse(pdf(["One", "", "", "Four"], pictures=[2, 4])).notes == ("no text on 1 page (2), only images",)
+    (note,) = parse(pdf(["One", *[""] * 12], pictures=range(2, 14))).notes
     assert note == "no text on 12 pages (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …), only images"
 
 
 def test_unreadable_pages_are_reported_and_counted() -> None:
-    document = parsed(pdf(["One", "Two", "Three"], more={12: b"null"}))
+    document = parse(pdf(["One", "Two", "Three"], more={12: b"null"}))
 
     assert document.notes == ("1 page (2) cannot be read",)
     assert document.text == "One\n\nThree"
@@ -298,7 +298,7 @@ def test_unreadable_pages_are_reported_and_counted() -> None:
 
 
 def test_file_with_a_password_is_refused() -> None:
-    error = refused(pdf(["secret"], password=True))
+    error = refusal(pdf(["secret"], password=True))
 
     assert (error.code, error.message) == ("pdf_encrypted", "docs/a.pdf is encrypted: it needs a password.")
     assert error.details == {"path": "docs/a.pdf", "kind": "PDF"}
@@ -306,7 +306,7 @@ def test_file_with_a_password_is_refused() -> None:
 
 @pytest.mark.parametrize(("count", "where"), [(1, "its page"), (3, "any of its 3 pages")])
 def test_file_without_letters_is_refused_with_an_ocr_hint(count: int, where: str) -> None:
-    error = refused(pdf(["", "- - -", ""][:count], pictures=[1]))
+    error = refusal(pdf(["", "- - -", ""][:count], pictures=[1]))
 
     assert (error.code, error.message) == ("no_text", f"docs/a.pdf has no text on {where}; it may be a scan.")
     assert error.hint == "ocrmypdf in.pdf out.pdf"
@@ -327,7 +327,7 @@ def test_file_other_than_a_pdf_is_named() -> None:
         ("is a damaged PDF: none of its pages can be read", pdf(["x"], more={10: b"null"})),
         ("has 6000 pages, more than 5000", pdf(["x"], more={2: SIX_THOUSAND})),
     ]:
-        error = refused(raw)
+        error = refusal(raw)
 
         assert (error.code, error.message) == ("bad_pdf", f"docs/a.pdf {reason}."), (reason, raw)
 
@@ -335,17 +335,17 @@ def test_file_other_than_a_pdf_is_named() -> None:
 def test_text_beyond_its_limit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_CHARS", 100)
 
-    assert refused(pdf(["word " * 10] * 3)).message.startswith("docs/a.pdf has more than ")
+    assert refusal(pdf(["word " * 10] * 3)).message.startswith("docs/a.pdf has more than ")
 
 
 def test_damaged_end_is_repaired_if_possible() -> None:
-    assert parsed(BOOK[: BOOK.rindex(b"startxref")] + b"startxref\n9999999\n%%EOF").text == parsed(BOOK).text
+    assert parse(BOOK[: BOOK.rindex(b"startxref")] + b"startxref\n9999999\n%%EOF").text == parse(BOOK).text
 
 
 def test_missing_package_is_reported_with_its_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pypdfium2.raw", None)
 
-    error = refused(BOOK)
+    error = refusal(BOOK)
 
     assert error.code == "parser_unavailable"
     assert error.details == {"path": "docs/a.pdf", "kind": "PDF"}
@@ -386,11 +386,11 @@ def test_every_opened_handle_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(module, "_pdfium", lambda path: Counting())
 
-    parsed(BOOK)
-    refused(pdf([""]))
+    parse(BOOK)
+    refusal(pdf([""]))
     monkeypatch.setattr(module, "_SPECIAL", None)
     with pytest.raises(AttributeError):
-        parsed(BOOK)
+        parse(BOOK)
 
     assert opened.count("page") == 4 + 1 + 1
     assert sorted(opened) == sorted(closed)
@@ -399,7 +399,7 @@ def test_every_opened_handle_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_missing_font_is_not_needed() -> None:
     font = b"<</Type/Font/Subtype/TrueType/BaseFont/DejaVuSans/Encoding/WinAnsiEncoding>>"
 
-    assert parsed(pdf(["one two"], more={4: font})).text == "one two"
+    assert parse(pdf(["one two"], more={4: font})).text == "one two"
 
 
 # Hostile files.
@@ -464,9 +464,9 @@ def test_hostile_pdf_is_read_or_refused(worker: Worker) -> None:
 
 
 def test_outline_is_limited_to_500_levels_and_20000_entries() -> None:
-    assert len(headings(parsed(ILL["an outline without an end"]()))) == 500
-    assert len(headings(parsed(ILL["an outline of many entries"]()))) == 20_000
-    assert headings(parsed(ILL["an outline that holds itself"]())) == [("a", 1, "x"), ("b", 2, "x")]
+    assert len(headings(parse(ILL["an outline without an end"]()))) == 500
+    assert len(headings(parse(ILL["an outline of many entries"]()))) == 20_000
+    assert headings(parse(ILL["an outline that holds itself"]())) == [("a", 1, "x"), ("b", 2, "x")]
 
 
 @examples(20)
@@ -481,7 +481,7 @@ def test_any_file_is_read_or_refused(pages: list[str], title: str, patch: bytes,
     raw[place : place + len(patch)] = patch
 
     try:
-        document = parsed(bytes(raw))
+        document = parse(bytes(raw))
     except IngestError as error:
         assert error.code in ("bad_pdf", "no_text", "pdf_encrypted")  # noqa: PT017 - any will do
         return

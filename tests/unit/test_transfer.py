@@ -61,7 +61,7 @@ def file(path: str, *documents: NewDocument, root: Root | None = None) -> NewFil
     return NewFile(path, path, size, 1_700_000_000_123_456_789, "f" * 64, "text c-1 whitespace", root, documents)
 
 
-def put(store: SqliteStore, *files: NewFile) -> SqliteStore:
+def write_files(store: SqliteStore, *files: NewFile) -> SqliteStore:
     with store.writer() as writer:
         for each in files:
             writer.put(each)
@@ -73,7 +73,7 @@ def sample() -> SqliteStore:
     with store.writer() as writer:
         writer.put_root(Root("/unused"))
     labels = {"tags": ("b", "a"), "source": "wiki", "meta": {"n": 1.5, "deep": [None, {"é": "日本"}], "a-b": True}}
-    return put(
+    return write_files(
         store,
         file("b.md", document("b.md", "alpha beta\n", "gamma «delta» 東京\n", **labels), root=ROOT),
         file("a.jsonl", document("a.jsonl#2", "second record"), document("a.jsonl#1", "first record")),
@@ -83,7 +83,7 @@ def sample() -> SqliteStore:
     )
 
 
-def exported(store: SqliteStore, *, embeddings: bool = True) -> str:
+def export_text(store: SqliteStore, *, embeddings: bool = True) -> str:
     out = StringIO()
     export(store, out, embeddings=embeddings)
     return out.getvalue()
@@ -91,11 +91,11 @@ def exported(store: SqliteStore, *, embeddings: bool = True) -> str:
 
 @cache
 def sample_text() -> str:
-    return exported(sample())
+    return export_text(sample())
 
 
 @pytest.fixture
-def saved(tmp_path: Path) -> Callable[[str], Path]:
+def save_text(tmp_path: Path) -> Callable[[str], Path]:
     def save(text: str) -> Path:
         path = tmp_path / "export.jsonl"
         path.write_bytes(text.encode())
@@ -104,25 +104,25 @@ def saved(tmp_path: Path) -> Callable[[str], Path]:
     return save
 
 
-def resealed(lines: list[str]) -> str:
+def reseal(lines: list[str]) -> str:
     """Return the lines with a valid checksum."""
     body = "".join(line + "\n" for line in lines[:-1])
     return body + json.dumps({"type": "end", "sha256": sha256(body.encode()).hexdigest()}) + "\n"
 
 
-def test_export_survives_import_byte_for_byte(saved: Callable[[str], Path]) -> None:
+def test_export_survives_import_byte_for_byte(save_text: Callable[[str], Path]) -> None:
     text = sample_text()
     copy = empty()
 
-    import_(copy, saved(text), embedder=EMBEDDER)
+    import_(copy, save_text(text), embedder=EMBEDDER)
 
-    assert exported(copy) == text
+    assert export_text(copy) == text
 
 
-def test_imported_store_answers_like_its_origin(saved: Callable[[str], Path]) -> None:
+def test_imported_store_answers_like_its_origin(save_text: Callable[[str], Path]) -> None:
     first, copy = sample(), empty()
 
-    import_(copy, saved(exported(first)), embedder=EMBEDDER)
+    import_(copy, save_text(export_text(first)), embedder=EMBEDDER)
 
     asked = EMBEDDER.embed(["delta"])[0]
     query = LiteralQuery("京", (Phrase("京", ("京",)),))
@@ -141,7 +141,7 @@ def test_imported_store_answers_like_its_origin(saved: Callable[[str], Path]) ->
 
 
 def test_export_has_header_roots_and_each_file_with_chunks(
-    saved: Callable[[str], Path],
+    save_text: Callable[[str], Path],
 ) -> None:
     lines = [json.loads(line) for line in sample_text().splitlines()]
 
@@ -171,20 +171,20 @@ def test_export_has_header_roots_and_each_file_with_chunks(
     assert [line["vector"] is None for line in lines if line["type"] == "chunk"] == [False] * 4 + [True]
 
 
-def test_missing_vectors_are_recomputed_on_import(saved: Callable[[str], Path]) -> None:
+def test_missing_vectors_are_recomputed_on_import(save_text: Callable[[str], Path]) -> None:
     first, copy = sample(), empty()
-    text = exported(first, embeddings=False)
+    text = export_text(first, embeddings=False)
 
-    import_(copy, saved(text), embedder=EMBEDDER)
+    import_(copy, save_text(text), embedder=EMBEDDER)
 
     assert '"vector"' not in text
-    assert exported(copy) == exported(first)
+    assert export_text(copy) == export_text(first)
 
 
-def test_another_embedder_is_refused_unless_vectors_are_recomputed(saved: Callable[[str], Path]) -> None:
+def test_another_embedder_is_refused_unless_vectors_are_recomputed(save_text: Callable[[str], Path]) -> None:
     wide = HashEmbedder(128)
     copy = empty(wide)
-    path = saved(sample_text())
+    path = save_text(sample_text())
 
     with pytest.raises(StoreError, match="has vectors from") as refused:
         import_(copy, path, embedder=wide)
@@ -194,27 +194,27 @@ def test_another_embedder_is_refused_unless_vectors_are_recomputed(saved: Callab
     assert copy.info().vectors == 4
 
 
-def test_another_counter_is_refused(saved: Callable[[str], Path]) -> None:
+def test_another_counter_is_refused(save_text: Callable[[str], Path]) -> None:
     with pytest.raises(StoreError) as refused:
-        import_(empty(counter="approx"), saved(sample_text()), embedder=EMBEDDER)
+        import_(empty(counter="approx"), save_text(sample_text()), embedder=EMBEDDER)
 
     assert refused.value.code == "counter_mismatch"
 
 
-def test_truncated_export_imports_nothing(saved: Callable[[str], Path]) -> None:
+def test_truncated_export_imports_nothing(save_text: Callable[[str], Path]) -> None:
     for lines_lost in [1, 2, 5, 18]:
         lines = sample_text().splitlines(keepends=True)
         store = empty()
 
         with pytest.raises(StoreError) as refused:
-            import_(store, saved("".join(lines[:-lines_lost])), embedder=EMBEDDER)
+            import_(store, save_text("".join(lines[:-lines_lost])), embedder=EMBEDDER)
 
         assert refused.value.code == "import_invalid", lines_lost
         assert store.info().documents == store.info().generation == 0, lines_lost
         assert store.roots() == (), lines_lost
 
 
-def test_altered_export_imports_nothing(saved: Callable[[str], Path]) -> None:
+def test_altered_export_imports_nothing(save_text: Callable[[str], Path]) -> None:
     for old, new in [
         ("alpha", "alphb"),
         ('"wiki"', '"wikj"'),
@@ -227,13 +227,13 @@ def test_altered_export_imports_nothing(saved: Callable[[str], Path]) -> None:
         store = empty()
 
         with pytest.raises(StoreError) as refused:
-            import_(store, saved(text.replace(old, new, 1)), embedder=EMBEDDER)
+            import_(store, save_text(text.replace(old, new, 1)), embedder=EMBEDDER)
 
         assert refused.value.code == "import_invalid", old
         assert store.info().documents == store.info().generation == 0, old
 
 
-def _shuffled(lines: list[str]) -> list[str]:
+def _shuffle(lines: list[str]) -> list[str]:
     return [lines[0], lines[3], lines[1], *lines[4:]]
 
 
@@ -271,9 +271,9 @@ def _twice_a_header(lines: list[str]) -> list[str]:
     return [lines[0], *lines]
 
 
-def test_invalid_export_with_a_valid_checksum_is_refused(saved: Callable[[str], Path]) -> None:
+def test_invalid_export_with_a_valid_checksum_is_refused(save_text: Callable[[str], Path]) -> None:
     for spoil in [
-        _shuffled,
+        _shuffle,
         _without_a_document,
         _with_a_foreign_id,
         _with_a_long_vector,
@@ -286,25 +286,25 @@ def test_invalid_export_with_a_valid_checksum_is_refused(saved: Callable[[str], 
         store = empty()
 
         with pytest.raises(StoreError) as refused:
-            import_(store, saved(resealed(lines)), embedder=EMBEDDER)
+            import_(store, save_text(reseal(lines)), embedder=EMBEDDER)
 
         assert refused.value.code == "import_invalid", spoil
         assert store.info().documents == store.info().generation == 0, spoil
 
 
-def test_file_other_than_an_export_is_refused(saved: Callable[[str], Path]) -> None:
+def test_file_other_than_an_export_is_refused(save_text: Callable[[str], Path]) -> None:
     for text in ["", "\n", "{}\n", "[]\n", "\xff\n", '{"type":"end","sha256":""}\n']:
         with pytest.raises(StoreError) as refused:
-            import_(empty(), saved(text), embedder=EMBEDDER)
+            import_(empty(), save_text(text), embedder=EMBEDDER)
 
         assert refused.value.code == "import_invalid", text
 
 
-def test_export_of_a_later_format_asks_for_an_upgrade(saved: Callable[[str], Path]) -> None:
+def test_export_of_a_later_format_asks_for_an_upgrade(save_text: Callable[[str], Path]) -> None:
     lines = sample_text().replace('"recall_export":1', '"recall_export":2').splitlines()
 
     with pytest.raises(StoreError) as refused:
-        import_(empty(), saved(resealed(lines)), embedder=EMBEDDER)
+        import_(empty(), save_text(reseal(lines)), embedder=EMBEDDER)
 
     assert refused.value.code == "import_version"
 
@@ -328,33 +328,33 @@ def test_export_may_come_through_a_pipe(tmp_path: Path) -> None:
     assert view["documents"] == sample().info().documents
 
 
-def test_reading_an_export_begins_before_locking(saved: Callable[[str], Path], tmp_path: Path) -> None:
+def test_reading_an_export_begins_before_locking(save_text: Callable[[str], Path], tmp_path: Path) -> None:
     place = str(tmp_path / "s.db")
     own = create_store(
         place, embedder=EMBEDDER.identity, dimension=EMBEDDER.dimension, counter="whitespace", chunker="c-1"
     )
 
     with own.writer(), pytest.raises(StoreError) as refused:
-        import_(open_store(place), saved("no export\n"), embedder=EMBEDDER)
+        import_(open_store(place), save_text("no export\n"), embedder=EMBEDDER)
 
     assert refused.value.code == "import_invalid"
 
 
-def test_conflict_fails_by_default_and_imports_nothing(saved: Callable[[str], Path]) -> None:
-    store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
-    before = exported(store)
+def test_conflict_fails_by_default_and_imports_nothing(save_text: Callable[[str], Path]) -> None:
+    store = write_files(empty(), file("stop.txt", document("stop.txt", "mine")))
+    before = export_text(store)
 
     with pytest.raises(StoreError, match=r"stop\.txt") as refused:
-        import_(store, saved(sample_text()), embedder=EMBEDDER)
+        import_(store, save_text(sample_text()), embedder=EMBEDDER)
 
     assert refused.value.code == "import_conflict"
-    assert exported(store) == before
+    assert export_text(store) == before
 
 
-def test_conflict_can_keep_the_stored_file(saved: Callable[[str], Path]) -> None:
-    store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
+def test_conflict_can_keep_the_stored_file(save_text: Callable[[str], Path]) -> None:
+    store = write_files(empty(), file("stop.txt", document("stop.txt", "mine")))
 
-    view = import_(store, saved(sample_text()), embedder=EMBEDDER, on_conflict="skip")
+    view = import_(store, save_text(sample_text()), embedder=EMBEDDER, on_conflict="skip")
 
     assert (view["documents"], view["chunks"]) == (4, 4)
     kept = next(
@@ -363,41 +363,41 @@ def test_conflict_can_keep_the_stored_file(saved: Callable[[str], Path]) -> None
     assert kept.chunk.text == "mine"
 
 
-def test_conflict_can_replace_the_stored_file(saved: Callable[[str], Path]) -> None:
+def test_conflict_can_replace_the_stored_file(save_text: Callable[[str], Path]) -> None:
     text = sample_text()
-    store = put(empty(), file("stop.txt", document("stop.txt", "mine")))
+    store = write_files(empty(), file("stop.txt", document("stop.txt", "mine")))
 
-    import_(store, saved(text), embedder=EMBEDDER, on_conflict="replace")
+    import_(store, save_text(text), embedder=EMBEDDER, on_conflict="replace")
 
-    assert exported(store) == text
+    assert export_text(store) == text
 
 
-def test_record_with_the_path_of_a_live_file_conflicts(saved: Callable[[str], Path]) -> None:
-    store = put(empty(), file("a.jsonl#1", document("a.jsonl#1", "a file of that very name")))
+def test_record_with_the_path_of_a_live_file_conflicts(save_text: Callable[[str], Path]) -> None:
+    store = write_files(empty(), file("a.jsonl#1", document("a.jsonl#1", "a file of that very name")))
 
     with pytest.raises(StoreError, match=r"a\.jsonl#1") as refused:
-        import_(store, saved(sample_text()), embedder=EMBEDDER)
+        import_(store, save_text(sample_text()), embedder=EMBEDDER)
 
     assert refused.value.code == "import_conflict"
 
 
-def test_repeated_import_is_reported_as_done_and_changes_nothing(saved: Callable[[str], Path]) -> None:
-    store, text = put(empty(), file("mine.txt", document("mine.txt", "mine"))), sample_text()
-    first = import_(store, saved(text), embedder=EMBEDDER)
-    before, generation = exported(store), store.generation()
+def test_repeated_import_is_reported_as_done_and_changes_nothing(save_text: Callable[[str], Path]) -> None:
+    store, text = write_files(empty(), file("mine.txt", document("mine.txt", "mine"))), sample_text()
+    first = import_(store, save_text(text), embedder=EMBEDDER)
+    before, generation = export_text(store), store.generation()
 
-    again = import_(store, saved(text), embedder=EMBEDDER)
+    again = import_(store, save_text(text), embedder=EMBEDDER)
 
     assert again == {**first, "documents": 0, "chunks": 0, "unchanged": first["documents"]}
-    assert (exported(store), store.generation()) == (before, generation)
+    assert (export_text(store), store.generation()) == (before, generation)
 
 
-def test_store_already_contains_its_own_export(saved: Callable[[str], Path]) -> None:
+def test_store_already_contains_its_own_export(save_text: Callable[[str], Path]) -> None:
     store = sample()
-    assert import_(store, saved(exported(store)), embedder=EMBEDDER)["unchanged"] == 5
+    assert import_(store, save_text(export_text(store)), embedder=EMBEDDER)["unchanged"] == 5
 
 
-def test_export_that_differs_from_the_store_conflicts(saved: Callable[[str], Path]) -> None:
+def test_export_that_differs_from_the_store_conflicts(save_text: Callable[[str], Path]) -> None:
     for change in [
         lambda writer: writer.tombstone(["stop.txt"]),
         lambda writer: writer.tombstone(["a.txt"]),
@@ -411,29 +411,29 @@ def test_export_that_differs_from_the_store_conflicts(saved: Callable[[str], Pat
         lambda writer: writer.put(file("stop.txt", document("stop.txt", "of the", title="Another title"))),
         lambda writer: writer.put(file("stop.txt")),
     ]:
-        text = exported(
-            put(empty(), *(file(f"{name}.txt", document(f"{name}.txt", "of the")) for name in ("a", "stop")))
+        text = export_text(
+            write_files(empty(), *(file(f"{name}.txt", document(f"{name}.txt", "of the")) for name in ("a", "stop")))
         )
         store = empty()
-        import_(store, saved(text), embedder=EMBEDDER)
+        import_(store, save_text(text), embedder=EMBEDDER)
         with store.writer() as writer:
             change(writer)
-        before = exported(store)
+        before = export_text(store)
 
         with pytest.raises(StoreError) as refused:
-            import_(store, saved(text), embedder=EMBEDDER)
+            import_(store, save_text(text), embedder=EMBEDDER)
 
-        assert (refused.value.code, exported(store)) == ("import_conflict", before), change
+        assert (refused.value.code, export_text(store)) == ("import_conflict", before), change
 
 
-def test_altered_export_is_refused_even_if_nothing_is_new(saved: Callable[[str], Path]) -> None:
+def test_altered_export_is_refused_even_if_nothing_is_new(save_text: Callable[[str], Path]) -> None:
     store, text = sample(), sample_text()
     with pytest.raises(StoreError) as refused:
-        import_(store, saved(text.replace('"sha256":"', '"sha256":"0')), embedder=EMBEDDER)
+        import_(store, save_text(text.replace('"sha256":"', '"sha256":"0')), embedder=EMBEDDER)
     assert refused.value.code == "import_invalid"
 
 
-def test_duplicate_key_in_a_line_is_refused(saved: Callable[[str], Path]) -> None:
+def test_duplicate_key_in_a_line_is_refused(save_text: Callable[[str], Path]) -> None:
     for kind in ["header", "root", "file", "document", "chunk"]:
         lines = sample_text().splitlines()
         number = next(place for place, line in enumerate(lines) if f'"type":"{kind}"' in line)
@@ -441,27 +441,27 @@ def test_duplicate_key_in_a_line_is_refused(saved: Callable[[str], Path]) -> Non
         store = empty()
 
         with pytest.raises(StoreError, match=f"line {number + 1}: the key 'type' appears twice") as refused:
-            import_(store, saved(resealed(lines)), embedder=EMBEDDER)
+            import_(store, save_text(reseal(lines)), embedder=EMBEDDER)
 
         assert (refused.value.code, store.info().documents) == ("import_invalid", 0), kind
 
 
-def test_unknown_conflict_policy_is_refused(saved: Callable[[str], Path]) -> None:
+def test_unknown_conflict_policy_is_refused(save_text: Callable[[str], Path]) -> None:
     with pytest.raises(UsageError, match="overwrite"):
-        import_(empty(), saved(sample_text()), embedder=EMBEDDER, on_conflict="overwrite")
+        import_(empty(), save_text(sample_text()), embedder=EMBEDDER, on_conflict="overwrite")
 
 
-def test_windows_are_exported_with_their_vectors(saved: Callable[[str], Path]) -> None:
+def test_windows_are_exported_with_their_vectors(save_text: Callable[[str], Path]) -> None:
     store, back = empty(), empty()
     long = document("long.md", "far more than the model reads at once")
     windowed = long._replace(chunks=tuple(each._replace(windows=4) for each in long.chunks))
-    put(store, file("long.md", windowed), file("short.md", document("short.md", "short")))
-    text = exported(store)
+    write_files(store, file("long.md", windowed), file("short.md", document("short.md", "short")))
+    text = export_text(store)
 
-    import_(back, saved(text), embedder=EMBEDDER)
+    import_(back, save_text(text), embedder=EMBEDDER)
 
     chunks = [json.loads(line) for line in text.splitlines() if json.loads(line)["type"] == "chunk"]
     assert [chunk.get("windows") for chunk in chunks] == [4, None]
     assert back.info().windowed == 1
-    assert exported(back) == text
-    assert "windows" not in exported(store, embeddings=False)
+    assert export_text(back) == text
+    assert "windows" not in export_text(store, embeddings=False)
