@@ -1,4 +1,4 @@
-"""The session's transitions, without a screen."""
+"""The transitions of a session, without a screen."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def answered(text: str = "token budget", total: int = 40) -> Session:
     )
 
 
-def test_a_question_makes_the_session_busy_and_its_answer_ends_that() -> None:
+def test_query_makes_the_session_busy_until_its_answer() -> None:
     busy = ask(Session(), "token budget", 10.0)
 
     done = answered()
@@ -84,7 +84,7 @@ def test_a_question_makes_the_session_busy_and_its_answer_ends_that() -> None:
     assert (done.query.busy, done.results.took_ms, done.results.hit) == (False, 500.0, hit_of(1))
 
 
-def test_an_event_of_an_older_question_changes_nothing() -> None:
+def test_event_of_an_older_query_changes_nothing() -> None:
     for event in [
         Answered(1, answer_of("old", 3), {}, {}, 11.0, question=1),
         Fetched(1, {0: hit_of(9)}, {}),
@@ -96,7 +96,7 @@ def test_an_event_of_an_older_question_changes_nothing() -> None:
         assert after(newer, event) is newer, event
 
 
-def test_a_failed_question_keeps_the_old_answer_and_marks_it_stale() -> None:
+def test_failed_query_marks_the_old_answer_stale() -> None:
     before = ask(answered(), "SELECT nonsense", 12.0)
 
     session = after(before, Failed(before.query.question, UsageError("bad", "No.")))
@@ -107,7 +107,7 @@ def test_a_failed_question_keeps_the_old_answer_and_marks_it_stale() -> None:
     assert not is_stale(ask(session, "", 13.0))
 
 
-def test_a_question_that_fails_after_a_weight_was_moved_is_marked_too() -> None:
+def test_query_failing_after_a_weight_change_marks_it_too() -> None:
     moved = weighing.nudge_share(ask(answered(), "household", 12.0), 5)
     assert moved.query.generation > moved.query.question
 
@@ -117,7 +117,7 @@ def test_a_question_that_fails_after_a_weight_was_moved_is_marked_too() -> None:
     assert not session.query.busy
 
 
-def test_a_question_can_be_cancelled_once_it_lingers_and_what_was_found_before_stays() -> None:
+def test_slow_query_can_be_cancelled_and_old_rows_stay() -> None:
     pending = ask(answered(), "more", at=1.0)
     assert not can_cancel.holds(pending)
     lingering = pending._replace(query=pending.query._replace(lingers=pending.query.question))
@@ -133,7 +133,7 @@ def test_a_question_can_be_cancelled_once_it_lingers_and_what_was_found_before_s
     assert not can_cancel.holds(ask(lingering, "even more", at=2.0))
 
 
-def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
+def test_row_analyses_stay_until_other_rows_arrive() -> None:
     asked_for, analysis = answered(), Analysis("ledger", "c" * 64)
     known = after(asked_for, AnalysisDone(analysis, stamp_of(asked_for, analysis), "leaves"))
 
@@ -151,7 +151,7 @@ def test_what_was_found_of_the_rows_stays_until_there_are_others() -> None:
     ]
 
 
-def test_an_empty_question_asks_nothing_and_shows_nothing() -> None:
+def test_empty_query_runs_and_shows_nothing() -> None:
     session = ask(answered(), "  \n", 12.0)
 
     assert (
@@ -163,7 +163,7 @@ def test_an_empty_question_asks_nothing_and_shows_nothing() -> None:
     ) == (False, None, {}, None, None)
 
 
-def test_the_selection_stays_inside_the_list() -> None:
+def test_selection_stays_inside_the_list() -> None:
     session = answered(total=40)
 
     assert select_row(session, -5).results.selected == 0
@@ -171,7 +171,7 @@ def test_the_selection_stays_inside_the_list() -> None:
     assert select_row(Session(), 3).results.selected == 0
 
 
-def test_a_selected_row_shows_its_hit_once_it_has_arrived() -> None:
+def test_selected_row_shows_its_hit_once_it_arrives() -> None:
     session = select_row(answered(total=40), 30)
     assert session.results.hit == hit_of(1)
 
@@ -180,7 +180,7 @@ def test_a_selected_row_shows_its_hit_once_it_has_arrived() -> None:
     assert session.results.hit == hit_of(31)
 
 
-def test_rows_that_were_fetched_stay_beside_newer_ones_until_the_order_changes() -> None:
+def test_fetched_rows_stay_until_the_order_changes() -> None:
     session = answered(total=400)
     first = session.results.hits[0]
 
@@ -199,7 +199,7 @@ def test_rows_that_were_fetched_stay_beside_newer_ones_until_the_order_changes()
     assert (again.results.hits, again.results.states, again.weights.saved_ranks) == ({}, {}, {})
 
 
-def test_the_same_question_keeps_the_selection_and_another_starts_at_the_top() -> None:
+def test_selection_stays_for_the_same_query_and_resets_for_another() -> None:
     session = select_row(answered(), 7)
 
     again = ask(session, session.query.text, 12.0)
@@ -219,7 +219,7 @@ def test_the_same_question_keeps_the_selection_and_another_starts_at_the_top() -
 
 
 def listing(text: str, generation: int, *places: tuple[str, int]) -> Answer:
-    """An answer of a state of the store that lists these paths and offsets, best first."""
+    """Return an answer that lists these paths and offsets, best first, for one generation of the store."""
     keys = tuple(Key(row, row, path, offset, 1) for row, (path, offset) in enumerate(sorted(places)))
     order = [next(at for at, key in enumerate(keys) if (key.path, key.offset) == place) for place in places]
     pool = Pool(keys, (), (), 1.0, (), True, "none")
@@ -228,7 +228,7 @@ def listing(text: str, generation: int, *places: tuple[str, int]) -> Answer:
     return found._replace(pool=pool, ranked=ranked, generation=generation, digest=str(generation) * 64)
 
 
-def test_the_selection_follows_its_row_when_the_store_is_another() -> None:
+def test_selection_follows_its_row_when_the_store_changes() -> None:
     for generation, places, selected, displaced in [
         (2, (("c", 0), ("a", 0), ("b", 0), ("b", 9)), 3, 0),
         (2, (("b", 0), ("a", 0), ("c", 0)), 0, 0),
@@ -254,7 +254,7 @@ def test_the_selection_follows_its_row_when_the_store_is_another() -> None:
         )
 
 
-def test_looking_inside_the_window_asks_for_nothing_new() -> None:
+def test_scrolling_inside_the_window_requests_nothing() -> None:
     session = answered()
 
     assert query_request(look_at(session, 5, 30)) == query_request(session)._replace(seen=(5, 30))
@@ -262,14 +262,14 @@ def test_looking_inside_the_window_asks_for_nothing_new() -> None:
     assert look_at(session, 500, 530).results.window == (440, 590)
 
 
-def test_rows_are_asked_for_a_screenful_before_they_are_seen() -> None:
+def test_rows_are_requested_a_screenful_early() -> None:
     session = look_at(answered(), 500, 530)
 
     assert look_at(session, 520, 550).results.window == session.results.window
     assert look_at(session, 540, 570).results.window == (480, 630)
 
 
-def test_the_window_of_another_question_begins_at_the_top() -> None:
+def test_window_of_another_query_begins_at_the_top() -> None:
     session = look_at(answered(), 500, 530)
 
     assert ask(session, "other", 1.0).results.window[0] == 0
@@ -287,11 +287,11 @@ def test_words_list_first_rows_and_a_query_its_limit() -> None:
         assert list_range(answer_of("token budget", 400)) == (0, WORDS_K), text
 
 
-def test_a_budget_is_never_below_one() -> None:
+def test_budget_is_never_below_one() -> None:
     assert set_budget(Session(), -3).context.budget_tokens == 1
 
 
-def test_the_store_sets_the_budget_when_it_opens_and_not_later() -> None:
+def test_store_sets_the_budget_only_when_it_first_opens() -> None:
     info = None
     opened = after(Session(), StoreOpened(info, Config(budget_tokens=777)))  # type: ignore[arg-type]
 
@@ -299,7 +299,7 @@ def test_the_store_sets_the_budget_when_it_opens_and_not_later() -> None:
     assert after(set_budget(opened, 50), StoreOpened(info)).context.budget_tokens == 50  # type: ignore[arg-type]
 
 
-def test_tab_visits_the_ingest_strip_only_while_there_is_a_run() -> None:
+def test_tab_visits_the_ingest_strip_only_during_a_run() -> None:
     judge = focus_pane(Session(), "judge")
 
     assert next_pane(judge, 1) == "store"
@@ -307,7 +307,7 @@ def test_tab_visits_the_ingest_strip_only_while_there_is_a_run() -> None:
     assert next_pane(Session(), -1) == "store"
 
 
-def test_a_run_ends_done_failed_or_cancelled_and_says_so() -> None:
+def test_run_ends_done_failed_or_cancelled_and_reports_it() -> None:
     running = Session(store=StoreState(run=Run("docs")))
     view = {"added": 3, "updated": 0, "unchanged": 9, "removed": 0, "chunks": 12}
     progress = Progress("read", "a.txt", 1, 2, 1, 4, 4, 0, 0, 1, 0, 0, ())
@@ -331,7 +331,7 @@ def info_of(generation: int) -> StoreInfo:
     )
 
 
-def test_an_answer_is_kept_once_and_only_when_its_text_has_been_let_stand() -> None:
+def test_settled_answer_enters_the_history_once() -> None:
     live = answered("token budget")
     left = focus_pane(live, "results")
     kept = left._replace(query=left.query._replace(kept=PastQuestion("token budget")))
@@ -340,7 +340,7 @@ def test_an_answer_is_kept_once_and_only_when_its_text_has_been_let_stand() -> N
     assert [past.text if past else "" for past in found] == ["", *["token budget"] * 2, ""]
 
 
-def test_a_text_that_is_typed_on_is_no_longer_let_stand() -> None:
+def test_further_typing_unsettles_the_text() -> None:
     ran = settle(answered("token"))
 
     more = ask(ran, "token budget", 12.0)
@@ -350,14 +350,14 @@ def test_a_text_that_is_typed_on_is_no_longer_let_stand() -> None:
     assert ask(focus_pane(ran, "results"), "token budget", 12.0).query.is_settled
 
 
-def test_a_question_without_an_answer_is_not_kept() -> None:
+def test_query_without_an_answer_is_not_kept() -> None:
     busy = settle(ask(answered(), "SELECT nonsense", 12.0))
     failed = after(busy, Failed(busy.query.question, UsageError("bad", "No.")))
 
     assert (to_keep(busy), to_keep(failed), to_keep(settle(Session()))) == (None, None, None)
 
 
-def test_what_completion_lacks_is_asked_for_until_it_is_learned() -> None:
+def test_missing_completions_are_requested_until_they_arrive() -> None:
     keys, other = Lookup(None, ""), Lookup(None, "a")
     entry = LookupResult((), is_whole=True)
     session = want_lookups(Session(), [keys, other])
@@ -369,7 +369,7 @@ def test_what_completion_lacks_is_asked_for_until_it_is_learned() -> None:
     assert query_request(want_lookups(session, [keys])).lookups == ()
 
 
-def test_what_was_learned_is_forgotten_when_the_store_changes() -> None:
+def test_completions_are_forgotten_when_the_store_changes() -> None:
     opened = after(Session(), StoreOpened(info_of(1)))
     learned = after(opened, Learned(Lookup(None, ""), LookupResult((), is_whole=True)))
 
@@ -377,13 +377,13 @@ def test_what_was_learned_is_forgotten_when_the_store_changes() -> None:
     assert after(learned, StoreOpened(info_of(2))).query.entries == {}
 
 
-def test_the_package_and_its_session_load_without_textual() -> None:
+def test_package_and_its_session_load_without_textual() -> None:
     code = "import recall_tui.state.session, recall_tui.threads.threads, sys; sys.exit('textual' in sys.modules)"
 
     assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0
 
 
-def test_a_weight_that_moved_drops_the_events_before_it_but_not_the_lines_of_its_question() -> None:
+def test_weight_change_drops_older_events_but_not_its_chart() -> None:
     session = weighing.nudge_share(answered(), 5)
     chart = Chart("weighted", "bound", 60, (), (), (), ())
 
@@ -401,7 +401,7 @@ def test_rows_in_another_order_keep_the_selection_on_its_row() -> None:
     assert (session.results.selected, session.results.hit, session.weights.saved_ranks) == (1, hit_of(9), {1: 5})
 
 
-def test_a_weight_that_moves_over_a_stale_list_leaves_it_stale() -> None:
+def test_weight_change_over_a_stale_list_leaves_it_stale() -> None:
     before = ask(answered(), "SELECT nonsense", 12.0)
     failed = after(before, Failed(before.query.question, UsageError("bad", "No.")))
     session = weighing.nudge_share(failed, 5)
@@ -411,7 +411,7 @@ def test_a_weight_that_moves_over_a_stale_list_leaves_it_stale() -> None:
     assert is_stale(session)
 
 
-def test_the_request_carries_what_was_moved_and_only_a_question_counts_as_one() -> None:
+def test_request_contains_changed_settings_without_counting_as_a_query() -> None:
     session = answered()
 
     moved = weighing.turn_choice(weighing.nudge_share(session, 5), "sparse_recall")
@@ -421,7 +421,7 @@ def test_the_request_carries_what_was_moved_and_only_a_question_counts_as_one() 
     assert query_request(moved).generation > query_request(session).generation
 
 
-def test_an_answer_counts_although_a_weight_was_moved_while_it_was_worked_out() -> None:
+def test_answer_counts_despite_a_weight_change_in_the_meantime() -> None:
     question = ask(Session(), "token budget", 10.0)
     moved = question._replace(query=question.query._replace(generation=question.query.generation + 1))
 

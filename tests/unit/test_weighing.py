@@ -1,4 +1,4 @@
-"""Weights that are moved, undone, reset and saved, without a screen."""
+"""Weights that are changed, undone, reset and saved, without a screen."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from recall_tui.state.weighing import (
 SAVED = Session(weights=WeightsState(saved=Config(bm25_weight=0.9, vector_weight=0.1)))
 
 
-def test_a_nudge_moves_both_weights_in_hundredths_and_stops_at_the_ends() -> None:
+def test_nudge_moves_weights_by_hundredths_and_stops_at_the_ends() -> None:
     session = nudge_share(nudge_share(SAVED, 5), 1)
 
     assert dict(session.weights.tweaks) == {"bm25_weight": 0.84, "vector_weight": 0.16}
@@ -42,7 +42,7 @@ def test_a_nudge_moves_both_weights_in_hundredths_and_stops_at_the_ends() -> Non
     assert share(current(nudge_share(session, -500))) == 0.0
 
 
-def test_weights_that_do_not_add_up_to_one_have_a_share_all_the_same() -> None:
+def test_weights_with_another_sum_still_have_a_share() -> None:
     session = Session(weights=WeightsState(saved=Config(bm25_weight=3.0, vector_weight=1.0)))
 
     assert share(current(session)) == 0.25
@@ -50,7 +50,7 @@ def test_weights_that_do_not_add_up_to_one_have_a_share_all_the_same() -> None:
     assert share(Config(bm25_weight=0.0, vector_weight=0.0)) == 0.5
 
 
-def test_a_setting_that_differs_from_the_saved_is_a_tweak() -> None:
+def test_setting_that_differs_from_the_saved_one_is_a_tweak() -> None:
     for change, tweaks in [
         (lambda now: turn_choice(now, "fusion"), {"fusion": "rrf"}),
         (lambda now: turn_choice(now, "normalize"), {"normalize": "max"}),
@@ -63,7 +63,7 @@ def test_a_setting_that_differs_from_the_saved_is_a_tweak() -> None:
         assert dict(change(SAVED).weights.tweaks) == tweaks, change
 
 
-def test_undo_takes_changes_back_one_by_one_and_a_reset_is_one_of_them() -> None:
+def test_undo_reverts_changes_one_by_one_including_a_reset() -> None:
     one = nudge_share(SAVED, 5)
     two = turn_choice(one, "fusion")
 
@@ -77,7 +77,7 @@ def test_undo_takes_changes_back_one_by_one_and_a_reset_is_one_of_them() -> None
     assert reset(SAVED) is SAVED
 
 
-def test_a_drag_is_undone_in_one_step() -> None:
+def test_drag_is_undone_in_one_step() -> None:
     session = set_share(turn_choice(SAVED, "fusion"), 0.3)
 
     session = set_share(set_share(session, 0.4, joins=True), 0.5, joins=True)
@@ -85,25 +85,25 @@ def test_a_drag_is_undone_in_one_step() -> None:
     assert dict(undo(session).weights.tweaks) == {"fusion": "rrf"}
 
 
-def test_a_change_that_changes_nothing_is_none() -> None:
+def test_change_without_effect_is_not_a_change() -> None:
     assert set_share(SAVED, 0.1) is SAVED
     assert raise_min_score(SAVED, -5) is SAVED
 
 
-def test_a_setting_that_the_query_decides_stays_as_it_is() -> None:
+def test_setting_fixed_by_the_query_stays() -> None:
     session = SAVED._replace(weights=SAVED.weights._replace(plain=Config(fusion="rrf"), fixed=("fusion",)))
 
     assert turn_choice(session, "fusion") is session
     assert current(session).fusion == "rrf"
 
 
-def test_every_change_makes_the_answers_before_it_stale() -> None:
+def test_every_change_makes_earlier_answers_stale() -> None:
     one = nudge_share(SAVED, 5)
 
     assert [each.query.generation for each in (SAVED, one, undo(one), reset(one))] == [0, 1, 2, 2]
 
 
-def test_what_was_saved_is_no_tweak_any_more_and_what_moved_meanwhile_still_is() -> None:
+def test_saved_change_is_no_tweak_but_later_changes_are() -> None:
     asked = nudge_share(SAVED, 5)
     meanwhile = turn_choice(asked, "fusion")
 
@@ -115,7 +115,7 @@ def test_what_was_saved_is_no_tweak_any_more_and_what_moved_meanwhile_still_is()
     assert query_request(session).saved == session.weights.saved
 
 
-def test_an_undo_after_saving_moves_back_to_what_was_saved_before_and_to_nothing_else() -> None:
+def test_undo_after_saving_restores_only_the_saved_weights() -> None:
     moved = (base := turn_choice(nudge_share(SAVED, 5), "fusion"))._replace(weights=base.weights._replace(k=7))
     assert moved.weights.saved is not None
     known = moved._replace(
@@ -132,16 +132,16 @@ def test_an_undo_after_saving_moves_back_to_what_was_saved_before_and_to_nothing
     assert current(redo(back)).vector_weight == 0.15
 
 
-def test_there_is_nothing_to_undo_once_what_was_saved_already_is_saved_again() -> None:
+def test_saving_the_saved_weights_again_adds_no_undo() -> None:
     assert confirm_save(nudge_share(SAVED, 5), {"vector_weight": 0.1}, was=Config()).weights.undo == ()
 
 
-def test_without_an_answer_there_is_nothing_to_weigh() -> None:
+def test_weights_need_an_answer() -> None:
     assert why_not(None) == "Run a search to tune its weights."
 
 
 def answered(text: str = "token budget", total: int = 40) -> Session:
-    """A session whose question in words has this many rows."""
+    """Return a session whose query in words has this many rows."""
     plan = plan_words(text, config=Config(), mode="hybrid", filter_text=None, k=WORDS_K, exact=False)
     answer = Answer(plan, None, None, total, "d" * 64, 1, "s1", 0.0, {}, (), "whitespace", {})
     return SAVED._replace(
@@ -151,7 +151,7 @@ def answered(text: str = "token budget", total: int = 40) -> Session:
     )
 
 
-def test_only_what_decides_the_candidates_is_a_new_question() -> None:
+def test_only_settings_that_decide_candidates_start_a_new_query() -> None:
     for change, is_new in [
         (lambda now: step_number(now, "pool", 1), True),
         (lambda now: turn_choice(now, "match"), True),
@@ -174,11 +174,11 @@ def test_only_what_decides_the_candidates_is_a_new_question() -> None:
         assert redo(undo(moved)).weights.tweaks == moved.weights.tweaks, change
 
 
-def test_before_anything_is_asked_another_pool_searches_nothing() -> None:
+def test_another_pool_searches_nothing_before_the_first_query() -> None:
     assert not step_number(SAVED, "pool", 1).query.busy
 
 
-def test_whole_numbers_stop_where_a_step_is_felt_and_at_the_ends() -> None:
+def test_whole_numbers_stop_at_useful_steps_and_the_ends() -> None:
     assert current(step_number(SAVED, "pool", 1)).pool == 500
     assert current(step_number(SAVED, "pool", -1)).pool == 100
     session = move_settings(SAVED, {"pool": 10})
@@ -188,7 +188,7 @@ def test_whole_numbers_stop_where_a_step_is_felt_and_at_the_ends() -> None:
     assert step_number(beyond, "pool", 1) is beyond
 
 
-def test_words_list_fifty_rows_until_another_number_is_asked_for_and_all_of_them_at_most() -> None:
+def test_words_list_fifty_rows_by_default_and_all_at_most() -> None:
     session = answered(total=120)
 
     thirty = step_k(session, -1)
@@ -204,7 +204,7 @@ def test_words_list_fifty_rows_until_another_number_is_asked_for_and_all_of_them
     assert undo(reset(thirty)).weights.k == 30
 
 
-def test_a_query_goes_on_from_its_own_limit() -> None:
+def test_query_steps_from_its_own_limit() -> None:
     session = answered()
     assert session.results.answer is not None
     plan = session.results.answer.plan._replace(rql="SELECT * FROM chunk", limit=10, is_capped=True)
@@ -213,7 +213,7 @@ def test_a_query_goes_on_from_its_own_limit() -> None:
     assert (step_k(session, 1).weights.k, step_k(session, -1).weights.k) == (15, 5)
 
 
-def test_a_change_after_an_undo_leaves_nothing_to_redo() -> None:
+def test_change_after_an_undo_leaves_nothing_to_redo() -> None:
     session = undo(nudge_share(nudge_share(SAVED, 5), 5))
 
     assert redo(session).weights.tweaks == nudge_share(nudge_share(SAVED, 5), 5).weights.tweaks
@@ -221,14 +221,14 @@ def test_a_change_after_an_undo_leaves_nothing_to_redo() -> None:
     assert redo(SAVED) is SAVED
 
 
-def test_a_weight_between_two_hundredths_stays_as_it_is() -> None:
+def test_weight_between_two_hundredths_stays() -> None:
     session = set_exact_share(SAVED, 0.4567)
 
     assert dict(session.weights.tweaks) == {"bm25_weight": 0.5433, "vector_weight": 0.4567}
     assert exact_share(current(session)) == Fraction(4567, 10000)
 
 
-def test_what_the_question_says_itself_is_not_moved_any_more() -> None:
+def test_options_written_in_the_query_are_no_longer_tweaks() -> None:
     session = drop_moves(
         (base := turn_choice(nudge_share(SAVED, 5), "match"))._replace(weights=base.weights._replace(k=5)),
         ["bm25_weight", "vector_weight"],
@@ -238,7 +238,7 @@ def test_what_the_question_says_itself_is_not_moved_any_more() -> None:
     assert undo(session).weights.k == 5
 
 
-def test_a_recalled_question_is_one_step_there_and_back() -> None:
+def test_recalled_query_is_one_step_there_and_back() -> None:
     asked_first = (base := ask(nudge_share(SAVED, 5), "tea", 0.0))._replace(
         query=base.query._replace(filter="doc.tag = 'x'")
     )
@@ -269,7 +269,7 @@ def test_a_recalled_question_is_one_step_there_and_back() -> None:
     assert undo(undo(again)).weights.tweaks == {}
 
 
-def test_an_undo_leaves_a_text_that_was_written_since() -> None:
+def test_undo_keeps_a_text_written_since() -> None:
     session = recall_question(ask(SAVED, "tea", 0.0), "budget", "doc.tag = 'x'", Moved({"fusion": "rrf"}))
 
     back = undo(ask(session, "budgets", 0.0))
@@ -278,7 +278,7 @@ def test_an_undo_leaves_a_text_that_was_written_since() -> None:
     assert (redo(back).query.text, redo(back).query.filter) == ("budgets", "doc.tag = 'x'")
 
 
-def test_recalling_what_stands_there_is_no_step() -> None:
+def test_recalling_the_current_query_is_not_a_step() -> None:
     session = ask(nudge_share(SAVED, 5), "tea", 0.0)
 
     assert recall_question(session, "tea", "", Moved(session.weights.tweaks)) is session
