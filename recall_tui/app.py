@@ -159,7 +159,7 @@ class Workbench(Host):
         if isinstance(event, Crashed):
             raise event.error
         before = self.session
-        self.become(after(before, event), is_told=True)
+        self.become(after(before, event), is_reported=True)
         judge.selection_moved(self, before)
         match event:
             case StoreOpened() if not (self.threads.is_open or ingest.is_welcoming(self)):
@@ -174,11 +174,11 @@ class Workbench(Host):
             case StoreOpened():
                 store_handlers.store_opened(self, before, event)
             case Unread(error):
-                said = f"{error.message.rstrip('.')}. The settings read before still apply."
-                self.notify(said, severity="warning", markup=False)
+                text = f"{error.message.rstrip('.')}. The settings read before still apply."
+                self.notify(text, severity="warning", markup=False)
             case Waits(error):
-                said = f"{error.message} Until :trust --yes accepts it, only the lexical signal is used."
-                self.notify(said, severity="warning", timeout=15, markup=False)
+                text = f"{error.message} Until :trust --yes accepts it, only the lexical signal is used."
+                self.notify(text, severity="warning", timeout=15, markup=False)
             case Changed():
                 ingest.folders_changed(self)
             case Unwatched(error):
@@ -306,9 +306,9 @@ class Workbench(Host):
         )
         if self.keymap.faults:
             self.notify(keymap.summarize_faults(self.keymap.faults), severity="warning", timeout=15, markup=False)
-        if self.keymap.shared and (said := keymap.summarize_faults(self.keymap.shared)) != self.remembered.told:
-            self.notify(said, severity="warning", timeout=15, markup=False)
-            shell.remember(self, Preferences(told=said))
+        if self.keymap.shared and (faults := keymap.summarize_faults(self.keymap.shared)) != self.remembered.told:
+            self.notify(faults, severity="warning", timeout=15, markup=False)
+            shell.remember(self, Preferences(told=faults))
 
 
 def run(store: str | None, *, streams: Streams, question: str = "") -> int:

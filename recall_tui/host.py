@@ -133,10 +133,10 @@ class Host(App[None]):
         if all(shown.message != reason for shown in self._notifications):
             self.notify(reason, markup=False)
 
-    def become(self, session: Session, *, is_told: bool = False) -> None:
+    def become(self, session: Session, *, is_reported: bool = False) -> None:
         """Replace the session: save an answered query, ask the store for what it wants, and show it.
 
-        is_told: the change comes from a thread. It is drawn together with other reports that wait.
+        is_reported: the change comes from a thread. It is drawn together with other reports that wait.
         """
         if (past := to_keep(session)) is not None:
             self._keep_question(past)
@@ -146,7 +146,7 @@ class Host(App[None]):
         self.threads.serve(before, session)
         if session.query.busy and session.query.question != before.query.question:
             self.set_timer(LONG_SECONDS, partial(self._lingers, session.query.question))
-        self.showing.follow(before, session, is_told=is_told)
+        self.showing.follow(before, session, is_reported=is_reported)
 
     def _keep_question(self, past: PastQuestion) -> None:
         """Add an answered question to the history. Report the first failure only."""
@@ -314,11 +314,11 @@ class Showing:
         self._waiting: Timer | None = None
         self._is_due = False
 
-    def follow(self, before: Session, session: Session, *, is_told: bool = False) -> None:
-        """Show a changed session. is_told: a thread reported the change."""
+    def follow(self, before: Session, session: Session, *, is_reported: bool = False) -> None:
+        """Show a changed session. is_reported: a thread reported the change."""
         if _is_step(before, session):
             self._waiting = self._waiting or self._later(RANKING_SECONDS, self._now)
-        elif not is_told:
+        elif not is_reported:
             self._now()
         elif not self._is_due:
             self._is_due = True

@@ -76,10 +76,10 @@ def candidates(named: str, current: Path | None, home: Path | None) -> tuple[str
 
     These are the named store's folder, the current one, and likely ones in the home folder.
     """
-    near = [(folder, current / folder) for folder in (named, ".")] if current else []
+    nearby = [(folder, current / folder) for folder in (named, ".")] if current else []
     likely = [(f"~/{name}", home / name) for name in _LIKELY] if home else []
     typed: dict[Path, str] = {}
-    for folder, place in near + likely:
+    for folder, place in nearby + likely:
         if os.path.isdir(place):  # noqa: PTH112 - False, not an error, without permission
             typed.setdefault(place, folder)
     return tuple(typed.values())

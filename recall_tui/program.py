@@ -81,8 +81,8 @@ def run(argv: Sequence[str], *, streams: Streams) -> int:
 
 def _keys(streams: Streams) -> int:
     table, faults, shared = home.keymap.read(os.environ)
-    for said in (*faults, *shared):
-        streams.say(said)
+    for fault in (*faults, *shared):
+        streams.say(fault)
     streams.stdout.write(home.keymap.to_toml(table))
     return 0
 

@@ -185,9 +185,9 @@ class Tab(AppService):
 
     async def on_meta(self, data: bytes) -> None:
         """Keep the last question of the process. Other packets go to the page."""
-        said = json.loads(data)
-        if said["type"] == QUESTION:
-            self.question = str(said[QUESTION])
+        packet = json.loads(data)
+        if packet["type"] == QUESTION:
+            self.question = str(packet[QUESTION])
         else:
             await super().on_meta(data)
 

@@ -51,9 +51,9 @@ def answer_of(session: Session) -> Answer:
 
 def ground(run: AnalysisRun) -> Ground:
     """Return the ground of explanations of the current answer, cached until the answer changes."""
-    kept = run.kept.get(KEPT)
-    if isinstance(kept, tuple) and kept[0] is run.session.results.answer:
-        made = kept[1]
+    cached = run.kept.get(KEPT)
+    if isinstance(cached, tuple) and cached[0] is run.session.results.answer:
+        made = cached[1]
     else:
         made = explain.explanation.ground_of(answer_of(run.session))
         run.kept[KEPT] = run.session.results.answer, made
@@ -122,13 +122,13 @@ def chunk_ledger(run: AnalysisRun, analysis: Analysis) -> Ledger:
 
 def _first_words(run: AnalysisRun, answer: Answer) -> Mapping[int, tuple[str, ...]]:
     """Return the phrases in the first rows, cached until the answer changes."""
-    kept = run.kept.get("words")
-    if not isinstance(kept, tuple) or kept[0] is not run.session.results.answer:
+    cached = run.kept.get("words")
+    if not isinstance(cached, tuple) or cached[0] is not run.session.results.answer:
         before, rows = list_range(answer)
         first = range(before + 1, before + min(rows, FIRST_ROWS) + 1)
-        kept = run.session.results.answer, words_by_rank(answer, first, run.recall.store)
-        run.kept["words"] = kept
-    words: Mapping[int, tuple[str, ...]] = kept[1]
+        cached = run.session.results.answer, words_by_rank(answer, first, run.recall.store)
+        run.kept["words"] = cached
+    words: Mapping[int, tuple[str, ...]] = cached[1]
     return words
 
 
@@ -138,8 +138,8 @@ def words_by_rank(answer: Answer, ranks: Iterable[int], store: Store) -> dict[in
     if pool is None or ranked is None or answer.plan.table == "doc":
         return {}
     rowids = {rank: pool.keys[ranked.order[rank - 1]].rowid for rank in ranks if rank <= answer.total}
-    held = explain.ledger.lexical_contributions(answer, list(rowids.values()), store)
-    return {rank: tuple(each.text for each in held.get(rowid, [])) for rank, rowid in rowids.items()}
+    terms = explain.ledger.lexical_contributions(answer, list(rowids.values()), store)
+    return {rank: tuple(each.text for each in terms.get(rowid, [])) for rank, rowid in rowids.items()}
 
 
 def rows_around(answer: Answer, rank: int, store: Store, *, first: Mapping[int, tuple[str, ...]]) -> RowsAround:
@@ -188,14 +188,14 @@ def missing_target(run: AnalysisRun, analysis: Analysis) -> Missing:
         rows = question._replace(budget_tokens=None, k=k_of(session))  # the listed rows, not their context
         asker = whynot.question.keep_reads(asker_of(run, question))
         in_list = whynot.why.why_not(asker, rows, analysis.target, fixes=False).view["present"]
-        asked = question if in_list else rows
-        done = whynot.why.why_not(asker, asked, analysis.target)
+        question_asked = question if in_list else rows
+        done = whynot.why.why_not(asker, question_asked, analysis.target)
         api.whynot.add_passage(done.view, recall.engine, done.answer)
         fixes, changed = done.view.get("fixes", []), [each.question for each in done.changes]
         for fix in fixes:
             fix["command"] = shell.in_store(fix["command"], run.store)
         changes = [
-            remedy(asked, each, fix)._replace(proof=_proof(asker, each, done.view))
+            remedy(question_asked, each, fix)._replace(proof=_proof(asker, each, done.view))
             for each, fix in zip(changed, fixes, strict=True)
         ]
         if in_list and not done.view["present"]:
@@ -225,12 +225,12 @@ def _proof(asker: KeptAsker, question: Question, view: WhyNotView) -> str:
     if (chosen := view["target"].get("chosen")) is None:
         return ""
     row = retrieve.targets.chunk(asker.store, chosen["chunk_id"], base=asker.base)
-    sought = whynot.target.Sought(row, asker.store.rowid("doc", row.doc.id), None)
-    found = whynot.question.ask_question(asker, question)
-    place = whynot.question.row_of(asker, found, sought)
+    target = whynot.target.Sought(row, asker.store.rowid("doc", row.doc.id), None)
+    answer = whynot.question.ask_question(asker, question)
+    place = whynot.question.row_of(asker, answer, target)
     if place is None:
         return "in the context with it" if question.budget_tokens is not None else "listed with it"
-    rows = f"rank {place + 1:,} of {list_range(found)[1] + found.plan.offset:,} with it"
+    rows = f"rank {place + 1:,} of {list_range(answer)[1] + answer.plan.offset:,} with it"
     return rows if question.budget_tokens is None else f"in the context with it, rank {place + 1:,}"
 
 
@@ -366,13 +366,13 @@ def _lines(text: str, start: int, number: int, marks: Sequence[LineMark]) -> Ite
 
 def _lex(run: AnalysisRun, path: str, key: tuple[str, int], text: str) -> list[LineMark]:
     """Return the marks that the document's language gives its text, cached for its other chunks."""
-    kept = run.kept.setdefault(_KEPT, {})
-    assert isinstance(kept, dict)  # noqa: S101 - the cache has nothing else under this name
-    if key not in kept:
-        if len(kept) >= _KEPT_MOST:
-            kept.pop(next(iter(kept)))
-        kept[key] = len(text), language_marks(path, text)
-    size, marks = kept[key]
+    cache = run.kept.setdefault(_KEPT, {})
+    assert isinstance(cache, dict)  # noqa: S101 - the cache has nothing else under this name
+    if key not in cache:
+        if len(cache) >= _KEPT_MOST:
+            cache.pop(next(iter(cache)))
+        cache[key] = len(text), language_marks(path, text)
+    size, marks = cache[key]
     return marks if size == len(text) else language_marks(path, text)
 
 
@@ -410,9 +410,11 @@ def fitting_paths(run: AnalysisRun, analysis: Analysis) -> Paths:
     Without words, list graded documents first, then changed ones.
     """
     words = analysis.target.split()
-    found = run.recall.store.paths_with(words, MOST + 1)
+    matches = run.recall.store.paths_with(words, MOST + 1)
     if not words:
-        gone = {row.path for row in run.recall.store.stray_judgements()}
-        grades = Counter(row.path for row in run.recall.store.judgements() if row.grade > 0 and row.path not in gone)
-        found = list(dict.fromkeys((*sorted(grades, key=lambda path: (-grades[path], path)), *found)))
-    return Paths(tuple(found[:MOST]), are_all=len(found) <= MOST)
+        missing = {row.path for row in run.recall.store.stray_judgements()}
+        grades = Counter(
+            row.path for row in run.recall.store.judgements() if row.grade > 0 and row.path not in missing
+        )
+        matches = list(dict.fromkeys((*sorted(grades, key=lambda path: (-grades[path], path)), *matches)))
+    return Paths(tuple(matches[:MOST]), are_all=len(matches) <= MOST)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 KEPT = "board"
 MOST_CANDIDATES = 1_000_000
 """Candidates in all cached answers, some hundred megabytes. Other queries are searched again."""
-TIMES_SAID = 10
+MOST_REPORTS = 10
 """Number of progress reports. Each is painted, which takes as long as some rankings."""
 Ranked = tuple[str, ...]
 """Documents or chunks as grades name them, best first."""
@@ -70,15 +70,15 @@ def judged_board(run: AnalysisRun, _analysis: Analysis) -> Board:
     store, saved = run.recall.store, run.recall.config
     config = override(saved, run.session.weights.tweaks)
     with store.reading():
-        asked = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
+        questions = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
         cache = cache_of(run, config)
-        for done, text in enumerate(asked.texts.values()):
-            if is_due(done, len(asked.texts), TIMES_SAID):
-                run.say(done, len(asked.texts))
+        for done, text in enumerate(questions.texts.values()):
+            if is_due(done, len(questions.texts), MOST_REPORTS):
+                run.say(done, len(questions.texts))
             run.give_way()
-            rank(run, cache, text, (config, saved), asked.unit)
+            rank(run, cache, text, (config, saved), questions.unit)
     run.give_way()
-    return _board(asked, cache, config, saved)
+    return _board(questions, cache, config, saved)
 
 
 def cache_of(run: AnalysisRun, config: Config) -> BoardCache:
@@ -133,36 +133,38 @@ def _keep(cache: BoardCache, key: tuple[str, tuple[object, ...], Unit], answer: 
         cache.candidates += size
 
 
-def line_of(asked: Questions, cache: BoardCache, query: str, settings: tuple[Config, Config]) -> QueryLine:
+def line_of(questions: Questions, cache: BoardCache, query: str, settings: tuple[Config, Config]) -> QueryLine:
     """Return one query under the current and the saved settings. The cache has its rankings."""
-    only = asked._replace(texts={query: asked.texts[query]}, grades={query: asked.grades[query]})
+    only = questions._replace(texts={query: questions.texts[query]}, grades={query: questions.grades[query]})
     return _lines(only, *_both(only, cache, *settings))[0]
 
 
 def _both(
-    asked: Questions, cache: BoardCache, config: Config, saved: Config
+    questions: Questions, cache: BoardCache, config: Config, saved: Config
 ) -> tuple[MeasuredRun, MeasuredRun | None]:
     """Return the queries measured under the current settings, and under the saved ones if they differ."""
-    now = _measure(asked, cache, config)
-    return now, None if config == saved else _measure(asked, cache, saved)
+    now = _measure(questions, cache, config)
+    return now, None if config == saved else _measure(questions, cache, saved)
 
 
-def _measure(asked: Questions, cache: BoardCache, config: Config) -> MeasuredRun:
-    rankings = {query: cache.rankings[text, config, asked.unit] for query, text in asked.texts.items()}
-    found = evaluate.measures.values(evaluate.measures.parse_measures(",".join(MEASURES)), asked.grades, rankings)
-    return MeasuredRun({measure.name: each for measure, each in found.items()}, rankings)
+def _measure(questions: Questions, cache: BoardCache, config: Config) -> MeasuredRun:
+    rankings = {query: cache.rankings[text, config, questions.unit] for query, text in questions.texts.items()}
+    by_measure = evaluate.measures.values(
+        evaluate.measures.parse_measures(",".join(MEASURES)), questions.grades, rankings
+    )
+    return MeasuredRun({measure.name: each for measure, each in by_measure.items()}, rankings)
 
 
-def _board(asked: Questions, cache: BoardCache, config: Config, saved: Config) -> Board:
-    now, before = _both(asked, cache, config, saved)
-    lines = _lines(asked, now, before)
+def _board(questions: Questions, cache: BoardCache, config: Config, saved: Config) -> Board:
+    now, before = _both(questions, cache, config, saved)
+    lines = _lines(questions, now, before)
     shares = [line.judged for line in lines if line.judged is not None]
     return Board(
-        unit=asked.unit,
+        unit=questions.unit,
         lines=tuple(lines),
         figures=_figures(now, before),
         judged=evaluate.figures.mean(shares) if shares else None,
-        passed_over=asked.unjudged + asked.without_relevant,
+        passed_over=questions.unjudged + questions.without_relevant,
         depth=evaluate.measures.DEPTH,
         is_moved=before is not None,
     )
@@ -194,38 +196,38 @@ def _figures(now: MeasuredRun, before: MeasuredRun | None) -> dict[str, Figure]:
     return dict(zip(MEASURES, figures, strict=True))
 
 
-def _lines(asked: Questions, now: MeasuredRun, before: MeasuredRun | None) -> list[QueryLine]:
+def _lines(questions: Questions, now: MeasuredRun, before: MeasuredRun | None) -> list[QueryLine]:
     lines = []
-    for query, text in asked.texts.items():
-        grades, ranking = asked.grades[query], now.rankings[query]
+    for query, text in questions.texts.items():
+        grades, ranking = questions.grades[query], now.rankings[query]
         lines.append(
             QueryLine(
                 query=query,
                 text=words(text),
-                values={measure: found[query] for measure, found in now.values.items()},
-                before={measure: found[query] for measure, found in before.values.items()} if before else {},
+                values={measure: by_query[query] for measure, by_query in now.values.items()},
+                before={measure: by_query[query] for measure, by_query in before.values.items()} if before else {},
                 judged=evaluate.measures.judged_share(grades, ranking, TOP),
                 relevant=sum(grade > 0 for grade in grades.values()),
-                missed=tuple(_list_missed(grades, ranking, asked)),
+                missed=tuple(_list_missed(grades, ranking, questions)),
             )
         )
     return lines
 
 
-def _list_missed(grades: Mapping[str, int], ranking: Ranked, asked: Questions) -> list[Missed]:
+def _list_missed(grades: Mapping[str, int], ranking: Ranked, questions: Questions) -> list[Missed]:
     """Return relevant documents or chunks outside the top ten: most relevant first, then by rank and path."""
     ranks = {name: rank for rank, name in enumerate(ranking, start=1)}
     cut = evaluate.measures.DEPTH if len(ranking) >= evaluate.measures.DEPTH else None
     missed = [
-        _as_missed(name, grade, ranks.get(name), cut, asked)
+        _as_missed(name, grade, ranks.get(name), cut, questions)
         for name, grade in grades.items()
         if grade > 0 and ranks.get(name, TOP + 1) > TOP
     ]
     return sorted(missed, key=lambda each: (-each.grade, each.rank is None, each.rank or 0, each.path, each.lines))
 
 
-def _as_missed(name: str, grade: int, rank: int | None, cut: int | None, asked: Questions) -> Missed:
-    path, *lines = asked.lines.get(name, (name,))
+def _as_missed(name: str, grade: int, rank: int | None, cut: int | None, questions: Questions) -> Missed:
+    path, *lines = questions.lines.get(name, (name,))
     return Missed(
         str(path), grade, rank, None if rank else cut, lines=(int(lines[0]), int(lines[1])) if lines else None
     )
@@ -236,12 +238,12 @@ def judged_line(run: AnalysisRun, analysis: Analysis) -> QueryLine:
     store, saved = run.recall.store, run.recall.config
     settings = (override(saved, run.session.weights.tweaks), saved)
     with store.reading():
-        asked = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
-        if analysis.target not in asked.texts:
+        questions = evaluate.questions.questions(store, evaluate.judgements.names_of(store), queries=None, qrels=None)
+        if analysis.target not in questions.texts:
             raise UsageError("no_judgements", f"Query {analysis.target} has no document that is judged relevant.")
         cache = cache_of(run, settings[0])
-        rank(run, cache, asked.texts[analysis.target], settings, asked.unit)
-    return line_of(asked, cache, analysis.target, settings)
+        rank(run, cache, questions.texts[analysis.target], settings, questions.unit)
+    return line_of(questions, cache, analysis.target, settings)
 
 
 def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
@@ -249,12 +251,12 @@ def all_grades(run: AnalysisRun, _analysis: Analysis) -> JudgedQueries:
     store = run.recall.store
     with store.reading():
         texts = store.judged_queries()
-        found = (
+        judgements = (
             evaluate.judgements.read_stored(store, evaluate.judgements.names_of(store)).judgements if texts else ()
         )
         state = evaluate.judgements.digest(store)
     places: dict[str, dict[str, list[Judgement]]] = {}
-    for judgement in found:
+    for judgement in judgements:
         places.setdefault(judgement.query, {}).setdefault(judgement.spot.path, []).append(judgement)
     grouped = {query: {path: tuple(each) for path, each in paths.items()} for query, paths in places.items()}
     return JudgedQueries(texts, evaluate.judgements.ids_of(texts), grouped, state)
@@ -268,18 +270,18 @@ def weight_curve(run: AnalysisRun, analysis: Analysis) -> Curve:
     """Return the curve of the judged query with the target's words, or of all judged queries without a target."""
     config = current(run.session) if analysis.target else of_words(run.session)
     with run.recall.store.reading():
-        asked = _read_questions(run)
-        if asked is None:
+        questions = _read_questions(run)
+        if questions is None:
             return Curve(judged=0)
-        wanted = list(asked.texts)
+        wanted = list(questions.texts)
         if analysis.target:  # the first of several queries with these words, as everywhere
-            wanted = [query for query, text in asked.texts.items() if words(text) == analysis.target][:1]
+            wanted = [query for query, text in questions.texts.items() if words(text) == analysis.target][:1]
         steps = []
         for number, query in enumerate(wanted, start=1):
             run.give_way()
-            steps.append(_step(run, analysis, asked, query, config))
+            steps.append(_step(run, analysis, questions, query, config))
             run.say(number, len(wanted))
-    return _curve(steps, config, asked) if steps else Curve(judged=len(asked.texts), unit=asked.unit)
+    return _curve(steps, config, questions) if steps else Curve(judged=len(questions.texts), unit=questions.unit)
 
 
 def _read_questions(run: AnalysisRun) -> Questions | None:
@@ -293,23 +295,23 @@ def _read_questions(run: AnalysisRun) -> Questions | None:
         return None
 
 
-def _step(run: AnalysisRun, analysis: Analysis, asked: Questions, query: str, config: Config) -> Step:
+def _step(run: AnalysisRun, analysis: Analysis, questions: Questions, query: str, config: Config) -> Step:
     """Return one query's measure, cached while its store, settings and grades stay the same."""
-    kept = cast(dict[object, "Step"], run.kept.setdefault("curve", {}))
-    text, grades = asked.texts[query], asked.grades[query]
+    cache = cast(dict[object, "Step"], run.kept.setdefault("curve", {}))
+    text, grades = questions.texts[query], questions.grades[query]
     digest = run.recall.store.info().digest
-    key = (digest, bool(analysis.target), analysis.other, text, asked.unit, tuple(sorted(grades.items())))
-    if key not in kept:
+    key = (digest, bool(analysis.target), analysis.other, text, questions.unit, tuple(sorted(grades.items())))
+    if key not in cache:
         pool = _pool_on_screen(run) if analysis.target else _pool(run, text)
-        kept[key], _, _ = evaluate.tune.sweep_query(
-            evaluate.tune.judged_pool(pool, grades, asked.unit),
+        cache[key], _, _ = evaluate.tune.sweep_query(
+            evaluate.tune.judged_pool(pool, grades, questions.unit),
             config,
             evaluate.measures.parse_measure(MEASURE),
             is_current=False,
         )
-        for oldest in list(kept)[: len(kept) - MOST_STEPS]:
-            del kept[oldest]
-    return kept[key]
+        for oldest in list(cache)[: len(cache) - MOST_STEPS]:
+            del cache[oldest]
+    return cache[key]
 
 
 def _pool_on_screen(run: AnalysisRun) -> Pool:
@@ -327,16 +329,16 @@ def _pool(run: AnalysisRun, text: str) -> Pool:
     return pool
 
 
-def _curve(steps: list[Step], config: Config, asked: Questions) -> Curve:
+def _curve(steps: list[Step], config: Config, questions: Questions) -> Curve:
     """Return the combined steps, with the advice that holds at any current weight."""
-    whole = explain.curve.step_curve(steps)
-    advice = explain.advice.advise(whole, exact_share(config))
+    curve = explain.curve.step_curve(steps)
+    advice = explain.advice.advise(curve, exact_share(config))
     return Curve(
-        judged=len(asked.texts),
-        unit=asked.unit,
+        judged=len(questions.texts),
+        unit=questions.unit,
         steps=tuple((each.weights, tuple(each.values.tolist())) for each in steps),
-        places=tuple(whole.places.tolist()),
-        means=tuple(explain.curve.means(whole).tolist()),
+        places=tuple(curve.places.tolist()),
+        means=tuple(explain.curve.means(curve).tolist()),
         best=advice.best,
         best_weights=tuple((low, high) for low, high in advice.best_weights),
         plateau=tuple((low, high) for low, high in advice.plateau),

@@ -19,11 +19,11 @@ def store_overview(run: AnalysisRun, _analysis: Analysis) -> StoreOverview:
     """Return the figures of `recall stats`, the roots, and the list of `recall embedders`."""
     recall = run.recall
     with recall.store.reading():
-        view, found = recall.stats(sizes=True)["store"], recall.store.root_sources()
+        view, sources = recall.stats(sizes=True)["store"], recall.store.root_sources()
     run.checkpoint()
     waits = recall.engine.usable != recall.config
     listed = recall.embedders(recall.config, in_use=view["embedder"], waits=waits)["embedders"]
-    return StoreOverview(view, found, tuple(listed))
+    return StoreOverview(view, sources, tuple(listed))
 
 
 def store_checks(run: AnalysisRun, analysis: Analysis) -> Health:
@@ -60,8 +60,8 @@ def context_worth(run: AnalysisRun, analysis: Analysis) -> Worth:
     config = answer.plan.config._replace(budget_tokens=packing.budget_tokens)
     terms = pack.policy.Terms(config, counter(packed.counter), frozenset(packing.pins), frozenset(packing.drops))
     with store.reading():
-        found = retrieve.answer.packable(answer, store)
+        packable = retrieve.answer.packable(answer, store)
         run.checkpoint()
-        view = retrieve.worth.account_view(packed, found, terms, store, run.recall.engine.cited)
+        view = retrieve.worth.account_view(packed, packable, terms, store, run.recall.engine.cited)
     model = counter("approx").count(packed.text) if packed.counter == ROUGH else None
     return Worth(view, model)

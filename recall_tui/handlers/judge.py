@@ -149,9 +149,9 @@ def _with_grade(app: Host, change: Regrade) -> Session:
 async def _export_typed(app: Host, typed: str) -> None:
     paths = paths_of(typed)
     export = partial(app.do, "Export judgements", partial(_export, paths))
-    there = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False without permission
-    if there:
-        question = f"Replace {' and '.join(there)}?"
+    existing = [str(path) for path in paths if os.path.exists(path)]  # noqa: PTH110 - False without permission
+    if existing:
+        question = f"Replace {' and '.join(existing)}?"
         await app.confirm("Export judgements", question, export)
     else:
         export()

@@ -127,14 +127,14 @@ def edit_outside(app: Host) -> None:
 
 def offer_interrupted(app: Host) -> None:
     """Offer the newest query interrupted by a defect or a signal, at every start until the user answers."""
-    for kept in home.crash.kept_queries(os.environ)[:1]:
-        lines = kept.query.rstrip().splitlines()
+    for interrupted in home.crash.kept_queries(os.environ)[:1]:
+        lines = interrupted.query.rstrip().splitlines()
         shown = "\n".join(lines[:SHOWN_LINES])[:SHOWN_CHARACTERS]
         if shown != "\n".join(lines):
             shown = f"{shown.rstrip()} {glyphs_in(app).cut}"
         question = f"recall-tui was stopped. Restore the query that was in the editor?\n\n{shown}"
         screen = screens.dialog.UnaskedScreen("Interrupted", question, behind=app.bench.editor)
-        app.push_screen(screen, partial(_restore, app, kept))
+        app.push_screen(screen, partial(_restore, app, interrupted))
 
 
 def copy_command(app: Host) -> None:
@@ -184,7 +184,7 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
         app.ask()  # an undo returns to the text typed last
     before, unknown = app.session, ask_again(app, choice.past)
     known = [setting for setting in choice.past.settings if setting not in unknown]
-    said = describe_changes(choice.past._replace(settings=tuple(known))) or "the saved settings"
+    changes = describe_changes(choice.past._replace(settings=tuple(known))) or "the saved settings"
     without = f", without {', '.join(unknown)}" if unknown else ""
     now = app.session
     if without or (now.query.filter, now.weights.tweaks, now.weights.k) != (
@@ -193,13 +193,13 @@ def _past_chosen(app: Host, choice: HistoryChoice | None) -> None:
         before.weights.k,
     ):
         undo = app.table.spell("{undo_weights} in pane 4 undoes it.")
-        app.notify(f"Loaded with {said}{without}; {undo}", markup=False)
+        app.notify(f"Loaded with {changes}{without}; {undo}", markup=False)
 
 
-def _restore(app: Host, kept: Kept, is_wanted: bool | None) -> None:
+def _restore(app: Host, interrupted: Kept, is_wanted: bool | None) -> None:
     if is_wanted:
-        put_text(app, kept.query)
-    home.crash.drop_query(kept)
+        put_text(app, interrupted.query)
+    home.crash.drop_query(interrupted)
 
 
 def _not_loadable(typed: str) -> str:

@@ -222,10 +222,10 @@ def place_of(store: str | None, chunk_id: str) -> Place:
 
 def document_text(recall: Recall, doc_id: str) -> str:
     """Return a document as it was read. Raises RecallError."""
-    found = recall.get(doc_id)["found"]
-    if found["kind"] != "doc":
+    target = recall.get(doc_id)["found"]
+    if target["kind"] != "doc":
         raise UsageError("unknown_target", f"{doc_id} is not a document.", hint=Hint("search", REST))
-    return found["text"]
+    return target["text"]
 
 
 MOST_DIGITS = 18  # of a typed number; Python reads at most 4,300

@@ -91,16 +91,16 @@ class Actions(Provider):
         """
         matcher = self.matcher(query)
         for entry in self._entries():
-            found = max((entry.name, entry.labelled), key=matcher.match)
-            if (score := matcher.match(found)) > 0:
+            match = max((entry.name, entry.labelled), key=matcher.match)
+            if (score := matcher.match(match)) > 0:
                 score *= 1 if entry.is_possible else LESS
-                yield Hit(score, entry.shown(matcher.highlight(found)), entry.run, found, entry.note)
+                yield Hit(score, entry.shown(matcher.highlight(match)), entry.run, match, entry.note)
 
     def _entries(self) -> list[PaletteEntry]:
         """Return every action except the palette itself: possible ones first, then those of the active pane."""
         app = self.app
         assert isinstance(app, Host)  # noqa: S101 - only the workbench has this palette
-        pane, found = app.session.pane, []
+        pane, entries = app.session.pane, []
         for group, actions in app.table.groups.items():
             for action in actions:
                 if action.id == "command_palette":
@@ -108,10 +108,10 @@ class Actions(Provider):
                 is_possible, keys = action.when.holds(app.session), " ".join(map(key_name, action.keys)) or "no key"
                 note = keys if is_possible else f"{keys}, {NOT_NOW}: {app.table.spell(action.when.needs)}"
                 own = pane.title() if pane in action.panes or action.id in WANTED[pane] else group
-                found.append(PaletteEntry(own, action, note, is_possible, partial(app.perform, action.id)))
+                entries.append(PaletteEntry(own, action, note, is_possible, partial(app.perform, action.id)))
         groups = [pane.title(), *app.table.groups]
         return sorted(
-            found,
+            entries,
             key=lambda entry: (not entry.is_possible, groups.index(entry.group), wanted_at(entry.action.id, pane)),
         )
 
@@ -194,8 +194,8 @@ def widen(app: Host, percent: int) -> None:
 def heighten(app: Host, percent: int) -> None:
     """Move the border below the results."""
     if not app.session.zoomed:
-        kept = app.layout.below
-        before = app.bench.body.limit(kept) if kept is not None else app.bench.body.measure().below or 0
+        saved = app.layout.below
+        before = app.bench.body.limit(saved) if saved is not None else app.bench.body.measure().below or 0
         below = app.bench.body.limit(before + percent)
         if (below - before) * percent > 0:  # not beyond the limit
             _take_layout(app, app.layout._replace(below=below))

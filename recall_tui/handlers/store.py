@@ -244,7 +244,7 @@ def _target_typed(app: Host, target: str) -> None:
 
 async def _look_up(app: Host, target: str) -> None:
     try:
-        found = await asyncio.to_thread(find_target_in, app.store, target)
+        target_found = await asyncio.to_thread(find_target_in, app.store, target)
     except RecallError as error:
         await _ask_for_documents(app, target, error.message)
         return
@@ -253,11 +253,11 @@ async def _look_up(app: Host, target: str) -> None:
 
     def remove_if_agreed(is_agreed: bool | None) -> None:
         if is_agreed and _may_begin(app):
-            app.do(title, partial(remove_documents, target=target, found=found))
+            app.do(title, partial(remove_documents, target=target, found=target_found))
 
     behind = app.focused if isinstance(app.focused, Editor | Input) else None  # the user may be typing elsewhere
     command = join_command(app.store, *words)
-    screen = screens.dialog.UnaskedScreen(title, removal_question(found), command=command, behind=behind)
+    screen = screens.dialog.UnaskedScreen(title, removal_question(target_found), command=command, behind=behind)
     await app.push_screen(screen, remove_if_agreed)
 
 
@@ -285,13 +285,13 @@ def find_target(recall: Recall, target: str) -> NamedTarget:
     return NamedTarget(going.paths, bool(going.sources))
 
 
-def removal_question(found: NamedTarget) -> str:
+def removal_question(named: NamedTarget) -> str:
     """Return the question: the number of documents, the first of them, and what stays."""
-    count = len(found.paths)
+    count = len(named.paths)
     lines = [f"{count:,} document{'s' * (count > 1)} will be removed from the store:"]
-    lines += [f"  {path}" for path in found.paths[:MOST_NAMED]]
+    lines += [f"  {path}" for path in named.paths[:MOST_NAMED]]
     lines += [f"  and {count - MOST_NAMED:,} more"] if count > MOST_NAMED else []
-    return "\n".join([*lines, "", FORGOTTEN if found.is_source else STAYS])
+    return "\n".join([*lines, "", FORGOTTEN if named.is_source else STAYS])
 
 
 def remove_documents(recall: Recall, _say: Say, *, target: str, found: NamedTarget) -> str:
@@ -307,8 +307,8 @@ def repair(recall: Recall, _say: Say) -> str:
     checks = recall.doctor(fix=True)["checks"]
     bad = sum(check["severity"] == "error" for check in checks)
     facts = [check["evidence"] for check in checks if check["code"] in ("backup", "rebuilt")]
-    left = f"{bad} error{'s' * (bad > 1)} left" if bad else "no errors left"
-    return "; ".join([left, *facts])
+    errors_left = f"{bad} error{'s' * (bad > 1)} left" if bad else "no errors left"
+    return "; ".join([errors_left, *facts])
 
 
 def compact_store(recall: Recall, _say: Say) -> str:

@@ -99,8 +99,8 @@ def take_best(app: Host) -> None:
     weight = tuning.better_weight(curve, now)
     if weight is None:
         measure = f"{'mean ' * app.session.weights.is_of_all}{tuning.MEASURE}"
-        said = f"{measure} {tuning.value_at(curve, now):.3f}, at best {curve.best:.3f}"
-        app.notify(f"The current weight is already among the best: {said}.", markup=False)
+        figures = f"{measure} {tuning.value_at(curve, now):.3f}, at best {curve.best:.3f}"
+        app.notify(f"The current weight is already among the best: {figures}.", markup=False)
     else:
         _try(app, weighing.set_exact_share(app.session, weight), "vector_weight")
 
@@ -130,35 +130,35 @@ async def write_options(app: Host) -> None:
     session, answer = app.session, app.session.results.answer
     if answer is None or session.query.text != answer.plan.text:
         return
-    said = {key: value for key, value in session.weights.tweaks.items() if commands.has_option(key)}
+    options = {key: value for key, value in session.weights.tweaks.items() if commands.has_option(key)}
     query = answer.plan.query
     if query is None:
-        await _offer_query(app, answer, said)
+        await _offer_query(app, answer, options)
         return
-    if not said and session.weights.k is None:
+    if not options and session.weights.k is None:
         app.notify("No changed setting has an OPTION, so none can be written into the query.")
         return
-    _take_text(app, commands.with_options(session.query.text, query, said, limit=session.weights.k), said)
+    _take_text(app, commands.with_options(session.query.text, query, options, limit=session.weights.k), options)
 
 
-async def _offer_query(app: Host, answer: Answer, said: Tweaks) -> None:
+async def _offer_query(app: Host, answer: Answer, options: Tweaks) -> None:
     """Offer to replace plain words, which have no OPTION, by the query with the same rows."""
     words, limit = answer.plan.text.strip(), answer.plan.limit
     try:
-        query = commands.as_query(words, answer.plan.config, limit=limit, options=said)
+        query = commands.as_query(words, answer.plan.config, limit=limit, options=options)
     except RqlError as error:
         app.notify(f"Plain words have no OPTION, and these words cannot be a query: {error.message}", markup=False)
         return
     question = f"Plain words have no OPTION. Replace them with the query that gives the same results?\n\n{query}"
-    await app.confirm("Write into the query", question, partial(_take_text, app, query, said))
+    await app.confirm("Write into the query", question, partial(_take_text, app, query, options))
 
 
-def _take_text(app: Host, text: str, said: Tweaks) -> None:
+def _take_text(app: Host, text: str, options: Tweaks) -> None:
     """Ask this text and put it into the editor, without the settings that the text sets itself."""
-    left = weighing.drop_moves(app.session, said)
-    app.become(state.ask(left, text, app.clock()))
+    fresh = weighing.drop_moves(app.session, options)
+    app.become(state.ask(fresh, text, app.clock()))
     app.bench.editor.put(text)
-    rest = ", ".join(NAMES.get(key, key) for key in left.weights.tweaks)
+    rest = ", ".join(NAMES.get(key, key) for key in fresh.weights.tweaks)
     message = f"Written. Settings without an OPTION: {rest}" if rest else "Written."
     app.notify(message, markup=False)
 

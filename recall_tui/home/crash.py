@@ -63,7 +63,7 @@ def keep_query(query: str, environ: Mapping[str, str]) -> bool:
     folder = state_folder(environ)
     if folder is None or not query.strip():
         return False
-    if query not in (kept.query for kept in kept_queries(environ)):
+    if query not in (saved.query for saved in kept_queries(environ)):
         write_private(folder / QUERY_FILES.replace("*", _stamp()), query)
     return True
 
@@ -80,18 +80,18 @@ def kept_queries(environ: Mapping[str, str]) -> list[Kept]:
     folder = state_folder(environ)
     if folder is None or not os.path.isdir(folder):  # noqa: PTH112 - False without permission
         return []
-    found = []
+    queries = []
     for path in sorted(folder.glob(QUERY_FILES), reverse=True):
         with suppress(OSError):
             if path.is_file():
-                found.append(Kept(path.read_text(encoding="utf-8", errors="replace"), path))
-    return found
+                queries.append(Kept(path.read_text(encoding="utf-8", errors="replace"), path))
+    return queries
 
 
-def drop_query(kept: Kept) -> None:
+def drop_query(saved: Kept) -> None:
     """Delete a saved query."""
     with suppress(OSError):  # offering it again is better than not starting
-        kept.path.unlink()
+        saved.path.unlink()
 
 
 def report(error: BaseException, actions: Sequence[str], environ: Mapping[str, str]) -> str:

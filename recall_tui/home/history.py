@@ -67,14 +67,14 @@ def place(environ: Mapping[str, str], platform: str = sys.platform) -> Path | No
 
 def load(path: Path) -> list[PastQuestion]:
     """Return the history, newest first, each question once. Skip unreadable lines."""
-    found: dict[tuple[str, str, tuple[str, ...]], PastQuestion] = {}
+    questions: dict[tuple[str, str, tuple[str, ...]], PastQuestion] = {}
     for line in reversed(_lines(path)):
         past = past_of(line)
         if past is not None:
-            found.setdefault((past.text, past.filter, past.settings), past)
-        if len(found) == MOST:
+            questions.setdefault((past.text, past.filter, past.settings), past)
+        if len(questions) == MOST:
             break
-    return list(found.values())
+    return list(questions.values())
 
 
 def append(path: Path, past: PastQuestion) -> None:
@@ -101,10 +101,10 @@ def append(path: Path, past: PastQuestion) -> None:
 def moves(before: PastQuestion, after: PastQuestion) -> list[RankMove]:
     """Compare the first rows of two answers: the rows of the later one in order, then those that left."""
     ranks = {row.id: rank for rank, row in enumerate(before.top, start=before.offset + 1)}
-    found = [
+    compared = [
         RankMove(row, ranks.pop(row.id, None), rank) for rank, row in enumerate(after.top, start=after.offset + 1)
     ]
-    return [*found, *(RankMove(row, ranks[row.id], None) for row in before.top if row.id in ranks)]
+    return [*compared, *(RankMove(row, ranks[row.id], None) for row in before.top if row.id in ranks)]
 
 
 def line_of(past: PastQuestion) -> bytes:

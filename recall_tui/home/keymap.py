@@ -65,10 +65,10 @@ def apply(text: str, name: str = FILE) -> Keymap:
     lines: dict[str, KeymapLine] = {}
     for action, written in keys.items():
         number = _line_of(text, action)
-        found, wrong = _read_line(action, written)
+        keys_found, wrong = _read_line(action, written)
         faults += [f"{name}:{number}: {fault}" for fault in wrong]
         if not wrong:
-            lines[action] = KeymapLine(number, found)
+            lines[action] = KeymapLine(number, keys_found)
     faults += _settle(lines, name)
     return Keymap(_table(lines), tuple(faults), tuple(_find_shared(lines, name)))
 
@@ -107,7 +107,7 @@ def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]
         return (), [f'{action} needs a list of keys, such as ["f6", "x"]']
     wrong = []
     keepers = {key: action for action, key in KEPT.items()}
-    found = dict.fromkeys([KEPT[action]] if action in KEPT else [])
+    keys = dict.fromkeys([KEPT[action]] if action in KEPT else [])
     for each in written:
         key = key_of(each)
         if key is None:
@@ -117,8 +117,8 @@ def _read_line(action: str, written: object) -> tuple[tuple[str, ...], list[str]
         elif (keeper := keepers.get(key, action)) != action:
             wrong.append(f"{action}: {key_name(key)} always stays with {keeper}")
         else:
-            found[key] = None
-    return tuple(found), wrong
+            keys[key] = None
+    return tuple(keys), wrong
 
 
 def _find_shared(lines: Mapping[str, KeymapLine], name: str) -> Iterator[str]:

@@ -1,10 +1,10 @@
-// A page that is loaded anew has the name of the one before it, by which the server knows its question. While it is
-// open the name is kept nowhere else: a copy of the page is another one.
+// A reloaded page keeps its name, by which the server finds its question. While the page is open the name is not
+// stored, so a duplicated page gets another one.
 const page = sessionStorage.getItem("page") ?? crypto.randomUUID();
 sessionStorage.removeItem("page");
 window.addEventListener("pagehide", () => sessionStorage.setItem("page", page));
 
-// The keys belong to the workbench from its first frame on, without a click; before it, it would not hear of the focus.
+// Focus the workbench after its first frame, without a click. Before that frame it would miss the focus event.
 window.addEventListener("DOMContentLoaded", () => {
   document.querySelector(".textual-terminal").dataset.sessionWebsocketUrl += `/${page}`;
   const drawn = new MutationObserver(() => {

@@ -72,13 +72,13 @@ class Look(NamedTuple):
 
 def places_of(session: Session, glyphs: Glyphs) -> dict[str, str]:
     """Return the line and the last heading of each chunk that was left out, if its row is fetched."""
-    found, results = {}, session.results
-    left = {each.chunk_id for each in session.context.packed.omitted} if session.context.packed else set()
+    places, results = {}, session.results
+    omitted = {each.chunk_id for each in session.context.packed.omitted} if session.context.packed else set()
     for hit in results.hits.values():
-        if hit.chunk is not None and hit.chunk.id in left:
+        if hit.chunk is not None and hit.chunk.id in omitted:
             line, heading = cite_row(hit, results.passages.get(hit.chunk.id))
-            found[hit.chunk.id] = line + _crumb(heading, glyphs)
-    return found
+            places[hit.chunk.id] = line + _crumb(heading, glyphs)
+    return places
 
 
 def _crumb(heading: str, glyphs: Glyphs) -> str:
@@ -186,16 +186,20 @@ def _first_line(text: str, place: str) -> str:
     return blank(line.expandtabs(4)).rstrip()
 
 
-def _omission(look: Look, left: Omission, folder: str, width: int, glyphs: Glyphs) -> Text:
-    reason = PASSED_OVER if left.reason == "budget" and not left.chunk_id else REASONS[left.reason]
-    reason = f" pinned, {reason} " if left.chunk_id in look.pins else f" {reason} "
+def _omission(look: Look, omission: Omission, folder: str, width: int, glyphs: Glyphs) -> Text:
+    reason = PASSED_OVER if omission.reason == "budget" and not omission.chunk_id else REASONS[omission.reason]
+    reason = f" pinned, {reason} " if omission.chunk_id in look.pins else f" {reason} "
     head, room = f"{glyphs.out} ", width - cell_len(glyphs.out) - 1 - cell_len(reason)
-    if not left.path:
-        first = f"#{figure(left.rank)}"
-        named = fit(f"{first} and {figure(left.chunks - 1)} more" if left.chunks > 1 else first, room, glyphs)
+    if not omission.path:
+        first = f"#{figure(omission.rank)}"
+        named = fit(f"{first} and {figure(omission.chunks - 1)} more" if omission.chunks > 1 else first, room, glyphs)
     else:
-        place = f" and {figure(left.chunks - 1)} more" if left.chunks > 1 else look.places.get(left.chunk_id, "")
-        named = _fit_path(left.path, place, folder, room, glyphs)
+        place = (
+            f" and {figure(omission.chunks - 1)} more"
+            if omission.chunks > 1
+            else look.places.get(omission.chunk_id, "")
+        )
+        named = _fit_path(omission.path, place, folder, room, glyphs)
     return Text(f"{head}{named}{reason}", DIM)
 
 
@@ -213,8 +217,8 @@ def _coverage(look: Look, width: int) -> list[Text]:
     if look.worth is None or counts is None or counts[0] == counts[1] or not look.is_settled:
         return []
     missing = _terms(look.worth, packed=False)
-    said = f"{figure(counts[0])} of {figure(counts[1])} query terms in the context; missing: {missing}"
-    return [Text(line) for line in fold(said, width)]
+    text = f"{figure(counts[0])} of {figure(counts[1])} query terms in the context; missing: {missing}"
+    return [Text(line) for line in fold(text, width)]
 
 
 def _account(look: Look, packed: Packed, width: int, glyphs: Glyphs) -> list[Text]:
@@ -239,8 +243,8 @@ def _fold_facts(worth: Worth) -> Iterator[tuple[str, str]]:
     for line in adapters.render.account_lines(worth.view, figure):
         label = line[:LABEL_CELLS].rstrip()
         yield LABELS.get(label, label), line[LABEL_CELLS:]
-        if label == "words" and (held := _terms(worth, packed=True)):
-            yield "covered", held
+        if label == "words" and (covered := _terms(worth, packed=True)):
+            yield "covered", covered
     if worth.model_tokens is not None:
         yield "model", f"about {figure(worth.model_tokens)} model tokens"
 

@@ -149,15 +149,15 @@ def _place(view: LedgerView, room: int, glyphs: Glyphs) -> str:
 
 def _leaf_sides(versus: VersusView, sides: tuple[list[float], list[float]]) -> list[tuple[float, float]]:
     """Return the points of each leaf in both rows, rounded so that they add up to the points of the signal."""
-    found = [(round(each["points"], 3), round(each["other_points"], 3)) for each in versus["differences"]]
+    points_found = [(round(each["points"], 3), round(each["other_points"], 3)) for each in versus["differences"]]
     for place, subtotal in enumerate(versus["subtotals"]):
         at = [at for at, each in enumerate(versus["differences"]) if each["signal"] == subtotal["signal"]]
         leaves = [versus["differences"][each] for each in at]
         ours = round_to_total([leaf["points"] for leaf in leaves], sides[0][place])
         theirs = round_to_total([leaf["other_points"] for leaf in leaves], sides[1][place])
         for each, *points in zip(at, ours, theirs, strict=True):
-            found[each] = points[0], points[1]
-    return found
+            points_found[each] = points[0], points[1]
+    return points_found
 
 
 def _difference_of(delta: float, points: float, others: float) -> float:

@@ -78,8 +78,8 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
     progress = run.progress
     hold = {"": "", "asked": "pausing  ", "held": "PAUSED  "}[run.hold]
     if progress is None or progress.files_total == 0:
-        found = f", {pluralize(progress.files_done, 'file')}" if progress else ""
-        return f"{_name(run, width, glyphs)}: {hold}looking for files{found}"
+        files_found = f", {pluralize(progress.files_done, 'file')}" if progress else ""
+        return f"{_name(run, width, glyphs)}: {hold}looking for files{files_found}"
     share = run.meter.reached.run
     drawn = f"{glyphs.left}{bar(share, _cells(width), glyphs)}{glyphs.right}"
     files = f"{figure(progress.files_done)} of {pluralize(progress.files_total, 'file')}"
@@ -96,8 +96,8 @@ def _running(run: Run, width: int, glyphs: Glyphs) -> str:
 
 def _over(run: Run, width: int, glyphs: Glyphs) -> str:
     skipped = _skipped_words(run.progress) if run.progress else ""
-    said = "cancelled, F5 in pane 7 resumes" if run.ended == "cancelled" else run.summary
-    ended = f"{_name(run, width, glyphs)} {_mark(run, glyphs)} {said}"
+    summary = "cancelled, F5 in pane 7 resumes" if run.ended == "cancelled" else run.summary
+    ended = f"{_name(run, width, glyphs)} {_mark(run, glyphs)} {summary}"
     listed = glyphs.dot.join([ended, f"{skipped}, 7 lists them"])
     if skipped and cell_len(f" ingest {listed}") <= width:
         return listed
@@ -186,8 +186,8 @@ def _queue(run: Run, progress: Progress) -> list[str]:
     if run.hold == "held":
         unkept = progress.chunks - run.meter.indexed
         are = "is" if unkept == 1 else "are"
-        held = f"{pluralize(unkept, 'chunk')} {are} not stored yet" if unkept else ""
-        facts = ["the store is not locked", held, *facts]
+        unstored = f"{pluralize(unkept, 'chunk')} {are} not stored yet" if unkept else ""
+        facts = ["the store is not locked", unstored, *facts]
     if progress.unchanged:
         facts.append(f"{figure(progress.unchanged)} unchanged")
     if progress.reused:

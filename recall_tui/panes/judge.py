@@ -107,13 +107,13 @@ def summary_line(session: Session, width: int, glyphs: Glyphs) -> str:
         return "Reading the judgements."
     if not any(judged.places.values()):
         return _fitting(GRADING if session.judge.is_grading else BEGIN, width)
-    said = _count_line(session, judged)
+    counts = _count_line(session, judged)
     if isinstance(known, Board):
         measure = judging.measure_of(session)
         more = f"{glyphs.dot}{NAMES[measure]} {known.figures[measure].mean:.3f}"
     else:
         more = "" if judging.has_relevant(judged) else f"{glyphs.dot}measures need a grade above 0"
-    return _fitting((said + more, said), width)
+    return _fitting((counts + more, counts), width)
 
 
 def _count_line(session: Session, judged: JudgedQueries) -> str:
@@ -159,8 +159,8 @@ def _heads(session: Session, known: Board, size: tuple[int, int], glyphs: Glyphs
     lines = [Text(line, style) for line in figures]
     if height >= len(lines) + 4:
         judged = judging.judged_queries(session)
-        said = _count_line(session, judged) if judged is not None else ""
-        lines.insert(0, Text(fit(said, width, glyphs), Style(dim=True)))
+        counts = _count_line(session, judged) if judged is not None else ""
+        lines.insert(0, Text(fit(counts, width, glyphs), Style(dim=True)))
     if height >= len(lines) + 2:
         moved = f"{SAVED:>{MOVED_CELLS}}" if known.is_moved else ""
         right = f"{NAMES[measure]:>8}{'judged':>8}{moved}"
@@ -190,8 +190,8 @@ def summary(known: Board, measure: str, size: tuple[int, int], glyphs: Glyphs) -
             lines[1] += f"{glyphs.dot}{shown.verdict}"
         elif height >= VERDICT:
             lines.append(shown.verdict)
-    whole = glyphs.dot.join(lines)
-    return [whole] if cell_len(whole) <= width else [fit(line, width, glyphs) for line in lines]
+    joined = glyphs.dot.join(lines)
+    return [joined] if cell_len(joined) <= width else [fit(line, width, glyphs) for line in lines]
 
 
 def delta(now: float, before: float, glyphs: Glyphs) -> str:
@@ -222,10 +222,10 @@ def _row(session: Session, line: QueryLine, known: Board, width: int, glyphs: Gl
 def _below(session: Session, width: int, room: int, glyphs: Glyphs) -> list[tuple[Text, int | None]]:
     """Return what the selected query misses, each line with its row. Return nothing without room or keys."""
     line, at_missed = judging.pointed_line(session), judging.is_at_missed(session)
-    left = room - len(judging.lines_of(session))
-    if line is None or not (at_missed or room >= TALL or left >= LEAST_MISSED):
+    spare = room - len(judging.lines_of(session))
+    if line is None or not (at_missed or room >= TALL or spare >= LEAST_MISSED):
         return []
-    lines = max(left, room // 2 if room >= TALL else min(MISSED_LINES, room - 1))
+    lines = max(spare, room // 2 if room >= TALL else min(MISSED_LINES, room - 1))
     head = f"{blank(line.query)}: {judging.in_top(line, judging.unit_here(session))}"
     keys = "Left back, Enter explains why" if at_missed else "Right opens the list" if line.missed else ""
     if keys and cell_len(f"{head}{glyphs.dot}{keys}") <= width:

@@ -67,27 +67,27 @@ AHEAD = {
 }
 
 
-class Said(NamedTuple):
+class Piece(NamedTuple):
     """A piece of a sentence. is_word: it is a word of the question, which is emphasised."""
 
     text: str
     is_word: bool = False
 
 
-def sentence(hit: Hit, view: LedgerView | None, around: RowsAround | None) -> list[Said]:
+def sentence(hit: Hit, view: LedgerView | None, around: RowsAround | None) -> list[Piece]:
     """Explain the rank of a row in a sentence. view, around: None while only the hit is known."""
-    place = [Said(f"{_place(hit, view, around)}: ")]
+    place = [Piece(f"{_place(hit, view, around)}: ")]
     if hit.injection is not None:
         distance = f"{hit.injection.distance:g}"
         text = f"sparse-document recall added it, as it is short and near, at distance {distance}."
-        return [*place, Said(text)]
+        return [*place, Piece(text)]
     if hit.score is None:
-        return [*place, Said("the query names no signal, so rows have an order but no score.")]
+        return [*place, Piece("the query names no signal, so rows have an order but no score.")]
     above, below = (_neighbour(view, side) for side in ("above", "below"))
     if (rule := _rule(above, below)) is not None:
-        return [*place, Said(f"{rule}.")]
+        return [*place, Piece(f"{rule}.")]
     own = _own(hit, view, around, below)
-    return [*place, *own, *_rival(hit, around, above), Said(".")]
+    return [*place, *own, *_rival(hit, around, above), Piece(".")]
 
 
 def _place(hit: Hit, view: LedgerView | None, around: RowsAround | None) -> str:
@@ -117,28 +117,30 @@ def _rule(above: NeighbourView | None, below: NeighbourView | None) -> str | Non
     return f"{scores} {ranks}, and {TIES[ties[0]['decided_by']]}"
 
 
-def _own(hit: Hit, view: LedgerView | None, around: RowsAround | None, below: NeighbourView | None) -> Iterator[Said]:
+def _own(
+    hit: Hit, view: LedgerView | None, around: RowsAround | None, below: NeighbourView | None
+) -> Iterator[Piece]:
     """Yield what favours the row: a word that only this row contains, else its rank by each signal."""
     parts = sorted((part for part in hit.parts if part.weight > 0), key=lambda part: SIGNALS.index(part.signal))
     explained = view["explain"]["parts"] if view is not None and "explain" in view else []
     leaves = [leaf for part in explained for leaf in part.get("leaves", [])]
     terms = [leaf for leaf in leaves if leaf["kind"] == "term" and leaf["points"] > 0]
     if all(part.points <= 0 for part in parts):
-        yield Said("no signal ranks it")
+        yield Piece("no signal ranks it")
         return
     alone = _alone(hit, terms, around, below)
     if alone is not None and around is not None:
         chunks, df = figure(around.chunks), alone["df"]
         if df == 1:
-            yield from (Said(f"it alone of {chunks} chunks contains "), Said(_word(alone["text"]), is_word=True))
+            yield from (Piece(f"only this chunk of {chunks} contains "), Piece(_word(alone["text"]), is_word=True))
             return
         yield from (
-            Said(f"it alone of the first {figure(len(around.first))} contains "),
-            Said(_word(alone["text"]), is_word=True),
+            Piece(f"only this row of the first {figure(len(around.first))} contains "),
+            Piece(_word(alone["text"]), is_word=True),
         )
-        yield Said(f", found in {figure(df)} of {chunks} chunks")
+        yield Piece(f", found in {figure(df)} of {chunks} chunks")
         return
-    yield Said(_ranks(parts, is_alone=len(hit.parts) == 1))
+    yield Piece(_ranks(parts, is_alone=len(hit.parts) == 1))
     best = max(terms, key=lambda leaf: leaf["points"], default=None)
     lexical = next((part for part in parts if part.signal == "lexical"), None)
     if (
@@ -147,8 +149,8 @@ def _own(hit: Hit, view: LedgerView | None, around: RowsAround | None, below: Ne
         and lexical is not None
         and lexical.points >= sum(part.points for part in parts) / 2
     ):
-        yield from (Said(", most by "), Said(_word(best["text"]), is_word=True))
-        yield Said(f" ({figure(best['df'])} of {figure(around.chunks)})")
+        yield from (Piece(", most by "), Piece(_word(best["text"]), is_word=True))
+        yield Piece(f" ({figure(best['df'])} of {figure(around.chunks)})")
 
 
 def _ranks(parts: Sequence[Part], *, is_alone: bool) -> str:
@@ -180,21 +182,21 @@ def _alone(
     """Return the word that keeps the row above the next one and is in no other of the first rows."""
     if around is None or below is None or around.of_documents:
         return None
-    held = {text for rank, texts in around.first.items() if rank != hit.rank for text in texts}
+    elsewhere = {text for rank, texts in around.first.items() if rank != hit.rank for text in texts}
     is_known = hit.rank in around.first and len(around.first) > 1
     decisive = [leaf for leaf in terms if leaf["points"] > below["margin"]]
-    alone = [leaf for leaf in decisive if leaf["df"] == 1 or (is_known and leaf["text"] not in held)]
+    alone = [leaf for leaf in decisive if leaf["df"] == 1 or (is_known and leaf["text"] not in elsewhere)]
     return max(alone, key=lambda leaf: leaf["points"], default=None)
 
 
-def _rival(hit: Hit, around: RowsAround | None, above: NeighbourView | None) -> Iterator[Said]:
+def _rival(hit: Hit, around: RowsAround | None, above: NeighbourView | None) -> Iterator[Piece]:
     """Yield the advantage of the row above: its strongest signal, and the rarest word that this row lacks."""
     rival = around.above if around is not None else None
     if around is None or rival is None or above is None:
         return
     name = f"#{figure(above['rank'])}"
     if rival.injection is not None or above["decided_by"] == "recall":
-        yield Said(f"; {name} was added by sparse-document recall")
+        yield Piece(f"; {name} was added by sparse-document recall")
         return
     points = {part.signal: part.points for part in hit.parts}
     leads = {part.signal: part.points - points.get(part.signal, 0.0) for part in rival.parts}
@@ -204,10 +206,10 @@ def _rival(hit: Hit, around: RowsAround | None, above: NeighbourView | None) -> 
     missing = [text for text in around.held_above if text not in around.held and text in around.df]
     if signal == "lexical" and missing:
         rarest = min(missing, key=lambda text: around.df[text])
-        yield from (Said(f"; {name} {'also ' if around.held else ''}contains "), Said(_word(rarest), is_word=True))
-        yield Said(f" ({figure(around.df[rarest])} of {figure(around.chunks)})")
+        yield from (Piece(f"; {name} {'also ' if around.held else ''}contains "), Piece(_word(rarest), is_word=True))
+        yield Piece(f" ({figure(around.df[rarest])} of {figure(around.chunks)})")
         return
-    yield Said("; " + AHEAD[signal].format(name))
+    yield Piece("; " + AHEAD[signal].format(name))
 
 
 def _word(text: str) -> str:
@@ -281,10 +283,10 @@ def ledger_lines(
     """
     view = result.view if result is not None else None
     chunk = view["chunk"] if view is not None else None
-    said = Text()
+    text = Text()
     for piece in sentence(hit, chunk, result.around if result is not None else None):
-        said.append(piece.text, BOLD if piece.is_word else None)
-    lines = [line for _, line in wrap(said, width)]
+        text.append(piece.text, BOLD if piece.is_word else None)
+    lines = [line for _, line in wrap(text, width)]
     if hit.score is None:
         return lines
     parts = sorted(hit.parts, key=lambda part: SIGNALS.index(part.signal))
@@ -382,12 +384,12 @@ def _leaf(name: str, about: Sequence[str], points: float, shape: LedgerColumns, 
     """Return a name, the longest of the remarks that leaves `names` cells for names, and the points."""
     room = shape.before_points - 2
     column = max(1, min(names, shape.name - 2, room))
-    said = next((each for each in about if column + GAP + cell_len(each) <= room), None)
-    if said is None:
+    remark = next((each for each in about if column + GAP + cell_len(each) <= room), None)
+    if remark is None:
         shown = fit(name, room, shape.glyphs)
     else:
-        shown = fit(name, column if cell_len(name) <= column else room - GAP - cell_len(said), shape.glyphs)
-        shown = fit(f"{shown}{'':<{GAP}}{said}", room, shape.glyphs)
+        shown = fit(name, column if cell_len(name) <= column else room - GAP - cell_len(remark), shape.glyphs)
+        shown = fit(f"{shown}{'':<{GAP}}{remark}", room, shape.glyphs)
     line = Text(f"  {shown}", DIM).append(f"{'':<{GAP}}{number(points):>{shape.points}}", Style(dim=False))
     return truncate(line, shape.width)
 
@@ -403,11 +405,11 @@ def _about_term(leaf: LeafView, glyphs: Glyphs) -> list[str]:
 
 def _about_leaf(leaf: LeafView, glyphs: Glyphs) -> tuple[str, list[str]]:
     """Return the name of a leaf that is not a term, and its remarks."""
-    said = spelt(leaf)
+    text = spelt(leaf)
     if leaf["kind"] not in TEXTS:
-        return (said if said.startswith(leaf["kind"]) else f"{leaf['kind']}: {said}"), []
+        return (text if text.startswith(leaf["kind"]) else f"{leaf['kind']}: {text}"), []
     cosine = [f"cosine {number(leaf['contribution'])}"] if "contribution" in leaf else []
-    return said, [glyphs.dot.join([leaf["kind"], *cosine]), leaf["kind"]]
+    return text, [glyphs.dot.join([leaf["kind"], *cosine]), leaf["kind"]]
 
 
 def _words(leaves: list[LeafView], room: int, glyphs: Glyphs) -> tuple[list[LeafView], list[LeafView]]:
@@ -426,9 +428,9 @@ def _words(leaves: list[LeafView], room: int, glyphs: Glyphs) -> tuple[list[Leaf
 
 def _list_words(words: list[LeafView], points: Sequence[float], rest: list[LeafView], glyphs: Glyphs) -> str:
     """Return each word with its points, and the number of other leaves."""
-    said = [f"{one_line(leaf['text'])} {number(each)}" for leaf, each in zip(words, points, strict=True)]
+    words_shown = [f"{one_line(leaf['text'])} {number(each)}" for leaf, each in zip(words, points, strict=True)]
     more = [f"{figure(sum(leaf.get('count', 1) for leaf in rest))} more"] if rest else []
-    return glyphs.dot.join([*said, *more])
+    return glyphs.dot.join([*words_shown, *more])
 
 
 def _line_of_words(
@@ -436,8 +438,8 @@ def _line_of_words(
 ) -> Text:
     """Return the words with the most points in one line, and the rest as one figure."""
     room = shape.before_points - 2
-    said = fit(_list_words(words, points, rest, shape.glyphs), room, shape.glyphs)
-    line = Text(f"  {said}", DIM).append(f"{'':<{GAP}}{number(of_rest) if rest else '':>{shape.points}}")
+    text = fit(_list_words(words, points, rest, shape.glyphs), room, shape.glyphs)
+    line = Text(f"  {text}", DIM).append(f"{'':<{GAP}}{number(of_rest) if rest else '':>{shape.points}}")
     return truncate(line, shape.width)
 
 
@@ -465,20 +467,20 @@ def _total(hit: Hit, score: float, chunk: LedgerView | None, shape: LedgerColumn
     points = sum(part.points for part in hit.parts)
     residual = chunk.get("residual", 0.0) if chunk is not None else 0.0
     if points != score:
-        mark, said = shape.glyphs.no, f"parts do not sum to the score {score:.6f}"
+        mark, text = shape.glyphs.no, f"parts do not sum to the score {score:.6f}"
     elif abs(residual) >= 1e-9:
-        mark, said = shape.glyphs.no, f"the lines above differ from the score by {residual:.0e}"
+        mark, text = shape.glyphs.no, f"the lines above differ from the score by {residual:.0e}"
     else:
-        mark, said = shape.glyphs.yes, "parts sum to score"
+        mark, text = shape.glyphs.yes, "parts sum to score"
     line = Text(f"{'total':<{LABEL}}", BOLD)
-    if LABEL + len(f"{mark} {said}") <= shape.before_points:
-        line.append(f"{mark} {said}", Style(bold=False))
-        said = ""
+    if LABEL + len(f"{mark} {text}") <= shape.before_points:
+        line.append(f"{mark} {text}", Style(bold=False))
+        text = ""
     line.pad_right(shape.before_points - line.cell_len)
     line.append(f"{'':<{GAP}}{number(points):>{shape.points}}")
     return [
         truncate(line, shape.width),
-        *(Text(each) for each in fold(f"{mark} {said}" if said else "", shape.width)),
+        *(Text(each) for each in fold(f"{mark} {text}" if text else "", shape.width)),
     ]
 
 
@@ -520,5 +522,5 @@ def _stability(view: StabilityView, width: int, glyphs: Glyphs) -> Iterator[Text
     order, members = (
         (each["low"], each["high"], each["low_open"], each["high_open"]) for each in (view["order"], view["members"])
     )
-    said = stability(view["k"], order, members, glyphs, fragile=view["fragile"])
-    yield from fold_beside("weights", glyphs.dot.join(said), width, DIM)
+    pieces = stability(view["k"], order, members, glyphs, fragile=view["fragile"])
+    yield from fold_beside("weights", glyphs.dot.join(pieces), width, DIM)

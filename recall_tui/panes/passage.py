@@ -171,7 +171,7 @@ class _PassageLines:
         yield Text(fit(rule, self._width, self._glyphs), Style(bold=True))
         if after.plain:
             rest = piece._replace(offset=cut, text=after) if is_parted else piece
-            yield from self.piece(rest, {at: said for at, said in cuts.items() if at > cut})
+            yield from self.piece(rest, {at: label for at, label in cuts.items() if at > cut})
 
     def _style_line(self, line: PassageLine) -> Text:
         plain = line.text

@@ -209,11 +209,11 @@ def axis(chart: Chart, weight: Fraction, best: float | None, width: int, glyphs:
     the best weight.
     """
     cells, order = max(1, width - LABEL_CELLS), stability_at(chart, weight).order
-    held = range(floor(order.low * cells), ceil(order.high * cells))
+    stable = range(floor(order.low * cells), ceil(order.high * cells))
     here = cell_of(weight, cells)
     marks = [(here, f"{glyphs.here} now {write_weight(round(float(weight), SHOWN_PLACES))}")]
     ticks = {cell_of(each, cells) for each in changes(chart)}
-    row = [glyphs.tick if cell in ticks else glyphs.track if cell in held else glyphs.line for cell in range(cells)]
+    row = [glyphs.tick if cell in ticks else glyphs.track if cell in stable else glyphs.line for cell in range(cells)]
     if best is not None:
         row[cell_of(best, cells)] = glyphs.knob
         marks.append((cell_of(best, cells), f"{glyphs.knob} best {write_weight(best)}"))
@@ -329,11 +329,11 @@ def figures(session: Session, width: int, glyphs: Glyphs, *, in_full: bool = Fal
     if result is None:
         moved = session.analysing
         known = moved is not None and moved[0] == analysis
-        said = [f"{MEASURE}: {moved[1]} of {moved[2]} judged queries"] if moved is not None and known else []
-        return [Text(line, Style(dim=True)) for line in join_pieces(said, width, glyphs)]
+        pieces_shown = [f"{MEASURE}: {moved[1]} of {moved[2]} judged queries"] if moved is not None and known else []
+        return [Text(line, Style(dim=True)) for line in join_pieces(pieces_shown, width, glyphs)]
     if not result.steps:
-        said = ["no grades for this query", _key_of_all(result)] if result.judged else []
-        return [Text(line, Style(dim=True)) for line in join_pieces(said, width, glyphs)]
+        pieces_shown = ["no grades for this query", _key_of_all(result)] if result.judged else []
+        return [Text(line, Style(dim=True)) for line in join_pieces(pieces_shown, width, glyphs)]
     is_of_all, weight = session.weights.is_of_all, exact_share(current(session))
     missing = left_out(session)
     remark = f"without {missing}" if missing else ""

@@ -170,7 +170,7 @@ def warning_lines(warnings: Sequence[str], width: int, height: int, glyphs: Glyp
 
 def join_unknown_terms(warnings: Sequence[str]) -> Sequence[str]:
     """Return the warnings, with the words of all "occurs nowhere" warnings joined into the first of them."""
-    words = [found[1] for found in map(_UNKNOWN.fullmatch, warnings) if found]
+    words = [match[1] for match in map(_UNKNOWN.fullmatch, warnings) if match]
     if len(words) < 2:
         return warnings
     rest = [warning for warning in warnings if not _UNKNOWN.fullmatch(warning)]

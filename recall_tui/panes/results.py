@@ -129,8 +129,8 @@ def document_line(row: ResultLine, best: Best, frame: Frame) -> Text:
 
 def ungrouped_line(first: int, last: int, frame: Frame) -> Text:
     """Return the line above the rows that are not grouped, with their ranks."""
-    said = f"{frame.glyphs.line * 2} ranks {figure(first)} to {figure(last)} are not grouped {frame.glyphs.line * 2}"
-    return Text(fit(said, frame.width, frame.glyphs), SECONDARY)
+    text = f"{frame.glyphs.line * 2} ranks {figure(first)} to {figure(last)} are not grouped {frame.glyphs.line * 2}"
+    return Text(fit(text, frame.width, frame.glyphs), SECONDARY)
 
 
 def row_lines(row: ResultLine, frame: Frame) -> list[Text]:
@@ -197,11 +197,11 @@ def label(row: ResultLine, hit: Hit, frame: Frame, width: int) -> Text:
     room = width - cell_len(before) - cell_len(after)
     is_record = hit.chunk is not None and (hit.chunk.place or "").startswith("line ") and "#" in hit.doc.path
     place = _record(row, hit, room, frame) if is_record else _file(row, hit, room, frame)
-    said = Text(before).append_text(place)
+    text = Text(before).append_text(place)
     if after:
-        said.rstrip()
-        said.append(after, SECONDARY)
-    return said.append(" " * max(0, width - said.cell_len))
+        text.rstrip()
+        text.append(after, SECONDARY)
+    return text.append(" " * max(0, width - text.cell_len))
 
 
 def _record(row: ResultLine, hit: Hit, width: int, frame: Frame) -> Text:
@@ -272,24 +272,24 @@ def passage_line(passage: PassageView, width: int, glyphs: Glyphs, *, is_stale: 
 def _flat(passage: PassageView) -> tuple[str, list[tuple[int, int, str]], int]:
     """Return the passage with blanks collapsed, its matches with their phrases, and the end of its first line."""
     places: list[int] = []
-    kept: list[str] = []
+    marks: list[str] = []
     for mark in blank(passage["text"]):
-        places.append(len(kept))
-        if mark != " " or (kept and kept[-1] != " "):
-            kept.append(mark)
-    places.append(len(kept))
+        places.append(len(marks))
+        if mark != " " or (marks and marks[-1] != " "):
+            marks.append(mark)
+    places.append(len(marks))
     offset = passage["offset"]
     spans = [(places[int(at) - offset], places[int(end) - offset], str(of)) for at, end, of in passage["matches"]]
-    text = "".join(kept).rstrip()
+    text = "".join(marks).rstrip()
     return text, spans, len(text) if (end := passage["text"].find("\n")) < 0 else places[end]
 
 
 def _best_start(text: str, spans: Sequence[tuple[int, int, str]], width: int) -> int:
     best, most = 0, -1
     for start in (0, *(_word_before(text, first) for first, _, _ in spans)):
-        held = len({phrase for first, end, phrase in spans if start <= first and end <= start + width - 2})
-        if held > most:
-            best, most = start, held
+        count = len({phrase for first, end, phrase in spans if start <= first and end <= start + width - 2})
+        if count > most:
+            best, most = start, count
     return best
 
 
@@ -606,8 +606,8 @@ def rule(answer: Answer | None, count: int, glyphs: Glyphs) -> str:
         return ""
     line = glyphs.line * 2
     top = "top " if answer.plan.rql is None else ""
-    said = glyphs.dot.join((f"{top}{figure(count)} of {figure(answer.total)}", "- fewer", "+ more"))
-    return f"{line} {said} {line}"
+    text = glyphs.dot.join((f"{top}{figure(count)} of {figure(answer.total)}", "- fewer", "+ more"))
+    return f"{line} {text} {line}"
 
 
 def figures(session: Session, count: int, glyphs: Glyphs) -> str:

@@ -179,22 +179,22 @@ def _number(count: int) -> str:
 def _sizes(view: StoreView, width: int, glyphs: Glyphs) -> list[Text]:
     """Return each part of the file with its share. The rest is small tables and free pages."""
     parts = (("texts", view["text_bytes"]), ("vectors", view["vector_bytes"]), ("index", view["index_bytes"]))
-    whole = view["bytes"]
-    rest = ("other", max(0, whole - sum(size for _, size in parts)))
-    lines = [_fact("file", f"{mebibytes(whole):>{NUMBER}}", width, glyphs)]
+    total = view["bytes"]
+    rest = ("other", max(0, total - sum(size for _, size in parts)))
+    lines = [_fact("file", f"{mebibytes(total):>{NUMBER}}", width, glyphs)]
     percents = split([size for _, size in (*parts, rest)], 100)
     for series, ((name, size), percent) in enumerate(zip((*parts, rest), percents, strict=True)):
-        share = size / whole if whole else 0.0
+        share = size / total if total else 0.0
         drawn = f"{glyphs.left}{bar(share, SIZE_CELLS, glyphs, series=series)}{glyphs.right}{percent:>4}%"
         lines.append(_fact(f"  {name}", f"{mebibytes(size):>{NUMBER}}  {drawn}", width, glyphs))
     return lines
 
 
 def _checks(session: Session, width: int, glyphs: Glyphs) -> Rows:
-    found = checks(session)
+    done = checks(session)
     lines: list[Text] = []
     places = []
-    for row, (code, check) in enumerate(found):
+    for row, (code, check) in enumerate(done):
         is_chosen = session.pane == "store" and row == cursor_of(session)
         places.append(len(lines))
         lines.append(_check(code, check, is_chosen, width, glyphs))

@@ -233,15 +233,15 @@ def beside_lines(session: Session, size: tuple[int, int], glyphs: Glyphs) -> lis
     width, height = size
     top = moved_settings(session, width, glyphs)
     if not is_moved(session):
-        said = "No setting is changed: these are the results of the saved settings. V returns to the plot."
-        return [*top, *map(Text, fold(said, width))]
+        text = "No setting is changed: these are the results of the saved settings. V returns to the plot."
+        return [*top, *map(Text, fold(text, width))]
     moved = [Text(line) for line in join_pieces(["changed", *describe_moves(session)], width, glyphs)]
     both = compare_with_saved(session)
     if both is None:
         analysis = saved_analysis(session)
         result = result_of(session, analysis, SavedRows) if analysis is not None else None
-        said = result.message if isinstance(result, RecallError) else "Ranking with the saved settings."
-        return [*top, *moved, *(Text(line, DIM) for line in fold(said, width))]
+        text = result.message if isinstance(result, RecallError) else "Ranking with the saved settings."
+        return [*top, *moved, *(Text(line, DIM) for line in fold(text, width))]
     rows = max(1, height - len(top) - len(moved) - 2)
     shown = Compared(both.saved[:rows], both.now[:rows])
     return [*top, *moved, summary(shown, width, glyphs), *_table(shown, session.results.passages, width, glyphs)]
@@ -310,8 +310,8 @@ def board_lines(session: Session, size: Size, glyphs: Glyphs) -> list[Text]:
     if answer is None or why_not(answer):
         return form_lines(session, size, glyphs) if answer and answer.pool else []
     if reason := why_no_lines(answer) or ("" if chart else "Ranking at every weight."):
-        said = [Text(line, Style(dim=True)) for line in fold(reason, width)]
-        return [*form_lines(session, (width, size[1] - len(said)), glyphs), *said]
+        reason_lines = [Text(line, Style(dim=True)) for line in fold(reason, width)]
+        return [*form_lines(session, (width, size[1] - len(reason_lines)), glyphs), *reason_lines]
     assert chart is not None  # noqa: S101 - otherwise there is a reason
     return _build_lines(session, chart, size, glyphs)
 
@@ -330,9 +330,9 @@ def _build_lines(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> 
     names = [] if is_short or not named else legend(named, width, glyphs, columns=int(in_full))
     under = axis(chart, weight, best, width, glyphs)
     bands = [target_band(met, weight, width, glyphs)] if met and met.weights and not is_short else []
-    said = _lines_below_plot(session, chart, size, glyphs)
+    figure_lines = _lines_below_plot(session, chart, size, glyphs)
 
-    room = height - len(under) - len(names) - len(bands) - len(said)
+    room = height - len(under) - len(names) - len(bands) - len(figure_lines)
     rows = max(LEAST_FORM_ROWS, min(FORM_ROWS, room - LEAST_RANK_ROWS), room - DEPTH)
     rows = min(rows, len(_rows(session)) + len(_decided_lines(session, width)))  # the whole form
     settings = moved_settings(session, width, glyphs) if is_short else form_lines(session, (width, rows), glyphs)
@@ -345,7 +345,7 @@ def _build_lines(session: Session, chart: Chart, size: Size, glyphs: Glyphs) -> 
     if curve is not None and has_curve:
         rows = min(MOST_CURVE_ROWS, left - ranks - 1)
         lines += [*curve_rows(curve, weight, (width, rows), glyphs), marks(curve, weight, width, glyphs)]
-    lines += [*bands, *said]
+    lines += [*bands, *figure_lines]
     targets = target_names(session, width, glyphs)
     return [*lines, *targets] if len(lines) + len(targets) <= height else lines
 
@@ -354,18 +354,18 @@ def _lines_below_plot(session: Session, chart: Chart, size: Size, glyphs: Glyphs
     """Return the measure, the stability of the first ranks, and the state of the targets. Problems are bold."""
     (width, height), at = size, stability_at(chart, exact_share(current(session)))
     in_full = height >= ROOMY
-    held, members = stability(len(chart.orders[0]), at.order, at.members, glyphs, fragile=at.fragile)
-    pieces = [held, *target_figures(session, glyphs)]
+    order, members = stability(len(chart.orders[0]), at.order, at.members, glyphs, fragile=at.fragile)
+    pieces = [order, *target_figures(session, glyphs)]
     lines = join_pieces(pieces, width, glyphs)
-    longer = join_pieces([held, members, *pieces[1:]], width, glyphs)
+    longer = join_pieces([order, members, *pieces[1:]], width, glyphs)
     if in_full or len(longer) == len(lines):
         lines = longer
-    said = [*figures(session, width, glyphs, in_full=in_full), *map(Text, lines)]
-    for line in said:
+    shown = [*figures(session, width, glyphs, in_full=in_full), *map(Text, lines)]
+    for line in shown:
         line.highlight_regex(rf"{re.escape(glyphs.no)} .*?(?={re.escape(glyphs.dot)}|$)", Style(bold=True))
-    if len(said) == 2 and sum(line.cell_len for line in said) + len(glyphs.dot) <= width:
-        return [said[0].append(glyphs.dot).append_text(said[1])]
-    return said
+    if len(shown) == 2 and sum(line.cell_len for line in shown) + len(glyphs.dot) <= width:
+        return [shown[0].append(glyphs.dot).append_text(shown[1])]
+    return shown
 
 
 def _rank_rows(left: int, *, has_curve: bool) -> int:

@@ -128,14 +128,14 @@ def _verdict(whynot: Missing, width: int, glyphs: Glyphs, *, is_pinned: bool) ->
     view = whynot.view
     where = "context" if whynot.in_list else "results" if whynot.k is None else f"top {figure(whynot.k)}"
     if view["present"]:
-        said = f"{glyphs.yes} in the {'results and in the context' if whynot.in_list else where}"
+        text = f"{glyphs.yes} in the {'results and in the context' if whynot.in_list else where}"
     else:
         failing = _failing(view)
         why = view["verdict"] if failing is None else one_line(_detail(failing))
-        said = f"{glyphs.no} not in the {where}: {why}"
+        text = f"{glyphs.no} not in the {where}: {why}"
         if is_pinned:
-            said = f"{glyphs.yes} in the context, pinned; without the pin: {why}"
-    yield Text(fit(said, width, glyphs).rstrip(), BOLD)
+            text = f"{glyphs.yes} in the context, pinned; without the pin: {why}"
+    yield Text(fit(text, width, glyphs).rstrip(), BOLD)
     yield Text(f"   {_target(view['target'], width - 3, glyphs)}".rstrip())
 
 
@@ -164,8 +164,8 @@ def _stages(whynot: Missing, width: int, glyphs: Glyphs, *, is_whole: bool) -> I
     view = whynot.view
     first = _failing(view)
     for stage in view["stages"]:
-        is_told = is_whole and stage["status"] == "pass" and bool(stage.get("evidence"))
-        if stage["status"] == "fail" or is_told:
+        is_shown = is_whole and stage["status"] == "pass" and bool(stage.get("evidence"))
+        if stage["status"] == "fail" or is_shown:
             more = _more(stage, whynot) if stage is first and not view["present"] else None
             yield from _stage(stage, more, width, glyphs)
     for name, status in (("passed", "pass"), ("not applied", "not_applicable")):
@@ -189,7 +189,7 @@ def _detail(stage: StageView) -> str:
     if stage["stage"] in COUNTING:
         return with_figures(stage["detail"])
     if stage["stage"] == "lexical":
-        return _RANK.sub(lambda found: with_figures(found[0]), stage["detail"])
+        return _RANK.sub(lambda match: with_figures(match[0]), stage["detail"])
     return adapters.whynot.detail_of(stage)
 
 
@@ -208,8 +208,8 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         stem = f" ({term['stem']})" if "stem" in term else ""
         words = f" of {term['words']} words" if "words" in term else ""
         is_counted = "title" in term and "body" in term
-        held = f", title {figure(term['title'])} body {figure(term['body'])}" if is_counted else ""
-        yield f"{one_line(term['text'])}{stem} df {figure(term['df'])} idf {term['idf']:.3f}{words}{held}"
+        counts = f", title {figure(term['title'])} body {figure(term['body'])}" if is_counted else ""
+        yield f"{one_line(term['text'])}{stem} df {figure(term['df'])} idf {term['idf']:.3f}{words}{counts}"
     if "last_score" in view and "gap" in view:
         yield f"score {view['score']:.3f}, row {figure(view['last'])} has {view['last_score']:.3f}"
     if "against" in view:
@@ -259,10 +259,10 @@ def _proof(view: WhyNotView, width: int) -> Iterator[Text]:
     proof = view["proof"]
     at = "" if proof["at"] is None else f" at {proof['at']:g}"
     first, best = figure(proof["k"]), figure(proof["best_rank"])
-    said = f"No weight puts it in the top {first}: its best rank is {best}{at}, "
+    text = f"No weight puts it in the top {first}: its best rank is {best}{at}, "
     ahead = proof["always_ahead"]
-    said += f"and {pluralize(ahead, 'chunk')} {'is' if ahead == 1 else 'are'} ahead at every weight."
-    yield from (Text(line) for line in fold(said, width))
+    text += f"and {pluralize(ahead, 'chunk')} {'is' if ahead == 1 else 'are'} ahead at every weight."
+    yield from (Text(line) for line in fold(text, width))
     for rival in proof["ahead"]:
         yield from (Text(f"  {line}", DIM) for line in fold(_rival(rival), width - 2))
 
@@ -293,13 +293,13 @@ def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list
     since both search the rows that pass the filter.
     """
     stages = view["stages"]
-    whole = max((stage["rows_out"] for stage in stages[:1]), default=0)
+    total = max((stage["rows_out"] for stage in stages[:1]), default=0)
     lines = [_row(("step", "rows", "ms"), 0.0, width, glyphs)]
     lines[0].stylize(DIM)
     longest = 1.0
     for stage in stages:
         spent = view["timings"].get(stage["stage"])
-        share = min(longest, stage["rows_out"] / whole if whole else 0.0)
+        share = min(longest, stage["rows_out"] / total if total else 0.0)
         signal = stage["stage"] if stage["stage"] in SIGNALS else ""
         longest = longest if signal else share
         name = ("  " if signal else "") + STAGES.get(stage["stage"], stage["stage"])
@@ -311,13 +311,13 @@ def funnel_lines(view: TraceView, note: str, width: int, glyphs: Glyphs) -> list
             lines += [line for predicate in view["filter"] for line in _predicate(predicate, width, 0)]
     spent = view["timings"].get("answer")
     in_all = "" if spent is None else f"The answer took {spent:.1f} ms."
-    said = " ".join(filter(None, [_signals(view), in_all]))
-    return [*lines, *(Text(line, DIM) for text in (said, note) for line in fold(text, width))]
+    notes = " ".join(filter(None, [_signals(view), in_all]))
+    return [*lines, *(Text(line, DIM) for text in (notes, note) for line in fold(text, width))]
 
 
-def _row(said: tuple[str, str, str], share: float, width: int, glyphs: Glyphs, *, signal: str = "") -> Text:
+def _row(cells_text: tuple[str, str, str], share: float, width: int, glyphs: Glyphs, *, signal: str = "") -> Text:
     """Return a step with its rows, then its bar and its milliseconds if they fit."""
-    name, rows, ms = said
+    name, rows, ms = cells_text
     names = min(NAME + 2, max(1, width - ROWS))
     line = Text(f"{fit(name, names, glyphs)}{rows:>{ROWS}}")
     if line.cell_len + MS <= width:
@@ -331,12 +331,12 @@ def _row(said: tuple[str, str, str], share: float, width: int, glyphs: Glyphs, *
 
 def _signals(view: TraceView) -> str:
     """Return why the row counts rise again after the filter, or "" if no signal is used."""
-    asked = [stage["stage"] for stage in view["stages"] if stage["stage"] in SIGNALS]
+    signals = [stage["stage"] for stage in view["stages"] if stage["stage"] in SIGNALS]
     if any(stage["stage"] == "union" and stage["rows_out"] == stage["rows_in"] for stage in view["stages"]):
         return "Every row that passes the filter is a candidate, even without a signal value."
-    if len(asked) > 1:
+    if len(signals) > 1:
         return "Both signals search the rows that pass the filter. Candidates are the rows that either finds."
-    return f"Only {asked[0]} finds rows, among those that pass the filter." if asked else ""
+    return f"Only {signals[0]} finds rows, among those that pass the filter." if signals else ""
 
 
 def _predicate(view: PredicateView, width: int, depth: int) -> Iterator[Text]:

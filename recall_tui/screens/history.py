@@ -154,8 +154,8 @@ class MovedScreen(Dialog[None]):
 
 def entry_line(past: PastQuestion, glyphs: Glyphs, width: int, *, is_marked: bool) -> Text:
     """Return one line: a mark, the query, and its settings in at most half of the line."""
-    said = describe_changes(past)
-    beside = f"  {glyphs.dot.strip()} {said}" if said else ""
+    changes = describe_changes(past)
+    beside = f"  {glyphs.dot.strip()} {changes}" if changes else ""
     query = f"{glyphs.knob if is_marked else ' '} {' '.join(past.text.split())}"
     line = Text(cut(query, width - min(cell_len(beside), width // 2), glyphs))
     return line.append(cut(beside, width - line.cell_len, glyphs), Style(italic=True))
@@ -165,22 +165,22 @@ def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: G
     """Return both queries, then the rows of the later answer, then the rows that left."""
     lines = []
     for name, past in (("before", before), ("after", after)):
-        asked = fold(f"{name:<7} {' '.join(past.text.split())}", width)
-        lines += [Text(line, Style(bold=True)) for line in asked]
+        query_lines = fold(f"{name:<7} {' '.join(past.text.split())}", width)
+        lines += [Text(line, Style(bold=True)) for line in query_lines]
         lines += [Text(fit(f"        {describe_changes(past) or 'saved settings'}", width, glyphs))]
         lines += [Text(fit(f"        store {past.digest[:MOST_DIGITS] or 'unknown'}", width, glyphs))]
     if before.digest != after.digest:
         lines.append(Text(fit(f"{glyphs.no} the store changed between them", width, glyphs), Style(bold=True)))
     if not before.top or not after.top:
         return [*lines, Text(), Text(fit("One of them is too old: its rows were not saved.", width, glyphs))]
-    found = moves(before, after)
+    compared = moves(before, after)
     lines += [Text(), Text(fit(f"{'before':>6} {'after':>6} {'move':>5}  row", width, glyphs), Style(bold=True))]
-    lines += [Text(fit(_move_line(move, glyphs), width, glyphs)) for move in found]
-    new, left = sum(move.before is None for move in found), sum(move.after is None for move in found)
-    moved = sum(move.before != move.after for move in found) - new - left
+    lines += [Text(fit(_move_line(move, glyphs), width, glyphs)) for move in compared]
+    new, left = sum(move.before is None for move in compared), sum(move.after is None for move in compared)
+    moved = sum(move.before != move.after for move in compared) - new - left
     counts = [f"{count} {how}" for count, how in ((moved, "moved"), (new, "new"), (left, "left")) if count]
-    said = ", ".join(counts) or f"all {len(found)} unchanged"
-    return [*lines, Text(), Text(fit(said, width, glyphs))]
+    summary = ", ".join(counts) or f"all {len(compared)} unchanged"
+    return [*lines, Text(), Text(fit(summary, width, glyphs))]
 
 
 def _move_line(move: RankMove, glyphs: Glyphs) -> str:

@@ -127,9 +127,9 @@ def _candidates(words: list[str], last: str, themes: Sequence[str]) -> list[str]
     if command is None:
         return list(BY_NAME)
     flags = (*command.flags, *GLOBALS)
-    asked = next((flag for flag in flags if flag.name == words[-1] and flag.metavar), None)
-    if asked is not None:
-        return list(asked.choices)
+    flag_before = next((flag for flag in flags if flag.name == words[-1] and flag.metavar), None)
+    if flag_before is not None:
+        return list(flag_before.choices)
     if last.startswith("-"):
         return sorted(flag.name for flag in flags)
     operand = command.operand if words[-1] == command.name else None

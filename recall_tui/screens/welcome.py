@@ -269,8 +269,8 @@ class WelcomeScreen(SizedScreen[None], Drawing):
         room = min(FOLDER_CELLS, self._room)
         lines = []
         for folder in self._folders:
-            found = self._counts.get(folder)
-            counted = _files(found) if found else "counting"
+            count_known = self._counts.get(folder)
+            counted = _files(count_known) if count_known else "counting"
             lines.append(Text(fit(folder, room - 26, self.glyphs) + f"{counted:>26}"))
         view.fill(lines, chosen=self._folders.index(typed) if typed in self._folders else None)
         count = None if typed in self._folders else self._counts.get(typed)

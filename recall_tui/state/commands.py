@@ -82,22 +82,22 @@ def as_query(words: str, config: Config, *, limit: int, options: Mapping[str, Va
 
     options: changed settings. Settings that a query needs an explicit OPTION for are added to them.
     """
-    said = {NAMES.get(key, key): value for key, value in options.items() if has_option(key)}
+    set_options = {NAMES.get(key, key): value for key, value in options.items() if has_option(key)}
     if config.sparse_recall:
-        said["sparse_recall"] = True
+        set_options["sparse_recall"] = True
     else:
-        said.pop("sparse_recall", None)
+        set_options.pop("sparse_recall", None)
     if config.collapse:
-        said["collapse"] = True
+        set_options["collapse"] = True
     else:
-        said.pop("collapse", None)
+        set_options.pop("collapse", None)
     if config.rerank:
-        said["rerank"] = config.rerank
+        set_options["rerank"] = config.rerank
     query = rql.ast.Query(
         table="chunk",
         using=(rql.ast.Using("lexical", words), rql.ast.Using("semantic", words)),
         limit=limit,
-        options=tuple(said.items()),
+        options=tuple(set_options.items()),
     )
     text = rql.print.print_query(query)
     rql.parser.parse_query(text)
@@ -214,8 +214,8 @@ def _question(plan: Plan, rql: str | None) -> list[str]:
     if rql is not None:
         return ["--rql", rql]
     filters, words = filter_of(plan), plan.text.strip()
-    said = [] if filters is None else ["--filter", filters]
-    return [*said, "--", words] if words.startswith("-") else [*said, words]
+    filter_words = [] if filters is None else ["--filter", filters]
+    return [*filter_words, "--", words] if words.startswith("-") else [*filter_words, words]
 
 
 def join_command(store: str | None, *words: str) -> str:
@@ -276,8 +276,8 @@ def _get(session: Session) -> list[str]:
     passage = value_of(session, passage_analysis(session), DocumentPassage)
     if passage is None:
         return []
-    whole = passage.from_start and passage.to_end
-    lines = "" if whole else f":{passage.lines[0].number}-{passage.lines[-1].number}"
+    is_complete = passage.from_start and passage.to_end
+    lines = "" if is_complete else f":{passage.lines[0].number}-{passage.lines[-1].number}"
     return ["get", f"{passage.path}{lines}"]
 
 
@@ -293,13 +293,13 @@ def _asked_question(session: Session, flags: tuple[str, ...]) -> list[str]:
     """Return the flags, the changed settings, and last the question."""
     answer = session.results.answer
     assert answer is not None  # noqa: S101 - the caller checked
-    plan, said = answer.plan, [*flags]
+    plan, parts = answer.plan, [*flags]
     given = {flag.partition("=")[0] for flag in flags}
     for assignment in _moved_settings(session, plan.config):
-        said += ["--set", assignment] if assignment.partition("=")[0] not in given else []
+        parts += ["--set", assignment] if assignment.partition("=")[0] not in given else []
     if plan.rql is not None:
-        return [*said, "--rql", plan.rql]
+        return [*parts, "--rql", plan.rql]
     if (filters := filter_of(plan)) is not None:
-        said += ["--filter", filters]
+        parts += ["--filter", filters]
     words = plan.text.strip()
-    return [*said, "--", words] if words.startswith("-") else [*said, words]
+    return [*parts, "--", words] if words.startswith("-") else [*parts, words]

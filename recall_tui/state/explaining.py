@@ -377,5 +377,5 @@ def _back(now: Value, before: Value, after: Value) -> Value:
 
 def _marks(now: tuple[str, ...], before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, ...]:
     """Return pins or drops without those that the fix added and with those that it removed."""
-    kept = tuple(each for each in now if each in before or each not in after)
-    return kept + tuple(each for each in before if each not in after and each not in kept)
+    remaining = tuple(each for each in now if each in before or each not in after)
+    return remaining + tuple(each for each in before if each not in after and each not in remaining)

@@ -149,7 +149,9 @@ def judged_queries(session: Session) -> JudgedQueries | None:
 
 def has_relevant(known: JudgedQueries) -> bool:
     """Return True if a query has a document with a grade above 0, so that there is something to measure."""
-    return any(each.grade > 0 for paths in known.places.values() for found in paths.values() for each in found)
+    return any(
+        each.grade > 0 for paths in known.places.values() for judgements in paths.values() for each in judgements
+    )
 
 
 def is_measurable(session: Session) -> bool:
@@ -312,7 +314,7 @@ def unit_here(session: Session) -> Unit:
     known, grades = board(session), judged_queries(session)
     if isinstance(known, Board) or grades is None:
         return known.unit if isinstance(known, Board) else "doc"
-    return unit_of([each for paths in grades.places.values() for found in paths.values() for each in found])
+    return unit_of([each for paths in grades.places.values() for judgements in paths.values() for each in judgements])
 
 
 def judge_rows(session: Session) -> int:

@@ -127,15 +127,15 @@ def is_packed(session: Session) -> bool:
 def toggle_pin(session: Session) -> Session:
     """Return the session with the chosen chunks pinned, or unpinned if one of them was pinned."""
     pins, drops = _toggle_marks(session, session.context.pins, session.context.drops)
-    kept = _keep_line(session)
-    return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
+    fresh = _keep_line(session)
+    return fresh._replace(context=fresh.context._replace(pins=pins, drops=drops))
 
 
 def toggle_drop(session: Session) -> Session:
     """Return the session with the chosen chunks excluded, or included again if one of them was excluded."""
     drops, pins = _toggle_marks(session, session.context.drops, session.context.pins)
-    kept = _keep_line(session)
-    return kept._replace(context=kept.context._replace(pins=pins, drops=drops))
+    fresh = _keep_line(session)
+    return fresh._replace(context=fresh.context._replace(pins=pins, drops=drops))
 
 
 def clear_what_ifs(session: Session) -> Session:

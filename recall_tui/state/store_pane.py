@@ -85,7 +85,7 @@ def filter_of(line: TreeLine) -> str:
             literally = re.sub(r"([%_\\])", r"\\\1", line.path)
             return f"doc.path LIKE {rql.print.print_value(f'{literally}#%')}"
         case _:
-            literally = _WILD.sub(lambda found: f"\\{found[0]}", line.path)
+            literally = _WILD.sub(lambda match: f"\\{match[0]}", line.path)
             return f"doc.path GLOB {rql.print.print_value(f'{literally}**')}"
 
 
@@ -100,9 +100,9 @@ def _inside(session: Session, folder: str, depth: int) -> Iterator[TreeLine]:
         yield TreeLine(entry.kind, path, entry.name, depth, entry.documents, entry.chunks, is_open)
         if is_open:
             yield from _inside(session, path, depth + 1)
-    left = known.total - len(known.entries)
-    if left:
-        yield TreeLine("more", folder, f"{left:,} more", depth)
+    hidden = known.total - len(known.entries)
+    if hidden:
+        yield TreeLine("more", folder, f"{hidden:,} more", depth)
 
 
 def _tags(session: Session) -> Iterator[TreeLine]:
@@ -212,8 +212,8 @@ def overview(session: Session) -> StoreOverview | RecallError | None:
 
 def checks(session: Session) -> tuple[tuple[str, CheckView | None], ...]:
     """Return every check with its code, errors first, then warnings, each in its order. None if not done yet."""
-    found = [(code, _check(session, code)) for code in CHECKS]
-    return tuple(sorted(found, key=lambda each: URGENCY[each[1]["severity"] if each[1] else ""]))
+    results = [(code, _check(session, code)) for code in CHECKS]
+    return tuple(sorted(results, key=lambda each: URGENCY[each[1]["severity"] if each[1] else ""]))
 
 
 def embedders(session: Session) -> tuple[EmbedderView, ...]:
@@ -244,18 +244,18 @@ def rows_of(session: Session) -> int:
 
 def cursor_of(session: Session) -> int:
     """Return the chosen line of that list. A chosen check stays chosen when problems move it."""
-    kept = session.cursors.get(list_of(session), 0)
+    row_saved = session.cursors.get(list_of(session), 0)
     if list_of(session) == "store checks" and list_of(session) in session.cursors:
-        return next(row for row, (code, _) in enumerate(checks(session)) if code == CHECKS[kept])
-    return max(0, min(kept, rows_of(session) - 1))
+        return next(row for row, (code, _) in enumerate(checks(session)) if code == CHECKS[row_saved])
+    return max(0, min(row_saved, rows_of(session) - 1))
 
 
 def pick_line(session: Session, row: int) -> Session:
     """Return the session with this line of that list chosen. For a check, its place in CHECKS is kept."""
     rows = rows_of(session)
     row = max(0, min(row, rows - 1))
-    kept = CHECKS.index(checks(session)[row][0]) if list_of(session) == "store checks" else row
-    return move_cursor(session, list_of(session), kept, rows)
+    saved = CHECKS.index(checks(session)[row][0]) if list_of(session) == "store checks" else row
+    return move_cursor(session, list_of(session), saved, rows)
 
 
 def chosen_check(session: Session) -> CheckView | None:

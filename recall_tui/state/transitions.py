@@ -121,7 +121,7 @@ def _is_judged_elsewhere(session: Session, event: StoreOpened) -> bool:
 
 def _take_result(session: Session, event: AnalysisDone) -> Session:
     """Return the session with a result, without results that are no longer valid."""
-    held = {
+    valid = {
         analysis: kept
         for analysis, kept in session.analyses.items()
         if analysis.kind in LASTING or kept[0] == stamp_of(session, analysis)
@@ -129,12 +129,12 @@ def _take_result(session: Session, event: AnalysisDone) -> Session:
     if event.stamp == stamp_of(session, event.analysis):
         if event.analysis.kind == "grades":
             session = judging.drop_read_gradings(session, event.stamp[TASKS_AT])
-        held.pop(event.analysis, None)
-        held[event.analysis] = event.stamp, event.result
+        valid.pop(event.analysis, None)
+        valid[event.analysis] = event.stamp, event.result
         most = 1 if event.analysis.kind in LASTING else MOST_KEPT
-        for old in [analysis for analysis in held if analysis.kind == event.analysis.kind][:-most]:
-            del held[old]
-    return session._replace(analyses=held)
+        for old in [analysis for analysis in valid if analysis.kind == event.analysis.kind][:-most]:
+            del valid[old]
+    return session._replace(analyses=valid)
 
 
 def _of_question(session: Session, event: OfQuestion) -> Session:

@@ -255,9 +255,9 @@ def better_weight(curve: Curve, now: Fraction) -> float | None:
     here = value_at(curve, now)
     if any(_holds(curve, stretch, now, here) for stretch in curve.plateau):
         return None
-    found = max(curve.plateau, key=lambda each: (round(_within(curve, each), 12), _width(each), -each[0]))
-    if _within(curve, found) >= here:
-        return middle([found])
+    piece = max(curve.plateau, key=lambda each: (round(_within(curve, each), 12), _width(each), -each[0]))
+    if _within(curve, piece) >= here:
+        return middle([piece])
     top = best_weight(curve)
     return top if value_at(curve, Fraction(str(top))) > here else None
 

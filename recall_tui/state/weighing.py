@@ -131,8 +131,8 @@ def move_settings(session: Session, changes: Tweaks, *, joins: bool = False) -> 
         return session
     start = session.weights.plain or session.weights.saved or Config()
     moved = {**session.weights.tweaks, **changes}
-    kept = {key: moved[key] for key in KEYS if key in moved and moved[key] != getattr(start, key)}
-    return _record_change(session, Moved(kept, session.weights.k), joins=joins)
+    tweaks = {key: moved[key] for key in KEYS if key in moved and moved[key] != getattr(start, key)}
+    return _record_change(session, Moved(tweaks, session.weights.k), joins=joins)
 
 
 def set_moves(session: Session, moved: Moved) -> Session:
@@ -146,10 +146,10 @@ def recall_question(session: Session, text: str, filters: str, moved: Moved) -> 
     saved = session.weights.saved or Config()
     differing = (key for key in KEYS if key in moved.tweaks and moved.tweaks[key] != getattr(saved, key))
     tweaks = {key: moved.tweaks[key] for key in differing}
-    kept = Moved(tweaks, moved.k)
-    if now == then and kept == Moved(dict(session.weights.tweaks), session.weights.k):
+    target = Moved(tweaks, moved.k)
+    if now == then and target == Moved(dict(session.weights.tweaks), session.weights.k):
         return session
-    fresh = _record_change(session, kept, question=QuestionChange(now, then))
+    fresh = _record_change(session, target, question=QuestionChange(now, then))
     return ask(fresh._replace(query=fresh.query._replace(filter=filters)), text, session.query.asked_at)
 
 

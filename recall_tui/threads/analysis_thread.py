@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Wanted: TypeAlias = tuple[Analysis, Stamp]
 REST_SECONDS = 0.1  # pause after new requests: an analysis slows the drawing of held keys
 AGAIN_SECONDS = 1.0  # until a failed store is opened again
-MOST_SAID = 50  # progress reports of an analysis, since each is drawn
+MOST_REPORTS = 50  # progress reports of an analysis, since each is drawn
 
 FUNCTIONS: Mapping[Kind, str] = {
     "ledger": "explain:chunk_ledger",
@@ -155,13 +155,13 @@ class AnalysisThread(WorkbenchThread):
 
     def _analyse_all(self, recall: Recall) -> None:
         """Analyse until the end, or until another file replaces the store."""
-        kept: dict[str, object] = {}
-        while (found := self._next()) is not None and not recall.store.is_replaced():
-            wanted, session = found
+        cache: dict[str, object] = {}
+        while (following := self._next()) is not None and not recall.store.is_replaced():
+            wanted, session = following
             with self._changed:
                 self._under_way, self._recall = wanted, recall
             take_over(recall, session.weights.saved, (*KEYS, *EMBEDDING))
-            run = AnalysisRun(recall, session, self._checkpoint, kept, self._give_way, self._say, self._store)
+            run = AnalysisRun(recall, session, self._checkpoint, cache, self._give_way, self._say, self._store)
             self._analyse(wanted, run)
             with self._changed:
                 self._under_way = None
@@ -219,5 +219,5 @@ class AnalysisThread(WorkbenchThread):
     def _say(self, done: int, total: int) -> None:
         with self._changed:
             under_way = self._under_way
-        if is_due(done, total, MOST_SAID) and under_way is not None:
+        if is_due(done, total, MOST_REPORTS) and under_way is not None:
             self._post(AnalysisMoved(under_way[0], done, total))

@@ -262,9 +262,9 @@ def take_over(recall: Recall, saved: Config | None, keys: Iterable[str] = KEYS) 
 
 def weigh(recall: Recall, answer: Answer, plan: Plan) -> Answer:
     """Rank the candidates of an answer under another plan of its question. The candidates stay the same."""
-    kept = {key: getattr(answer.plan.config, key) for key in RETRIEVAL}
+    retrieval_settings = {key: getattr(answer.plan.config, key) for key in RETRIEVAL}
     paged = answer.plan._replace(limit=plan.limit, offset=plan.offset, is_capped=plan.is_capped)
-    return recall.engine.weigh(answer._replace(plan=paged), plan.config._replace(**kept))
+    return recall.engine.weigh(answer._replace(plan=paged), plan.config._replace(**retrieval_settings))
 
 
 def plan_saved(recall: Recall, request: QueryRequest) -> Plan:
@@ -294,8 +294,8 @@ def rows_of(recall: Recall, answer: Answer, rows: Sequence[int]) -> dict[int, Hi
     hits: dict[int, Hit] = {}
     for _, run in groupby(enumerate(rows), lambda each: each[1] - each[0]):
         run_rows = [row for _, row in run]
-        found = recall.engine.hits(answer, offset + run_rows[0], offset + run_rows[-1] + 1)
-        hits.update(zip(run_rows, found, strict=True))
+        fetched = recall.engine.hits(answer, offset + run_rows[0], offset + run_rows[-1] + 1)
+        hits.update(zip(run_rows, fetched, strict=True))
     return hits
 
 
@@ -303,8 +303,8 @@ def states_of(recall: Recall, rows: dict[int, Hit], known: States) -> dict[str, 
     """Return the states of changed files of these rows, by doc.id. Each file is checked once."""
     documents = list(dict.fromkeys(hit.doc.id for hit in rows.values()))
     if unknown := [each for each in documents if each not in known]:
-        found = retrieve.freshness.stale_documents(unknown, store=recall.store, base=recall.engine.base)
-        known.update({each: found.get(each) for each in unknown})
+        changed = retrieve.freshness.stale_documents(unknown, store=recall.store, base=recall.engine.base)
+        known.update({each: changed.get(each) for each in unknown})
     return {each: state for each in documents if (state := known[each]) is not None}
 
 
@@ -316,8 +316,8 @@ def matched_in(
     texts = {hit.doc.title for hit in rows.values()}
     texts |= {cite_row(hit, passages.get(hit.chunk.id))[1] for hit in rows.values() if hit.chunk}
     ordered = sorted(texts - {""})
-    found = zip(ordered, store.spans(ordered, phrases), strict=True)
-    return {text: tuple(spans) for text, spans in found if spans}
+    spans_by_text = zip(ordered, store.spans(ordered, phrases), strict=True)
+    return {text: tuple(spans) for text, spans in spans_by_text if spans}
 
 
 def ranks_of(answer: Answer) -> dict[int, int]:

@@ -97,11 +97,11 @@ class IngestThread(WorkbenchThread):
                 meter = update_meter(meter, progress, indexed, now)
                 self._post(Advanced(meter))
             if not self._may_go.is_set():
-                meter = self._stand_still(update_meter(meter, progress, indexed, now))
+                meter = self._wait_while_paused(update_meter(meter, progress, indexed, now))
         run.close()
         return Ended(None, None)
 
-    def _stand_still(self, meter: Meter) -> Meter:
+    def _wait_while_paused(self, meter: Meter) -> Meter:
         """Wait for the end of the pause, which is not counted as time of the run."""
         self._post(Advanced(meter))
         self._post(Held(is_held=True))
@@ -293,7 +293,7 @@ class CommandThread(WorkbenchThread):
             streams=streams,
         )
         if self._has_opened:
-            self._tell_store()
+            self._report_store()
         self._post(Ran("\n".join(self._lines), code, stdout.whole(), stderr.whole()))
 
     def _is_ending(self) -> bool:
@@ -315,7 +315,7 @@ class CommandThread(WorkbenchThread):
                 with self._lock:
                     self._recall = None  # a closed store cannot be interrupted
 
-    def _tell_store(self) -> None:
+    def _report_store(self) -> None:
         """Report the store after the command, and the settings if they changed."""
         try:
             with self._opener(self._store) as recall:

@@ -220,7 +220,7 @@ def _taken_cells(figures: str, tabs: list[tuple[str, str]], glyphs: Glyphs) -> i
 
 def abridge(typed: str, glyphs: Glyphs) -> str:
     """Return a command on one line with shortened ids. The copied command has full ids."""
-    return _ID.sub(lambda found: found[0][:ID_DIGITS] + glyphs.cut, typed.replace("\n", glyphs.newline))
+    return _ID.sub(lambda match: match[0][:ID_DIGITS] + glyphs.cut, typed.replace("\n", glyphs.newline))
 
 
 def fit_facts(facts: list[str], width: int, glyphs: Glyphs) -> str:

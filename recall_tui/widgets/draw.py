@@ -204,7 +204,7 @@ def pluralize(number: int, noun: str) -> str:
 
 def with_figures(sentence: str) -> str:
     """Add thousands separators to the counts of a sentence. It must not quote names, since a name may be a number."""
-    return _COUNT.sub(lambda found: figure(int(found[0])), sentence)
+    return _COUNT.sub(lambda match: figure(int(match[0])), sentence)
 
 
 def fold(text: str, width: int) -> list[str]:
@@ -349,11 +349,11 @@ def round_to_total(values: Sequence[float], total: float) -> list[float]:
     if abs(fsum(values) - total) > 2 * VISIBLE:
         return [round(value, 3) for value in values]
     exact = [value * 1_000 for value in values]
-    whole = [floor(value + 1e-6) for value in exact]
-    left = round(total * 1_000) - sum(whole)
-    for place in sorted(range(len(values)), key=lambda place: (whole[place] - exact[place], place))[: max(0, left)]:
-        whole[place] += 1
-    return [value / 1_000 for value in whole]
+    rounded = [floor(value + 1e-6) for value in exact]
+    left = round(total * 1_000) - sum(rounded)
+    for place in sorted(range(len(values)), key=lambda place: (rounded[place] - exact[place], place))[: max(0, left)]:
+        rounded[place] += 1
+    return [value / 1_000 for value in rounded]
 
 
 def keep_sign(value: float, shown: float) -> float:
@@ -381,10 +381,10 @@ def spelt(leaf: LeafView | DifferenceView) -> str:
     return text or repr(leaf["text"]) if leaf["kind"] in TEXTS else text
 
 
-def fold_beside(name: str, said: str, width: int, style: Style | None = None) -> Iterator[Text]:
+def fold_beside(name: str, text: str, width: int, style: Style | None = None) -> Iterator[Text]:
     """Yield a name with a text next to it, folded in its own column."""
     cells = max(LABEL, len(name) + 1)
-    for place, line in enumerate(fold(said, width - cells)):
+    for place, line in enumerate(fold(text, width - cells)):
         yield Text().append(f"{name if place == 0 else '':<{cells}}", DIM).append(line, style)
 
 

@@ -218,15 +218,15 @@ class Editor(TextArea):
     def _offer(self) -> None:
         text, cursor = self.text, self.cursor
         lexicon = KnownNames(self._entries)
-        found = candidates(text, cursor, lexicon) if is_read(text) and self.selection.is_empty else []
+        completions = candidates(text, cursor, lexicon) if is_read(text) and self.selection.is_empty else []
         self._offered = (text, cursor)
         if lexicon.missing:
             self.post_message(Do("look_up", tuple(lexicon.missing)))
-        if not found:
+        if not completions:
             self.offers.close()
             return
-        typed = text[found[0].start : cursor]
-        self.offers.open(found, self.cursor_screen_offset - Offset(cell_len(typed), 0), is_chosen=bool(typed))
+        typed = text[completions[0].start : cursor]
+        self.offers.open(completions, self.cursor_screen_offset - Offset(cell_len(typed), 0), is_chosen=bool(typed))
 
     def _index(self, location: Location) -> int:
         row, column = location
@@ -260,14 +260,14 @@ def brackets(text: str, cursor: int) -> list[tuple[int, int, Style]]:
     pair = rql.highlight.bracket_match(text, cursor)
     if pair is None:
         return []
-    here, there = pair if pair[0] in (cursor, cursor - 1) else pair[::-1]
-    return [(here, here + 1, BRACKET), (there, there + 1, PARTNER)]
+    here, partner = pair if pair[0] in (cursor, cursor - 1) else pair[::-1]
+    return [(here, here + 1, BRACKET), (partner, partner + 1, PARTNER)]
 
 
 def candidates(text: str, cursor: int, lexicon: KnownNames) -> list[Completion]:
     """Return the completions at a cursor: none for a finished word, and no new word directly after another."""
-    found = rql.complete.complete(text, cursor, vocabulary=lexicon)
-    if any(candidate.text.lower() == text[candidate.start : candidate.end].lower() for candidate in found):
+    completions = rql.complete.complete(text, cursor, vocabulary=lexicon)
+    if any(candidate.text.lower() == text[candidate.start : candidate.end].lower() for candidate in completions):
         return []
     is_glued = text[cursor - 1 : cursor] not in _JOINS
-    return [candidate for candidate in found if not (is_glued and candidate.start == cursor)]
+    return [candidate for candidate in completions if not (is_glued and candidate.start == cursor)]

@@ -20,25 +20,25 @@ async def shared_workbench() -> AsyncIterator[None]:
 
 @pytest.fixture(scope="session")
 def shared_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that tests only read."""
+    """Return a store that tests only read."""
     return build_store(tmp_path_factory.mktemp("shared"))
 
 
 @pytest.fixture
 def own_store(tmp_path: Path) -> Path:
-    """A store that a test may change."""
+    """Return a store that a test may change."""
     return build_store(tmp_path)
 
 
 @pytest.fixture
 def every_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Paint as for people: every frame, not the last one alone."""
+    """Draw every frame, as for a user, not only the last one."""
     as_for_people(monkeypatch)
 
 
 @pytest.fixture(autouse=True)
 def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the workbench keeps its history: a new folder for every test, never the developer's own."""
+    """Use a new history folder for every test, never the developer's own."""
     home = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("XDG_STATE_HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))

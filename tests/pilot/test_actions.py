@@ -17,7 +17,7 @@ from recall_tui.widgets.draw import fold
 from tests.builders import memory_store
 
 GOING = {"j", "k", "space", *"12345678", "i"}
-"""Keys that go to a line, a page or a pane; what that is, its pane decides."""
+"""Keys for a line, a page or a pane. The active pane decides their meaning."""
 KEYS = Path(__file__).parents[2] / "docs" / "keys.md"
 
 

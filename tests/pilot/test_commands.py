@@ -1,4 +1,4 @@
-"""What `Y` copies in each pane, run as a command, gives what the pane shows."""
+"""The command copied by `Y` in each pane reproduces the pane."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ MISSED = "notes/diary.txt"
 
 Step = Callable[[Driver], Awaitable[object]]
 Check = Callable[[Session, str, str], None]
-"""session, what the first command printed, what the second one did."""
+"""session; output of the first command; output of the second one."""
 
 
 class Case(NamedTuple):
-    """What stands before `Y`, the pane that it is pressed in, and how what is printed is compared."""
+    """Steps before `Y`, the pane where it is pressed, and how the output is compared."""
 
     pane: Pane
     state: str
     view: str = ""
 
 
-# States: the questions of which the commands have to carry everything.
+# States: questions that the commands must reproduce completely.
 
 
 async def settle(bench: Driver) -> None:
@@ -75,7 +75,7 @@ async def as_rql(bench: Driver) -> None:
 
 
 async def filtered(bench: Driver) -> None:
-    """Words under a filter, and a row further down."""
+    """Ask words under a filter, and select a row further down."""
     await bench.ask("keep the manual in mind")
     await bench.press("escape", "slash")
     await bench.write("doc.path GLOB 'manual/*'")
@@ -86,7 +86,7 @@ async def filtered(bench: Driver) -> None:
 
 
 async def tweaked(bench: Driver) -> None:
-    """Moved weights, another scale and number of rows, a smaller budget, a pin and a drop, and a deeper row."""
+    """Change weights, scale and number of rows, lower the budget, pin and drop a chunk, and select a deeper row."""
     await bench.ask("keep the manual in mind")
     await become(
         bench,
@@ -101,7 +101,7 @@ async def tweaked(bench: Driver) -> None:
 
 
 def what_if(now: Session) -> Session:
-    """A row further down is in the context, and the first one is not."""
+    """Keep a row further down in the context, and leave the first one out."""
     first, later = now.results.hits[0].chunk, now.results.hits[12].chunk
     assert first
     assert later
@@ -109,7 +109,7 @@ def what_if(now: Session) -> Session:
 
 
 async def tweaked_rql(bench: Driver) -> None:
-    """A query in RQL with another fusion and number of rows."""
+    """Ask a query in RQL with another fusion and number of rows."""
     await bench.ask(RQL)
     await become(bench, lambda now: weighing.turn_choice(now, "fusion"))
     await become(bench, lambda now: weighing.set_moves(now, Moved(now.weights.tweaks, 5)))
@@ -124,7 +124,7 @@ STATES: dict[str, Step] = {
     "moved rql": tweaked_rql,
 }
 
-# What each pane shows, against what its command prints.
+# What each pane shows, compared with the output of its command.
 
 
 def same_rows(now: Session, said: str, _more: str) -> None:
@@ -136,7 +136,7 @@ def same_rows(now: Session, said: str, _more: str) -> None:
 
 
 def same_lines(now: Session, said: str, more: str) -> None:
-    """The rows, and from the second command over which weights they keep their order."""
+    """Compare the rows, and the weights of the second command at which they keep their order."""
     same_rows(now, said, more)
     order, gauge = (
         json.loads(more)["tuning"]["sweep"]["order"],
@@ -166,7 +166,7 @@ def same_context(now: Session, said: str, _more: str) -> None:
 
 
 def result(now: Session, view: str) -> Any:
-    """What the tab shows."""
+    """Return the content of the tab."""
     analyses = {
         "ledger": (explaining.ledger_analysis, Ledger),
         "passage": (explaining.passage_analysis, DocumentPassage),
@@ -182,7 +182,7 @@ def result(now: Session, view: str) -> Any:
 
 
 def as_told(view: Any) -> Any:
-    """An account whose commands name no store, and settings by one of their two names."""
+    """Return an account with store paths removed from its commands and one name for each setting."""
     text = re.sub(r" --store [^ \"]+", "", json.dumps(view))
     for key, name in NAMES.items():
         text = text.replace(key, name)
@@ -245,7 +245,7 @@ def same_store(now: Session, said: str, _more: str) -> None:
 
 
 async def go(bench: Driver, pane: Pane, view: str) -> None:
-    """Go there, and wait until everything is shown."""
+    """Go to the pane, and wait until everything is shown."""
     if pane == "explain":
         await become(
             bench, lambda now: now._replace(results=now.results._replace(sought=MISSED, marked=now.results.hits[0]))
@@ -284,29 +284,29 @@ CHECKS: dict[tuple[Pane, str], Check] = {
     ("judge", ""): same_board,
     **{("store", view): same_store for view in store_pane.VIEWS},
 }
-"""By pane and what stands in it."""
+"""By pane and case."""
 ANY_STATE: tuple[Pane, ...] = ("store",)
-"""Panes whose command knows of no question."""
+"""Panes whose command is not about a question."""
 APART: dict[Pane, str] = {"ingest": "its command writes: see the test of the copied command in test_ingest.py"}
-"""Panes without a case, and why."""
+"""Panes without a case, with the reason."""
 CASES = [
     Case(pane, state, view)
     for pane, view in CHECKS
     for state in (["words"] if pane in ANY_STATE else STATES)
-    if (pane, state) != ("query", "filter")  # `/` is typed there
+    if (pane, state) != ("query", "filter")  # `/` types into the field there
 ]
 
 
 @pytest.fixture(scope="module")
 def judged_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that tests only read, with judged queries."""
+    """Return a store with judged queries that tests only read."""
     store = build_store(tmp_path_factory.mktemp("judged"))
     grade(store, tmp_path_factory.mktemp("grades"))
     return store
 
 
 def printed(line: str, folder: Path, *, as_json: bool) -> str:
-    """What a copied line prints in the folder of the store."""
+    """Return the output of a copied line in the folder of the store."""
     assert line.startswith("recall ")
     is_piped = " | " in line
     recall = shlex.join([sys.executable, "-m", "recall_core", *(["--json"] if as_json and not is_piped else [])])

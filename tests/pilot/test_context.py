@@ -1,4 +1,4 @@
-"""The budget, what it packs, what a person would have packed, and the bytes that come of it."""
+"""The budget, the packed context, pins and exclusions, and the exact bytes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def packed_for(budget_tokens: int) -> Callable[[Session], object]:
 
 
 def worth_of(session: Session) -> Worth | None:
-    """The worth of the context on the screen, once it is known."""
+    """Return the worth of the context on the screen, if known."""
     analysis = packing.worth_analysis(session)
     result = None if analysis is None else result_of(session, analysis, Worth)
     return result if isinstance(result, Worth) else None
@@ -53,7 +53,7 @@ async def look_at_context(bench: Driver, text: str = "token budget", *, budget: 
 
 
 def printed_by(command: str) -> bytes:
-    """What a command line prints."""
+    """Return the output of a command line."""
     typed = shlex.split(command)
     assert typed[0] == "recall"
     streams = Streams(io.StringIO(), out := io.StringIO(), err := io.StringIO())

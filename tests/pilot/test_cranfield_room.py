@@ -1,4 +1,4 @@
-"""How much of a real answer is seen at once: rows with title and passage, beside the ledger and the context."""
+"""Visible part of a real answer: rows with title and passage, next to the ledger and the context."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.workbench_driver import Driver, is_settled, workbench
 DATA = os.environ.get("RECALL_DATA", "")
 QUESTIONS = 5
 LONGEST = 130
-"""Characters of a question: two lines, in either terminal. Each further line has the room of a row."""
+"""Length of a question that takes two lines in either terminal. Each further line takes the room of a row."""
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,7 +32,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def cranfield(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of the collection, as a person makes it."""
+    """Return a store of the collection, created with the defaults."""
     folder = tmp_path_factory.mktemp("cranfield")
     shutil.copy(Path(DATA, "cranfield", "corpus.jsonl"), folder)
     Recall.init(str(folder))
@@ -43,13 +43,13 @@ def cranfield(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def questions() -> list[str]:
-    """The first of the collection's own that are not longer than that."""
+    """Return the first of the collection's questions that are not longer."""
     lines = Path(DATA, "cranfield", "queries.jsonl").read_text("utf-8").splitlines()
     return [text for text in (str(json.loads(line)["text"]) for line in lines) if len(text) <= LONGEST][:QUESTIONS]
 
 
 def rows_with_text(bench: Driver) -> int:
-    """The rows that are seen with the beginning of their title and of their passage."""
+    """Return the rows whose title and passage are visible from their start."""
     session, drawn = bench.session, bench.painted("results")
     lines = drawn.splitlines()
     seen = 0
@@ -67,12 +67,12 @@ def rows_with_text(bench: Driver) -> int:
 
 
 def is_high(bench: Driver) -> bool:
-    """Whether a row has two lines."""
+    """Return True if a row has two lines."""
     return bench.app.bench.query_one(ResultsPane).size.height > 12
 
 
 def passage_in(passage: str, drawn: str) -> bool:
-    """Whether two words of the passage that follow each other are drawn."""
+    """Return True if two consecutive words of the passage are drawn."""
     words = passage.split()
     return any(f"{one} {other}" in drawn for one, other in pairwise(words))
 

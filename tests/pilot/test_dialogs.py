@@ -1,4 +1,4 @@
-"""Two keys that arrive in one read: the first one ends a dialog, the second one does no harm."""
+"""Two keys that arrive in one read: the first one closes a dialog, the second one does no harm."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ ENTER, ESCAPE = Key("enter", "\r"), Key("escape", "\x1b")
 
 
 class Dialog(NamedTuple):
-    """A screen over the panes, and what opens it from the results."""
+    """A screen over the panes, and the keys that open it from the results."""
 
     screen: type[Screen[object]]
     keys: tuple[str, ...]
     closes: bool = True
-    """False where Enter leaves it open."""
+    """False if Enter leaves it open."""
 
 
 DIALOGS = {
@@ -50,11 +50,11 @@ DIALOGS = {
 
 
 QUICK = {name: DIALOGS[name] for name in ("history", "prompt", "theme")}
-"""A list that is looked through, a field, and a choice that is seen at once; the palette has a test of its own."""
+"""A list that is searched, a field, and a choice with a preview. The palette has its own test."""
 
 
 def is_filled(screen: Screen[object]) -> bool:
-    """True when the dialog has something for Enter to take."""
+    """Return True if the dialog has something for Enter to take."""
     if isinstance(screen, CommandPalette):
         return screen.query_one(CommandList).highlighted is not None
     return all(view.highlighted is not None for view in screen.query(PointedList))
@@ -70,7 +70,7 @@ async def opened(bench: Driver, dialog: Dialog) -> None:
 
 
 async def at_once(bench: Driver, *keys: Key) -> None:
-    """Let all of the keys be there before the first of them is looked at."""
+    """Post all keys before the first of them is handled."""
     for key in keys:
         bench.app.post_message(Key(key.key, key.character))
     await bench.pilot.pause()
@@ -198,6 +198,6 @@ async def test_a_second_r_opens_the_store_once(tmp_path: Path) -> None:
 
 
 def _offered(bench: Driver) -> object:
-    """What stands first in the palette."""
+    """Return the first entry of the palette."""
     row = bench.app.screen.query_one(CommandList)
     return row.highlighted_option.prompt if row.highlighted_option is not None else ""

@@ -1,4 +1,4 @@
-"""The query pane as an editor of RQL: colours, pairs and words to go on with."""
+"""The query pane as an editor of RQL: colours, bracket pairs and completions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LINES = "SELECT *\nFROM chunk\nUSING lexical('budget')\nFILTER doc.tag = 'docs'\
 
 
 def styled(bench: Driver, line: int = 0) -> dict[str, list[Style]]:
-    """The styles of a line of the editor by the text that has them."""
+    """Return the styles of a line of the editor, by styled text."""
     text = bench.app.bench.editor.get_line(line)
     found: dict[str, list[Style]] = {}
     for span in text.spans:
@@ -38,7 +38,7 @@ def styled(bench: Driver, line: int = 0) -> dict[str, list[Style]]:
 
 
 def offered(bench: Driver) -> list[str]:
-    """The candidates in the open list."""
+    """Return the candidates in the open list."""
     offers = bench.app.bench.editor.offers
     assert offers.is_open == bool(offers.display)
     return [str(option.prompt).split()[0] for option in offers.options] if offers.is_open else []
@@ -184,7 +184,7 @@ async def test_known_names_are_offered_without_asking_the_store(shared_store: Pa
         assert bench.session.query.entries is known
 
 
-# Undo and redo, where the text is taller than its box before them and not after, or the other way round.
+# Undo and redo with a text that is taller than its box only before, or only after.
 
 
 def has_cursor_in_sight(bench: Driver) -> bool:
@@ -279,7 +279,7 @@ TEXTS = ("a", " ", "(", "\n", "\n\n\n", "two\nlines", LINES, "word " * 50, "æ¼¢å
 
 
 async def changed_somehow(bench: Driver, chance: random.Random) -> None:
-    """One step that an undo takes back, or none, in the editor."""
+    """Make one undoable change in the editor, or none."""
     editor = bench.app.bench.editor
     editor.history.checkpoint()
     how = chance.random()

@@ -1,4 +1,4 @@
-"""Every action of the table: pressed by its keys and clicked, each has its effect, which was not there before."""
+"""Every action of the table, by its keys and by the mouse, has an effect that was not there before."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from tests.workbench_corpus import QUESTION, build_store
 from tests.workbench_driver import Driver, workbench
 
 SIZE = (440, 44)
-"""So wide that the footer has room for everything that it offers."""
+"""Wide enough for every key that the footer offers."""
 SET = {
     "q1": (QUESTION, {"docs/budget.md": 3, "notes/cafe.txt": 1}),
     "q2": ("read a file line by line", {"docs/files.md": 2, "src/read.py": 1}),
@@ -53,11 +53,11 @@ SET = {
 RQL = "SELECT * FROM chunk USING lexical('budget'), semantic('tea')"
 MISSED = "notes/diary.txt"
 SMALL = 62
-"""A budget that leaves out what is missed."""
+"""A budget that leaves out the missing target."""
 
 
 class Was(NamedTuple):
-    """What there was before the action."""
+    """The state before the action."""
 
     session: Session
     layout: PaneSizes
@@ -69,24 +69,24 @@ Step = Callable[[Driver], Awaitable[object]]
 
 
 class Row(NamedTuple):
-    """An action, how its state comes about, and what must hold after its key, and must not before."""
+    """An action, the steps that prepare it, and a condition that holds only after it."""
 
     action: str
     holds: Effect
     before: Step | None = None
     then: Sequence[str] = ()
-    """Keys for the dialog that it opens; `@text` is written into its field."""
+    """Keys for the dialog that it opens. `@text` is written into its field."""
     panes: tuple[Pane, ...] = ()
-    """Where it is pressed; () is every pane of the action but the query, or the results."""
+    """Panes where it is pressed; () for all panes of the action except the query, or for the results."""
     mouse: Step | None = None
-    """Another way to it than its name in the footer, which every action with a label has."""
+    """Another way to run it than its label in the footer, which every labelled action has."""
 
 
 # States.
 
 
 async def settle(bench: Driver) -> None:
-    """Wait until rows, context and what was written are those of the session."""
+    """Wait until rows, context and tasks match the session."""
     await bench.until(
         lambda now: (
             not now.query.busy
@@ -99,12 +99,12 @@ async def settle(bench: Driver) -> None:
 
 
 def moved(**tweaks: str | float | bool) -> Step:
-    """Settings are moved."""
+    """Change settings."""
     return lambda bench: _become(bench, weighing.move_settings(bench.session, tweaks))
 
 
 def unsaved(**tweaks: str | float | bool) -> Step:
-    """Settings are moved away from those that the session knows, which recall.toml holds again."""
+    """Change settings from those the session knows, then restore recall.toml."""
 
     async def step(bench: Driver) -> None:
         assert bench.session.weights.saved is not None
@@ -116,12 +116,12 @@ def unsaved(**tweaks: str | float | bool) -> Step:
 
 
 def become(change: Callable[[Session], Session]) -> Step:
-    """The session is another one."""
+    """Replace the session."""
     return lambda bench: _become(bench, change(bench.session))
 
 
 def in_row(row: int) -> Step:
-    """This row of the form of weights is chosen."""
+    """Choose this row of the form of weights."""
     return become(lambda now: weighing.choose_setting(now, row))
 
 
@@ -131,7 +131,7 @@ async def _become(bench: Driver, session: Session) -> None:
 
 
 def in_turn(*steps: Step) -> Step:
-    """Step after step."""
+    """Run the steps one after the other."""
 
     async def all_of_them(bench: Driver) -> None:
         for step in steps:
@@ -141,17 +141,17 @@ def in_turn(*steps: Step) -> Step:
 
 
 def asked(text: str) -> Step:
-    """Another question is answered."""
+    """Ask another question."""
     return lambda bench: bench.ask(text)
 
 
 def selected(row: int) -> Step:
-    """Another row is selected."""
+    """Select another row."""
     return become(lambda now: select_row(now, row))
 
 
 async def sought(bench: Driver) -> None:
-    """Something is missing from a context that is too small for it, and fixes are known."""
+    """Miss a target in a context that is too small for it, and wait for the fixes."""
     await _become(
         bench,
         explaining.seek_target(
@@ -163,7 +163,7 @@ async def sought(bench: Driver) -> None:
 
 
 async def lower(bench: Driver) -> None:
-    """The explain pane is lower than what it shows, and begins with the first line."""
+    """Make the explain pane shorter than its content, at its first line."""
     pane = bench.app.bench.query_one(ExplainPane)
     for _ in range(6):
         shell_handlers.heighten(bench.app, -5)
@@ -172,7 +172,7 @@ async def lower(bench: Driver) -> None:
 
 
 def scrolled_to(line: int) -> Step:
-    """It is scrolled to that line."""
+    """Scroll it to that line."""
 
     async def scroll(bench: Driver) -> None:
         await lower(bench)
@@ -182,7 +182,7 @@ def scrolled_to(line: int) -> Step:
 
 
 def two_fixes(now: Session) -> Session:
-    """Two fixes are being tried."""
+    """Apply two fixes."""
     for fix in (
         FixOffer("budget", "", "", budget_tokens=77),
         FixOffer("pin", "", "", pin=now.results.hits[9].chunk.id),
@@ -192,13 +192,13 @@ def two_fixes(now: Session) -> Session:
 
 
 async def curved(bench: Driver) -> None:
-    """The grades of the question are a curve, and the weight is at its end."""
+    """Wait for the curve of the grades, with the weight at its end."""
     await moved(bm25_weight=0.0, vector_weight=1.0)(bench)
     await bench.until(lambda now: (curve := tuning.curve_of(now)) and curve.steps)
 
 
 async def wished(bench: Driver) -> None:
-    """The first row is wished out of the first two, and it is known which weights grant that."""
+    """Exclude the first row from the top two, and wait for the weights that achieve this."""
     await bench.ask("keep the manual in mind")
     await _become(
         bench,
@@ -215,17 +215,17 @@ def _first(rows: int) -> weighing.Moved:
 
 
 async def measured(bench: Driver) -> None:
-    """The judged queries are measured."""
+    """Wait until the judged queries are measured."""
     await bench.until(lambda now: judging.is_current(now) and judging.pointed_line(now))
 
 
 def grading_on(now: Session) -> Session:
-    """Letters grade."""
+    """Turn grading on."""
     return now._replace(judge=now.judge._replace(is_grading=True))
 
 
 def graded(key: str) -> Step:
-    """The selected row has the grade of this key, in the store too."""
+    """Give the selected row this grade, in the store too."""
 
     async def press(bench: Driver) -> None:
         row = bench.session.results.selected
@@ -238,14 +238,14 @@ def graded(key: str) -> Step:
 
 
 def viewed(view: store_pane.View) -> Step:
-    """The store pane shows this view."""
+    """Show this view of the store pane."""
     return in_turn(
         become(lambda now: store_pane.show_view(now, view)), lambda bench: bench.until(store_pane.embedders)
     )
 
 
 def skipping(now: Session) -> Session:
-    """A run has skipped three files; the store pane shows the embedders."""
+    """Skip three files in a run, and show the embedders in the store pane."""
     skipped = tuple(Skip(f"docs/bad{number}.md", "not_utf8", "bytes that are no text") for number in range(3))
     at_end = Progress("done", "", 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, skipped)
     return store_pane.show_view(
@@ -254,13 +254,13 @@ def skipping(now: Session) -> Session:
 
 
 async def listing(bench: Driver) -> None:
-    """Whichever pane is in front has lines to choose from."""
+    """Fill any active pane with lines to choose from."""
     await _become(bench, skipping(bench.session))
     await bench.until(lambda now: store_pane.rows_of(now) > 1)
 
 
 def at_line(row: int) -> Step:
-    """The line of that number is chosen."""
+    """Choose the line with that number."""
     return in_turn(
         listing,
         become(
@@ -272,7 +272,7 @@ def at_line(row: int) -> Step:
 
 
 async def broken(bench: Driver) -> None:
-    """The count of documents is wrong, and the check that says so is chosen."""
+    """Break the count of documents, and choose the check that reports it."""
     db = apsw.Connection(bench.session.store.info.path)  # type: ignore[union-attr]
     db.execute("UPDATE meta SET value = '99' WHERE key = 'documents'")
     db.close()
@@ -289,13 +289,13 @@ async def broken(bench: Driver) -> None:
 
 
 async def new_file(bench: Driver) -> None:
-    """A folder of the store has one more file than the store knows."""
+    """Add a file that the store does not know to one of its folders."""
     notes = Path(bench.session.store.info.path).parent / "notes"  # type: ignore[union-attr]
     (notes / f"n{len(list(notes.iterdir()))}.txt").write_text("A wombat was here.\n", encoding="utf-8")
 
 
 def file(name: str, text: str) -> Step:
-    """There is a file."""
+    """Create a file."""
 
     async def write(_bench: Driver) -> None:
         Path(name).parent.mkdir(exist_ok=True)
@@ -305,7 +305,7 @@ def file(name: str, text: str) -> Step:
 
 
 async def remembered(_bench: Driver) -> None:
-    """The history has a query."""
+    """Add a query to the history."""
     path = history.place(os.environ)
     assert path is not None
     history.append(path, history.PastQuestion("cosine", "doc.path GLOB 'docs/*'", ("fusion=rrf",)))
@@ -315,7 +315,7 @@ async def remembered(_bench: Driver) -> None:
 
 
 def config(key: str, value: object) -> Effect:
-    """The rows are those of this setting."""
+    """Return a condition: the rows are those of this setting."""
 
     def is_so(_was: Was, bench: Driver) -> bool:
         answer = bench.session.results.answer
@@ -325,7 +325,7 @@ def config(key: str, value: object) -> Effect:
 
 
 def at_share(share: float) -> Effect:
-    """The rows are those of this weight, which the slider shows."""
+    """Return a condition: the rows are those of this weight, which the slider shows."""
     return lambda _was, bench: (
         round(weighing.share(bench.session.results.answer.plan.config), 2) == share  # type: ignore[union-attr]
         and f"{share:.2f} semantic" in bench.painted("slider")
@@ -333,12 +333,12 @@ def at_share(share: float) -> Effect:
 
 
 def of_session(holds: Callable[[Session], object]) -> Effect:
-    """Something holds in the session."""
+    """Return a condition on the session."""
     return lambda _was, bench: holds(bench.session)
 
 
 def in_front(pane: Pane) -> Effect:
-    """The pane has the focus, and it is seen."""
+    """Return a condition: the pane has the focus and is visible."""
     return lambda _was, bench: (
         bench.session.pane == pane
         and bench.app.bench.pane_of(bench.app.focused) == pane
@@ -347,7 +347,7 @@ def in_front(pane: Pane) -> Effect:
 
 
 def at_row(row: Callable[[Was, Driver], int]) -> Effect:
-    """That row is selected, explained, and the one with the pointer."""
+    """Return a condition: that row is selected and explained, and has the pointer."""
     return lambda was, bench: (
         bench.session.results.selected == row(was, bench)
         and bench.session.results.hit is bench.session.results.hits.get(bench.session.results.selected)
@@ -356,7 +356,7 @@ def at_row(row: Callable[[Was, Driver], int]) -> Effect:
 
 
 def beside(row: Callable[[Was], int]) -> Effect:
-    """That row is selected and explained, by the pane that still has the focus."""
+    """Return a condition: that row is selected and explained, and the same pane has the focus."""
     return lambda was, bench: (
         at_row(lambda was, _: row(was))(was, bench)
         and in_front("explain")(was, bench)
@@ -365,7 +365,7 @@ def beside(row: Callable[[Was], int]) -> Effect:
 
 
 def explain_at(line: Callable[[ExplainPane], int]) -> Effect:
-    """The explain pane is scrolled to that line, and the selection is where it was."""
+    """Return a condition: the explain pane is scrolled to that line, with the same selection."""
 
     def is_so(was: Was, bench: Driver) -> bool:
         pane = bench.app.bench.query_one(ExplainPane)
@@ -377,7 +377,7 @@ def explain_at(line: Callable[[ExplainPane], int]) -> Effect:
 
 
 def packed_for(budget_tokens: int) -> Effect:
-    """The context is packed for this budget."""
+    """Return a condition: the context is packed for this budget."""
     return lambda _was, bench: (
         bench.session.context.packed is not None
         and bench.session.context.packed.budget_tokens == budget_tokens
@@ -386,7 +386,7 @@ def packed_for(budget_tokens: int) -> Effect:
 
 
 def at_block(row: Callable[[int], int]) -> Effect:
-    """That line of the context is chosen and painted so. row: of so many."""
+    """Return a condition: that line of the context is chosen and drawn so. row: of the entries."""
 
     def is_so(_was: Was, bench: Driver) -> bool:
         lines = len(packing.entries(bench.session))
@@ -396,7 +396,7 @@ def at_block(row: Callable[[int], int]) -> Effect:
 
 
 def has_grade(grade: int | None) -> Effect:
-    """The row that was selected has this grade."""
+    """Return a condition: the row selected before has this grade."""
 
     def is_so(was: Was, bench: Driver) -> bool:
         now = bench.session
@@ -407,14 +407,14 @@ def has_grade(grade: int | None) -> Effect:
 
 
 def gives(grade: int) -> Effect:
-    """The row has the grade, and the next one is selected."""
+    """Return a condition: the row has the grade, and the next one is selected."""
     return lambda was, bench: (
         has_grade(grade)(was, bench) and bench.session.results.selected == was.session.results.selected + 1
     )
 
 
 def line_chosen(row: Callable[[int], int]) -> Effect:
-    """That line of the pane in front is chosen and painted so. row: of so many."""
+    """Return a condition: that line of the active pane is chosen and drawn so. row: of its lines."""
     return lambda _was, bench: (
         store_pane.rows_of(bench.session) > 0
         and store_pane.cursor_of(bench.session) == row(store_pane.rows_of(bench.session))
@@ -423,12 +423,12 @@ def line_chosen(row: Callable[[int], int]) -> Effect:
 
 
 def dialog(of: type[object]) -> Effect:
-    """This screen is in front."""
+    """Return a condition: this screen is in front."""
     return lambda _was, bench: isinstance(bench.app.screen, of)
 
 
 def wider(part: str, sign: int) -> Effect:
-    """A border has moved that way."""
+    """Return a condition: a border moved in that direction."""
     return lambda was, bench: sign * (getattr(bench.app.bench.body.measure(), part) - getattr(was.layout, part)) > 0
 
 
@@ -444,7 +444,7 @@ def _idle(bench: Driver) -> bool:
 
 
 def wheel(widget: type[Slider], of: type[MouseScrollDown | MouseScrollUp]) -> Step:
-    """A turn of the wheel over a slider."""
+    """Turn the wheel over a slider."""
 
     async def turn(bench: Driver) -> None:
         slider = bench.app.bench.query_one(widget)
@@ -454,7 +454,7 @@ def wheel(widget: type[Slider], of: type[MouseScrollDown | MouseScrollUp]) -> St
 
 
 def click(widget: str, text: str, *, times: int = 1) -> Step:
-    """A click on the line of a pane that holds a text."""
+    """Click the line of a pane that contains a text."""
 
     async def point(bench: Driver) -> None:
         box = bench.app.bench.query_one(f"#{widget}")
@@ -468,7 +468,7 @@ def click(widget: str, text: str, *, times: int = 1) -> Step:
 
 
 def click_pane(pane: Pane) -> Step:
-    """A click into a pane."""
+    """Click into a pane."""
 
     async def point(bench: Driver) -> None:
         box = bench.app.bench.query_one(f"#{pane}")
@@ -478,7 +478,7 @@ def click_pane(pane: Pane) -> Step:
 
 
 def click_bar(bar: str, text: str) -> Step:
-    """A click on a text in the header, the status line or the footer."""
+    """Click a text in the header, the status line or the footer."""
 
     async def point(bench: Driver) -> None:
         await bench.until(lambda _: text in bench.painted(bar))
@@ -489,7 +489,7 @@ def click_bar(bar: str, text: str) -> Step:
 
 
 async def click_tab(bench: Driver) -> None:
-    """A click on the next tab."""
+    """Click the next tab."""
     pane, at = bench.app.bench.query_one(ExplainPane), TITLE_AT
     for text, view in pieces(bench.session, pane.size.width - 2 * TITLE_AT, pane.glyphs):
         if view == "passage":
@@ -499,14 +499,14 @@ async def click_tab(bench: Driver) -> None:
 
 
 async def click_fix(bench: Driver) -> None:
-    """A click on the chosen fix."""
+    """Click the chosen fix."""
     pane = bench.app.bench.query_one(ExplainPane)
     row = next(row for row, line in enumerate(pane._lines) if getattr(line.style, "meta", {}).get(FIX) == 0)
     await bench.pilot.click(ExplainPane, offset=(8, 1 + row - int(pane.scroll_offset.y)))
 
 
 def drag(across: int, down: int) -> Step:
-    """The corner between the columns is dragged."""
+    """Drag the corner between the columns."""
 
     async def pull(bench: Driver) -> None:
         body, results = bench.app.bench.query_one("#body"), bench.app.bench.query_one("#results")
@@ -520,7 +520,7 @@ def drag(across: int, down: int) -> Step:
 
 
 async def jump_to_context(bench: Driver) -> None:
-    """The letter of the context."""
+    """Press the letter of the context."""
     await bench.until(lambda _: isinstance(bench.app.screen, JumpScreen))
     label = next(each for each in bench.app.screen.query(Label) if each.mark.pane == "context")
     await bench.press(str(label.render()).strip())
@@ -559,7 +559,7 @@ async def _more(_bench: Driver) -> None:
 
 
 async def _removed(bench: Driver) -> None:
-    """Documents were removed by another program."""
+    """Return a condition: another program removed documents."""
     gone = Path(f"gone{len(list(Path().glob('gone*')))}")
     gone.touch()
     with Recall.open(bench.session.store.info.path) as recall:  # type: ignore[union-attr]
@@ -569,7 +569,7 @@ async def _removed(bench: Driver) -> None:
 
 
 async def one_more(bench: Driver) -> None:
-    """The store has a document of a folder of its own."""
+    """Add a document with its own folder to the store."""
     file = Path("one") / "once.txt"
     file.parent.mkdir(exist_ok=True)
     file.write_text("A bilby was here.\n", encoding="utf-8")
@@ -581,7 +581,7 @@ async def one_more(bench: Driver) -> None:
 
 
 async def another_query(bench: Driver) -> None:
-    """There is a file with a query that the store does not know yet."""
+    """Create a file with a query that the store does not know yet."""
     judgement = f"tea {len(_judged(bench.session))},notes/diary.txt,2"
     Path("in.csv").write_text(f"query,docid,rating\n{judgement}\n", encoding="utf-8")
 
@@ -1007,23 +1007,23 @@ SLOW: tuple[Row, ...] = (
     Row("hold", lambda _, bench: bench.session.store.run.hold == "held" and "PAUSED" in bench.painted("ingest")),  # type: ignore[union-attr]
     Row("repeat_run", of_session(lambda now: now.store.run and now.store.run.ended == "done")),
 )
-"""Actions that need a run under way, or a cancelled one."""
+"""Actions that need a running ingest, or a cancelled one."""
 LEAVING: tuple[Row, ...] = (Row("leave", lambda _, bench: bench.app.return_code == 0),)
-"""Actions after which there is no workbench."""
+"""Actions that end the workbench."""
 BY_ID = {action.id: action for action in TABLE.actions}
 
 
-# The table is worked through.
+# Running the table.
 
 
 def panes_of(row: Row) -> tuple[Pane, ...]:
-    """Where a row is pressed."""
+    """Return the panes where a row is pressed."""
     own: tuple[Pane, ...] = tuple(pane for pane in BY_ID[row.action].panes if pane != "query")
     return row.panes or own or ("results",)
 
 
 class Way(NamedTuple):
-    """One way of doing an action."""
+    """A way to run an action."""
 
     row: Row
     pane: Pane
@@ -1036,7 +1036,7 @@ def pressed(key: str) -> Step:
 
 
 def ways(row: Row) -> Iterator[Way]:
-    """Every key in the first pane, the first key in the others, the name in the footer, and the mouse elsewhere."""
+    """Yield every key in the first pane, the first key in the others, the label in the footer, and the mouse."""
     action, (first, *others) = BY_ID[row.action], panes_of(row)
     for key in action.keys:
         yield Way(row, first, key, pressed(key))
@@ -1052,7 +1052,7 @@ def ways(row: Row) -> Iterator[Way]:
 
 
 async def start_again(bench: Driver, base: Session) -> None:
-    """Everything as it was when the workbench had answered its first question; the store may know more."""
+    """Restore the state after the first answer. The store may have changed."""
     app, now = bench.app, bench.session
     while app.screen is not app.bench:
         app.pop_screen()
@@ -1085,7 +1085,7 @@ async def start_again(bench: Driver, base: Session) -> None:
 
 
 async def follow(bench: Driver, keys: Sequence[str]) -> None:
-    """Press what the dialog wants."""
+    """Press the keys for the dialog."""
     if not keys:
         return
     await bench.until(lambda _: bench.app.screen is not bench.app.bench)
@@ -1103,7 +1103,7 @@ async def follow(bench: Driver, keys: Sequence[str]) -> None:
 
 
 async def wrong_with(bench: Driver, base: Session, way: Way) -> str:
-    """What a way of doing an action does not do; "" when it has its effect."""
+    """Return what a way to run an action fails to do, or "" if it has its effect."""
     try:
         await work_through(bench, base, way)
     except (AssertionError, pytest.fail.Exception) as failure:
@@ -1112,7 +1112,7 @@ async def wrong_with(bench: Driver, base: Session, way: Way) -> str:
 
 
 async def work_through(bench: Driver, base: Session, way: Way) -> None:
-    """The effect is not there, the action is done, the effect is there."""
+    """Check that the effect is missing before the action and there after it."""
     await start_again(bench, base)
     if way.pane != bench.session.pane:
         shell_handlers.focus_pane(bench.app, way.pane)
@@ -1130,7 +1130,7 @@ async def work_through(bench: Driver, base: Session, way: Way) -> None:
 
 @pytest.fixture(scope="module")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with judged queries."""
+    """Return a store with judged queries."""
     store = build_store(tmp_path_factory.mktemp("template"))
     with Recall.open(str(store)) as recall:
         texts = {query: text for query, (text, _) in SET.items()}
@@ -1141,7 +1141,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def place(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of its own in the current folder, an editor and a pager that leave a trace there."""
+    """Return a store in the current folder, with an editor and a pager that leave a trace there."""
     shutil.copytree(template.parent, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     for name, text in {

@@ -1,4 +1,4 @@
-"""The explain pane: its tabs, what is missed, the fixes that are tried, and the commands that say the same."""
+"""The explain pane: its tabs, missing targets, the applied fixes, and the equivalent commands."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ ANALYSES: dict[View, tuple[Callable[[Session], Analysis | None], type[Any]]] = {
 
 
 def result(session: Session, view: View) -> Any:
-    """What was found out for a tab, or None."""
+    """Return the result of a tab, or None."""
     analysis_of, of = ANALYSES[view]
     analysis = analysis_of(session)
     made = result_of(session, analysis, of=of) if analysis is not None else None
@@ -68,21 +68,21 @@ def result(session: Session, view: View) -> Any:
 
 
 async def opened(bench: Driver, text: str = "token budget") -> None:
-    """Ask, leave the field, and wait until the score of the first hit is taken apart."""
+    """Ask, leave the field, and wait for the ledger of the first hit."""
     await bench.ask(text)
     await bench.press("escape")
     await bench.until(lambda now: result(now, "ledger"))
 
 
 async def missed(bench: Driver, target: str) -> None:
-    """Look for what is missed, and wait for the account of it."""
+    """Search for a missing target, and wait for its account."""
     bench.app.become(explaining.seek_target(bench.session, target))
     bench.app.bench.give_focus("explain")
     await bench.until(lambda now: now.results.sought == target and whynot_of(now))
 
 
 def title(bench: Driver) -> str:
-    """The title as it is read."""
+    """Return the title as read."""
     return Content.from_markup(bench.painted("explain").splitlines()[0]).plain
 
 
@@ -96,7 +96,7 @@ async def choose(bench: Driver, kind: str) -> None:
 
 
 def printed_by(bench: Driver) -> tuple[int, dict[str, Any]]:
-    """What the copied command answers, with its exit code."""
+    """Return the response and the exit code of the copied command."""
     typed = shlex.split(bench.app.clipboard)
     assert typed[0] == "recall"
     streams = Streams(io.StringIO(), out := io.StringIO(), io.StringIO())
@@ -106,7 +106,7 @@ def printed_by(bench: Driver) -> tuple[int, dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def chunked_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store whose documents have many chunks that overlap."""
+    """Return a store whose documents have many overlapping chunks."""
     folder = tmp_path_factory.mktemp("chunked")
     lines = [f"def step{number}(budget):  # step {number}\n    return 'word{number}'" for number in range(1, 41)]
     (folder / "steps.py").write_text("\n".join(lines), encoding="utf-8")
@@ -119,12 +119,12 @@ def chunked_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def said(bench: Driver) -> str:
-    """The lines of the pane as one text."""
+    """Return the lines of the pane as one text."""
     return " ".join(" ".join(bench.app.bench.query_one(ExplainPane).lines).split())
 
 
 async def select(bench: Driver, row: int) -> None:
-    """Select a row of the results, and wait until its score is taken apart."""
+    """Select a row of the results, and wait for its ledger."""
     bench.app.become(select_row(bench.session, row))
     await bench.until(lambda now: now.results.selected == row and result(now, "ledger"))
 
@@ -352,7 +352,7 @@ async def test_the_passage_shows_the_document_around_the_chunk(chunked_store: Pa
 
 
 def program(folder: Path, name: str) -> str:
-    """A program that leaves its arguments, and what is in the last of them, in a folder."""
+    """Return a program that saves its arguments, and the content of the last one, in a folder."""
     script = folder / name
     script.write_text(f'#!/bin/sh\necho "$@" > {folder}/words\nfor last; do :; done\ncat "$last" > {folder}/text\n')
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
@@ -411,11 +411,11 @@ async def test_the_pager_shows_records_and_lost_files(
         assert (tmp_path / "text").read_text(encoding="utf-8") == text
 
 
-# What is missed.
+# Missing targets.
 
 
 async def to_target(bench: Driver) -> TargetScreen:
-    """Open the dialog that asks what is missed."""
+    """Open the prompt for a missing document."""
     await bench.press("m")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
     assert isinstance(bench.app.screen, TargetScreen)
@@ -493,7 +493,7 @@ async def test_w_explains_a_result_and_a_chunk_left_out(shared_store: Path) -> N
 
 
 class Case(NamedTuple):
-    """A question from which something is missing, the keys that set it up, and the fix that is tried."""
+    """A question with a missing target, the keys that prepare it, and the fix to apply."""
 
     text: str
     target: str
@@ -522,7 +522,7 @@ CASES = {
 
 
 def is_there(session: Session, target: str) -> bool:
-    """Whether the rows have it, or, of words, the context."""
+    """Return True if the rows, or for words the context, contain the target."""
     if (
         any(hit.doc.path == target for hit in session.results.hits.values())
         and session.results.answer
@@ -537,7 +537,7 @@ def is_there(session: Session, target: str) -> bool:
 
 
 async def prepared(bench: Driver, case: Case) -> None:
-    """Ask the question of a case under its settings, its budget and its filter, with nothing else changed."""
+    """Ask the question of a case with its settings, budget and filter, and no other changes."""
     tokens = int(case.budget or 2_000)
     now = weighing.set_moves(bench.session, Moved(case.tweaks, None))
     bench.app.become(
@@ -565,12 +565,12 @@ async def prepared(bench: Driver, case: Case) -> None:
 
 
 def is_whole(session: Session, whynot: Missing) -> bool:
-    """Whether the account says that it is there. Pins are not among what it counts."""
+    """Return True if the account finds the target. It does not count pins."""
     return whynot.view["present"] or bool(session.context.pins) or whynot.in_list
 
 
 async def try_and_take_back(bench: Driver, case: Case) -> None:
-    """Try the fix of a case: it brings the target in, and u takes it back."""
+    """Apply the fix of a case: it brings the target in, and u undoes it."""
     await prepared(bench, case)
     await bench.press("escape")
     before = bench.session
@@ -622,7 +622,7 @@ async def test_a_fix_brings_the_target_in_and_u_undoes_it(shared_store: Path, na
 
 
 async def short_of_budget(bench: Driver) -> None:
-    """Miss a document that the budget leaves out; two fixes bring it in."""
+    """Miss a document that the budget leaves out. Two fixes bring it in."""
     await opened(bench)
     await budget(bench, 40)
     await missed(bench, "manual/part30.txt")
@@ -773,7 +773,7 @@ async def test_why_not_waits_for_a_faulty_query(shared_store: Path) -> None:
         await bench.until(lambda now: whynot_of(now) and "This waits" not in bench.painted("explain"))
 
 
-# The funnel, and two hits side by side.
+# The funnel, and two hits compared.
 
 
 async def to_funnel(bench: Driver) -> None:
@@ -783,7 +783,7 @@ async def to_funnel(bench: Driver) -> None:
 
 
 def compared(bench: Driver) -> tuple[str, str]:
-    """The chunks that are shown side by side."""
+    """Return the chunks shown side by side."""
     view = result(bench.session, "compare").view
     return view["chunk"]["id"], view["other"]["id"]
 

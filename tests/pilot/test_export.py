@@ -1,4 +1,4 @@
-"""Exports of rows and of the context: as the commands print them, and over nothing without a question."""
+"""Exports of rows and context: equal to their commands, and no file is replaced without a question."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def reported(bench: Driver) -> None:
 
 
 async def replaced(bench: Driver, file: Path) -> None:
-    """Export to a file that is there: a no leaves it, a yes replaces it."""
+    """Export to an existing file: a no keeps it, a yes replaces it."""
     file.write_text("mine", encoding="utf-8")
     await exported(bench, file)
     await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))

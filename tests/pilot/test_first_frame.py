@@ -1,4 +1,4 @@
-"""What the first frame costs: each of these was paid twice, and each is felt."""
+"""Costs of the first frame that were once paid twice, noticeably."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _rules(app: Workbench) -> list[tuple[str, RulesMap]]:
 
 
 class Hasty(Workbench):
-    """Keys and a paste are there before anything is on the screen."""
+    """Post keys and a paste before anything is on the screen."""
 
     CSS_PATH = str(Path(app_module.__file__).with_name("app.tcss"))
 

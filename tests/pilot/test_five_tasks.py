@@ -1,4 +1,4 @@
-"""The five tasks of decision 42: by how many keys each is done, and what on the screen leads to every key."""
+"""The five tasks of decision 42: the number of keys, and the labels that lead to every key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.workbench_driver import Driver, is_settled, workbench
 SIZES = (NARROW, USUAL, WIDE)
 IDS = [f"{width}x{height}" for width, height in SIZES]
 DRAWN = (NARROW, *(pytest.param(size, marks=pytest.mark.slow) for size in (USUAL, WIDE)))
-"""The sizes a workbench is opened in: the narrow one needs the most keys, wider ones are nightly."""
+"""Sizes of the terminal. The narrow one needs the most keys; wider ones run nightly."""
 DECISION = Path(__file__).parents[2] / "docs" / "decisions" / "0042-five-tasks.md"
 
 
@@ -27,13 +27,13 @@ def pages(tmp_path: Path) -> Path:
 
 
 async def answered(bench: Driver) -> None:
-    """The question in the field, with the cursor behind it, and all that is found out about it."""
+    """Ask the question in the field, with the cursor at its end, and wait for all analyses."""
     await bench.ask(QUESTION)
     await bench.until(is_settled)
 
 
 async def take(bench: Driver, step: Step) -> None:
-    """Look for the label that leads to a step, and take it."""
+    """Find the label for a step, and press its key."""
     await painted(bench, step.label)
     if step.is_text:
         await bench.type(step.key)
@@ -52,7 +52,7 @@ async def painted(bench: Driver, text: str) -> None:
 
 
 async def do(bench: Driver, task: Task) -> None:
-    """Do a task from an answered question on, and see its end."""
+    """Do a task from an answered question to its end."""
     await answered(bench)
     for step in task.steps:
         await take(bench, step)

@@ -1,4 +1,4 @@
-"""Letters grade only while grading is on: what begins it, what says so, and what a letter typed by mistake does."""
+"""Letters grade only while grading is on: its key, its display, and letters typed by mistake."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results below their documents: what stands where, and what each key and click means there."""
+"""The results grouped by document: the order of rows, and each key and click."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DOCUMENT = re.compile(r"^(\S+\.md) +(\d+) chunks? · best (\d+) · (\d\.\d{3}) +
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three long files and a short one, with a word that their sections hold in turns more and less often."""
+    """Return three long files and a short one, with a word that their sections contain more and less often."""
     folder = tmp_path_factory.mktemp("grouped")
     (folder / "herd").mkdir()
     for file, name in enumerate(("first", "second", "third")):
@@ -40,14 +40,14 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def grouped(bench: Driver, query: str = QUERY) -> None:
-    """The rows of the query, below their documents."""
+    """Show the rows of the query grouped by document."""
     await bench.ask(query)
     await bench.press("escape", "G")
     await drawn(bench)
 
 
 async def drawn(bench: Driver) -> None:
-    """Every row in view has arrived, with its passage."""
+    """Return a condition: every visible row was fetched with its passage."""
     pane = bench.app.bench.query_one(ResultsPane)
 
     def is_drawn() -> bool:
@@ -58,7 +58,7 @@ async def drawn(bench: Driver) -> None:
 
 
 def documents(bench: Driver) -> list[str]:
-    """The document of each listed row, by rank."""
+    """Return the document of each listed row, by rank."""
     hits = bench.session.results.hits
     return [hits[row].doc.path for row in sorted(hits)]
 
@@ -119,7 +119,7 @@ async def test_rows_are_grouped_and_keys_follow_them(store: Path) -> None:
         await bench.press("pagedown")
         await drawn(bench)
         assert selected(bench) in pane.whole_rows
-        assert 0 < min(map(grouping.places.__getitem__, pane.whole_rows)) <= len(shown)  # no row is passed over
+        assert 0 < min(map(grouping.places.__getitem__, pane.whole_rows)) <= len(shown)  # no row is skipped
         assert pane.scroll_offset.y > HEAD
         top = bench.painted("results").splitlines()[1]  # the line of the document has scrolled away
         assert DOCUMENT.findall(top)[0][0] == documents(bench)[0].removeprefix("herd/")

@@ -1,4 +1,4 @@
-"""Pane 7: adding folders, what is told of a run, pausing it, going on with it, and following the folders."""
+"""Pane 7: adding folders, reports of a run, pausing, resuming, and following folders."""
 
 import io
 import re
@@ -37,7 +37,7 @@ async def add(bench: Driver, path: Path) -> None:
 
 
 class Slow(NamedTuple):
-    """A store whose embedder is a server that answers when its gate is set, and a folder of 60 files to add to it."""
+    """A store whose embedder is a server that answers when its gate is set, and a folder of 60 files to add."""
 
     store: Path
     folder: Path
@@ -58,7 +58,7 @@ def slow(tmp_path: Path) -> Iterator[Slow]:
 
 
 async def started(bench: Driver, slow: Slow) -> None:
-    """Add the folder and wait until the embedder has been asked."""
+    """Add the folder and wait until the embedder is asked."""
     asked = len(slow.server.seen)
     await add(bench, slow.folder)
     await bench.until(lambda now: now.store.run and len(slow.server.seen) > asked)
@@ -73,7 +73,7 @@ async def held(bench: Driver, slow: Slow) -> None:
 
 
 async def added_and_followed(bench: Driver, slow: Slow) -> None:
-    """Add the folder, and let the store follow it."""
+    """Add the folder and follow it."""
     slow.server.gate.set()
     await add(bench, slow.folder)
     await bench.until(lambda now: now.store.run and now.store.run.ended == "done")
@@ -84,7 +84,7 @@ async def added_and_followed(bench: Driver, slow: Slow) -> None:
 
 
 async def changed(bench: Driver, slow: Slow, name: str) -> None:
-    """Write a followed file, and wait until the run that reads it waits for the embedder."""
+    """Write a followed file, and wait until its run waits for the embedder."""
     slow.server.gate.clear()
     asked = len(slow.server.seen)
     (slow.folder / name).write_text(f"A late note on tea: {name}.\n", encoding="utf-8")
@@ -92,20 +92,20 @@ async def changed(bench: Driver, slow: Slow, name: str) -> None:
 
 
 def printed(words: list[str]) -> str:
-    """Return what `recall` prints to stdout, with streams of its own: Textual has taken those of the process."""
+    """Return the stdout of `recall`, with its own streams: Textual has taken those of the process."""
     out = io.StringIO()
     assert cli.main(words, streams=Streams(io.StringIO(), out, io.StringIO())) == 0
     return out.getvalue()
 
 
 def running() -> int:
-    """How many runs are under way."""
+    """Return the number of running runs."""
     return [thread.name for thread in threading.enumerate()].count("recall-ingest")
 
 
 @pytest.fixture
 def new(own_store: Path) -> Path:
-    """A folder with one file that is text and two that are not."""
+    """Return a folder with one text file and two others."""
     folder = own_store.parent / "new"
     folder.mkdir()
     (folder / "fresh.txt").write_text("Quokkas read the token budget.\n", encoding="utf-8")
@@ -420,7 +420,7 @@ async def test_a_locked_store_fails_a_sync_and_delays_changes(own_store: Path) -
             await add(bench, own_store.parent / "new")
             await bench.until(lambda now: now.store.run and now.store.run.ended == "failed")
             failed, waited = bench.session.store.run, threading.Event()
-            bench.app.set_timer(ingest.LOCKED_SECONDS, waited.set)  # it ends after one that began before it
+            bench.app.set_timer(ingest.LOCKED_SECONDS, waited.set)  # it ends after a run that started before it
             await bench.until(lambda _: waited.is_set())
 
         assert bench.session.store.run is failed

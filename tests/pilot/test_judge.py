@@ -1,4 +1,4 @@
-"""Grading by key, the judged queries with their measure, and judgements that come and go by file."""
+"""Grading by key, the judged queries with their measure, and import and export of judgements."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SET = {
 
 
 def judged(store: Path) -> set[tuple[str, str, int]]:
-    """Query, path and grade of everything that is judged."""
+    """Return query, path and grade of every judgement."""
     with Recall.open(str(store)) as recall:
         found = read_stored(recall.store, names_of(recall.store)).judgements
     return {(each.query, each.spot.path, each.grade) for each in found}
@@ -64,7 +64,7 @@ def judge(store: Path) -> None:
 
 @pytest.fixture(scope="module")
 def judged_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with grades that tests only read."""
+    """Return a store with grades that tests only read."""
     store = build_store(tmp_path_factory.mktemp("judged"))
     judge(store)
     return store
@@ -72,13 +72,13 @@ def judged_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def own_judged_store(own_store: Path) -> Path:
-    """A store with grades that a test may change."""
+    """Return a store with grades that a test may change."""
     judge(own_store)
     return own_store
 
 
 def column(bench: Driver) -> list[str]:
-    """The grades in the list, from the first row; none without a column of them."""
+    """Return the grades in the list from the first row, or nothing without their column."""
     _, heads, *lines = bench.painted("results").splitlines()
     return [row.split()[-1] for row in lines if "grade" in heads and row[1:4].strip().isdigit()]
 
@@ -89,13 +89,13 @@ def board_row(bench: Driver, query: str) -> str:
 
 
 def is_dim(drawn: JudgeLines) -> list[bool]:
-    """Whether the row of each query is dim."""
+    """Return for the row of each query whether it is dim."""
     styles = [drawn.lines[at].style for at, (name, _) in drawn.places.items() if name == "judge"]
     return [isinstance(style, Style) and bool(style.dim) for style in styles]
 
 
 def stored_now(session: Session) -> bool:
-    """Nothing is on its way into the store, and all of it was read back."""
+    """Return True if nothing is being written to the store and everything was read back."""
     return not session.judge.gradings and not session.store.task
 
 
@@ -110,7 +110,7 @@ async def open_results(bench: Driver) -> None:
 
 
 def messages(bench: Driver) -> list[str]:
-    """The messages on the screen."""
+    """Return the messages on the screen."""
     return [note.message for note in bench.app._notifications]
 
 
@@ -222,7 +222,7 @@ async def test_a_grade_that_cannot_be_stored_is_reverted(own_store: Path) -> Non
     async with workbench(own_store, size=SMALL) as bench:
         await open_results(bench)
         with Recall.open(str(own_store)) as other, other.store.transaction():
-            other.store.execute("UPDATE judged_query SET text = 'something else'")  # behind the back of the workbench
+            other.store.execute("UPDATE judged_query SET text = 'something else'")  # without the workbench noticing
         await bench.press("a")
 
         await bench.until(lambda now: not now.judge.gradings)
@@ -433,7 +433,7 @@ async def test_changed_weights_are_measured_against_the_saved(judged_store: Path
 
 
 def figures(said: str) -> dict[str, tuple[float, float, float, dict[str, float]]]:
-    """Measure to mean, interval and values, of an answer of recall eval."""
+    """Return mean, interval and values by measure, from an answer of recall eval."""
     (mode,) = json.loads(said)["evaluation"]["modes"]
     return {
         each["measure"]: (each["mean"], each["interval"]["low"], each["interval"]["high"], each["values"])
@@ -442,9 +442,9 @@ def figures(said: str) -> dict[str, tuple[float, float, float, dict[str, float]]
 
 
 def shell(line: str, folder: Path) -> str:
-    """What a command line prints that pipes the figures of the saved settings into those of the moved ones.
+    """Return the output of a line that pipes the figures of the saved settings into those of the changed ones.
 
-    At night a shell runs it with the recall of this environment.
+    In nightly runs a shell runs it with the recall of this environment.
     """
     if NIGHTLY:
         line = line.replace("recall --store", f"{sys.executable} -m recall_core --store")
@@ -459,7 +459,7 @@ def shell(line: str, folder: Path) -> str:
 
 
 def printed_by(line: str) -> str:
-    """What one recall command prints."""
+    """Return the output of one recall command."""
     name, *words = shlex.split(line)
     streams = Streams(io.StringIO(), out := io.StringIO(), err := io.StringIO())
     assert name == "recall"
@@ -469,7 +469,7 @@ def printed_by(line: str) -> str:
 
 @pytest.fixture
 def much_judged(own_store: Path) -> Path:
-    """The small store with 40 judged queries, the first of which misses a document."""
+    """Return the small store with 40 judged queries, the first of which misses a document."""
     with Recall.open(str(own_store)) as recall:
         texts = {f"q{number:02}": f"token budget {number}" for number in range(1, 41)}
         grades = [Judgement(query, Spot("docs/budget.md"), 1) for query in texts]
@@ -516,7 +516,7 @@ async def prompted(bench: Driver, key: str, typed: str) -> None:
 
 
 def written_sets(folder: Path) -> dict[str, Callable[[], str]]:
-    """By name: what the pane is told to read."""
+    """By name: the board that the pane reads."""
     (folder / "q.jsonl").write_text('{"_id": "x1", "text": "token budget"}\n')
     (folder / "q.tsv").write_text("x1\ttoken budget\n")
     (folder / "beir.tsv").write_text("query-id\tcorpus-id\tscore\nx1\tdocs/budget.md\t2\n")

@@ -22,7 +22,7 @@ from tests.workbench_driver import Driver, workbench
 
 
 class Heard(io.StringIO):
-    """A stderr where the first line that is said has a consequence."""
+    """A stderr whose first line triggers a call."""
 
     def __init__(self, then: Callable[[], object]) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ async def test_a_store_error_is_shown_and_late_answers_ignored(shared_store: Pat
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for a lock for as long as a test may take."""
+    """Wait for a lock as long as a test may take."""
     monkeypatch.setattr(connect, "BUSY_TIMEOUT_MS", 120_000)
 
 

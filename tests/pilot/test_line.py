@@ -1,4 +1,4 @@
-"""Lines over the panes: commands behind `:`, the filter behind `/`, and the history's comparison."""
+"""Lines over the panes: commands behind `:`, the filter behind `/`, and the comparison in the history."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def open_line(bench: Driver) -> None:
 
 
 async def run(bench: Driver, line: str) -> str:
-    """Type a line, wait for its end, and give back what is shown of it."""
+    """Type a line, wait for its end, and return its output on the screen."""
     await bench.write(line)
     await bench.press("enter")
     await bench.until(lambda _: bench.app.output.ran and bench.app.output.ran.line == line)

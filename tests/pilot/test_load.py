@@ -1,4 +1,4 @@
-"""Keys and answers under load: none is lost, none is late in the wrong place, and few searches are made."""
+"""Keys and answers under load: no key is lost or misplaced, and few searches run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ADD = next(action.keys[0] for action in ACTIONS if action.id == "add_folder")
 
 
 class Watched(Workbench):
-    """The workbench, and every session it has shown with the first row that was painted of it."""
+    """The workbench, and every session it has shown with the first row drawn for it."""
 
     CSS_PATH = str(Path(inspect.getfile(Workbench)).with_name("app.tcss"))
 
@@ -38,7 +38,7 @@ class Watched(Workbench):
         self.seen: list[tuple[Session, str]] = []
 
     def _show(self) -> None:
-        """Look at what is painted of every session that is shown."""
+        """Record what is drawn for every session shown."""
         super()._show()
         if self.bench.is_mounted and self.is_running:
             pane = self.bench.query_one(ResultsPane)
@@ -56,7 +56,7 @@ async def watched(store: Path) -> AsyncIterator[tuple[Watched, Driver]]:
 
 
 def type_fast(app: Workbench, text: str) -> None:
-    """Put a key for every character in front of whatever else is to be done, as a terminal does."""
+    """Post a key for every character ahead of all other messages, as a terminal does."""
     for mark in text:
         app.post_message(Key(NAMES.get(mark, mark), mark))
 
@@ -171,7 +171,7 @@ async def test_no_stale_answer_is_drawn_while_the_weight_moves(shared_store: Pat
 
 
 def assert_nothing_stale(seen: list[tuple[Session, str]]) -> None:
-    """Generations only grow, an answer that is not awaited answers the text, and the list shows the answer's rows."""
+    """Check that generations only grow, that a settled answer matches the text, and that the list shows its rows."""
     generations = [session.query.generation for session, _ in seen]
     assert generations == sorted(generations)
     painted = 0

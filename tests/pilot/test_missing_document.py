@@ -1,4 +1,4 @@
-"""The dialog that asks which document is missing, and names that would steer the terminal, in every tab."""
+"""The prompt for a missing document, and names with control characters in every tab."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def test_a_missing_document_is_named_by_ending_or_literally(named_store: P
         screen = await opened(bench)
         await bench.write("plan.md")
         await bench.until(lambda now: result_of(now, Analysis("paths", "plan.md"), of=Paths))
-        screen._typed, screen._is_listed = "budget.md", False  # as between a key and the paths for it
+        screen._typed, screen._is_listed = "budget.md", False  # as between a key and its paths
         screen.on_input_submitted()
         assert bench.app.screen is screen
         assert screen.query_one("#target").border_subtitle == "Looking it up …"
@@ -119,6 +119,6 @@ async def test_hostile_names_are_neutralised_in_every_tab(
 
 
 def shown_in(pane: Widget) -> bool:
-    """Whether the pane shows the hostile name without what a terminal obeys."""
+    """Return True if the pane shows the hostile name without control characters."""
     strips = pane.render_lines(Region(0, 0, pane.outer_size.width, pane.outer_size.height))
     return any("evil[31mname.md" in segment.text for strip in strips for segment in strip)

@@ -1,4 +1,4 @@
-"""Every pane can be drawn however narrow a border makes it."""
+"""Every pane can be drawn in any width."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ LINES = (HeaderLine, StatusLine, FooterLine)
 
 
 def draw_at_every_width(bench: Driver, *, within: str = "") -> int:
-    """Return how many lines that makes; a pane that cannot be drawn raises.
-
-    within: the only pane whose lines are drawn.
-    """
+    """Return the number of lines drawn. Raise if a pane cannot be drawn. within: draw only this pane."""
     drawn, results = 0, bench.app.bench.query_one(ResultsPane)
     views = [
         view
@@ -43,7 +40,7 @@ def draw_at_every_width(bench: Driver, *, within: str = "") -> int:
 
 
 QUICK: tuple[View, ...] = ("ledger", "whynot")
-"""The tabs with the most to draw; the others are nightly."""
+"""The tabs with the most to draw. The others run nightly."""
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Another program changes the settings, or puts another store in the place of the one that is looked at."""
+"""Another program changes the settings, or replaces the open store."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rewrite(toml: Path, **values: float) -> None:
-    """What an editor does. values: by key."""
+    """Write settings as an editor would. values: by key."""
     values = {NAMES.get(key, key): value for key, value in values.items()}
     lines = [line for line in toml.read_text(encoding="utf-8").splitlines() if line.split(" ")[0] not in values]
     toml.write_text(
@@ -35,7 +35,7 @@ def rewrite(toml: Path, **values: float) -> None:
 
 
 def fill(folder: Path, *texts: str) -> Path:
-    """A new store of these texts, which comes to the same generation as every other that is filled once."""
+    """Create a store of these texts. Every store filled once has the same generation."""
     folder.mkdir(exist_ok=True)
     (folder / "d").mkdir()
     for number, text in enumerate(texts):
@@ -75,7 +75,7 @@ async def test_settings_written_by_others_apply_and_are_reported(own_store: Path
         before = bench.session.weights.saved
         broken = own_store.parent / "broken.toml"
         broken.write_text("vector_weight = \n", encoding="utf-8")
-        broken.replace(toml)  # a file that is half written says something else
+        broken.replace(toml)  # a half-written file has another content
         await bench.until(
             lambda _: any("read before still apply" in each.message for each in bench.app._notifications)
         )
@@ -162,7 +162,7 @@ async def test_a_run_in_a_moved_store_opens_no_second_screen(own_store: Path) ->
         own_store.rename(away)
         bench.app.bench.editor.text = "household tea"
         await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
-        bench.app.post_message(Happened(StoreOpened(known)))  # as the thread that reads files says at its end
+        bench.app.post_message(Happened(StoreOpened(known)))  # as the ingest thread reports at its end
         await bench.pilot.pause(0.3)
         assert [type(each) for each in bench.app.screen_stack].count(WelcomeScreen) == 1
         away.rename(own_store)

@@ -1,4 +1,4 @@
-"""The figures and the checks of pane 8: those of the file as it is, whoever wrote it, in shares that are true."""
+"""The figures and checks of pane 8: current values of the file, with correct shares."""
 
 import re
 from pathlib import Path
@@ -22,20 +22,20 @@ async def opened(bench: Driver, *keys: str) -> None:
 
 
 def size_of(store: Path) -> str:
-    """The size of the file, as `recall stats` has it and as the pane spells it."""
+    """Return the size of the file, as in `recall stats` and formatted as in the pane."""
     with Recall.open(str(store)) as recall:
         return mebibytes(recall.stats()["store"]["bytes"])
 
 
 def enlarge(store: Path) -> None:
-    """Write a megabyte that no question and no judgement is about."""
+    """Write a megabyte that affects no question and no judgement."""
     db = apsw.Connection(str(store))
     db.execute("CREATE TABLE ballast AS SELECT randomblob(1000000) AS value")
     db.close()
 
 
 def figure_of(bench: Driver, name: str) -> str:
-    """What stands behind a name in the pane."""
+    """Return the value after a name in the pane."""
     return (re.findall(rf"{name} +(\S+(?: [KM]iB)?)", bench.painted("store")) or [""])[0]
 
 
@@ -103,4 +103,4 @@ async def test_the_shares_of_file_and_vectors_are_correct(shared_store: Path) ->
 
         shares = re.findall(r"^  (?:texts|vectors|index|other) .* (\d+)%", bench.painted("store"), flags=re.M)
 
-        assert shares == ["48", "31", "13", "8"]  # 47.6, 31.6, 12.7 and 8.1 of a hundred
+        assert shares == ["48", "31", "13", "8"]  # 47.6, 31.6, 12.7 and 8.1 percent

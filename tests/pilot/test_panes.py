@@ -136,7 +136,7 @@ async def test_help_and_palette_find_actions(shared_store: Path) -> None:
 
 
 def printed(words: list[str]) -> str:
-    """Return what `recall` prints to stdout, with streams of its own: Textual has taken those of the process."""
+    """Return the stdout of `recall`, with its own streams: Textual has taken those of the process."""
     out = io.StringIO()
     assert cli.main(words, streams=Streams(io.StringIO(), out, io.StringIO())) == 0
     return out.getvalue()
@@ -167,4 +167,4 @@ async def test_the_copied_command_gives_the_listed_rows(shared_store: Path) -> N
         bench.app.bench.editor.text = "SELECT nonsense"
         await bench.until(lambda now: now.query.trouble)
         await bench.press("escape")
-        assert (await copied(bench))[-1] == text  # of the rows shown, which are stale
+        assert (await copied(bench))[-1] == text  # the rows shown, which are stale

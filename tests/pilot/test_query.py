@@ -1,4 +1,4 @@
-"""What typing does."""
+"""The effects of typing."""
 
 import asyncio
 import re
@@ -166,7 +166,7 @@ async def test_grades_and_removals_of_other_programs_appear(own_store: Path, mon
 
         await bench.press("escape", "2", "j", "g", "a")
         await bench.until(lambda now: now.store.tasks_done == 2 and not now.judge.gradings)
-        await asyncio.sleep(0.5)  # ten looks at what this workbench wrote itself
+        await asyncio.sleep(0.5)  # ten looks at its own writes
         assert bench.session.store.tasks_done == 2
 
         await bench.press("home")

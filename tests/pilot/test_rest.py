@@ -1,4 +1,4 @@
-"""What the tests of the workbench wait for: that nothing is left to lay out or to draw."""
+"""The condition that tests of the workbench wait for: nothing is left to lay out or draw."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.workbench_driver import workbench
 
 
 class Told(Static):
-    """Keeps the heights that it was told."""
+    """Records the heights it received."""
 
     heights: tuple[int, ...] = ()
 
@@ -38,7 +38,7 @@ async def test_widgets_know_their_last_size() -> None:
     async with app.run_test(size=(40, 10)) as pilot:
         await pilot.pause()
         below = app.query_one("#below")
-        for _ in range(3):  # Textual waits with what comes soon after another layout
+        for _ in range(3):  # Textual delays what comes soon after another layout
             for shown, height in ((True, 7), (False, 10)):
                 below.display = shown
                 await at_rest()

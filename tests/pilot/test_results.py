@@ -13,12 +13,12 @@ from tests.workbench_driver import Driver, workbench
 
 
 def marked(bench: Driver) -> str:
-    """The row with the pointer."""
+    """Return the row with the pointer."""
     return next(line for line in bench.painted("results").splitlines() if line.startswith("▶"))
 
 
 def underlined(bench: Driver) -> list[str]:
-    """What is underlined in the first line of each row, the words of a row joined by a blank."""
+    """Return the underlined text in the first line of each row, the words of a row joined by a blank."""
     pane = bench.app.bench.query_one(ResultsPane)
     strips = [pane.render_line(y) for y in range(1, pane.size.height, pane.row_height)]
     return [" ".join(part.text for part in strip if part.style and part.style.underline) for strip in strips]
@@ -51,7 +51,7 @@ async def test_a_caution_appears_if_no_row_has_a_word(shared_store: Path) -> Non
 
 
 def places(bench: Driver) -> list[str]:
-    """Path, line and heading of each row that is drawn."""
+    """Return path, line and heading of each drawn row."""
     return re.findall(r"\d\.\d{3} \S* +(\S+:\d+.*?)(?= +\d+ *$)", bench.painted("results"), re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""Lists to choose from, questions and split panes: what has no room hides nothing that is needed."""
+"""Lists, questions and split panes in little room: nothing that is needed is hidden."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DEEP = "/".join(f"a very long name of folder {letter}" for letter in "abcde")
 
 
 def sizes(*names: str, quick: tuple[str, ...]) -> list[Any]:
-    """Return sizes such as 80x24 for parametrize; those that are not quick are slow."""
+    """Return sizes such as 80x24 for parametrize. Those not in `quick` are slow."""
     return [
         pytest.param(tuple(map(int, name.split("x"))), id=name, marks=() if name in quick else pytest.mark.slow)
         for name in names
@@ -40,7 +40,7 @@ def sizes(*names: str, quick: tuple[str, ...]) -> list[Any]:
 
 
 def rows(bench: Driver, list_id: str) -> list[str]:
-    """The rows of a list of the screen in front, as they are drawn."""
+    """Return the rows of a list of the current screen, as drawn."""
     view = bench.app.screen.query_one(f"#{list_id}", PointedList)
     drawn = ["".join(part.text for part in view.render_line(row)).rstrip() for row in range(view.size.height)]
     return [row for row in drawn if row]
@@ -53,7 +53,7 @@ async def ask_for_target(bench: Driver, typed: str) -> None:
 
 
 async def type_target(bench: Driver, typed: str) -> None:
-    """Ask what is missed, and wait for the paths that fit."""
+    """Open the prompt for a missing document, and wait for the matching paths."""
     await bench.press("m")
     await bench.until(lambda _: isinstance(bench.app.screen, TargetScreen))
     bench.app.screen.query_one(Input).value = typed
@@ -62,7 +62,7 @@ async def type_target(bench: Driver, typed: str) -> None:
 
 @pytest.fixture(scope="module")
 def deep_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of texts with paths wider than every list, and one with a line break in its folder's name."""
+    """Return a store with paths wider than every list, and one with a line break in its folder's name."""
     tmp_path = tmp_path_factory.mktemp("deep")
     for name in (*(f"{DEEP}/file number {digit}.md" for digit in "123"), "new\nline/other.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ async def test_the_pointer_is_on_the_path_for_enter(deep_store: Path, width: int
 
 
 async def point_and_take(bench: Driver) -> None:
-    """Go one path down, and take it: the pointer and the end of every path are seen."""
+    """Go one path down and take it. The pointer and the end of every path are visible."""
     await bench.until(lambda _: len(rows(bench, "targets")) == 4)
 
     await bench.press("down")
@@ -126,7 +126,7 @@ async def test_a_list_shows_path_ends_and_the_choice_of_enter(
 
 
 def edge(bench: Driver) -> str:
-    """The text on the lower edge of the list of paths."""
+    """Return the text on the lower border of the list of paths."""
     return str(bench.app.screen.query_one("#target").border_subtitle)
 
 
@@ -209,7 +209,7 @@ async def hold(bench: Driver, key: str) -> None:
 
 
 def seen_rows(bench: Driver) -> tuple[int, int]:
-    """Rows inside the borders of the results, and of the pane below, as far as both are on the screen."""
+    """Return the rows inside the borders of the results and of the pane below, if both are visible."""
     body, results, below = (bench.app.bench.query_one(f"#{pane}").region for pane in ("body", "results", "explain"))
     return results.intersection(body).height - 2, below.intersection(body).height - 2
 
@@ -224,7 +224,7 @@ async def test_the_lower_border_leaves_rows_in_every_pane(shared_store: Path, si
         assert seen_rows(bench)[0] >= 3
         before = seen_rows(bench)
         await bench.press("ctrl+down", "ctrl+down")
-        await bench.until(lambda _: seen_rows(bench) != before)  # no key was kept for what it could not do
+        await bench.until(lambda _: seen_rows(bench) != before)  # keys without an effect are not queued
 
         await hold(bench, "ctrl+down")
 

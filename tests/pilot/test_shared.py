@@ -1,4 +1,4 @@
-"""The workbench that tests share is, after it was given back, as one that has just been started."""
+"""A shared workbench, once given back, equals a new one."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ async def test_escape_and_a_key_in_one_read_are_two_keys(shared_store: Path) -> 
     async with workbench(shared_store) as bench:
         await bench.type("tea")
         for letter, pane in (("2", "results"), ("4", "weights")):
-            bench.app.post_message(Key(f"alt+{letter}", letter))  # what Textual makes of the two
+            bench.app.post_message(Key(f"alt+{letter}", letter))  # Textual's reading of the two
 
             await bench.until(lambda now, pane=pane: now.pane == pane)
             assert bench.app.bench.editor.text == "tea", letter
@@ -139,7 +139,7 @@ async def test_faults_of_a_keymap_are_reported_and_ignored(shared_store: Path, s
         assert bench.session.zoomed
 
 
-# What a defect left.
+# Files left by a defect.
 
 
 async def test_a_signal_keeps_the_offered_query_and_typed_text(shared_store: Path, state_home: Path) -> None:
@@ -454,7 +454,7 @@ async def test_the_palette_lists_possible_actions_first(shared_store: Path) -> N
 
 
 def listed_in(bench: Driver) -> list[DiscoveryHit | Hit]:
-    """What the palette lists."""
+    """Return the entries of the palette."""
     return [
         each.get_option_at_index(row).hit
         for each in bench.app.screen.query(CommandList)
@@ -523,7 +523,7 @@ async def test_a_closed_dialog_leaves_nothing_behind(shared_store: Path) -> None
         assert [each() for each in left] == [None, None]
 
 
-# The way out, failures and notices.
+# Quitting, failures and notices.
 
 
 async def test_notices_are_short_and_failures_stay_longer(shared_store: Path) -> None:

@@ -1,4 +1,4 @@
-"""Sizes of the terminal that come faster than a screen is laid out."""
+"""Sizes of the terminal that change faster than a screen is laid out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def test_every_screen_takes_the_current_size(shared_store: Path) -> None:
 
 
 def _at_most(times: int, lay_out: Callable[[Size], None]) -> Callable[[Size], None]:
-    """An error at the next time, where without it there would be no end."""
+    """Raise an error on the second call, which would otherwise loop forever."""
     done: list[Size] = []
 
     def counted(size: Size) -> None:

@@ -1,4 +1,4 @@
-"""Random keys, clicks, sizes and questions for as long as it is let: nothing breaks, and memory stays flat."""
+"""Random keys, clicks, sizes and questions for a chosen time: no defect, and memory stays flat."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.workbench_driver import Driver, workbench
 pytestmark = pytest.mark.usefixtures("every_frame")
 
 LEAVING = {"leave", "edit_outside", "open_pager"}
-"""Actions that end the workbench, or lend the terminal that a test does not have."""
+"""Actions that end the workbench, or need a real terminal."""
 KEYS = sorted({key for action in ACTIONS if action.id not in LEAVING for key in action.keys})
 QUESTIONS = (
     "token budget",
@@ -41,16 +41,16 @@ QUESTIONS = (
 )
 SIZES = ((120, 40), (80, 24), (200, 60), (60, 20), (50, 10))
 STEPS = 30  # between two looks at what is kept
-MOST_MORE = 20_000  # objects: the history of a thousand questions is half of that, a kept dialog a tenth
+MOST_MORE = 20_000  # objects; the history of a thousand questions is half of that, a leaked dialog a tenth
 MOST_GROWTH = 1.1  # of the process
-LONG = 40  # samples from which it has had its time to settle
+LONG = 40  # samples before memory has settled
 PATIENCE = 50  # looks
-DEPTH, MOST_TOLD = 8, 200  # of what is told of a widget that is kept
+DEPTH, MOST_TOLD = 8, 200  # of the report on a leaked widget
 TYPED = ("docs", "500", "x", "nowhere/else", "y")
 
 
 class Wanderer:
-    """Does one random thing after another; the same seed does the same things."""
+    """Does one random thing after another. The same seed does the same things."""
 
     def __init__(self, bench: Driver, seed: int) -> None:
         self.bench = bench
@@ -92,32 +92,32 @@ class Wanderer:
 
 
 class Before(NamedTuple):
-    """What is there from other tests of the process, and may stay."""
+    """Objects of other tests in the process, which may stay."""
 
     objects: int
     widgets: WeakSet[Widget]
 
 
 class Sample(NamedTuple):
-    """What a workbench keeps when nothing is asked and no dialog is open."""
+    """Return what a workbench keeps without a question and without a dialog."""
 
     objects: int
     peak: int
 
 
 def alive() -> list[object]:
-    """Every object that the collector knows, once it has been through."""
+    """Return every object that the collector knows after a collection."""
     gc.unfreeze()
     gc.collect()
     return gc.get_objects()
 
 
 def forget() -> None:
-    """Clear the caches, which are bounded and full only after hours, and let every widget hear something.
+    """Clear the caches, which are bounded and full only after hours, and send an event to every widget.
 
-    Until then a widget keeps what it heard last, and with it the dialog that spoke.
+    A widget otherwise keeps its last event, and with it a closed dialog.
     """
-    for each in alive():  # in a function of its own: the last of them may be of a dialog that is on its way out
+    for each in alive():  # in a function of its own, since its last local may belong to a closing dialog
         if isinstance(each, _lru_cache_wrapper) and each.__module__.startswith(("textual", "rich", "recall_tui")):
             each.cache_clear()
         if isinstance(each, Widget) and each.is_attached:
@@ -125,7 +125,7 @@ def forget() -> None:
 
 
 def holders(kept: object) -> str:
-    """What keeps an object in memory, and what keeps that, each a step further in than what it holds."""
+    """Return what keeps an object in memory, and what keeps that, each indented."""
     told: list[str] = []
     seen: set[int] = set()
 
@@ -143,14 +143,14 @@ def holders(kept: object) -> str:
 
 
 async def rested(bench: Driver, before: Before, done: list[str]) -> Sample:
-    """Leave every dialog, ask nothing, draw everything anew, and look at what there is: no widget is on no screen."""
+    """Close every dialog, clear the query, draw everything again, and check that no widget is without a screen."""
     await bench.press(*["escape"] * 6)
     for size in (SIZES[1], SIZES[0]):
         await bench.pilot.resize_terminal(*size)
     bench.app.bench.editor.text = ""
     await bench.until(lambda now: now.results.answer is None and not now.query.busy)
     forget()
-    visible_screen_stack.set([])  # what this task drew last, perhaps a dialog, is kept in its context alone
+    visible_screen_stack.set([])  # what this task drew last, perhaps a dialog, stays only in its context
     for look in range(PATIENCE):
         found = alive()
         objects = len(found)
@@ -163,15 +163,14 @@ async def rested(bench: Driver, before: Before, done: list[str]) -> Sample:
         if look == PATIENCE - 1:
             pytest.fail(f"{lost} are on no screen after {done}. The first is held by\n{holders(lost[0])}")
         lost.clear()
-        await bench.pilot.pause(0.1)  # a dialog may be on its way out
+        await bench.pilot.pause(0.1)  # a dialog may be closing
     return Sample(objects - before.objects, getrusage(RUSAGE_SELF).ru_maxrss)
 
 
 async def wander(store: Path, seed: int, *, steps: float = inf, seconds: float = inf, every: int = STEPS) -> None:
-    """So many random things, or for so long.
+    """Do random things for a number or a time. The second half keeps no more than the first.
 
-    The second half keeps no more than the first, and no widget outlives its dialog.
-    every: steps between two looks at what is kept.
+    every: steps between two checks of memory. No widget outlives its dialog.
     """
     found = alive()
     before = Before(len(found), WeakSet(each for each in found if isinstance(each, Widget)))

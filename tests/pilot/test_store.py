@@ -1,4 +1,4 @@
-"""Pane 8: the figures, the checks with their fixes, the embedders, and what is done to the store from there."""
+"""Pane 8: the figures, the checks with their fixes, the embedders, and tasks on the store."""
 
 import gzip
 import io
@@ -66,14 +66,14 @@ def lines_of(bench: Driver) -> list[str]:
 
 
 def printed(words: list[str]) -> str:
-    """Return what `recall` prints to stdout, with streams of its own: Textual has taken those of the process."""
+    """Return the stdout of `recall`, with its own streams: Textual has taken those of the process."""
     out = io.StringIO()
     assert cli.main(words, streams=Streams(io.StringIO(), out, io.StringIO())) == 0
     return out.getvalue()
 
 
 def break_counts(store: Path) -> None:
-    """What a crash of another program might leave: a wrong count of documents."""
+    """Break the count of documents, as a crash of another program might."""
     db = apsw.Connection(str(store))
     db.execute("UPDATE meta SET value = '99' WHERE key = 'documents'")
     db.close()
@@ -273,7 +273,7 @@ def test_one_text_is_counted_in_the_singular(tmp_path: Path) -> None:
 
 
 def title_of(bench: Driver) -> str:
-    """The upper edge of the pane, cell by cell."""
+    """Return the upper border of the pane, cell by cell."""
     title = Content.from_markup(bench.painted("store").splitlines()[0]).plain
     return f"{'':{TITLE_AT}}{title}"
 
@@ -290,7 +290,7 @@ async def test_an_ascii_check_says_ok_once(shared_store: Path, monkeypatch: pyte
 
 
 async def named(bench: Driver, target: str) -> None:
-    """Name documents to take out."""
+    """Name documents to remove."""
     if bench.session.pane == "store":
         await bench.press("delete")
     else:
@@ -301,7 +301,7 @@ async def named(bench: Driver, target: str) -> None:
 
 
 def asked(bench: Driver) -> str:
-    """What the question in front says."""
+    """Return the text of the current question."""
     return "\n".join(str(line.render()) for line in bench.app.screen.query(Static))
 
 
@@ -411,7 +411,7 @@ async def test_names_are_relative_to_the_start_folder(own_store: Path, monkeypat
 
 @pytest.fixture
 def may_look(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """What is to be removed is looked up when this is set."""
+    """Return an event that releases the lookup of documents to remove."""
     event = threading.Event()
 
     def looked_up(store: str | None, target: str) -> NamedTarget:

@@ -1,4 +1,4 @@
-"""Queries side by side: each tab keeps its text and its filter."""
+"""Tabs of queries: each keeps its text and its filter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FILTER = "doc.path GLOB 'docs/*'"
 
 
 async def two_tabs(bench: Driver) -> None:
-    """The question in the first, filtered, and tea in the second."""
+    """Ask the question in the first tab, filtered, and tea in the second."""
     await bench.ask()
     await bench.press("escape", "slash")
     await bench.write(FILTER)

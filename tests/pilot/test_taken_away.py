@@ -1,4 +1,4 @@
-"""Another program takes away what is on the screen, and the screen is looked into before the workbench notices."""
+"""Another program removes what is on the screen, and an analysis runs before the workbench notices."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def edit(recall: Recall, folder: Path) -> None:
 
 
 async def analysed(bench: Driver) -> None:
-    """Wait until there is nothing left to find out."""
+    """Wait until all analyses are done."""
     await bench.until(
         lambda now: not now.query.busy and now.results.ranked_at == now.query.generation and not wanted_analyses(now)
     )
@@ -135,6 +135,6 @@ async def test_a_store_moved_away_and_back_works_again(own_store: Path, monkeypa
 
 
 def run(words: list[str], store: Path) -> str:
-    """What a command of another process says."""
+    """Return the output of a command of another process."""
     command = [sys.executable, "-m", "recall_core", "--store", str(store), *words]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""Where query texts come from and go to: the history, files and another editor."""
+"""Sources of query texts: the history, files and another editor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def remembered(state_home: Path) -> list[str]:
 
 
 def said(bench: Driver) -> str:
-    """The newest notification."""
+    """Return the newest notification."""
     return [notification.message for notification in bench.app._notifications][-1]
 
 
@@ -72,7 +72,7 @@ PAST = history.PastQuestion("household tea", "doc.path GLOB 'notes/*'", ("fusion
 
 
 def asked_with(bench: Driver) -> tuple[object, ...]:
-    """Everything that an entry of the history restores."""
+    """Return everything that an entry of the history restores."""
     now = bench.session
     return now.query.text, now.query.filter, dict(now.weights.tweaks), now.weights.k
 
@@ -235,7 +235,7 @@ async def test_a_query_is_saved_and_loaded_by_key(
             assert bench.app.bench.editor.text == "token budget"
 
         bench.app.clear_notifications()
-        await save(bench, file)  # which holds the same
+        await save(bench, file)  # with the same content
         assert said(bench) == f"Saved: {file}"
 
         for name, reason in (

@@ -1,4 +1,4 @@
-"""Keys that arrive together do what they do when they arrive one by one."""
+"""Keys that arrive together act as if they arrived one by one."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tests.workbench_driver import Driver, workbench
 
 CHARACTERS = {"enter": "\r", "tab": "\t", "escape": "\x1b", "backspace": "\x7f"}
 PASTED = "FROM chunk\nLIMIT 2"
-"""Stands for itself as a paste among the names of keys."""
+"""Marks a paste among the names of keys."""
 
 
 class State(NamedTuple):
-    """What keys can have changed."""
+    """The state that keys can change."""
 
     screen: str
     pane: str
@@ -36,7 +36,7 @@ class State(NamedTuple):
     cursor: tuple[int, int]
     offered: bool
     field: tuple[str, int] | None
-    """The text and the cursor of the line in front, if there is one."""
+    """Return the text and the cursor of the current input line, if any."""
 
 
 def state(bench: Driver) -> State:
@@ -48,7 +48,7 @@ def state(bench: Driver) -> State:
 
 
 def event(name: str) -> Key | Paste:
-    """A paste, a key by its name, or the one that writes a character."""
+    """Return a paste, a key by its name, or the key for a character."""
     if name == PASTED:
         return Paste(PASTED)
     return Key(_character_to_key(name), name) if len(name) == 1 else Key(name, CHARACTERS.get(name))
@@ -56,7 +56,7 @@ def event(name: str) -> Key | Paste:
 
 @pytest.fixture
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Begins with the same history again."""
+    """Start with the same history again."""
     homes = count()
 
     def begin() -> None:
@@ -70,14 +70,14 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]
 
 @asynccontextmanager
 async def timeless(store: Path) -> AsyncIterator[Driver]:
-    """A workbench whose editor takes back at once what was written in however much time."""
+    """Open a workbench whose editor merges any typing into one undo step."""
     async with workbench(store) as bench:
         bench.app.bench.editor.history.checkpoint_timer = math.inf
         yield bench
 
 
 async def one_by_one(store: Path, keys: Sequence[str]) -> State:
-    """Where it ends when every key has done what it does before the next one is pressed."""
+    """Return the state when every key is handled before the next one is pressed."""
     async with timeless(store) as bench:
         for name in keys:
             bench.app.post_message(event(name))
@@ -87,7 +87,7 @@ async def one_by_one(store: Path, keys: Sequence[str]) -> State:
 
 
 async def together(store: Path, keys: Sequence[str], expected: State) -> None:
-    """Let all of the keys be there before the first of them is looked at."""
+    """Post all keys before the first of them is handled."""
     async with timeless(store) as bench:
         for name in keys:
             bench.app.post_message(event(name))
@@ -102,7 +102,7 @@ RQL = "SELECT * FROM "
 
 
 class Burst(NamedTuple):
-    """Keys that come in one read, and what they leave in the field in front, with `|` for the cursor."""
+    """Keys in one read, and the resulting text of the current field, with `|` for the cursor."""
 
     keys: tuple[str, ...]
     text: str

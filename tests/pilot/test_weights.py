@@ -1,4 +1,4 @@
-"""The weights pane: keys, mouse, what it draws, and the command that reproduces it."""
+"""The weights pane: keys, mouse, drawings, and the command that reproduces it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def strike(bench: Driver, *keys: str) -> None:
 
 
 async def move(bench: Driver, tweaks: Tweaks, *, k: int | None = None) -> None:
-    """Move just these settings in one step, and wait for their rows."""
+    """Change just these settings in one step, and wait for their rows."""
     bench.app.become(weighing.set_moves(bench.session, Moved(tweaks, k)))
     await settled(bench)
 
@@ -91,7 +91,7 @@ async def move_to_the_end(bench: Driver) -> None:
 
 
 async def notified(bench: Driver, words: str) -> None:
-    """Wait for a message with these words, and forget all messages."""
+    """Wait for a message with these words, and clear all messages."""
     await bench.until(lambda _: any(words in note.message for note in bench.app._notifications))
     bench.app._notifications.clear()
 
@@ -244,7 +244,7 @@ async def test_moved_rows_show_their_change_and_their_saved_rank(shared_store: P
 
 
 def names(bench: Driver) -> list[str]:
-    """The ids of the listed chunks, in order."""
+    """Return the ids of the listed chunks, in order."""
     return [hit.chunk.id for _, hit in sorted(bench.session.results.hits.items()) if hit.chunk]
 
 
@@ -283,7 +283,7 @@ CLICKS: dict[tuple[str, int], Callable[[Session], object]] = {
     ("(pool)          200", 17): lambda now: now.weights.tweaks.get("pool", 200) > 200,
     ("match           ● any", 17): lambda now: now.weights.tweaks.get("match") == "all",
 }
-"""A line of the form and a cell of it, and what a click there leads to."""
+"""A line of the form, a cell of it, and the effect of a click there."""
 
 
 async def test_the_mouse_moves_the_slider_and_the_settings(shared_store: Path) -> None:
@@ -329,7 +329,7 @@ async def test_the_zoomed_board_draws_ranks_and_the_chosen_setting(shared_store:
         assert bench.app.bench.query_one("#context").size.height == 0
         rows = bench.painted("board").splitlines()
         ranks = [row[0] for row in rows if row[:2].strip().isdigit()]
-        assert ranks == [*"12345678", *"123"]  # of the lines, and of those that are named
+        assert ranks == [*"12345678", *"123"]  # all lines, and the named ones
         assert "✓ first" in bench.painted("board")
         assert "▲ now 0.10" in bench.painted("board")
 
@@ -428,7 +428,7 @@ async def test_saving_asks_and_asks_again_if_the_file_changed(own_store: Path) -
         await bench.press("S")
         assert not isinstance(bench.app.screen, ConfirmScreen)
 
-        await bench.press("u")  # moves back, and writes nothing
+        await bench.press("u")  # the undo changes the weight, but writes nothing
         await bench.until(stands_at(0.15))
         back = {"fusion": "weighted", "bm25_weight": 0.85, "vector_weight": 0.15}
         assert dict(bench.session.weights.tweaks) == back
@@ -460,7 +460,7 @@ async def test_the_copied_command_gives_rows_of_changed_weights(shared_store: Pa
 
 
 def ran_as_json(typed: list[str]) -> dict[str, Any]:
-    """Run a copied command line, and return what it prints."""
+    """Run a copied command line, and return its output."""
     streams = Streams(io.StringIO(), out := io.StringIO(), err := io.StringIO())
     assert cli.main(["--json", *typed[1:]], streams=streams) in (0, 7), err.getvalue()
     return dict(json.loads(out.getvalue()))
@@ -482,7 +482,7 @@ async def test_only_another_pool_is_searched_again(shared_store: Path, monkeypat
         await strike(bench, *in_form("pool", "right"))
         await settled(bench)
         await bench.until(lambda now: now.weights.chart and now.weights.saved_ranks)
-        assert searched == [500, 200]  # with the pool, and with the saved one for the ranks before
+        assert searched == [500, 200]  # once for the pool, and once with the saved pool for the ranks before
 
         await strike(bench, "right", *in_form("fusion", "right"), *in_form("k", "left"))
         await settled(bench)
@@ -523,7 +523,7 @@ async def test_the_slider_moves_before_its_ranking_is_done(
 
 @pytest.fixture(scope="module")
 def judged_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with grades that tests only read."""
+    """Return a store with grades that tests only read."""
     folder = tmp_path_factory.mktemp("judged")
     store = build_store(folder)
     grade(store, tmp_path_factory.mktemp("grades"))
@@ -615,7 +615,7 @@ async def test_the_curve_belongs_to_the_question_and_its_filter(judged_store: Pa
 
 
 def measure_line(bench: Driver) -> str:
-    """The line of the measure, "" while there is none."""
+    """Return the line of the measure, or ""."""
     return next((row for row in bench.painted("board").splitlines() if row.startswith("nDCG@10")), "")
 
 
@@ -626,7 +626,7 @@ async def test_a_short_board_shows_full_figures_first(judged_store: Path, size: 
         await weigh(bench, "keep the manual in mind")
         await bench.until(lambda now: now.weights.chart and curve_of(now))
         await bench.until(lambda _: "nDCG@10" in bench.painted("board"))
-        if size == SMALL:  # the weights are in the place of the ledger
+        if size == SMALL:  # the weights replace the ledger
             heights = [bench.app.bench.query_one(f"#{pane}").size.height for pane in ("explain", "context")]
             assert bench.app.bench.query_one("#weights").size.height > 0
             assert heights == [0, 0]
@@ -734,7 +734,7 @@ async def test_changed_settings_become_a_query_with_the_same_rows(shared_store: 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[ProviderServer]:
-    """The embedder of the store in this folder; it answers when its gate is set."""
+    """Serve the embedder of the store in this folder, which answers when its gate is set."""
     write_corpus(tmp_path)
     with provider_server(768) as running:
         Recall.init(str(tmp_path), embedding="ollama", settings=(f"embedding_url={running.url}",))

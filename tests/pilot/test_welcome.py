@@ -1,4 +1,4 @@
-"""Starting without a store: what stands in the way, what a store can be made of, and making it."""
+"""Starting without a store: the reason, the choices, and creating a store."""
 
 import gc
 import os
@@ -29,7 +29,7 @@ PALETTE = ("sync: read what has changed", "add a folder or a file", "follow the 
 
 @pytest.fixture
 def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder the workbench is started in, with a home of its own above it."""
+    """Return the start folder, with its own home above it."""
     here = tmp_path / "home" / "project"
     here.mkdir(parents=True)
     monkeypatch.setenv("HOME", str(here.parent))
@@ -46,7 +46,7 @@ def texts(empty_folder: Path) -> Path:
 
 
 async def welcomed(bench: Driver) -> None:
-    """Wait for the screen with everything that it offers."""
+    """Wait for the screen with all its choices."""
     await bench.until(lambda _: isinstance(bench.app.screen, WelcomeScreen))
     if bench.app.screen.query("#embedders"):
         await bench.until(lambda _: chosen(bench, "embedders"))
@@ -63,7 +63,7 @@ def chosen(bench: Driver, name: str) -> str:
 
 
 def offered(bench: Driver) -> str:
-    """The first line of the palette, with its keys."""
+    """Return the first line of the palette, with its keys."""
     option = bench.app.screen.query_one(CommandList).highlighted_option
     return "" if option is None else str(option.prompt)
 
@@ -73,7 +73,7 @@ def field(bench: Driver) -> Input:
 
 
 async def made(bench: Driver) -> None:
-    """Wait until the store is there with what was added."""
+    """Wait until the store exists and contains the added files."""
     await bench.until(lambda now: now.store.run and now.store.run.ended == "done" and now.store.info)
 
 

@@ -1,4 +1,4 @@
-"""The screen without a store, from the smallest terminal on: nothing that is needed is cut off."""
+"""The screen without a store, from the smallest terminal on: nothing that is needed is cut."""
 
 import os
 from pathlib import Path
@@ -18,8 +18,8 @@ SIZES = (LEAST, (80, 20), (80, 24), (100, 31), (60, 40))
 
 @pytest.fixture(autouse=True)
 def project(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder the workbench is started in, with more folders around it than there are rows for."""
-    folder = tmp_path_factory.mktemp("h") / "project"  # a short path, as people have
+    """Return the start folder, with more folders around it than rows."""
+    folder = tmp_path_factory.mktemp("h") / "project"  # a short path, as users have
     for name in ("project/notes", "Documents", "Notes", "notes", "docs"):
         (folder.parent / name).mkdir(parents=True)
     (folder / "notes" / "one.txt").write_text("A quokka has a budget.\n", encoding="utf-8")
@@ -29,7 +29,7 @@ def project(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
 
 def seen(bench: Driver) -> list[str]:
-    """The rows of the terminal."""
+    """Return the rows of the terminal."""
     strips = bench.app.screen._compositor.render_strips(bench.app.size)
     return ["".join(segment.text for segment in strip) for strip in strips]
 

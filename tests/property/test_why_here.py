@@ -19,7 +19,7 @@ from recall_tui.panes.ledger import AHEAD, BEST, ORDINALS, TIES, sentence
 from tests.examples import examples
 from tests.property.test_ledger import DOCUMENTS, QUESTIONS, SETTINGS, recall_of
 
-COUNT = re.compile(r"\((\d+) of (\d+)\)|found in (\d+) of (\d+) chunks|alone of (\d+) chunks contains")
+COUNT = re.compile(r"\((\d+) of (\d+)\)|found in (\d+) of (\d+) chunks|this chunk of (\d+) contains")
 
 
 class Told(NamedTuple):
@@ -95,11 +95,11 @@ def check(
     for counts in COUNT.finditer(text):
         figures = [int(figure) for figure in counts.groups() if figure is not None]
         assert figures[-1] == chunks
-    if "it alone" in text:
+    if "only this" in text:
         (word, *_) = each.words
         leaf = terms(each.view)[word]
         others = [other for other in range(1, first + 1) if other != rank]
-        assert f"found in {leaf['df']} of" in text if "first" in text.split("contains")[0][7:] else leaf["df"] == 1
+        assert f"found in {leaf['df']} of" in text if "only this row" in text else leaf["df"] == 1
         assert all(word not in [" ".join(text.split()) for text in held[other]] for other in others)
         if rank < len(shown):
             below = shown[rank].hit.score
@@ -125,7 +125,7 @@ ONE = [("", ["alpha beta "]), ("", ["beta "]), ("", ["filler "]), ("", ["beta fi
 @pytest.mark.parametrize(
     ("documents", "words", "rank", "said"),
     [
-        (ONE, "alpha beta", 1, "First: it alone of 4 chunks contains alpha."),
+        (ONE, "alpha beta", 1, "First: only this chunk of 4 contains alpha."),
         (ONE, "alpha beta", 2, "Second: 2nd by words, most by beta (3 of 4); #1 also contains alpha (1 of 4)."),
         ([("", ["beta "]), ("", ["filler "]), ("", ["beta "])], "beta", 1, "equal scores go by path."),
     ],

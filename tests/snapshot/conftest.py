@@ -1,4 +1,4 @@
-"""Pictures of the workbench, kept in the top-level snapshots/ and compared byte for byte."""
+"""Pictures of the workbench in the top-level snapshots/, compared byte for byte."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from recall_tui.app import Workbench
 from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver, Untidied, is_settled, let_go
 
-PATIENCE = 500  # looks at a session that stands still: one that is set by hand may never settle
+PATIENCE = 500  # checks of an unchanged session, since one set by hand may never settle
 BASELINES = Path(__file__).parents[2] / "snapshots"
 
 Steps = Callable[[Driver], Awaitable[None]]
 
 
 class Picture(Protocol):
-    """Takes the steps at that size, and compares what is then on the screen: with an answer on its way, at once."""
+    """Takes the steps at a size and compares the screen. is_answered: wait for the answer first."""
 
     def __call__(self, steps: Steps, size: tuple[int, int], *, is_answered: bool = True) -> bool: ...
 
@@ -34,13 +34,13 @@ class TopLevelImages(pytest_textual_snapshot.SVGImageExtension):  # type: ignore
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
-        """One folder a test module, so that a picture names its test."""
+        """Return one folder for each test module, so that a picture names its test."""
         return str(BASELINES / test_location.basename)
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder the workbench is started in. Pictures have its name, not its path."""
+    """Return the start folder. Pictures have its name, not its path."""
     (folder := tmp_path / "notes").mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
@@ -50,21 +50,21 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def store(home: Path) -> Path:
-    """The small store, found from the folder the workbench is started in."""
+    """Return the small store, found from the start folder."""
     return build_store(home)
 
 
 @pytest.fixture
 def light(home: Path) -> None:
-    """The workbench opens in its light theme."""
+    """Open the workbench in its light theme."""
     write_private(home / "state" / "recall" / "workbench.json", '{"theme": "light"}')
 
 
 @pytest.fixture
 def picture(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Picture:
-    """Opens the workbench, takes the steps and compares what is then on the screen."""
+    """Return a function that opens the workbench, takes the steps and compares the screen."""
     monkeypatch.setattr(pytest_textual_snapshot, "SVGImageExtension", TopLevelImages)
-    monkeypatch.setattr(host, "LONG_SECONDS", 3_600.0)  # a slow machine is on no picture
+    monkeypatch.setattr(host, "LONG_SECONDS", 3_600.0)  # a slow machine must not change a picture
     compare = request.getfixturevalue("snap_compare")
 
     def take(steps: Steps, size: tuple[int, int], *, is_answered: bool = True) -> bool:

@@ -1,4 +1,4 @@
-"""The context: its slider, its gauge, what-ifs, and what it is worth."""
+"""The context: its slider, its gauge, pins and exclusions, and its worth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES = pytest.mark.parametrize("size", [SMALL, (120, 40), LARGE], ids=["80x24",
 
 
 def is_settled(now: Session) -> object:
-    """The worth of the context on the screen is known."""
+    """Return a condition: the worth of the context on the screen is known."""
     analysis = packing.worth_analysis(now)
     return analysis is not None and isinstance(result_of(now, analysis, Worth), Worth)
 
@@ -30,7 +30,7 @@ async def budget_of(bench: Driver, tokens: int) -> None:
 
 
 async def what_ifs(bench: Driver) -> None:
-    """One chunk pinned that would not have come in, and one forced out that would have."""
+    """Pin a chunk that would be left out, and exclude one that would be packed."""
     await bench.ask("token budget")
     await bench.press("escape", "5")
     await budget_of(bench, 90)
@@ -47,7 +47,7 @@ async def zoomed(bench: Driver) -> None:
 
 
 async def waiting(bench: Driver) -> None:
-    """Both what-ifs belong to another question."""
+    """Pin and exclude chunks of another question."""
     await what_ifs(bench)
     await bench.ask("SELECT * FROM chunk FILTER doc.path GLOB 'notes/*'")
     await bench.until(lambda now: len(now.context.waiting) == 2 and is_settled(now))
@@ -55,7 +55,7 @@ async def waiting(bench: Driver) -> None:
 
 
 async def optimal(bench: Driver) -> None:
-    """The other packing, with one chunk of it shown whole."""
+    """Use the other packing, with one chunk shown in full."""
     await bench.ask("token budget")
     await bench.press("escape", "5")
     await budget_of(bench, 45)
@@ -68,7 +68,7 @@ async def optimal(bench: Driver) -> None:
 
 
 async def light_from_now_on(bench: Driver) -> None:
-    """The theme is changed while the pane has a chosen row."""
+    """Change the theme while the pane has a chosen row."""
     await what_ifs(bench)
     await bench.press("f9", "down", "enter")
     await bench.until(lambda _: bench.app.theme == "light" and bench.app.screen is bench.app.bench)

@@ -1,4 +1,4 @@
-"""Pictures of the explain pane: every tab, the fixes, and the prompt for what is missed."""
+"""Pictures of the explain pane: every tab, the fixes, and the prompt for a missing document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILTERED = "SELECT * FROM chunk USING lexical('budget') FILTER doc.path GLOB 'do
 
 
 async def seen(bench: Driver, analysis: Analysis | None) -> None:
-    """Wait until this has been found out."""
+    """Wait until this analysis is done."""
     assert analysis is not None
     await bench.until(lambda now: result_of(now, analysis, of=object) is not None)
 
@@ -101,7 +101,7 @@ async def compared(bench: Driver) -> None:
 
 @pytest.fixture
 def steps_store(home: Path) -> Path:
-    """A document of many chunks that overlap, in the folder the workbench is started in."""
+    """Return a document of many overlapping chunks, in the start folder."""
     lines = [f"def step{number}(budget):  # step {number}\n    return 'word{number}'" for number in range(1, 41)]
     (home / "steps.py").write_text("\n".join(lines), encoding="utf-8")
     os.utime(home / "steps.py", ns=(MODIFIED, MODIFIED))

@@ -1,4 +1,4 @@
-"""The figures of every picture add up: what a ledger sums, what a context holds, what two panes say of one thing."""
+"""The figures in every picture add up: sums of a ledger, the context, and equal figures in two panes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.svg_screen import Box, boxes, screen_of
 
 ROOT = Path(__file__).parents[2]
 PICTURES = sorted([*(ROOT / "snapshots").rglob("*.svg"), *(ROOT / "screenshots").glob("*.svg")])
-"""Those of the tests, and those of the pages; a recording has no lines, and nothing to check."""
+"""Pictures of the tests and of the docs. A recording has no lines to check."""
 TINY = {"<.001": 0, ">-.001": 0}
 """Figures that are too small for three decimals."""
 POINTS = r"(-?\d+\.\d{3}|<\.001|>-\.001)"
@@ -26,7 +26,7 @@ class Screen(NamedTuple):
     boxes: tuple[Box, ...]
 
     def pane(self, title: str) -> Box | None:
-        """The pane with this at the beginning of its title, where nothing covers it."""
+        """Return the pane whose title starts with this text, if nothing covers it."""
         return next((box for box in self.boxes if box.title.startswith(title)), None)
 
 
@@ -37,22 +37,22 @@ def seen(picture: Path) -> Screen:
 
 @cache
 def screens() -> dict[str, Screen]:
-    """Every picture by name, read once, and only by the process that runs these tests."""
+    """Return every picture by name, read once, and only in the process that runs these tests."""
     return {str(picture.relative_to(ROOT)): seen(picture) for picture in PICTURES}
 
 
 def whole(text: str) -> int:
-    """A count, with or without its commas."""
+    """Return a count, written with or without commas."""
     return int(text.replace(",", ""))
 
 
 def thousandths(text: str) -> int:
-    """A figure of three decimals."""
+    """Return a figure of three decimals."""
     return TINY[text] if text in TINY else round(float(text) * 1_000)
 
 
 def checked(about: Callable[[Screen], int], least: int) -> None:
-    """Check every picture, and that so many of them have something to check."""
+    """Check every picture, and require a least number of pictures with something to check."""
     looks, wrong = 0, []
     for name, screen in screens().items():
         try:
@@ -67,7 +67,7 @@ def checked(about: Callable[[Screen], int], least: int) -> None:
 
 
 class Signal(NamedTuple):
-    """A signal of a ledger: its points and share, and the points below it where all of them are seen."""
+    """A signal of a ledger: its points and share, and the points below it if all are visible."""
 
     points: int
     share: int | None
@@ -75,7 +75,7 @@ class Signal(NamedTuple):
 
 
 def ledger(box: Box) -> tuple[list[Signal], int | None]:
-    """The signals of a ledger, and its total; None where that is not seen."""
+    """Return the signals of a ledger, and its total, or None if that is not visible."""
     head = next((place for place, line in enumerate(box.lines) if line.startswith("signal ")), None)
     if head is None:
         return [], None
@@ -98,7 +98,7 @@ def ledger(box: Box) -> tuple[list[Signal], int | None]:
 
 
 def _named(line: str) -> list[int]:
-    """The points of the words that a line names, each behind its word."""
+    """Return the points of the words on a line, each after its word."""
     if "idf" in line or "cosine" in line:
         return []
     return [thousandths(points) for points in re.findall(rf" {POINTS}(?= ·|\s*$)", line)]
@@ -114,7 +114,7 @@ def test_signals_sum_to_the_total_and_leaves_to_their_signal() -> None:
         for box in ledgers(screen):
             signals, total = ledger(box)
             if total is None:
-                signals = signals[:-1]  # what is below the last one may go on
+                signals = signals[:-1]  # the part below the last line may continue
             else:
                 points = [signal.points for signal in signals]
                 assert sum(points) == total, f"{points} are not {total}"
@@ -185,21 +185,21 @@ class Row(NamedTuple):
 
 
 def rows(screen: Screen) -> list[Row]:
-    """The rows that are seen, where they have a score."""
+    """Return the visible rows, if they have a score."""
     box = screen.pane("2 Results")
     found = [re.match(r"[▶ ]\s*([\d,]+) +(\d+\.\d{3}) ", line) for line in box.lines] if box else []
     return [Row(whole(row.group(1)), thousandths(row.group(2))) for row in found if row]
 
 
 def sizes(screen: Screen) -> tuple[int, int] | None:
-    """How many rows the results say to list, and of how many."""
+    """Return how many rows the results list, and how many there are."""
     box = screen.pane("2 Results")
     said = re.match(r"([\d,]+)(?: of ([\d,]+)| results?)", box.foot) if box else None
     return (whole(said.group(1)), whole(said.group(2) or said.group(1))) if said else None
 
 
 def chunks(screen: Screen) -> int | None:
-    """How many chunks the header says to be in the store."""
+    """Return the number of chunks in the header."""
     said = re.search(r"([\d,]+) chunks?\b", screen.lines[0]) if screen.lines else None
     return whole(said.group(1)) if said else None
 

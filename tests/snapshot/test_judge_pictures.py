@@ -1,4 +1,4 @@
-"""What the judge pane and the grades in the list look like, state by state and size by size."""
+"""The judge pane and the grades in the list, state by state and size by size."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def judged_store(store: Path) -> Path:
 
 
 def settled(session: Session) -> bool:
-    """Everything is measured, and nothing is on its way into the store."""
+    """Return a condition: everything is measured, and nothing is being written to the store."""
     is_measured = judging.is_current(session) or not is_seen(session, "judge")
     return is_measured and not session.judge.gradings and not session.store.task
 
@@ -115,7 +115,7 @@ def test_no_judged_query_has_a_relevant_document(store: Path, picture: Picture) 
 
 @pytest.mark.parametrize("size", [SMALL, (120, 40)], ids=["80x24", "120x40"])
 def test_a_board_being_measured(judged_store: Path, picture: Picture, size: tuple[int, int]) -> None:
-    """The measuring is drawn as it would be half way: a real one ends when it likes."""
+    """Draw a measurement halfway, since a real one ends at any time."""
 
     async def steps(bench: Driver) -> None:
         await measured(bench)

@@ -1,4 +1,4 @@
-"""What a person sees, state by state and size by size."""
+"""The screen, state by state and size by size."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ async def second_result(bench: Driver) -> None:
 
 
 async def waits(bench: Driver, text: str) -> None:
-    """The question stands there, and its answer is on its way for as long as the picture takes."""
+    """Show a question whose answer is still running while the picture is taken."""
     with bench.app.bench.editor.prevent(TextArea.Changed):
         bench.app.bench.editor.text = text
     bench.app.become(bench.session._replace(query=bench.session.query._replace(text=text, busy=True)))
 
 
 async def answered(bench: Driver) -> None:
-    """The first question has its answer, and the panes all that follows from it."""
+    """Wait for the first answer and everything that follows from it."""
     await bench.ask()
     await bench.until(lambda now: not now.query.busy and is_settled(now))
 

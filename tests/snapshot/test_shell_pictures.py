@@ -1,4 +1,4 @@
-"""What stands around the panes: every theme, the command line, letters, the history's comparison, help."""
+"""Around the panes: every theme, the command line, letters, the comparison in the history, help."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RQL = "SELECT doc.path, score FROM chunk\nUSING lexical('budget'), semantic('bud
 async def second_result(bench: Driver) -> None:
     await bench.ask()
     await bench.press("escape", "j")
-    await bench.until(is_settled)  # what lies below a dialog is laid out before
+    await bench.until(is_settled)  # lay out the screen below the dialog first
 
 
 async def line(bench: Driver) -> None:
@@ -169,7 +169,7 @@ async def letters(bench: Driver) -> None:
 
 
 async def wrong_answer(bench: Driver) -> None:
-    """A budget that is none, and why."""
+    """Enter an invalid budget, and show why."""
     await second_result(bench)
     await bench.press("b")
     bench.app.screen.query_one(Input).cursor_blink = False

@@ -1,4 +1,4 @@
-"""Starting without a store, an ingest run at every stage of its life, and the views of the store."""
+"""Starting without a store, an ingest run at every stage, and the views of the store."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def check(code: str, severity: str, evidence: str, fix: str = "") -> CheckView:
 
 
 def examined(session: Session) -> Session:
-    """The session with the checks done, one of them bad and one worth a look; versions are put in by hand."""
+    """Return the session with the checks done: one error, one warning, and fixed versions."""
     found = {code: check(code, "ok", "nothing is wrong here") for code in CHECKS[:-2]}
     found["counts"] = check("counts", "error", "documents says 99, there are 37", "recall doctor --fix")
     found["space"] = check("space", "warning", "31 of 68 documents are tombstones", "recall compact")
@@ -81,7 +81,7 @@ async def checks(bench: Driver) -> None:
 
 
 async def figures(bench: Driver) -> None:
-    """The file's name and size depend on the machine: they are put in by hand."""
+    """Set the file's name and size, which depend on the machine."""
     await opened(bench, "8")
     await bench.until(lambda now: isinstance(overview(now), StoreOverview))
     session = bench.session
@@ -110,7 +110,7 @@ async def first_run(bench: Driver) -> None:
 
 @pytest.fixture
 def at_home(store: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home with a likely folder."""
+    """Return a home with a likely folder."""
     monkeypatch.setenv("HOME", str(store.parent))
     (store.parent / "Documents").mkdir()
     (store.parent / "Documents" / "letter.txt").write_text("Dear reader\n", encoding="utf-8")
@@ -145,7 +145,7 @@ def test_a_locked_store(store: Path, picture: Picture) -> None:
 
 @pytest.mark.slow
 def test_a_store_of_another_program(store: Path, picture: Picture) -> None:
-    """Where no other store can be made in its place, the reason and the command are all there is."""
+    """Show the reason and the command, if no other store can be created there."""
     error = StoreError("not_a_store", "/home/you/recall.db is no store of Recall.", hint="recall init other.db")
 
     async def steps(bench: Driver) -> None:

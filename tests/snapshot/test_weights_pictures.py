@@ -1,4 +1,4 @@
-"""The weights pane as a person sees it: grades, pins and other settings."""
+"""The weights pane: grades, pins and other settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES = pytest.mark.parametrize("size", [SMALL, (120, 40), LARGE], ids=["80x24",
 
 @pytest.fixture
 def judged(store: Path, tmp_path: Path) -> Path:
-    """The small store with grades."""
+    """Return the small store with grades."""
     grade(store, tmp_path)
     return store
 

@@ -1,4 +1,4 @@
-"""Dots become characters."""
+"""Dots drawn as characters."""
 
 from __future__ import annotations
 

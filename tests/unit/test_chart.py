@@ -1,4 +1,4 @@
-"""The chart says at every weight what ranking at that weight says."""
+"""The chart matches the ranking at every weight."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_chart_orders_match_the_ranking(
 
     chart = chart_of(pool, config)
 
-    if weight not in chart.weights:  # on one, floats may round what is a tie in fractions
+    if weight not in chart.weights:  # on a break point, floats may break a tie of the fractions
         assert list(top_at(chart, weight)) == rank(pool, config).order[:DEPTH]
 
 
@@ -75,7 +75,7 @@ def test_the_drawing_uses_the_middle_of_each_column(
 
 
 def crossing() -> Pool:
-    """Two candidates that change places at 1/2."""
+    """Return two candidates that swap at 1/2."""
     return pool_of([(8, 0), (0, 8)])
 
 
@@ -154,7 +154,7 @@ def test_crossing_lines_swap_rows_at_their_break_point() -> None:
     drawn = [line.plain for line in rank_lines(chart, Fraction(1, 5), (), (12, 2), ASCII)]
 
     assert [line[:2] for line in drawn] == ["1 ", "2 "]
-    assert [line[4] for line in drawn] == ["|", "|"]  # the weight as it is
+    assert [line[4] for line in drawn] == ["|", "|"]  # the exact weight
     assert {line[7] for line in drawn} <= {"|", "+"}
     assert all(line[at] == "-" for line in drawn for at in (2, 3, 5, 9, 11))
 
@@ -166,7 +166,7 @@ def test_a_named_line_has_its_own_rank_stroke_and_colour() -> None:
 
     assert (first.plain[4], second.plain[4]) == ("1", "|")
     assert first.plain[2:7] == "==1=="
-    assert second.plain[8:] == "===="  # it goes on at the second rank
+    assert second.plain[8:] == "===="  # it continues at the second rank
     assert "=" not in first.plain[8:]
     colours = {span.style.color for span in first.spans if isinstance(span.style, Style) and span.style.color}
     assert len(colours) == 1

@@ -1,4 +1,4 @@
-"""Bars, gauges, folding, and the line that names an error."""
+"""Bars, gauges, folding, and the place of an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The threads that analyse and that write, on a real store and without a screen."""
+"""The analysis thread and the writer thread, on a real store and without a screen."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def tasks(store: Path, log: EventLog) -> Iterator[WriterThread]:
 
 
 class Tries:
-    """An opener that notes when it is asked."""
+    """An opener that records its calls."""
 
     def __init__(self, opener: Callable[[], Recall]) -> None:
         self._opener = opener
@@ -77,13 +77,13 @@ class Tries:
         return self._opener()
 
     def wait(self, times: int) -> None:
-        """Until it was asked so many times."""
+        """Wait for this number of calls."""
         with self._asked:
             assert self._asked.wait_for(lambda: len(self.times) >= times, 10)
 
 
 def answered(store: Path, text: str = "token budget") -> tuple[Session, str]:
-    """A session that stands at its first row, and the row's chunk."""
+    """Return a session at its first row, and the row's chunk."""
     with Recall.open(str(store)) as recall:
         answer = recall.engine.answer(recall.engine.plan(text))
         hits = dict(enumerate(recall.engine.hits(answer, 0, 3)))
@@ -167,7 +167,7 @@ def test_an_unwanted_analysis_is_dropped(store: Path, log: EventLog, thread: Ana
 
 
 class EndlessEngine(Engine):
-    """A store whose searches end only where they are aborted."""
+    """Return a store whose searches end only when aborted."""
 
     begun = threading.Event()
     aborted = threading.Event()
@@ -200,7 +200,7 @@ def test_the_search_of_an_unwanted_analysis_is_aborted(tmp_path: Path, log: Even
 
 
 class OnceEndless(EndlessEngine):
-    """A store whose searches end once one was aborted."""
+    """Return a store whose searches end once one was aborted."""
 
     begun = threading.Event()
     aborted = threading.Event()
@@ -281,7 +281,7 @@ def test_ledgers_of_one_answer_are_independent(store: Path, log: EventLog, threa
 
 
 def test_a_defect_in_an_analysis_reaches_the_screen(log: EventLog, thread: AnalysisThread) -> None:
-    session = Session()  # without the answer that a ledger takes apart
+    session = Session()  # without the answer that a ledger explains
 
     thread.submit([(Analysis("ledger", "c" * 64), (0, 0))], session)
     log.wait_for(lambda event: isinstance(event, Crashed) and isinstance(event.error, AssertionError))
@@ -348,7 +348,7 @@ def test_a_store_is_not_opened_again_without_analyses(log: EventLog, monkeypatch
     time.sleep(0.3)
     thread.stop()
 
-    assert len(tries.times) <= tried + 1  # one may have been under way
+    assert len(tries.times) <= tried + 1  # one may have been running
     assert log.events == []
 
 

@@ -1,4 +1,4 @@
-"""The board of judged queries on a real store: the figures of recall eval, and nothing searched for twice."""
+"""The board of judged queries on a real store: the figures of recall eval, and no repeated search."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def cache(kept: dict[str, object]) -> BoardCache:
 
 
 def evaluated(recall: Recall, **settings: SettingValue) -> dict[str, tuple[float, float, float, dict[str, float]]]:
-    """Measure to mean, interval and values, as recall eval gives them."""
+    """Return mean, interval and values by measure, from recall eval."""
     work = recall.evaluate(EvalOptions(metrics=",".join(MEASURES), settings=settings))
     while True:
         try:
@@ -102,7 +102,7 @@ def evaluated(recall: Recall, **settings: SettingValue) -> dict[str, tuple[float
 def test_the_board_has_the_figures_of_recall_eval(judged: Recall) -> None:
     for settings in [{}, MOVED, {"fusion": "rrf"}, {"pool": 3}, {"sparse_recall": False, "min_score": 0.2}]:
         kept: dict[str, object] = {}
-        made(judged, kept)  # what is kept of other settings may not leak into these
+        made(judged, kept)  # cached results of other settings must not leak into these
 
         found = made(judged, kept, **settings)
 

@@ -1,4 +1,4 @@
-"""The lines around the panes: what they leave out where there is no room for it."""
+"""The bars around the panes: what they drop if there is no room."""
 
 from __future__ import annotations
 

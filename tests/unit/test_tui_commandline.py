@@ -1,4 +1,4 @@
-"""The line behind `:`: what it means, and how it goes on."""
+"""The command line behind `:`: its meaning and its completion."""
 
 from __future__ import annotations
 

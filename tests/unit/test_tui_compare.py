@@ -1,4 +1,4 @@
-"""The lines of the compare tab: which two rows, who leads by what, and what their points are made of."""
+"""The compare tab: the two rows, the leader, and the parts of their points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A defect: what is reported of it, what is not, and what a person is left with."""
+"""A defect: what its report contains and omits, and what the user sees."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_a_defect_keeps_the_query_and_names_its_report(store: Path, tmp_path: Pa
 
     (path,) = (tmp_path / "state" / "recall").glob("crash-*.txt")
     written = path.read_text(encoding="utf-8")
-    before, left, said = drawn.rpartition("\x1b[?1049l")  # to the screen that was there before
+    before, left, said = drawn.rpartition("\x1b[?1049l")  # back to the screen from before
     assert (code, left != "", before.count("\x1b[?1049h")) == (EXIT_CODE, True, 1)
     assert f"recall-tui stopped by a defect; report: {path}\r\nhint: " in said
     assert "Traceback" not in drawn
@@ -207,7 +207,7 @@ def test_a_defect_keeps_the_query_and_names_its_report(store: Path, tmp_path: Pa
 
 
 def in_a_terminal(folder: Path, where: str) -> tuple[str, int]:
-    """Everything that is drawn and said, and the exit code of a workbench with a defect behind `z`."""
+    """Return everything drawn and printed, and the exit code of a workbench with a defect behind `z`."""
     runner = folder / "runner.py"
     runner.write_text(RUNNER, encoding="utf-8")
     environ = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONPATH": str(ROOT), "TERM": "xterm"}

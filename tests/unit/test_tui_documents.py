@@ -1,4 +1,4 @@
-"""The tree of the documents: what is shown of it, how folders open and close, and the filter that a line is."""
+"""The tree of documents: its lines, opening and closing folders, and the filter of a line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LISTINGS = {
 
 
 def shown(tags: TagCounts | None = None) -> Session:
-    """The documents in front, with these listings read."""
+    """Return a session with the documents open and these listings read."""
     session = store_pane.show_view(focus_pane(Session(), "store"), "documents")
     read: dict[store_pane.Analysis, object] = {Analysis("documents", path): each for path, each in LISTINGS.items()}
     read[TAGS] = tags or TagCounts((("x", 2), ("y", 1)), has_more=False)
@@ -50,7 +50,7 @@ def names(session: Session) -> list[str]:
 
 
 def at(session: Session, name: str) -> Session:
-    """With the line of this name chosen."""
+    """Return the session with the line of this name chosen."""
     row = [line.name for line in store_pane.choosable_lines(session)].index(name)
     return store_pane.pick_line(session, row)
 

@@ -1,4 +1,4 @@
-"""What the explain pane wants and draws, and how fixes change the session: without a screen or a store."""
+"""The analyses and drawings of the explain pane, and how fixes change the session, without screen or store."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def test_wrapped_lines_fit_and_keep_their_styles() -> None:
 
 
 def passage() -> DocumentPassage:
-    """Two chunks that share the second of three lines."""
+    """Return two chunks that share the second of three lines."""
     lines = (
         PassageLine(1, 0, "one", ()),
         PassageLine(2, 4, "two", (LineMark(0, 3, "term"),)),
@@ -299,7 +299,7 @@ def test_lines_that_are_not_in_the_file_have_no_numbers() -> None:
 
 
 def on_lines(text: str, *chunks: tuple[int, int], own: int) -> DocumentPassage:
-    """A document of which these are the chunks, named a, b and so on. own: the place of the one asked for."""
+    """Return a document with these chunks, named a, b and so on. own: index of the requested one."""
     offset, lines, stretches = 0, [], []
     for at, line in enumerate(text.split("\n"), start=7):
         lines.append(PassageLine(at, offset, line, ()))
@@ -310,7 +310,7 @@ def on_lines(text: str, *chunks: tuple[int, int], own: int) -> DocumentPassage:
 
 
 def told(passage: DocumentPassage, width: int = 40, cut: int | None = None) -> list[str]:
-    """The rows below the legend; of a rule whose it is, and a ! where the pane scrolls to it."""
+    """Return the rows below the legend. A rule is shown by its chunk, with ! where the pane scrolls to it."""
     drawn = passage_lines(passage, {} if cut is None else {cut: CUT}, Style(), width, UNICODE)
     rows = [line.plain.rstrip() for line in drawn.lines]
     first = next(place for place, row in enumerate(rows) if row.startswith("  "))

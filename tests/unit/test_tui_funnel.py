@@ -1,4 +1,4 @@
-"""What the funnel tab says of candidates beyond its figures."""
+"""The notes of the funnel tab on candidates."""
 
 from recall_core.contract.explaining import FunnelStageView, TraceView
 from recall_tui.panes.whynot import funnel_lines

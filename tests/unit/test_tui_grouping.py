@@ -1,4 +1,4 @@
-"""Rows below their documents: each listed once, documents by their best rank, and where each is painted."""
+"""Rows below their documents: each listed once, documents by best rank, and the line of each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEIGHT = some.sampled_from([1, 2])
 
 
 def answer_of(documents: str, text: str = "budget", offset: int = 0) -> Answer:
-    """An answer that lists a chunk of each of these documents, in this order, behind `offset` others."""
+    """Return an answer that lists a chunk of each of these documents in order, after `offset` others."""
     keys = tuple(Key(row, ord(path), path, row, 1) for row, path in enumerate("?" * offset + documents))
     pool = Pool(keys, (None,) * len(keys), (), 0.0, (), exact=True, index_kind="flat")
     ranking = Ranking(range(len(keys)), [0.5] * len(keys), (), kept=len(keys))
@@ -35,7 +35,7 @@ def answer_of(documents: str, text: str = "budget", offset: int = 0) -> Answer:
 
 
 def painted(grouping: Grouping, rows: int, height: int) -> list[ListLine]:
-    """What is painted from the first line to the last."""
+    """Return what is drawn, from the first line to the last."""
     return [grouping.at(line, height) for line in range(grouping.line(rows, height))]
 
 

@@ -1,4 +1,4 @@
-"""Every action of the table has a handler that takes what it gives, and no handler is left without use."""
+"""Every action has a handler that takes its arguments, and every handler is used."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from recall_tui.host import Host
 TUI = Path(recall_tui.__file__).parent
 MODULES = sorted(path.stem for path in (TUI / "handlers").glob("[a-z]*.py"))
 OVERRIDDEN = {"suspend", "notify"}
-"""What Textual has too, and the workbench does in its own way."""
+"""Methods of Textual that the workbench overrides."""
 
 
 def of_application(module: str) -> dict[str, inspect.Signature]:
-    """The public functions of a module of handlers that are given the application."""
+    """Return the public functions of a handler module that take the application."""
     loaded = import_module(f"recall_tui.handlers.{module}")
     made = {
         name: inspect.signature(each)

@@ -1,4 +1,4 @@
-"""What is drawn cannot steer the terminal."""
+"""Nothing drawn can control the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history file: what is kept, in which order, and that nothing in it can do harm."""
+"""The history file: its entries, their order, and protection against invalid content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn of an ingest run: its state and the reasons come before long names, at every width."""
+"""Drawings of an ingest run: its state and the reasons come before long names, at every width."""
 
 from __future__ import annotations
 

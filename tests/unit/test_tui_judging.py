@@ -1,4 +1,4 @@
-"""Grades and judged queries without a screen: what is wanted, shown before it is stored, taken back, and chosen."""
+"""Grades and judged queries without a screen: analyses, pending grades, undo, and the choice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def session(store: Path) -> Session:
-    """Three rows of an answer, nothing judged."""
+    """Return a session with three rows of an answer and no judgements."""
     return learned(answered(store, "token budget"), NOTHING)
 
 
@@ -74,7 +74,7 @@ def board_of(*lines: QueryLine) -> Board:
 
 
 def with_board(session: Session, *lines: QueryLine) -> Session:
-    """With a board, which only judgements with a relevant document have."""
+    """Return the session with a board, which needs judgements with a relevant document."""
     if (known := judging.judged_queries(session)) is None or not judging.has_relevant(known):
         session = learned(session, judged_first_row(session, 3))
     return analysed(session, judging.board_analysis(session), board_of(*lines))

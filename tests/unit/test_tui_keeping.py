@@ -1,4 +1,4 @@
-"""What the store pane asks to be found out, how its lists are gone through, and what its fixes mean."""
+"""The store pane: its analyses, its lists, and its fixes."""
 
 import re
 from pathlib import Path
@@ -26,7 +26,7 @@ def store_pane(view: pane_state.View = "stats") -> Session:
 
 
 def with_checks(session: Session, **severities: str) -> Session:
-    """The session with these checks done; a warning has a fix."""
+    """Return the session with these checks done. A warning has a fix."""
     analysed = dict(session.analyses)
     for code, severity in severities.items():
         check = {"code": code, "severity": severity, "evidence": "counted", "fix": "recall compact"}

@@ -1,4 +1,4 @@
-"""A person's keys: what keymap.toml may say, and that what is wrong in it takes nothing away."""
+"""The user's keys: the content of keymap.toml, and faults that change nothing."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def word(text: str, points: float) -> dict[str, Any]:
 
 
 def whole(width: int, glyphs: Glyphs = UNICODE, *, most: int | None = 3, residual: float = 0.0) -> list[str]:
-    """A ledger with everything that it may say."""
+    """Return a ledger with everything it can show."""
     row = first_fish()
     parts = (Part("lexical", 1234.5678, 0.777, 1000.0, 3, 0.544), Part("semantic", -0.0004, 0.997, 0.3, 1, 0.299))
     lexical = [leaf("budget", 88, 0.301), leaf("a phrase that is longer than its column is", 240_000, 0.243)]

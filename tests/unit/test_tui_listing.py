@@ -1,4 +1,4 @@
-"""The command of a list gives the rows of the list, with sparse-document recall as well; and so do its groups."""
+"""The command of a list gives its rows, also with sparse-document recall and with groups."""
 
 from __future__ import annotations
 

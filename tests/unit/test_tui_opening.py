@@ -1,4 +1,4 @@
-"""What a first store can be made of: folders, what is in them, and embedders."""
+"""The choices for a first store: folders, their files, and embedders."""
 
 import io
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Settings written into a query: nothing else of it changes."""
+"""Writing settings into a query changes nothing else in it."""
 
 from __future__ import annotations
 

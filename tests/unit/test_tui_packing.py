@@ -1,4 +1,4 @@
-"""What-ifs, the chosen line, the slider's scale, and how the context is drawn, without a screen."""
+"""Pins and exclusions, the chosen line, the slider's scale, and the drawing of the context, without a screen."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def context(*blocks: Block, omitted: tuple[Omission, ...] = (), budget_tokens: i
 
 
 def shown(packed: Packed, *, waiting: tuple[Waiting, ...] = (), generation: int = 1) -> Session:
-    """A session that shows this context."""
+    """Return a session that shows this context."""
     session = Session(
         query=QueryState(generation=generation), context=ContextState(budget_tokens=packed.budget_tokens)
     )

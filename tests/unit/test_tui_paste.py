@@ -1,4 +1,4 @@
-"""A paste is one event with its text in order, wherever its bytes are split."""
+"""A paste is one event with its text in order, even if its bytes are split."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ START, END = "\x1b[200~", "\x1b[201~"
 
 
 def read(*pieces: str) -> str:
-    """Return the text of the keys and pastes that these pieces lead to; a paste between angle brackets."""
+    """Return the text of the keys and pastes from these pieces, with a paste in angle brackets."""
     parser = PasteParser()
     events = [event for piece in pieces for event in parser.feed(piece)]
     return "".join(

@@ -1,4 +1,4 @@
-"""What is remembered of how a person likes the workbench: what comes back, and that nothing in the file does harm."""
+"""The saved preferences: what is restored, and protection against invalid files."""
 
 from __future__ import annotations
 

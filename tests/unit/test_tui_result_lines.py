@@ -1,4 +1,4 @@
-"""A row of the results: its widths, the line of its score, and the stretch of the passage that is shown."""
+"""A row of the results: its widths, the line of its score, and the visible stretch of the passage."""
 
 from __future__ import annotations
 

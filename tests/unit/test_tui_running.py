@@ -1,4 +1,4 @@
-"""The thread of a command line: what it tells, and that it can be stopped at any time."""
+"""The thread of a command line: its reports, and stopping it at any time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.workbench_corpus import build_store
 
 
 class Listener:
-    """Takes what a thread says."""
+    """Collects the events of a thread."""
 
     def __init__(self) -> None:
         self.heard: list[Event] = []
@@ -131,7 +131,7 @@ def test_an_import_is_cancelled_between_two_statements(store: str, tmp_path: Pat
 
     class Cancelling(HashEmbedder):
         def embed(self, texts: Sequence[str], *, is_query: bool = False) -> list[Vector]:
-            command.cancel()  # within the transaction, and between two statements
+            command.cancel()  # within the transaction, between two statements
             return super().embed(texts, is_query=is_query)
 
     class Importing(Engine):

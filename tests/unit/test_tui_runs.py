@@ -1,4 +1,4 @@
-"""An ingest run as far as it has come: stages, rates, what is left, how it ends."""
+"""The progress of an ingest run: stages, rates, time left, and its end."""
 
 from itertools import pairwise
 
@@ -27,7 +27,7 @@ from recall_tui.state.transitions import run_after
 def moment(
     files: int = 0, chunks: int = 0, waiting: int = 0, stage: str = "read", skipped: tuple[Skip, ...] = ()
 ) -> Progress:
-    """A moment of a run over ten files."""
+    """Return the progress of a run over ten files."""
     return Progress(stage, "a.md", files, 10, files, chunks, 0, 0, 0, files, 0, 0, skipped, waiting=waiting)  # type: ignore[arg-type]
 
 
@@ -52,7 +52,7 @@ MOMENTS = some.lists(
 def test_no_bar_shrinks_when_more_files_turn_up(
     moments: list[tuple[int, int, int, int, int, str]],
 ) -> None:
-    """Whatever a run reports: its counts grow, its totals too, and any part of its chunks may wait."""
+    """Return progress reports: counts and totals grow, and any part of the chunks may wait."""
     meter, files, more, chunks, indexed = Meter(), 0, 0, 0, 0
     shares: list[tuple[float, ...]] = []
     for at, (new_files, new_totals, new_chunks, waiting, kept, stage) in enumerate(moments, start=1):

@@ -1,4 +1,4 @@
-"""The sentence above a ledger, in each of the cases that decide a place."""
+"""The sentence above a ledger, for each reason of a place."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def term(text: str, df: int, points: float) -> dict[str, Any]:
 
 
 def view(*leaves: dict[str, Any], **neighbours: tuple[int, float, str]) -> LedgerView:
-    """neighbours: by side the rank, the margin and what decided."""
+    """neighbours: rank, margin and decision by side."""
     beside = [
         {"side": side, "rank": rank, "margin": margin, "decided_by": by}
         for side, (rank, margin, by) in neighbours.items()
@@ -53,7 +53,7 @@ def test_a_decisive_word_of_one_row_is_the_reason() -> None:
 
     told = said(hit(1, *BOTH), ledger, around(first=FIRST, held=FIRST[1]))
 
-    assert told == "First: it alone of the first 3 contains *aeroelastic*, found in 18 of 1,420 chunks."
+    assert told == "First: only this row of the first 3 contains *aeroelastic*, found in 18 of 1,420 chunks."
 
 
 def test_a_word_of_one_chunk_is_counted_in_the_store() -> None:
@@ -61,7 +61,7 @@ def test_a_word_of_one_chunk_is_counted_in_the_store() -> None:
 
     told = said(hit(814, *BOTH), ledger, around(first=FIRST))
 
-    assert told == "Row 814 of 2,596: it alone of 1,420 chunks contains *aeroelastic*."
+    assert told == "Row 814 of 2,596: only this chunk of 1,420 contains *aeroelastic*."
 
 
 def test_a_word_without_effect_is_not_the_reason() -> None:
@@ -163,4 +163,4 @@ def test_rows_without_scores_and_documents_are_explained() -> None:
 def test_a_word_is_neutralised_like_a_name() -> None:
     ledger = view(term("a\x1b[2J\nb", 1, 0.4), below=(2, 0.2, "score"))
 
-    assert said(hit(1, *BOTH), ledger, around()) == "First: it alone of 1,420 chunks contains *a[2J b*."
+    assert said(hit(1, *BOTH), ledger, around()) == "First: only this chunk of 1,420 contains *a[2J b*."

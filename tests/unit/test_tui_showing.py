@@ -1,4 +1,4 @@
-"""A step of the slider is drawn with its ranking, what threads tell at the next turn, everything else at once."""
+"""Drawing: a step of the slider with its ranking, reports of threads together, everything else at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOVED = RANKED._replace(query=RANKED.query._replace(generation=6))
 
 
 class Clockwork:
-    """Textual's timers, wound by hand."""
+    """Timers like Textual's, run by hand."""
 
     def __init__(self) -> None:
         self.shown = 0
@@ -70,7 +70,7 @@ def test_other_changes_are_drawn_at_once() -> None:
     clockwork.showing.follow(RANKED, MOVED._replace(pane="weights" if MOVED.pane != "weights" else "judge"))
     clockwork.showing.follow(
         RANKED, RANKED._replace(query=RANKED.query._replace(question=4, generation=6))
-    )  # a search may take its time
+    )  # a search may take long
     assert clockwork.shown == 3
     assert clockwork.waits == []
 
@@ -79,19 +79,19 @@ def test_reports_of_one_turn_are_drawn_once() -> None:
     clockwork = Clockwork()
     for selected in (1, 2, 3):
         told = MOVED._replace(results=MOVED.results._replace(selected=selected))
-        clockwork.showing.follow(MOVED, told, is_told=True)
+        clockwork.showing.follow(MOVED, told, is_reported=True)
     assert clockwork.shown == 0
     [draw] = clockwork.behind
     draw()
     clockwork.after_rows[0]()
     assert (clockwork.rows, clockwork.shown) == (1, 1)
-    clockwork.showing.follow(MOVED, MOVED, is_told=True)
+    clockwork.showing.follow(MOVED, MOVED, is_reported=True)
     assert len(clockwork.behind) == 2
 
 
 def test_an_action_is_drawn_at_once_with_waiting_reports() -> None:
     clockwork = Clockwork()
-    clockwork.showing.follow(MOVED, MOVED, is_told=True)
+    clockwork.showing.follow(MOVED, MOVED, is_reported=True)
     clockwork.showing.follow(MOVED, MOVED._replace(results=MOVED.results._replace(selected=2)))
     assert clockwork.shown == 1
     clockwork.behind[0]()
@@ -101,7 +101,7 @@ def test_an_action_is_drawn_at_once_with_waiting_reports() -> None:
 def test_results_wait_while_the_user_types() -> None:
     clockwork = Clockwork()
     clockwork.is_typing = True
-    clockwork.showing.follow(MOVED, MOVED, is_told=True)
+    clockwork.showing.follow(MOVED, MOVED, is_reported=True)
     clockwork.behind[0]()
     assert (clockwork.rows, clockwork.shown) == (0, 0)
     clockwork.is_typing = False
@@ -113,7 +113,7 @@ def test_results_wait_while_the_user_types() -> None:
 
 def test_a_key_after_the_rows_delays_the_other_panes() -> None:
     clockwork = Clockwork()
-    clockwork.showing.follow(MOVED, MOVED, is_told=True)
+    clockwork.showing.follow(MOVED, MOVED, is_reported=True)
     clockwork.behind[0]()
     clockwork.is_typing = True
     clockwork.after_rows[0]()

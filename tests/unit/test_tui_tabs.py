@@ -1,4 +1,4 @@
-"""Tabs of queries: a text and a filter each, of which one is asked."""
+"""Tabs of queries: a text and a filter each. One tab is open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The themes: every colour that means something can be read on everything it is drawn on."""
+"""The themes: every colour with a meaning is readable on all its backgrounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Full collections come while nobody waits, and not before."""
+"""Full collections run only in pauses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recall_tui.host import ENOUGH, REST_SECONDS, Tidying
 
 @pytest.fixture
 def full() -> Iterator[list[int]]:
-    """The generations that were collected in full; the collector is afterwards as it was before."""
+    """Record the full collections, and restore the collector afterwards."""
     threshold, seen = gc.get_threshold(), list[int]()
 
     def note(phase: str, about: dict[str, Any]) -> None:
@@ -28,7 +28,7 @@ def full() -> Iterator[list[int]]:
 
 
 def begun(now: list[float], full: list[int]) -> Tidying:
-    """One that has only just collected everything. now: its clock."""
+    """Return a Tidying that has just collected everything. now: its clock."""
     tidying = Tidying(lambda: now[0])
     gc.collect()
     tidying.begin()
@@ -44,7 +44,7 @@ def test_no_full_collection_interrupts_work(full: list[int]) -> None:
     for _ in range(3 * ENOUGH):
         now[0] += REST_SECONDS / 2
         tidying.mark_change()
-        made += [[] for _ in range(10_000)]  # Python looks through its two younger generations
+        made += [[] for _ in range(10_000)]  # Python collects its two younger generations
         tidying.look()
         assert full == []
 

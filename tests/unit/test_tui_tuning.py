@@ -1,4 +1,4 @@
-"""What the grades and the pins say of every weight is what `recall tune` says of them."""
+"""The results of grades and pins at every weight match `recall tune`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ QUESTION = "keep the manual in mind"
 
 @pytest.fixture(scope="module")
 def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
-    """The small store with grades."""
+    """Return the small store with grades."""
     folder = tmp_path_factory.mktemp("judged")
     store = build_store(folder)
     grade(store, folder)
@@ -67,7 +67,7 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
 def session_of(
     recall: Recall, text: str = QUESTION, filters: str | None = None, **settings: str | float | bool
 ) -> Session:
-    """A session whose question is answered under these settings."""
+    """Return a session whose question is answered under these settings."""
     tweaks = dict(settings)
     asked = Ask(filter=filters, settings=tuple(f"{key}={value}" for key, value in tweaks.items()))
     plan = recall.engine.plan(text, asked)
@@ -339,7 +339,10 @@ def test_the_middle_has_few_decimals_and_lies_inside() -> None:
 
 
 def of_pieces(*values: float, at: Sequence[float] = (), plateau: Sequence[tuple[float, float]]) -> Curve:
-    """One query's curve with these values between fifths. at: those in the break points, else as on their left."""
+    """Return one query's curve with these values between fifths.
+
+    at: values at the break points, by default the values on their left.
+    """
     places = tuple(Fraction(each, 5) for each in range(len(values) + 1))
     points = at or (values[0], *values)
     pairs = zip(points[:-1], values, strict=True)
@@ -350,7 +353,7 @@ def of_pieces(*values: float, at: Sequence[float] = (), plateau: Sequence[tuple[
 
 
 PIECES = ((0.0, 0.4), (0.8, 1.0))
-"""A wide and a narrow piece of a plateau; the mean is lower in the wide one."""
+"""Return a wide and a narrow piece of a plateau. The mean is lower in the wide one."""
 
 
 def test_a_weight_on_the_plateau_stays() -> None:
@@ -431,7 +434,7 @@ def test_a_long_curve_yields_and_resumes(tmp_path: Path) -> None:
     is_done = threading.Event()
 
     class Interrupting(Engine):
-        """Something else is wanted while the second query is asked."""
+        """Request something else while the second query runs."""
 
         def answer(self, plan: Plan) -> Answer:
             asked.append(plan.text)

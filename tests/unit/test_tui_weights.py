@@ -1,4 +1,4 @@
-"""The figures of the weights pane claim no more than is so: none is rounded to where it no longer holds."""
+"""The figures of the weights pane are never rounded to values that do not hold."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_confidence_interval_is_rounded_outwards(one: float, other: float) -> 
 
 
 def of_two(now: float, best: float, stretch: tuple[float, float] = (0.319176, 0.319181)) -> Curve:
-    """A curve that has one value at 0, and its best one in this stretch."""
+    """Return a curve with this value at 0, and its best one in this interval."""
     places = (Fraction(0), *(Fraction(str(end)) for end in stretch), Fraction(1))
     values = (now, now, now, best, now, now, now)
     return Curve(1, ((places, values),), tuple(map(float, places)), (now, best, now), best, (stretch,), (stretch,))

@@ -1,4 +1,4 @@
-"""What the tab Why not draws of an account: counts with their thousands apart, and names as they are."""
+"""The Why not tab: counts with thousands separators, and unchanged names."""
 
 from __future__ import annotations
 
