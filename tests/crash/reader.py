@@ -49,7 +49,7 @@ def answered(recall: Recall, question: int) -> tuple[str, str]:
 
 
 REFUSED = "refused"
-"""Stands for the digest and the answer of a refused query."""
+"""Replaces the digest and the answer of a refused query."""
 
 
 class Answer(NamedTuple):

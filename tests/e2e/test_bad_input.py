@@ -386,7 +386,7 @@ def test_interrupted_add_keeps_committed_files_and_resumes(shell: Shell, how: si
 
 
 def count_documents(path: Path) -> int:
-    """Return the number of documents in the store; the first commit of a slow start may hold none."""
+    """Return the number of documents in the store; the first commit of a slow start may have none."""
     db = apsw.Connection(str(path))
     db.set_busy_timeout(10_000)
     try:

@@ -1,4 +1,4 @@
-"""What every driver of a foreign client does: read a job, list the tools, call them, print what came.
+"""The common part of every client driver: read a job, list the tools, call them and print the results.
 
 A driver runs with the Python of its client, where Recall's tests cannot be imported.
 """
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Job(NamedTuple):
-    """What a driver is to do. command: starts a server on pipes, or empty, and then it listens at url."""
+    """The job of a driver. command: starts a server on pipes; if empty, the server listens at url."""
 
     calls: list[tuple[str, dict[str, Any]]]
     command: list[str]
@@ -26,24 +26,24 @@ class Job(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a client gives for a call."""
+    """The result of a call as the client returns it."""
 
     text: str
     is_error: bool
 
 
 class Driven(Protocol):
-    """A client that is connected."""
+    """A connected client."""
 
     async def schemas(self) -> Mapping[str, Any]:
-        """Return the parameters of every tool as this client gives them to a model."""
+        """Return the parameters of every tool as this client passes them to a model."""
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
-        """Call a tool as an agent does."""
+        """Call a tool like an agent."""
 
 
 def main(connect: Callable[[Job], AbstractAsyncContextManager[Driven]]) -> None:
-    """Do the job that stdin holds, and print the results as JSON."""
+    """Run the job from stdin, and print the results as JSON."""
     print(json.dumps(asyncio.run(_done(connect, Job(**json.load(sys.stdin))))))
 
 
@@ -57,6 +57,6 @@ async def _done(connect: Callable[[Job], AbstractAsyncContextManager[Driven]], j
 
 
 def answer_of(result: Any) -> Answer:
-    """Return the answer of a result of the SDK, in either of its versions."""
+    """Return the answer in a result of the SDK, in either version."""
     told = result.model_dump(by_alias=True)
     return Answer("\n".join(each["text"] for each in told["content"]), told["isError"])

@@ -1,4 +1,4 @@
-"""fastmcp's client."""
+"""The client of fastmcp."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 
 
 class Connected:
-    """A client of fastmcp that is connected."""
+    """A connected client of fastmcp."""
 
     def __init__(self, client: Client[Any]) -> None:
         self._client = client

@@ -1,6 +1,6 @@
-"""langchain-mcp-adapters: tools as a LangChain agent has them.
+"""langchain-mcp-adapters: tools as a LangChain agent sees them.
 
-By default each call has a session of its own; over stdio they share one, since each would start a server.
+By default each call has its own session; over stdio the calls share one, because each session would start a server.
 """
 
 from __future__ import annotations

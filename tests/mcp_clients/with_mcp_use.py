@@ -1,4 +1,4 @@
-"""mcp-use: tools as its agent has them, with arguments that pass through models of Pydantic."""
+"""mcp-use: tools as its agent sees them, with arguments converted by Pydantic models."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from driver import Answer, Job, answer_of, main
 
 
 class Connected:
-    """A server as an agent of openai-agents has it."""
+    """A server as an agent of openai-agents sees it."""
 
     def __init__(self, server: MCPServer) -> None:
         self._server = server

@@ -17,7 +17,7 @@ from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
 
 
 class Connected:
-    """A toolset of pydantic-ai that is connected."""
+    """A connected toolset of pydantic-ai."""
 
     def __init__(self, toolset: MCPToolset[None]) -> None:
         self._toolset = toolset

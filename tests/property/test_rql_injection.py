@@ -37,7 +37,7 @@ SQL = (
     "{planted,';--}",
     "planted\n;DELETE FROM chunk",
 )
-# Where the payload stands bare, quoted as one value, or between quotes as it comes.
+# Positions of the payload: bare, quoted as one value, or raw between quotes.
 BARE = (
     "SELECT {p} FROM chunk",
     "SELECT doc.meta.{p} FROM doc",

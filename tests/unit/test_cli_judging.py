@@ -178,7 +178,7 @@ def test_judgements_of_unsplit_records_suggest_a_parser(home: Path) -> None:
     importing = ("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
     hint = "; recall add FILE --parser jsonl makes a document of each record\n"
 
-    assert hint not in run(*importing)[2]  # there is no such file
+    assert hint not in run(*importing)[2]  # the file does not exist
     run("add", "c.jsonl", "--parser", "text")
     assert run(*importing)[2].endswith(hint)
     assert hint in run("eval", "--metrics", "mrr")[2]

@@ -30,7 +30,7 @@ from recall_core.types import Vector
 
 QUESTION = "how do I restart the server without downtime?"
 GOLDEN = (0.055, -0.054, -0.015, -0.058, -0.011, 0.006)
-"""How QUESTION's vector begins; another processor may round int8 products a little differently."""
+"""The beginning of QUESTION's vector; another CPU may round int8 products slightly differently."""
 
 
 def folder(path: Path, **settings: Any) -> Path:

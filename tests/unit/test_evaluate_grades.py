@@ -51,7 +51,7 @@ def test_judgement_counts_for_the_chunk_around_its_middle() -> None:
         (100, 200, True),
         (120, 130, True),
         (90, 210, True),
-        (0, 250, True),  # the chunk lies within it
+        (0, 250, True),  # it contains the chunk
         (0, 110, False),  # a neighbour with its overlap
         (190, 300, False),
         (200, 300, False),

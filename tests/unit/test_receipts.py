@@ -220,7 +220,7 @@ def test_receipt_contains_no_text(recall: Recall) -> None:
 
 
 def reseal(receipt: str, change: Callable[[Any], Any]) -> str:
-    """Return the receipt as forged by somebody who knows how to seal it."""
+    """Return the receipt as forged with a valid seal."""
     body = json.loads(receipt)
     change(body)
     body["sha256"] = seal_of(body)
