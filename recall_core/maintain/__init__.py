@@ -1,4 +1,4 @@
-"""The care of a store: is it sound, can it be smaller, how does it travel."""
+"""Maintenance of a store: check, repair, compact, back up, export and import."""
 
 from recall_core._lazy import attach
 

@@ -98,7 +98,7 @@ def _resolve_settings(store: Store, settings: GivenSettings, *, found: FoundSett
     in_toml = read_toml(toml).keys()
     stored = cut_as(found.config, chunker=info.chunker, counter=info.counter)
     from_store = {key: value for key, value in _cutting(stored).items() if key not in in_toml}
-    config = found.config._replace(**from_store)  # values of its own fields
+    config = found.config._replace(**from_store)  # type: ignore[arg-type]  # values of its own fields
     tokens = named.get("chunk_tokens", config.chunk_tokens)
     overlap = named.get("overlap_tokens", config.overlap_tokens)
     if isinstance(tokens, int) and isinstance(overlap, int) and 0 < tokens <= overlap:

@@ -161,7 +161,7 @@ def _key_of(target: str, base: Path) -> str:
 
 
 def _find_reading(store: Store, meaning: Reading, *, purge: bool) -> Removal:
-    """Return what one reading names: a document, a folder, or a glob, whichever matches first."""
+    """Return what one reading names: the first of a document, a folder or a glob that matches."""
     for name in meaning.names:
         paths = [name] if store.document_at(name) is not None else store.paths_below(name)
         gone = _gone_below(store, name) if purge else []

@@ -1,4 +1,4 @@
-"""From a pool to a ranking: normalise, weigh, order, page. Pure functions over frozen values."""
+"""From a pool to a ranking: normalize, weigh, order, page. Pure functions over frozen values."""
 
 from recall_core._lazy import attach
 

@@ -1,4 +1,4 @@
-"""What words weigh, and lexical scores worked out from occurrences: FTS5's own formula, and BM25F."""
+"""Weights of words, and lexical scores from occurrences: FTS5's own formula, and BM25F."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ IDF_FLOOR = 1e-6  # FTS5's floor for a term in half the rows or more (sqlite fts
 
 FTS5_B = 0.75  # fixed in FTS5's bm25()
 
-_PLAIN_COUNTS = 500  # below this, plain Python costs less than filling arrays
+_PLAIN_COUNTS = 500  # below this, plain Python is faster than filling arrays
 
-_PLAIN_COUNTS_COLD = 100_000  # and below this, less than importing NumPy first
+_PLAIN_COUNTS_COLD = 100_000  # below this, plain Python is faster than importing NumPy
 
 
 def idf(df: int, rows: int) -> float:
-    """FTS5's inverse document frequency, ln((N - df + .5) / (df + .5)), floored; 0 for a term that is nowhere."""
+    """Return FTS5's inverse document frequency, ln((N - df + .5) / (df + .5)), floored; 0 for an unknown term."""
     if df == 0:
         return 0.0
     value = log((rows - df + 0.5) / (df + 0.5))
@@ -40,28 +40,29 @@ def idf(df: int, rows: int) -> float:
 
 
 def phrase_idf(df: int, of_words: Iterable[int], rows: int) -> float:
-    """What a phrase weighs that df rows hold: the sum of its words' idf, from their document frequencies.
+    """Return the weight of a phrase: the sum of its words' idf, from their document frequencies; 0 if df is 0.
 
-    So Lucene has it. A phrase alone would weigh what one rare word does, however long it is.
+    Lucene does the same. By its own df, a phrase would weigh no more than one rare word, regardless of its length.
     """
     return reduce(add, (idf(each, rows) for each in of_words), 0.0) if df else 0.0
 
 
 def bound(terms: Iterable[TermStat], config: Config) -> float:
-    """What no row can score: (k1 + 1) times the idf of all phrases, by config.lexical_model."""
+    """Return the upper bound of a score: (k1 + 1) times the sum of idf over all phrases, by config.lexical_model."""
     k1 = config.bm25_k1 if config.lexical_model == "bm25f" else BM25_K1
     return (k1 + 1) * reduce(add, (term.idf for term in terms), 0.0)
 
 
 def contributions(found: Occurrences, rowid: int, config: Config) -> list[float]:
-    """What each phrase gives to one row's score, in query order; 0 where the row does not hold it.
+    """Return each phrase's contribution to a row's score, in query order; 0 if the row does not contain it.
 
-    By config.lexical_model, with idf as in `Occurrences.phrases` and w the title's weight, 1 for the body:
+    The formula depends on config.lexical_model, with idf from `Occurrences.phrases` and w the title's weight, 1 for
+    body:
     fts5: idf * f * 2.2 / (f + 1.2 * (.25 + .75 * length / average length)), where f = sum of w * tf over the two
-    columns and length is that of both together (sqlite fts5_aux.c).
-    bm25f: idf * (k1 + 1) * f / (f + k1), where f = sum of w * tf / (1 - b + b * length / average length), each
-    column by its own length (Robertson and Zaragoza 2009).
-    `scores` adds them up from the left.
+    columns, and length is the length of both together (sqlite fts5_aux.c).
+    bm25f: idf * (k1 + 1) * f / (f + k1), where f = sum of w * tf / (1 - b + b * length / average length), each column
+    by its own length (Robertson and Zaragoza 2009).
+    `scores` adds the contributions from left to right.
     """
     given = [counts.get(rowid) for counts in found.counts]
     lengths = found.lengths[rowid] if any(given) else (0, 0)
@@ -72,14 +73,14 @@ def contributions(found: Occurrences, rowid: int, config: Config) -> list[float]
 
 
 def scores(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
-    """The scores of these rows, in their order: the sum of `contributions`, to the last bit."""
+    """Return the scores of these rows, in their order: the sum of `contributions`, to the last bit."""
     work = sum(map(len, found.counts))
     is_small = work < (_PLAIN_COUNTS if "numpy" in sys.modules else _PLAIN_COUNTS_COLD)
     return (plain if is_small else score_columns)(found, rowids, config)
 
 
 def plain(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
-    """`scores`, a row after the other."""
+    """Compute `scores` row by row."""
     totals = dict.fromkeys(rowids, 0.0)
     for phrase, counts in zip(found.phrases, found.counts, strict=True):
         check()
@@ -90,7 +91,7 @@ def plain(found: Occurrences, rowids: Sequence[int], config: Config) -> list[flo
 
 
 def score_columns(found: Occurrences, rowids: Sequence[int], config: Config) -> list[float]:
-    """`scores`, a phrase after the other. Equal operations in equal order give equal bits."""
+    """Compute `scores` phrase by phrase. Equal operations in equal order give equal bits."""
     places = {rowid: place for place, rowid in enumerate(rowids)}
     lengths = np.array([found.lengths.get(rowid, (0, 0)) for rowid in rowids], dtype=np.float64).reshape(-1, 2)
     totals = np.zeros(len(rowids))
@@ -114,7 +115,7 @@ def contribution(
     lengths: tuple[Number, Number],
     config: Config,
 ) -> Number:
-    """What a phrase gives to one row's score, or to those of a column of rows; see `contributions`."""
+    """Return a phrase's contribution to one row's score, or to a column of scores; see `contributions`."""
     if config.lexical_model == "bm25f":
         k1, b = config.bm25_k1, config.bm25_b
         title = _saturate(tf[0], lengths[0], averages[0], b)
@@ -128,7 +129,7 @@ def contribution(
 
 
 def _saturate(tf: Number, length: Number, average: float, b: float) -> Number:
-    """A term frequency held against the length of its column. Nothing stays nothing, where a norm is 0 too."""
+    """Return a term frequency normalized by the length of its column; 0 stays 0, even if the norm is 0."""
     if average == 0:
         return tf
     value: Number = tf / (1 - b + b * length / average + (tf == 0))

@@ -1,9 +1,9 @@
-"""The columns of a pool as arrays: keys, values, ranks and scores without an object a row.
+"""Columns of a pool as arrays: keys, values, ranks and scores without an object for each row.
 
-A store that has NumPy loaded may answer with `Scores` in place of a dict and with `KeyColumns` in place of a tuple;
-what is made of them stays in arrays until a page is cut. Each is a plain sequence or mapping too, equal to the tuple,
-list or dict of what it holds, so that whoever looks at single rows need not know. Nothing here imports NumPy before
-there is an array.
+A store that has NumPy loaded may return `Scores` instead of a dict and `KeyColumns` instead of a tuple. Results stay
+in
+arrays until a page is cut. Each class is also a plain sequence or mapping, equal to the tuple, list or dict of its
+items. Nothing here imports NumPy before there is an array.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 N = TypeVar("N", int, float)
 
-_ONE_BY_ONE = 64  # ranks that are counted out singly: more of them, and one sort is cheaper
+_ONE_BY_ONE = 64  # ranks counted one by one; for more, one sort is cheaper
 
 
 class Series(Sequence[N]):
-    """Equal to the list of its numbers. array: one dimension, of the type that N is in NumPy."""
+    """An array that equals the list of its numbers. array: one-dimensional, of N's NumPy type."""
 
     __slots__ = ("array",)
     __hash__ = None  # type: ignore[assignment]
@@ -55,7 +55,7 @@ class Series(Sequence[N]):
         return isinstance(other, Sequence) and list(self) == list(other)
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """As a list's."""
+        """Return the index of a value, like list.index."""
         found = (self.array[start:stop] == value).nonzero()[0]
         if not len(found):
             raise ValueError(f"{value!r} is not in the series")
@@ -65,8 +65,9 @@ class Series(Sequence[N]):
 class Scores(Mapping[int, float]):
     """rowid to value, equal to the dict of its items.
 
-    rowids: (n,) int64, none twice.  values_array: (n,) float64 beside them, without a NaN.
-    is_ascending: whether the rowids ascend; else they stand as the store has them, the best first.
+    rowids: (n,) int64, distinct.
+    values_array: (n,) float64 in the same order, without NaN.
+    is_ascending: the rowids ascend; otherwise they have the store's order, best first.
     """
 
     __slots__ = ("_held", "is_ascending", "rowids", "values_array")
@@ -90,11 +91,11 @@ class Scores(Mapping[int, float]):
         return rowid in self._dict()
 
     def items(self) -> ItemsView[int, float]:
-        """As a dict's."""
+        """Return the items, like a dict."""
         return self._dict().items()
 
     def values(self) -> ValuesView[float]:
-        """As a dict's."""
+        """Return the values, like a dict."""
         return self._dict().values()
 
     def _dict(self) -> dict[int, float]:
@@ -103,7 +104,7 @@ class Scores(Mapping[int, float]):
         return self._held
 
     def over(self, rowids: Integers) -> Floats:
-        """The value of each of these rows, in their order; NaN where it has none."""
+        """Return the value of each of these rows, in their order; NaN for none."""
         if rowids is self.rowids:
             return self.values_array
         if not len(self.rowids):
@@ -117,7 +118,7 @@ class Scores(Mapping[int, float]):
 
 
 def scores_of(values: Mapping[int, float]) -> Scores:
-    """Any mapping of rowids as arrays, in its own order."""
+    """Return any mapping of rowids as arrays, in its own order."""
     if isinstance(values, Scores):
         return values
     rowids = np.fromiter(values.keys(), dtype=np.int64, count=len(values))
@@ -125,25 +126,26 @@ def scores_of(values: Mapping[int, float]) -> Scores:
 
 
 class KeySequence(Sequence[Key]):
-    """Keys in natural order that are not all made yet. rowids: of all of them."""
+    """Keys in natural order, made on demand. rowids: of all of them."""
 
     __slots__ = ()
 
     rowids: Any
 
     def made(self, positions: Sequence[int]) -> list[Key]:
-        """Those at these positions."""
+        """Return the keys at these positions."""
         return [self[position] for position in positions]
 
     def documents(self, positions: Sequence[int]) -> list[int]:
-        """The document (rowid) of each of these positions."""
+        """Return the document rowid of each of these positions."""
         return [key.doc_rowid for key in self.made(positions)]
 
 
 class KeyColumns(KeySequence):
-    """Keys in natural order, equal to the tuple of them; a Key is made when it is asked for.
+    """Keys in natural order, equal to the tuple of them. A Key object is made on access.
 
-    Columns are (n,) int64. paths: document rowid to path, of at least these documents; equal ones may share it.
+    Columns are (n,) int64. paths: document rowid to path, for at least these documents; equal paths may be one
+    object.
     """
 
     __slots__ = ("doc_rowids", "offsets", "paths", "rowids", "tokens")
@@ -187,13 +189,13 @@ class KeyColumns(KeySequence):
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     def documents(self, positions: Sequence[int]) -> list[int]:
-        """The document (rowid) of each of these positions."""
+        """Return the document rowid of each of these positions."""
         places = positions.array if isinstance(positions, Series) else positions
         found: list[int] = self.doc_rowids[places].tolist() if len(places) else []
         return found
 
     def at(self, places: NDArray[Any] | slice) -> KeyColumns:
-        """Those at these places, in the order given, or where an array of truths says so."""
+        """Return the keys at these places, in the given order, or those selected by a boolean array."""
         return KeyColumns(
             rowids=self.rowids[places],
             doc_rowids=self.doc_rowids[places],
@@ -204,7 +206,7 @@ class KeyColumns(KeySequence):
 
 
 class RawColumn(Sequence["float | None"]):
-    """A signal over a pool, equal to the tuple of its values. array: (n,) float64, NaN where a row has no value."""
+    """A signal over a pool, equal to the tuple of its values. array: (n,) float64, NaN for a row without a value."""
 
     __slots__ = ("array",)
     __hash__ = None  # type: ignore[assignment]
@@ -232,25 +234,24 @@ class RawColumn(Sequence["float | None"]):
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     def count(self, value: Any) -> int:
-        """As a tuple's."""
+        """Return how often a value occurs, like tuple.count."""
         return int(np.count_nonzero(np.isnan(self.array) if value is None else self.array == value))
 
 
 class UnsettledColumn(Sequence["float | None"], ABC):
-    """A signal over a pool of which a value is settled when it is asked for; see `rank.estimates`."""
+    """One signal over a pool whose values are settled on access; see `rank.estimates`."""
 
     __slots__ = ()
 
     @abstractmethod
     def nearest(self, depth: int) -> list[int]:
-        """The positions of the greatest values, best first; ties in natural order."""
+        """Return the positions of the greatest values, best first; ties in natural order."""
 
 
 class RankColumn(Sequence["int | None"]):
-    """The rank of each row of a column, from 1, in the order of its values, the greatest first; equal ones stand in
-    natural order. None where a row has no value. Equal to the tuple of the ranks.
+    """Ranks of a column's rows, from 1, greatest value first; ties in natural order. None for a row without a value.
 
-    A few rows are counted out when they are asked for: a page shows ten of thousands.
+    Equal to the tuple of the ranks. A few ranks are counted on access, because a page shows ten of thousands of rows.
     """
 
     __slots__ = ("_asked", "_ranks", "_raw")
@@ -284,10 +285,10 @@ class RankColumn(Sequence["int | None"]):
 
     @property
     def array(self) -> Integers:
-        """(n,) int64, 0 where a row has no value."""
+        """(n,) int64, 0 for a row without a value."""
         if self._ranks is None:
             raw = self._raw
-            order = (-raw).argsort(kind="stable")  # NaN stands last
+            order = (-raw).argsort(kind="stable")  # NaN sorts last
             ranks = np.empty(len(raw), dtype=np.int64)
             ranks[order] = np.arange(1, len(raw) + 1)
             ranks[np.isnan(raw)] = 0
@@ -302,7 +303,7 @@ class RankColumn(Sequence["int | None"]):
 
 
 def positions_of(keys: Sequence[Key], rowids: Collection[int]) -> dict[int, int]:
-    """rowid to its place among these keys, of those of these rows that stand there, in the order of the keys."""
+    """Return rowid to position among these keys, for the rows that are there, in the order of the keys."""
     if not isinstance(keys, KeyColumns):
         wanted = frozenset(rowids)
         return {key.rowid: position for position, key in enumerate(keys) if key.rowid in wanted}
@@ -313,30 +314,32 @@ def positions_of(keys: Sequence[Key], rowids: Collection[int]) -> dict[int, int]
 
 
 def rowids_of(keys: Sequence[Key]) -> Sequence[int]:
-    """Those of all candidates, by position."""
+    """Return the rowids of all candidates, by position."""
     if isinstance(keys, KeyColumns):
         return Series(keys.rowids)
     return keys.rowids if isinstance(keys, KeySequence) else [key.rowid for key in keys]
 
 
 def keys_at(keys: Sequence[Key], positions: Sequence[int]) -> list[Key]:
-    """Those at these positions, made together."""
+    """Return the keys at these positions, made together."""
     return keys.made(positions) if isinstance(keys, KeySequence) else [keys[position] for position in positions]
 
 
 def documents_of(keys: Sequence[Key], positions: Sequence[int]) -> list[int]:
-    """The document (rowid) of each of these positions."""
+    """Return the document rowid of each of these positions."""
     if isinstance(keys, KeySequence):
         return keys.documents(positions)
     return [keys[position].doc_rowid for position in positions]
 
 
 def round_half_even(values: Floats, decimals: int) -> Floats:
-    """Each value as Python's round() gives it, half-even, to the last bit.
+    """Round each value like Python's round(), half-even, to the last bit.
 
-    The product with a power of ten is off by less than a millionth of a unit of the last decimal, as far as it is
-    below 2 ** 30; what lies nearer than that to a half, and what is greater, goes through round() itself. A whole
-    number over a power of ten is the float nearest to that decimal, which is what round() gives.
+    The product with a power of ten is off by less than a millionth of a unit of the last decimal, if it is below 2 **
+    30.
+    Values nearer than that to a half, and greater values, go through round() itself. A whole number divided by a
+    power of
+    ten is the float nearest to that decimal, like the result of round().
     """
     unit = 10.0**decimals
     with np.errstate(over="ignore", invalid="ignore"):
@@ -349,5 +352,5 @@ def round_half_even(values: Floats, decimals: int) -> Floats:
     return found
 
 
-_DOUBT = 1e-6  # 2 ** 30 times the rounding error of one operation, 2 ** -53, and ten times as much again
+_DOUBT = 1e-6  # 2 ** 30 times the rounding error of one operation, 2 ** -53, times a margin of ten
 _SURE = 2.0**30

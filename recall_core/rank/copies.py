@@ -1,6 +1,6 @@
-"""Copies: rows of a ranking whose texts are byte-equal, of which the first in order stands for all.
+"""Copies: rows of a ranking with byte-equal texts. The first in order represents all; the others are collapsed.
 
-Nothing else about a row changes: it keeps its score and its ledger, and the rows that stand keep their order.
+Rows do not change otherwise: each keeps its score and its ledger, and the remaining rows keep their order.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from recall_core import rank
 from recall_core.named import NamedTuple
 from recall_core.rank.weighing import Ranking
 
-_FIRST = 24  # places of the order that are looked at first: a page, mostly
+_FIRST = 24  # positions looked at first, usually a page
 
 
 class RepeatedTexts(NamedTuple):
-    """The texts that stand more than once in a pool, whatever its order."""
+    """Texts that appear more than once in a pool, regardless of its order."""
 
     numbers: Mapping[int, int]
-    """Position to the number of its text; of other texts none."""
+    """Position to the number of its text; unique texts are left out."""
     rows: Mapping[int, Sequence[int]]
-    """That number to all positions, ascending."""
+    """Number of a text to all of its positions, ascending."""
 
     @property
     def doubles(self) -> int:
-        """How many rows are there that others could stand for."""
+        """Maximum number of rows that can be collapsed."""
         return len(self.numbers) - len(self.rows)
 
 
 def texts_among(numbers: Mapping[int, int]) -> RepeatedTexts:
-    """numbers: position to the number of a text, of which some stand only once in the pool."""
+    """Return the repeated texts. numbers: position to the number of a text, some of which appear only once."""
     rows: dict[int, list[int]] = {}
     for position in sorted(numbers):
         rows.setdefault(numbers[position], []).append(position)
@@ -41,10 +41,11 @@ def texts_among(numbers: Mapping[int, int]) -> RepeatedTexts:
 
 
 class Copies:
-    """Which rows of a list stand, and for which others.
+    """Which rows of a list represent which copies.
 
-    ranking: all rows, of which the first `kept` are the list.  least: min_score, below which a row is not in it.
-    leading: positions that stand for their texts, each in the place of the row that otherwise would.
+    ranking: all rows; the first `kept` are the list.
+    least: min_score, below which a row is not in the list.
+    leading: positions that represent their texts, each instead of the first row with the text.
     """
 
     def __init__(self, ranking: Ranking, texts: RepeatedTexts, *, least: float, leading: Sequence[int] = ()) -> None:
@@ -65,60 +66,60 @@ class Copies:
                 self._instead.setdefault(first, position)
         come = sum(position not in self._of_text(position) for position in self._instead.values())
         self.kept = ranking.kept - doubles
-        """How many rows stand."""
+        """Number of rows that are not collapsed."""
         self.struck = doubles + come
-        """How many rows of the list do not."""
-        holds_all = len(ranking) == len(ranking.scores)  # whoever comes from below min_score stood behind the list
+        """Number of collapsed rows of the list."""
+        holds_all = len(ranking) == len(ranking.scores)  # a leading row from below min_score had followed the list
         self.size = len(ranking) - doubles - (come if holds_all else 0)
-        """How many rows stand, or are below min_score."""
+        """Number of rows that are not collapsed or are below min_score."""
 
     def led_by(self, positions: Iterable[int]) -> Copies:
-        """The same list where these stand for their texts; of two with one text, the first."""
+        """Return the same list with these rows representing their texts; of two with one text, the first."""
         more = [position for position in positions if position in self._texts]
         if not more:
             return self
         return Copies(self.ranking, self._all, least=self._least, leading=(*self._leading, *more))
 
     def standing(self) -> Ranking:
-        """The rows that stand, then those that min_score cut; the struck ones are nowhere."""
+        """Return the rows that are not collapsed, then those below min_score. Collapsed rows are left out."""
         if not self.struck:
             return self.ranking
         return self.ranking.reorder(_StandingPositions(self), kept=self.kept)
 
     def alike(self, position: int) -> Sequence[int]:
-        """All candidates with its text, itself among them, whether they are in the list or not."""
+        """Return all candidates with the row's text, including itself, in the list or not."""
         text = self._texts.get(position)
         return (position,) if text is None else self._all.rows[text]
 
     @cached_property
     def text_numbers(self) -> Sequence[int]:
-        """The number of each candidate's text, in the list or not: equal for copies."""
+        """Number of each candidate's text, in the list or not: equal for copies."""
         return [self._texts.get(position, -1 - position) for position in range(len(self.ranking.scores))]
 
     def first(self, position: int) -> int:
-        """Who stands for its text: itself where no row of the list does."""
+        """Return the row that represents the row's text: the row itself if no row of the list does."""
         found = self._first(position)
         return position if found is None else self._instead.get(found, found)
 
     def is_struck(self, position: int) -> bool:
-        """Whether it is a row of the list that another one stands for."""
+        """Return True if the row is in the list and another row represents it."""
         return position in self._of_text(position) and self.first(position) != position
 
     def behind(self, position: int) -> list[int]:
-        """The rows that it stands for, in order."""
+        """Return the rows collapsed into this row, in order."""
         if self.first(position) != position:
             return []
         return [each for each in self._in_order(self._of_text(position)) if each != position]
 
     def count_behind(self, position: int) -> int:
-        """How many those are."""
+        """Return the number of rows collapsed into this row."""
         rows = self._of_text(position)
         if not rows or self.first(position) != position:
             return 0
         return len(rows) - (position in rows)
 
     def walk(self) -> Iterator[int]:
-        """The rows that stand, best first, looked at no further than they are asked for."""
+        """Yield the rows that are not collapsed, best first, reading the order only as far as needed."""
         order, kept = self.ranking.order, self.ranking.kept
         seen: set[int] = set()
         start, size = 0, _FIRST
@@ -133,7 +134,7 @@ class Copies:
             start, size = start + size, 2 * size
 
     def rest(self) -> Iterator[int]:
-        """The rows below min_score, worked out once the first is asked for."""
+        """Yield the rows below min_score, computed on demand."""
         leading = frozenset(self._instead.values())
         yield from (each for each in self.ranking.order[self.ranking.kept :] if each not in leading)
 
@@ -146,16 +147,16 @@ class Copies:
         return self._in_order(rows)[0] if rows else None
 
     def _listed(self, positions: list[int]) -> frozenset[int]:
-        """Those of them that are in the list."""
+        """Return those of the positions that are in the list."""
         ranking = self.ranking
-        is_short = ranking.kept <= len(positions)  # what is not looked at need not be worked out
-        if is_short or isinstance(ranking.order, list):  # perhaps by ORDER BY, which scores have no part in
+        is_short = ranking.kept <= len(positions)  # few rows are listed, so no score need be computed
+        if is_short or isinstance(ranking.order, list):  # the order may come from ORDER BY and ignore scores
             return frozenset(ranking.order[: ranking.kept]).intersection(positions)
         scores = _values_at(ranking.scores, positions)
         return frozenset(each for each in positions if scores[each] >= self._least)
 
     def _in_order(self, positions: Sequence[int]) -> Sequence[int]:
-        """Rows of the list, given as they stand in the pool, as they are ranked."""
+        """Return rows of the list in ranking order. positions: in natural order."""
         if len(positions) < 2:
             return positions
         order = self.ranking.order
@@ -163,19 +164,19 @@ class Copies:
             if self._places is None:
                 self._places = {each: at for at, each in enumerate(order) if each in self._texts}
             return sorted(positions, key=self._places.__getitem__)
-        scores = _values_at(self.ranking.scores, positions)  # every other order is by score
+        scores = _values_at(self.ranking.scores, positions)  # any other order is by score
         return sorted(positions, key=scores.__getitem__, reverse=True)
 
 
 def _values_at(column: Sequence[float], positions: Sequence[int]) -> dict[int, float]:
-    """The values at these positions; those that have to be worked out, together."""
+    """Return the values at these positions; values on demand are computed together."""
     if isinstance(column, rank.estimates.OnDemand):
         column.prepare(sorted(positions))
     return {position: column[position] for position in positions}
 
 
 class _StandingPositions(Sequence[int]):
-    """The positions of `Copies.standing`, worked out as far as they are looked at. Equal to the list of them."""
+    """Positions of `Copies.standing`, computed as far as they are read. Equal to the list of them."""
 
     __slots__ = ("_copies", "_known", "_walk")
     __hash__ = None  # type: ignore[assignment]
@@ -207,10 +208,10 @@ class _StandingPositions(Sequence[int]):
         return isinstance(other, Sequence) and list(self) == list(other)
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """As a list's."""
+        """Return the index of a value, like list.index."""
         return self[:].index(value, start, len(self) if stop is None else stop)
 
     def _upto(self, k: int) -> list[int]:
-        """The first k, at the least."""
+        """Return at least the first k positions."""
         self._known += islice(self._walk, max(0, k - len(self._known)))
         return self._known

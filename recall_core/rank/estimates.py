@@ -1,8 +1,8 @@
-"""Whole pools whose cosines are only estimated: a value is settled when it is asked for, and a key read.
+"""Pools whose cosines are estimated first: a value is settled, and a key read, on access.
 
-A process that asks once has no NumPy, and to settle every cosine of 20,000 rows in Python would cost more than all
-else of an answer. A scan in single precision gives every cosine within a bound that is proven; whoever shows a page
-settles the rows that may be on it, and those that lie so near to one of them that its rank hangs on their order.
+A process that asks once has no NumPy loaded, and settling 20,000 cosines in plain Python would dominate the answer's
+time. A scan in single precision gives every cosine within a proven bound. Then only the rows that may be on the page
+are settled, and those so near to them that a rank depends on their order.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ T = TypeVar("T")
 
 
 class Estimates(NamedTuple):
-    """All rows that pass a filter, in natural order, each with its cosine as far as it is known.
+    """All rows that pass a filter, in natural order, with estimates of their cosines.
 
-    A cosine, rounded as an answer has it, is at most floor + slope * |estimate| away from its estimate. slope < 1.
+    A cosine, rounded as in an answer, differs from its estimate by at most floor + slope * |estimate|. slope < 1.
     """
 
     rowids: Sequence[int]
     cosines: Sequence[float | None]
-    """None where the row has no vector."""
+    """None for a row without a vector."""
     floor: float
     slope: float
 
 
 class EstimatedColumn(UnsettledColumn):
-    """The cosines of a pool. Equal to the tuple of them; reading one settles it, reading all settles all.
+    """Cosines of a pool, equal to the tuple of them. Reading a value settles it; reading all settles all.
 
-    settle: rowids to their cosines, in their order.
+    settle: returns the cosines of rowids, in their order.
     """
 
     __slots__ = ("_all", "_by_estimate", "_estimates", "_floor", "_known", "_rowids", "_settle", "_slope")
@@ -66,12 +66,12 @@ class EstimatedColumn(UnsettledColumn):
         return isinstance(other, Sequence) and self.whole == tuple(other)
 
     def count(self, value: Any) -> int:
-        """As a tuple's; how many rows have no vector is known without settling any."""
+        """Return how often a value occurs, like tuple.count. Counting None settles nothing."""
         return len(self) - len(self.by_estimate) if value is None else self.whole.count(value)
 
     @property
     def whole(self) -> tuple[float | None, ...]:
-        """All of them, settled."""
+        """All cosines, settled."""
         if self._all is None:
             self.settled(self.by_estimate)
             self._all = tuple(map(self._known.get, range(len(self))))
@@ -79,7 +79,7 @@ class EstimatedColumn(UnsettledColumn):
 
     @property
     def by_estimate(self) -> list[int]:
-        """The positions of all rows with a vector, the greatest estimate first."""
+        """Positions of all rows with a vector, the greatest estimate first."""
         if self._by_estimate is None:
             estimates = [-9.0 if estimate is None else estimate for estimate in self._estimates]
             order = sorted(range(len(estimates)), key=estimates.__getitem__, reverse=True)
@@ -87,11 +87,11 @@ class EstimatedColumn(UnsettledColumn):
         return self._by_estimate
 
     def has(self, position: int) -> bool:
-        """Whether the row has a vector."""
+        """Return True if the row has a vector."""
         return self._estimates[position] is not None
 
     def settled(self, positions: Sequence[int]) -> list[float]:
-        """The cosines of these rows, each of which has a vector."""
+        """Return the settled cosines of these rows, each of which has a vector."""
         known = self._known
         unknown = sorted({position for position in positions if position not in known})
         if unknown:
@@ -100,20 +100,21 @@ class EstimatedColumn(UnsettledColumn):
         return [known[position] for position in positions]
 
     def least(self, position: int) -> float:
-        """What the cosine of a row with a vector is at least: the greater its estimate, the greater."""
+        """Return the lower bound of a row's cosine. It grows with the estimate."""
         estimate = self._estimates[position] or 0.0
         return estimate - self._floor - self._slope * abs(estimate)
 
     def most(self, position: int) -> float:
-        """What it is at most: the greater its estimate, the greater."""
+        """Return the upper bound of a row's cosine. It grows with the estimate."""
         estimate = self._estimates[position] or 0.0
         return estimate + self._floor + self._slope * abs(estimate)
 
     def rank(self, position: int) -> int | None:
-        """From 1 in the order of the cosines, the greatest first, ties in natural order; None without a vector.
+        """Return the row's rank from 1, greatest cosine first, ties in natural order; None without a vector.
 
-        Those that are surely greater lead `by_estimate`, those that are surely smaller end it: what lies between is
-        settled and counted.
+        Rows that are certainly greater come first in `by_estimate`, rows that are certainly smaller come last. Only
+        the rows
+        between are settled and counted.
         """
         if not self.has(position):
             return None
@@ -125,9 +126,9 @@ class EstimatedColumn(UnsettledColumn):
         return 1 + greater + sum(value > cosine or (value == cosine and each < position) for each, value in settled)
 
     def nearest(self, depth: int) -> list[int]:
-        """The positions of the greatest cosines, best first; ties in natural order.
+        """Return the positions of the greatest cosines, best first; ties in natural order.
 
-        Nobody whose most is below the least of the row at the depth can be among them.
+        A row whose upper bound is below the lower bound of the row at `depth` cannot be among them.
         """
         order = self.by_estimate
         if 0 < depth < len(order):
@@ -138,9 +139,9 @@ class EstimatedColumn(UnsettledColumn):
 
 
 class UnreadKeys(KeySequence):
-    """Keys in natural order, of which the rowids are known. Equal to the tuple of them.
+    """Keys in natural order with known rowids, equal to the tuple of the keys.
 
-    read: rowids to their keys, in natural order.
+    read: returns the keys of rowids, in natural order.
     """
 
     __slots__ = ("_known", "_read", "rowids")
@@ -170,7 +171,7 @@ class UnreadKeys(KeySequence):
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     def made(self, positions: Sequence[int]) -> list[Key]:
-        """Those at these positions; what is not known yet is read together."""
+        """Return the keys at these positions. Unknown keys are read together."""
         wanted = [self.rowids[position] for position in positions]
         unknown = [rowid for rowid in dict.fromkeys(wanted) if rowid not in self._known]
         if unknown:
@@ -179,7 +180,7 @@ class UnreadKeys(KeySequence):
 
 
 class OnDemand(Sequence[T]):
-    """A column whose entries are worked out one by one, or together where all are wanted. Equal to a list of them."""
+    """A column whose entries are computed on access, or together for a range. Equal to the list of them."""
 
     __slots__ = ("_entry", "_prepare", "_size")
     __hash__ = None  # type: ignore[assignment]
@@ -204,7 +205,7 @@ class OnDemand(Sequence[T]):
         return [self._entry(position) for position in positions]
 
     def prepare(self, positions: Sequence[int]) -> None:
-        """Work these entries out together; positions ascend."""
+        """Compute these entries together. positions: ascending."""
         self._prepare(positions)
 
     def __iter__(self) -> Iterator[T]:

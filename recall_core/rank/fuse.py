@@ -1,4 +1,4 @@
-"""Fusion: the values of all signals become one score a candidate, and the order they give."""
+"""Fusion: combine the values of all signals into one score for each candidate, and order the candidates."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class Same(Generic[T]):
-    """Holds a value and is equal to another holder of the very same object. Hashing a tuple reads all of it."""
+    """Wraps a value and compares it by identity, because hashing a tuple reads all of it."""
 
     __slots__ = ("value",)
 
@@ -49,23 +49,23 @@ class Same(Generic[T]):
         return id(self.value)
 
 
-_POOLS_KEPT = 2  # a weight that moves changes neither the values of a signal nor its ranks
+_POOLS_KEPT = 2  # a new weight changes neither the values of a signal nor its ranks
 
-_PLAIN_ROWS = 100  # below this, plain Python costs less than filling arrays
+_PLAIN_ROWS = 100  # below this, plain Python is faster than filling arrays
 
-_PLAIN_ROWS_COLD = 100_000  # and below this, less than importing NumPy first
+_PLAIN_ROWS_COLD = 100_000  # below this, plain Python is faster than importing NumPy
 
 
 def rank(pool: Pool, config: Config) -> Ranking:
-    """The pool under these settings: score descending, then path, offset and id.
+    """Rank the pool with these settings: score descending, then path, offset and id.
 
-    weighted: (sum of weight * value) / (sum of weights), over the signals that were asked for.
-    rrf: sum of weight / (k + rank), divided by its maximum, sum of weight / (k + 1); a signal that a candidate is
-    absent from adds 0 (Cormack, Clarke and Buettcher 2009).
+    weighted: (sum of weight * value) / (sum of weights), over the signals of the query.
+    rrf: sum of weight / (k + rank), divided by its maximum, sum of weight / (k + 1). A signal without the candidate
+    adds 0 (Cormack, Clarke and Buettcher 2009).
     A score is the sum of its parts' points, to the last bit.
     """
-    is_plainest = (config.fusion, config.normalize) == ("weighted", "bound")
-    if isinstance(pool.semantic, UnsettledColumn) and pool.semantic and is_plainest:
+    is_default = (config.fusion, config.normalize) == ("weighted", "bound")
+    if isinstance(pool.semantic, UnsettledColumn) and pool.semantic and is_default:
         return _fuse_estimates(pool, pool.semantic, config)
     stages = _stages(Same(pool), config.normalize)
     weights = _weights(stages, config)
@@ -95,7 +95,7 @@ def _reaching(scores: Sequence[float], least: float) -> int:
 
 
 def fuse_columns(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
-    """`plain`, a column after the other. Equal operations in equal order give equal bits."""
+    """Compute `plain` column by column. Equal operations in equal order give equal bits."""
     if not stages:
         return [], [], []
     arrays = _arrays(Same(stages), config.fusion)
@@ -107,7 +107,7 @@ def fuse_columns(stages: tuple[SignalStage, ...], weights: Sequence[float], conf
         wholes = in_millionths(weights)
         total = sum(wholes) * MILLION
         *before, scores = [whole * values for values, whole in zip(arrays, wholes, strict=True)]
-        for amounts in before:  # in place: memory that is new to the process costs more than the arithmetic
+        for amounts in before:  # in place: allocating new memory costs more than the arithmetic
             scores += amounts
         scores /= total
         points = [scores]
@@ -119,7 +119,7 @@ def fuse_columns(stages: tuple[SignalStage, ...], weights: Sequence[float], conf
 
 
 def best_of_each_document(pool: Pool, ranking: Ranking) -> Ranking:
-    """Only the first chunk of every document, in the same order: a document scores what its best chunk scores."""
+    """Keep only the first chunk of every document, in the same order. A document's score is its best chunk's."""
     if isinstance(pool.keys, KeyColumns) and isinstance(ranking.order, Series):
         return _first_of_each(ranking, pool.keys, ranking.order)
     seen: set[int] = set()
@@ -150,9 +150,9 @@ def _documents_with_words(pool: Same[Pool]) -> frozenset[int]:
 
 
 def cut_by_cosine(pool: Pool, ranking: Ranking, least: float, *, by_document: bool) -> Ranking:
-    """Return the list without the rows that have no query word and no cosine of at least `least`.
+    """Return the list without the rows that have neither a query word nor a cosine of at least `least`.
 
-    They come right behind the list, in the same order.
+    These rows follow the list directly, in the same order.
     """
     if least <= 0 or not pool.semantic:
         return ranking
@@ -167,7 +167,7 @@ def cut_by_cosine(pool: Pool, ranking: Ranking, least: float, *, by_document: bo
 
 
 def dropped_by_cosine(ranking: Ranking, config: Config) -> int:
-    """Return how many rows right behind the list are there because of min_cosine."""
+    """Return the number of rows directly after the list that min_cosine excluded."""
     if config.min_cosine <= 0:
         return 0
     return sum(ranking.scores[position] >= config.min_score for position in ranking.order[ranking.kept :])
@@ -181,7 +181,7 @@ def _first_of_each(ranking: Ranking, keys: KeyColumns, order: Series[int]) -> Ra
 
 @lru_cache(maxsize=_POOLS_KEPT)
 def _stages(pool: Same[Pool], normalize: str) -> tuple[SignalStage, ...]:
-    """The signals that were asked for: one that was not has no column."""
+    """Return the signals of the query; other signals have no column."""
     lexical, semantic = pool.value.lexical, pool.value.semantic
     stages = []
     if lexical:
@@ -194,14 +194,14 @@ def _stages(pool: Same[Pool], normalize: str) -> tuple[SignalStage, ...]:
 
 
 def _weights(stages: tuple[SignalStage, ...], config: Config) -> list[float]:
-    """The weight of each signal. Where all are 0, equal ones."""
+    """Return the weight of each signal; equal weights if all are 0."""
     weights = [config.bm25_weight if stage.signal == "lexical" else config.vector_weight for stage in stages]
     return [1.0] * len(weights) if sum(weights) < LEAST_WEIGHT else weights
 
 
 @lru_cache(maxsize=_POOLS_KEPT)
 def _arrays(stages: Same[tuple[SignalStage, ...]], fusion: str) -> list[NDArray[np.float64]]:
-    """What the weights meet: the values in millionths, or the ranks; what is absent ranks at infinity and gets 0."""
+    """Return what weights multiply: values in millionths, or ranks. Absent rows have rank infinity and get 0."""
     if fusion == "rrf":
         return [_rank_array(stage.ranks) for stage in stages.value]
     columns = [stage.values.array if isinstance(stage.values, Series) else stage.values for stage in stages.value]
@@ -215,7 +215,7 @@ def _rank_array(ranks: Sequence[int | None]) -> NDArray[np.float64]:
 
 
 def signal_ranks(raw: Sequence[float | None]) -> Sequence[int | None]:
-    """Each candidate's rank from 1 in one signal's own total order (value, then natural order); None when absent."""
+    """Return each candidate's rank from 1 in one signal's own order (value, then natural order); None if absent."""
     return _signal_ranks(Same(raw))
 
 

@@ -1,9 +1,10 @@
-"""The first rows of a pool whose cosines are estimates, and their parts, to the last bit those of `weighing.plain`.
+"""Rank the first rows of a pool with estimated cosines, equal to `weighing.plain` to the last bit.
 
-A score grows with the cosine, in floating point too: products, sums and quotients by a positive number are rounded
-monotonically. So a row scores at least what it would with the least that its cosine can be, and at most what it would
-with the most. The k-th greatest of the least scores is reached by k rows; whoever cannot reach it is not among the
-first k, not even by a tie. All others are settled and put in order by `plain` itself.
+A score grows with the cosine, in floating point too, because products, sums and quotients by a positive number round
+monotonically. So the bounds of a cosine give bounds of the score. At least k rows reach the k-th greatest lower
+bound;
+a row whose upper bound is below it cannot be among the first k, not even by a tie. All other rows are settled and
+ordered by `plain` itself.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ from recall_core.rank.columns import UnsettledColumn
 from recall_core.rank.estimates import EstimatedColumn, OnDemand
 from recall_core.rank.weighing import Column, Ranking, SignalStage, plain
 
-_FIRST = 24  # rows that are put in order at the least, a page with what is looked at beside it
+_FIRST = 24  # minimum number of rows to order: a page and what is read next to it
 
 
 def ranking_of(
     column: UnsettledColumn, lexical: SignalStage | None, weights: Sequence[float], config: Config
 ) -> Ranking:
-    """A whole pool under weighted fusion, cosines taken as they are: in order as far as it is looked at.
+    """Return the ranking of a pool under weighted fusion with cosines as values, ordered as far as it is read.
 
-    lexical: that signal's stage, where it was asked for.
+    lexical: stage of the lexical signal, if the query has one.
     """
-    assert isinstance(column, EstimatedColumn)  # noqa: S101 - the only kind that there is
+    assert isinstance(column, EstimatedColumn)  # noqa: S101 - the only implementation
     weighing = _Weighing(column, lexical, weights, config)
     order = _Order(weighing)
     kept = weighing.reaching(config.min_score) if config.min_score > 0 else len(column)
@@ -36,7 +37,7 @@ def ranking_of(
 
 
 class _Weighing:
-    """Scores and points of the rows that are asked for."""
+    """Scores and points of rows, computed on access."""
 
     def __init__(
         self, column: EstimatedColumn, lexical: SignalStage | None, weights: Sequence[float], config: Config
@@ -46,13 +47,13 @@ class _Weighing:
         self.weights = weights
         self.config = config
         self.matching = [] if lexical is None else [at for at, raw in enumerate(lexical.raw) if raw is not None]
-        """The rows that the words give anything to: of the others only the cosine speaks."""
+        """Rows with a lexical value. The others depend on the cosine alone."""
         self._exact: dict[int, tuple[float, ...]] = {}
-        """Position to its score, and the points of each signal."""
+        """Position to its score and the points of each signal."""
         self._of_matching: tuple[Sequence[float], Sequence[float]] | None = None
 
     def columns(self) -> tuple[Column, ...]:
-        """The columns of the ranking, a signal after the other."""
+        """Return the columns of the ranking, one for each signal."""
         made = []
         if self.lexical is not None:
             signal, raw, values, ranks = self.lexical
@@ -63,7 +64,7 @@ class _Weighing:
         return (*made, Column("semantic", self.weights[-1], self.column, values, ranks, points))
 
     def column_of(self, place: int) -> OnDemand[float]:
-        """Of every row what stands at this place: 0 for the score, and the signals' points behind it."""
+        """Return entry `place` of every row: 0 for the score, then the points of each signal."""
         return OnDemand(len(self.column), lambda position: self._weigh(position)[place], self.weigh)
 
     def settle(self, positions: Sequence[int]) -> None:
@@ -79,7 +80,7 @@ class _Weighing:
         return self._exact[position]
 
     def weigh(self, positions: Sequence[int]) -> list[int]:
-        """Settle these rows, which ascend, and put them in order: their positions, best first."""
+        """Settle these rows, given in ascending order, and return their positions, best first."""
         self.settle(positions)
         order, scores, points = self._plain(positions, [self._value(position) for position in positions])
         self._exact.update(zip(positions, zip(scores, *points, strict=True), strict=True))
@@ -88,12 +89,12 @@ class _Weighing:
     def _plain(
         self, positions: Sequence[int], values: Sequence[float]
     ) -> tuple[Sequence[int], Sequence[float], Sequence[Sequence[float]]]:
-        """`weighing.plain` of these rows with these values of the semantic signal."""
+        """Return `weighing.plain` of these rows with these semantic values."""
         stages = [] if self.lexical is None else [_stage([self.lexical.values[each] for each in positions])]
         return plain((*stages, _stage(values)), self.weights, self.config)
 
     def _bounds(self) -> tuple[Sequence[float], Sequence[float]]:
-        """What each of the matching rows scores at least, and at most."""
+        """Return the lower and upper bounds of the matching rows' scores."""
         if self._of_matching is None:
             column, rows = self.column, self.matching
             least = [max(0.0, column.least(each)) if column.has(each) else 0.0 for each in rows]
@@ -102,22 +103,22 @@ class _Weighing:
         return self._of_matching
 
     def _alone(self, value: float) -> float:
-        """What a row scores that the words give nothing to."""
+        """Return the score of a row without a lexical value."""
         nothing = () if self.lexical is None else (_stage([0.0]),)
         return plain((*nothing, _stage([max(0.0, value)])), self.weights, self.config)[1][0]
 
     def _surely(self, score: float) -> int:
-        """How many of `by_estimate` score at least this by their cosine alone, whatever it is."""
+        """Return how many of `by_estimate` certainly reach this score by their cosine alone."""
         column = self.column
         return bisect_right(column.by_estimate, -score, key=lambda each: -self._alone(column.least(each)))
 
     def _maybe(self, score: float) -> int:
-        """How many of `by_estimate` may score this by their cosine alone."""
+        """Return how many of `by_estimate` may reach this score by their cosine alone."""
         column = self.column
         return bisect_right(column.by_estimate, -score, key=lambda each: -self._alone(column.most(each)))
 
     def reaching(self, score: float) -> int:
-        """How many rows score at least this, which is above 0."""
+        """Return how many rows reach this score, which is above 0."""
         matching, order, surely = frozenset(self.matching), self.column.by_estimate, self._surely(score)
         found = sum(position not in matching for position in order[:surely])
         doubtful = [position for position in order[surely : self._maybe(score)] if position not in matching]
@@ -129,13 +130,13 @@ class _Weighing:
         return found + sum(self._exact[position][0] >= score for position in doubtful)
 
     def first(self, k: int) -> list[int]:
-        """The first k rows, best first; more of them where others could be among those."""
+        """Return the first k rows, best first."""
         matching, (least, most) = self.matching, self._bounds()
         known = frozenset(matching)
         alone = [position for position in self.column.by_estimate[:k] if position not in known]
         reached = nlargest(k, [*least, *(self._alone(self.column.least(position)) for position in alone)])
         if len(reached) < k or reached[-1] <= 0:
-            return self.weigh(range(len(self.column)))  # rows that nothing speaks for may be among them
+            return self.weigh(range(len(self.column)))  # rows with score 0 may be among them
         others = self.column.by_estimate[: self._maybe(reached[-1])]
         can = [position for position, score in zip(matching, most, strict=True) if score >= reached[-1]]
         return self.weigh(sorted({*others, *can}))[:k]
@@ -146,7 +147,7 @@ def _stage(values: Sequence[float]) -> SignalStage:
 
 
 class _Order(Sequence[int]):
-    """The positions of a pool, best first, worked out as far as it is looked at. Equal to the list of them."""
+    """Positions of a pool, best first, computed as far as they are read. Equal to the list of them."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -177,11 +178,11 @@ class _Order(Sequence[int]):
         return isinstance(other, Sequence) and list(self) == list(other)
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """As a list's."""
+        """Return the index of a value, like list.index."""
         return self._upto(self._size).index(value, start, self._size if stop is None else stop)
 
     def _upto(self, k: int) -> list[int]:
-        """The first k, at the least."""
+        """Return at least the first k positions."""
         if k > len(self._known):
             k = max(k, 2 * len(self._known), _FIRST)
             self._known = self._weighing.first(k if 2 * k < self._size else self._size)

@@ -1,4 +1,4 @@
-"""Sparse-document recall: a short document that lies near the question takes the last row of a list it missed."""
+"""Sparse-document recall: a short document near the query takes the last row of a list that it missed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recall_core.types import Pool
 if TYPE_CHECKING:
     from recall_core.rank.copies import Copies
 
-LOOK_AT = 50  # the nearest chunks that are looked at, or three times the list's length where that is more
+LOOK_AT = 50  # number of nearest chunks to look at, or three times the list's length if that is more
 DECIMALS = 6
 
 Reason = Literal[
@@ -36,38 +36,46 @@ Reason = Literal[
 
 
 class Report(NamedTuple):
-    """What was found. Each count is of documents, and of those that the count before it left."""
+    """Result of a recall. Each count is of documents, among those that the count before it left."""
 
     injections: int
     reason: Reason
-    """Injected, or the first condition that left nothing: no candidate has a vector; every candidate is in the list
-    already; no near document is short; none is within the ceiling; each is in the list; the list has no row; no more
-    than half of its rows belong to long documents; no injection is allowed."""
+    """"injected", or the first condition that left nothing.
+
+    no_vector: no candidate has a vector.
+    whole_list: every candidate is in the list already.
+    not_short: no near document is short.
+    too_far: no short document is within the ceiling.
+    already_present: each of them is in the list.
+    no_row: the list has no rows.
+    not_mostly_long: at most half of the list's rows belong to long documents.
+    max_injections: no injection is allowed.
+    """
     looked_at: int
-    """Chunks: the nearest that were looked at."""
+    """Number of nearest chunks looked at."""
     near: int
     """Documents with a chunk among them."""
     short: int
     within_ceiling: int
     present: int
-    """Of those within the ceiling, how many have a row in the list."""
+    """Documents within the ceiling that have a row in the list."""
     blocked: int
-    """How many would have been injected if more were allowed."""
+    """Documents that more allowed injections would have added."""
     rows: int = 0
-    """Of the list."""
+    """Rows of the list."""
     long_rows: int = 0
-    """Those of documents with more chunks than a short one has at most."""
+    """Rows of the list that belong to documents with more chunks than a short one."""
 
 
 class Given(NamedTuple):
-    """A row that was given away: 1 - cosine of the document's nearest chunk, and the position that stood there."""
+    """A row given to a short document: 1 - cosine of the document's nearest chunk, and the position displaced."""
 
     distance: float
     displaced: int | None
 
 
 class Recalled(NamedTuple):
-    """A ranking after sparse-document recall. given: position in the pool to the row it was given."""
+    """A ranking after sparse-document recall. given: position in the pool to the row it took."""
 
     ranking: Ranking
     given: Mapping[int, Given]
@@ -75,18 +83,18 @@ class Recalled(NamedTuple):
 
 
 class NearChunks(NamedTuple):
-    """The chunks of a pool that are looked at. No weight changes them."""
+    """Nearest chunks of a pool. They do not depend on weights."""
 
     vectors: int
-    """How many candidates have one."""
+    """Number of candidates with a vector."""
     positions: Mapping[int, int]
     """Document to the position of its nearest chunk, nearest first; ties in natural order."""
 
 
 def near_documents(pool: Pool, ranking: Ranking, *, limit: int) -> Set[int]:
-    """Return the rowids of near and listed documents, of which `recall_short` must know how many chunks they have."""
+    """Return the rowids of near and listed documents. `recall_short` needs their numbers of chunks."""
     near = _near(Same(pool), _depth(limit))
-    if _vain(near, ranking, limit):
+    if _reason_to_skip(near, ranking, limit):
         return frozenset()
     return near.positions.keys() | _documents(pool, _list_rows(ranking, limit))
 
@@ -100,18 +108,23 @@ def recall_short(
     chunk_counts: Mapping[int, int],
     copies: Copies | None = None,
 ) -> Recalled:
-    """The ranking with the last of its first `limit` rows given to near chunks of short documents.
+    """Return the ranking with the last of its first `limit` rows given to near chunks of short documents.
 
-    A document qualifies when it has at most sparse_chunk_threshold chunks, one of them among the max(3 * limit, 50)
-    nearest of the pool at a distance of at most sparse_distance_ceiling, and no row in the list. Its nearest chunk
-    is injected (its own row, where rows are documents), the nearest document first; ties stand in natural order. At
-    most sparse_max_injections rows and never more than `limit` are given away, and none where not more than half of
-    the rows belong to documents with more chunks: nobody has crowded the short ones out of such a list. Every other
-    row keeps its order, so those displaced come right behind the list. min_score does not keep a chunk from being
-    injected.
+    A document qualifies if it has at most sparse_chunk_threshold chunks, no row in the list, and a chunk among the
+    max(3 *
+    limit, 50) nearest of the pool at a distance of at most sparse_distance_ceiling. Its nearest chunk is injected (or
+    its
+    own row, if rows are documents), the nearest document first; ties in natural order.
 
-    copies: whose rows stand in the ranking, where others do not. A document has a row in the list where a row has the
-    text of one of its chunks; a chunk that is injected stands for its text.
+    At most sparse_max_injections rows, and never more than `limit`, are given away. None are given away unless more
+    than
+    half of the rows belong to long documents, because otherwise short documents were not crowded out. All other rows
+    keep
+    their order, so displaced rows follow the list directly. min_score does not apply to injected chunks.
+
+    copies: the collapsed copies, if the ranking collapses them. Then a document is in the list if a row has the text
+    of
+    one of its chunks, and an injected chunk represents its text.
     """
     absent, report = left_out(pool, ranking, config, limit=limit, chunk_counts=chunk_counts, copies=copies)
     if not report.injections:
@@ -131,20 +144,21 @@ def left_out(
     chunk_counts: Mapping[int, int],
     copies: Copies | None = None,
 ) -> tuple[list[int], Report]:
-    """The nearest chunks (positions) of the documents that meet every condition of their own, nearest first.
+    """Return the nearest chunks (positions) of the documents that meet all of their own conditions, nearest first.
 
-    chunk_counts: of the documents that `near_documents` names. The report says how many of them are injected, and
-    what keeps the others out.
+    The report says how many of them are injected, and what keeps the others out.
+
+    chunk_counts: of the documents from `near_documents`.
     """
     near = _near(Same(pool), _depth(limit))
-    if reason := _vain(near, ranking, limit):
+    if reason := _reason_to_skip(near, ranking, limit):
         return [], Report(0, reason, 0, 0, 0, 0, 0, 0)
     nearest, listed = near.positions, _list_rows(ranking, limit)
     most = config.sparse_chunk_threshold
     short = [doc for doc in nearest if chunk_counts[doc] <= most]
     within = [doc for doc in short if distance(pool, nearest[doc]) <= config.sparse_distance_ceiling]
     present = _documents(pool, _with_copies(listed, copies)) if within else frozenset()
-    absent = _told_once([nearest[doc] for doc in within if doc not in present], copies)
+    absent = _distinct_texts([nearest[doc] for doc in within if doc not in present], copies)
     long_rows = sum(chunk_counts[document] > most for document in documents_of(pool.keys, listed))
     crowded_out = len(absent) if is_mostly_long(len(listed), long_rows) else 0
     injections = min(crowded_out, config.sparse_max_injections, limit)
@@ -164,7 +178,7 @@ def left_out(
 
 
 def is_mostly_long(rows: int, long_rows: int) -> bool:
-    """Whether more than half of a list belongs to long documents. Half is too few, and an empty list has none."""
+    """Return True if more than half of a list's rows belong to long documents."""
     return 2 * long_rows > rows
 
 
@@ -188,23 +202,23 @@ def _with_copies(listed: Sequence[int], copies: Copies | None) -> Sequence[int]:
     return listed if copies is None else [each for position in listed for each in copies.alike(position)]
 
 
-def _told_once(nearest: list[int], copies: Copies | None) -> list[int]:
-    """Without those that have the text of one before them."""
+def _distinct_texts(nearest: list[int], copies: Copies | None) -> list[int]:
+    """Return the positions without those whose text an earlier one has."""
     if copies is None:
         return nearest
-    told: set[int] = set()
+    seen: set[int] = set()
     listed = []
     for position in nearest:
-        if position not in told:
+        if position not in seen:
             listed.append(position)
-        told.update(copies.alike(position))
+        seen.update(copies.alike(position))
     return listed
 
 
 def in_place(ranking: Ranking, found: Recalled, copies: Copies | None = None) -> Recalled:
-    """The same documents where no row is taken from anyone: each stands where `ranking`, all of it, has it.
+    """Return the recall without displacing a row: each document keeps its place in `ranking`.
 
-    Those that min_score cut come right behind the list. copies: see `recall_short`.
+    Documents below min_score follow the list directly. copies: see `recall_short`.
     """
     if copies is not None:
         ranking = copies.led_by(found.given).standing()
@@ -218,13 +232,13 @@ def in_place(ranking: Ranking, found: Recalled, copies: Copies | None = None) ->
 
 
 def distance(pool: Pool, position: int) -> float:
-    """1 - cosine at the cosine's own precision, so that a distance at the ceiling is not pushed past it."""
+    """Return 1 - cosine, rounded to the cosine's precision, so that a distance at the ceiling stays there."""
     check()
     return round(1.0 - (pool.semantic[position] or 0.0), DECIMALS)
 
 
-def _vain(near: NearChunks, ranking: Ranking, limit: int) -> Reason | None:
-    """Why nothing has to be looked at, if so."""
+def _reason_to_skip(near: NearChunks, ranking: Ranking, limit: int) -> Reason | None:
+    """Return the reason why no chunk needs to be looked at, or None."""
     if len(ranking) and not near.vectors:
         return "no_vector"
     return "whole_list" if len(ranking) == ranking.kept <= limit else None
@@ -244,7 +258,7 @@ def _depth(limit: int) -> int:
 
 @lru_cache(maxsize=2)
 def _near(pool: Same[Pool], depth: int) -> NearChunks:
-    """Kept, because a weight that moves asks again."""
+    """Return the nearest chunks. Cached for changing weights."""
     cosines = pool.value.semantic
     if isinstance(cosines, RawColumn):
         vectors, positions = _near_column(cosines, depth)
@@ -259,13 +273,13 @@ def _near(pool: Same[Pool], depth: int) -> NearChunks:
 
 
 def _near_rows(cosines: Sequence[float | None], depth: int) -> tuple[int, list[int]]:
-    """How many have a value, and the positions of the greatest, best first; ties in natural order."""
+    """Return the number of values, and the positions of the greatest, best first; ties in natural order."""
     present = [position for position, cosine in enumerate(cosines) if cosine is not None]
     return len(present), nlargest(depth, present, key=lambda position: cosines[position] or 0.0)
 
 
 def _near_column(cosines: RawColumn, depth: int) -> tuple[int, list[int]]:
-    """`_near_rows` of an array: all that reach the value at the depth, still in natural order, sorted stably."""
+    """Compute `_near_rows` from an array: select all that reach the value at the depth, then sort stably."""
     present = np.flatnonzero(~np.isnan(cosines.array))
     values = cosines.array[present]
     if depth < len(values):
@@ -294,7 +308,8 @@ def _inject(
 
 
 def _rows(pool: Pool, ranking: Ranking, nearest: list[int]) -> list[int]:
-    """The row of each nearest chunk: itself, or its document's where the ranking has one row a document."""
+    """Return the row of each nearest chunk: itself, or its document's row if the ranking has one row for each
+    document."""
     if len(ranking) == len(pool.keys):
         return nearest
     of_document = dict(zip(documents_of(pool.keys, ranking.order), ranking.order, strict=True))

@@ -1,4 +1,4 @@
-"""A ranking, and how one is weighed: the stages of its signals become points, points a score, scores an order."""
+"""A ranking and its weighing: signal stages become points, points become scores, scores become an order."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ DECIMALS = 6
 
 
 def lexical_values(pool: Pool, normalize: str) -> Sequence[float]:
-    """One value a candidate; 0 where no term matches.
+    """Return one value for each candidate; 0 if no term matches.
 
-    bound: raw / B, where B = (k1 + 1) times the sum of idf is what no chunk can exceed, so that the value does
-    not depend on the other candidates and adds up over terms. max and minmax look at the pool.
+    bound: raw / B, where B = (k1 + 1) times the sum of idf is the upper bound of any chunk. So a value does not
+    depend on other candidates and adds up over terms.
+    max, minmax: depend on the pool.
     """
     if normalize == "bound":
         return _shares(pool.lexical, pool.bound)
@@ -27,7 +28,7 @@ def lexical_values(pool: Pool, normalize: str) -> Sequence[float]:
 
 
 def semantic_values(pool: Pool, normalize: str) -> Sequence[float]:
-    """One value a candidate, from max(0, cosine); 0 where the chunk has no vector."""
+    """Return one value for each candidate, from max(0, cosine); 0 for a chunk without a vector."""
     if normalize == "minmax":
         return _scale(pool.semantic, normalize)
     if normalize == "max":
@@ -44,7 +45,7 @@ def _above_zero(raw: Sequence[float | None]) -> Sequence[float | None]:
 
 
 def scale(pool: Pool, signal: Signal, normalize: str) -> tuple[float, float]:
-    """The raw values that become 0 and 1. Those of `bound` do not depend on the pool's candidates."""
+    """Return the raw values that become 0 and 1. With `bound` they do not depend on the candidates."""
     if normalize == "bound":
         return 0.0, pool.bound if signal == "lexical" else 1.0
     low, high = limits(pool.lexical if signal == "lexical" else pool.semantic)
@@ -52,10 +53,10 @@ def scale(pool: Pool, signal: Signal, normalize: str) -> tuple[float, float]:
 
 
 def limits(raw: Sequence[float | None]) -> tuple[float, float]:
-    """The lowest and highest value present, (0, 0) when there is none."""
+    """Return the lowest and highest value present, (0, 0) if there are none."""
     if isinstance(raw, RawColumn):
         held = raw.array[~np.isnan(raw.array)]
-        # argmin and argmax find the first of equal ones, as min and max do: a zero keeps its sign.
+        # argmin and argmax return the first of equal values, like min and max, so a zero keeps its sign.
         return (float(held[held.argmin()]), float(held[held.argmax()])) if len(held) else (0.0, 0.0)
     present = [value for value in raw if value is not None]
     return (min(present), max(present)) if present else (0.0, 0.0)
@@ -78,7 +79,7 @@ def _share_column(raw: RawColumn, bound: float) -> Series[float]:
 
 
 def _scale(raw: Sequence[float | None], normalize: str) -> Sequence[float]:
-    """Divided by the highest (max), or stretched between lowest and highest (minmax; all equal gives 1)."""
+    """Divide by the highest value (max), or stretch between lowest and highest (minmax; equal values give 1)."""
     low, high = limits(raw)
     if normalize == "max":
         low = 0.0
@@ -100,15 +101,15 @@ def _scaled_column(raw: RawColumn, low: float, width: float, flat: float) -> Ser
 
 MILLION = 10.0**DECIMALS  # values are whole millionths
 
-WHOLE = 2.0**52  # what this was added to and taken from is rounded to a whole number
+WHOLE = 2.0**52  # adding and subtracting this rounds to a whole number
 
 Fused: TypeAlias = tuple[Sequence[int], Sequence[float], Sequence[Sequence[float]]]
 
-"""The order of the candidates, their scores, and the points that each signal gives to them."""
+"""Order of the candidates, their scores, and the points of each signal."""
 
 
 class SignalStage(NamedTuple):
-    """One signal over the pool, as no weight changes it: raw, normalised, and its rank from 1 where present."""
+    """One signal over the pool, independent of weights: raw, normalized, and rank from 1 if present."""
 
     signal: Signal
     raw: Sequence[float | None]
@@ -117,7 +118,7 @@ class SignalStage(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One signal over the pool: raw, normalised, its rank from 1 where present, and its points."""
+    """One signal over the pool: raw, normalized, rank from 1 if present, and points."""
 
     signal: Signal
     weight: float
@@ -128,9 +129,9 @@ class Column(NamedTuple):
 
 
 class Ranking(Sequence[Ranked]):
-    """A pool in order, best first: scores are ready, the parts of a candidate are put together when it is asked for.
+    """A pool in order, best first. Scores are ready; the parts of a candidate are assembled on access.
 
-    kept: how many are in the list. The others follow: first those that min_cosine drops, then those below min_score.
+    kept: number of rows in the list. Rows excluded by min_cosine follow, then rows below min_score.
     """
 
     def __init__(
@@ -157,7 +158,7 @@ class Ranking(Sequence[Ranked]):
         return map(self._row, self.order)
 
     def reorder(self, order: Sequence[int], *, kept: int) -> Ranking:
-        """The same scores in another order, of which the first `kept` count."""
+        """Return the same scores in another order, of which the first `kept` count."""
         return Ranking(order, self.scores, self.columns, kept=kept)
 
     def _row(self, position: int) -> Ranked:
@@ -178,11 +179,11 @@ class Ranking(Sequence[Ranked]):
 
 
 def plain(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Config) -> Fused:
-    """The stages weighed, added and put in order, a candidate after the other.
+    """Weigh, add and order the stages, candidate by candidate.
 
-    weighted: whole numbers are multiplied, added and divided once, so that scores which are equal as decimals are
-    equal. Of two signals the last gets what the first leaves of the score, and the first what that leaves: of two
-    such differences one is exact, whatever was rounded before (Sterbenz 1974).
+    weighted: whole numbers are multiplied, added and divided once, so scores that are equal as decimals are equal.
+    Of two signals, the last gets what the first leaves of the score, and the first what that leaves. One of two such
+    differences is always exact, regardless of earlier rounding (Sterbenz 1974).
     """
     points: list[list[float]]
     if config.fusion == "rrf":
@@ -204,12 +205,12 @@ def plain(stages: tuple[SignalStage, ...], weights: Sequence[float], config: Con
         for first in amounts[:-1]:  # at most one
             rest = [score - amount / total for score, amount in zip(scores, first, strict=True)]
             points = [list(map(sub, scores, rest)), rest]
-    # The pool stands in natural order and Python's sort is stable: equal scores stay in that order.
+    # The pool is in natural order and Python's sort is stable, so equal scores keep that order.
     return sorted(range(len(scores)), key=scores.__getitem__, reverse=True), scores, points
 
 
 def add_points(points: Sequence[Sequence[float]]) -> list[float]:
-    """The score of every candidate: its points, added from the first signal to the last."""
+    """Return the score of every candidate: its points, added from the first signal to the last."""
     scores = list(points[0]) if points else []
     for more in points[1:]:
         scores = list(map(add, scores, more))
@@ -217,27 +218,29 @@ def add_points(points: Sequence[Sequence[float]]) -> list[float]:
 
 
 def in_millionths(weights: Sequence[float]) -> list[float]:
-    """The weights in millionths, without a fraction where they have at most six decimals."""
+    """Return the weights in millionths, whole numbers if they have at most six decimals."""
     return [
         float(round(weight * MILLION)) if round(weight, DECIMALS) == weight else weight * MILLION
         for weight in weights
     ]
 
 
-_GRID = 2.0  # what 2 was added to and taken from is a multiple of 2**-51: three of them add up exactly in any order
+_GRID = 2.0  # adding and subtracting 2 rounds to a multiple of 2**-51; three of them add up exactly in any order
 
 
 def head(ranking: Ranking, config: Config) -> list[int]:
-    """The positions that a reranker has to score: the best rerank_rows rows, best first."""
+    """Return the positions that a reranker must score: the best rerank_rows rows, best first."""
     return list(ranking.order[: config.rerank_rows])
 
 
 def rescore(ranking: Ranking, values: Mapping[int, float], config: Config) -> Ranking:
-    """The ranking by (1 - w) * score + w * value, where w is rerank_weight; equal scores keep their order.
+    """Return the ranking by (1 - w) * score + w * value, where w is rerank_weight; equal scores keep their order.
 
-    values: position to a value from 0 to 1, of the rows in `head`. The others keep (1 - w) of their score, so that
-    none overtakes from below. min_score looks at the new score. The points of a row's parts, of which rerank is the
-    last, still add up to its score to the last bit.
+    Rows without a value keep (1 - w) of their score, so none overtakes from below. min_score applies to the new
+    score. The
+    points of a row's parts, the last of which is rerank, still add up to its score to the last bit.
+
+    values: position to a value from 0 to 1, for the rows in `head`.
     """
     if not ranking.columns:
         return ranking

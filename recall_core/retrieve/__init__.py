@@ -1,4 +1,4 @@
-"""From a question to an answer: understand it, pool every candidate with all its values, rank, page."""
+"""From a query to an answer: parse it, gather the pool with all values, rank, page."""
 
 from recall_core._lazy import attach
 

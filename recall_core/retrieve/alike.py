@@ -1,4 +1,4 @@
-"""Candidates for a context that others stand for: see `pack.layout.Alike`."""
+"""Copies of the candidates for a context; see `pack.layout.Alike`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Citing: TypeAlias = Callable[[Answer, Sequence[Hit]], list[Hit]]
 
 
 class AlikeInAnswer:
-    """What the ranks of an answer, as `packable` gives it, stand for. seen: collects every hit that is read."""
+    """Copies of the rows of an answer from `packable`. seen: collects every hit that is read."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class AlikeInAnswer:
         seen: list[Hit],
         cite: Citing,
     ) -> None:
-        self._found = answer
+        self._answer = answer
         self._cite = cite
         self._store = store
         self._seen = seen
@@ -32,40 +32,40 @@ class AlikeInAnswer:
         self._scanned = scan(answer.plan, store) if answer.pool is None and answer.struck else None
 
     def count(self, hit: Hit) -> int:
-        """How many others have the text of this rank."""
+        """Return the number of other rows with the text of this hit."""
         return self._count(hit.rank)
 
     def others(self, hit: Hit) -> Iterator[Hit]:
-        """They themselves, in order and with its rank, each read when it is asked for."""
-        found = self._found
+        """Yield these rows in order, with the hit's rank. Each is read on demand."""
+        answer = self._answer
         for each in self._behind(hit.rank):
-            if found.pool is None:
+            if answer.pool is None:
                 (row,) = self._store.fetch([each])
                 other = Hit(hit.rank, None, row.doc, row.chunk, ())
             else:
-                other = hit_at(found, each, rank=hit.rank, store=self._store)
-            (other,) = self._cite(found, [other])
+                other = hit_at(answer, each, rank=hit.rank, store=self._store)
+            (other,) = self._cite(answer, [other])
             self._seen.append(other)
             yield other
 
     def total(self) -> int:
-        """How many rows may be packed: those that stand, and those that they stand for."""
-        start, stop = candidate_range(self._found)
-        if not self._found.struck:
+        """Return the number of rows that may be packed, including copies."""
+        start, stop = candidate_range(self._answer)
+        if not self._answer.struck:
             return stop - start
-        if (start, stop) == (0, self._found.total):
-            return stop + self._found.struck
+        if (start, stop) == (0, self._answer.total):
+            return stop + self._answer.struck
         return stop - start + sum(map(self._count, range(start + 1, stop + 1)))
 
     def _count(self, rank: int) -> int:
-        if self._copies is not None and self._found.ranked is not None:
-            return self._copies.count_behind(self._found.ranked.order[rank - 1])
+        if self._copies is not None and self._answer.ranked is not None:
+            return self._copies.count_behind(self._answer.ranked.order[rank - 1])
         return len(self._behind(rank))
 
     def _behind(self, rank: int) -> list[int]:
-        """Positions in the pool; of a list without scores, rowids."""
+        """Return the positions of copies in the pool, or their rowids in a list without scores."""
         if self._scanned is not None:
             return self._scanned.behind(rank)
-        if self._copies is None or self._found.ranked is None:
+        if self._copies is None or self._answer.ranked is None:
             return []
-        return self._copies.behind(self._found.ranked.order[rank - 1])
+        return self._copies.behind(self._answer.ranked.order[rank - 1])

@@ -1,4 +1,4 @@
-"""A plan answered, in steps that can be taken apart: search once, rank and page and pack as often as one likes."""
+"""Answer a plan in separate steps: search once, then rank, page and pack any number of times."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from recall_core.types import Chunk, Document, Hit, Injection, Key, MatchKind, P
 if TYPE_CHECKING:
     from recall_core.rank.copies import Copies
 
-_FIRST_ROWS = 24  # texts that packing reads first: a context seldom looks at more
-_FETCH_ROWS = 64  # as many at a time after them
+_FIRST_ROWS = 24  # texts that packing reads first; a context seldom needs more
+_FETCH_ROWS = 64  # texts that it reads at a time after them
 
 
 class RankingCache(NamedTuple):
-    """What ranking learned of some candidates, kept so that a weight that moves does not ask again."""
+    """Values that ranking learned about candidates, kept so that a new weight does not need them again."""
 
     chunk_counts: Mapping[int, int] = {}
-    """By document rowid."""
+    """Document rowid to number of chunks."""
     rerank_values: Mapping[int, float] = {}
-    """By chunk rowid, from the reranker that the plan names."""
+    """Chunk rowid to value, from the reranker of the plan."""
     texts: Mapping[int, int] | None = None
-    """Position in the pool to the number of a text, of those that stand more than once in the store; None where
-    nobody has asked yet."""
+    """Position in the pool to the number of a text that appears more than once in the store; None if not asked yet.
+    """
 
 
 class Answer(NamedTuple):
-    """A question answered. ranked is the whole list, best first; without a signal it is None and rows are scanned."""
+    """An answered query. ranked: the whole list, best first; None without a signal, when rows are scanned."""
 
     plan: Plan
     pool: Pool | None
     ranked: Ranking | None
     total: int
-    """Rows in the full list, whatever LIMIT and OFFSET say; of those that share a text, the one that stands."""
+    """Rows in the full list, regardless of LIMIT and OFFSET. Collapsed copies are not counted."""
     digest: str
     generation: int
     snapshot: str
@@ -56,24 +56,24 @@ class Answer(NamedTuple):
     timings: dict[str, float]
     warnings: tuple[str, ...]
     counter: str
-    """What the tokens of the store are counted by."""
+    """Token counter of the store."""
     rows: dict[int, Row]
-    """By chunk rowid: the texts read so far. It grows; all answers that were weighed from one pool share it."""
+    """Chunk rowid to row, for the texts read so far. It grows; all answers weighed from one pool share it."""
     fused: Ranking | None = None
-    """The list before sparse-document recall gave rows away, of the rows that stand."""
+    """The list before sparse-document recall, without collapsed copies."""
     recall: Recalled | None = None
-    """What sparse-document recall did; None where it is off."""
+    """Result of sparse-document recall; None if it is off."""
     known: RankingCache = RankingCache()
     copies: Copies | None = None
-    """Which rows stand for others with their text; None where a text may stand several times, or none does."""
+    """Copies among the rows; None if copies are shown or there are none."""
     struck: int = 0
-    """How many rows of the list do not stand."""
+    """Number of collapsed copies in the list."""
     twins: dict[int, Twins | None] | None = None
-    """By chunk rowid: the other chunks with a text, as far as they were asked for. It grows as `rows` does."""
+    """Chunk rowid to other chunks with its text, as far as requested. It grows like `rows`."""
 
     @property
     def exact(self) -> bool:
-        """Nothing that the filter lets through was skipped."""
+        """True if no row that passes the filter was skipped."""
         return self.pool is None or self.pool.exact
 
 
@@ -85,10 +85,11 @@ def answer(
     *,
     is_read_on: bool = False,
 ) -> Answer:
-    """Search and rank. The store is read at one state; no text is fetched unless ORDER BY or a reranker needs it.
+    """Search and rank, reading the store at one state. Texts are fetched only for ORDER BY or a reranker.
 
-    reranker: the one that the plan's config names.  is_read_on: the caller shows a page of it and is done with it
-    within the block of `store.reading` that it asks in, so that what nobody looks at need not be known.
+    reranker: the one that the plan's config names.
+    is_read_on: the caller shows one page within its own `store.reading` block, so values that no one sees may be
+    skipped.
     """
     started = perf_counter()
     with store.reading():
@@ -119,7 +120,7 @@ def answer(
 
 
 def _count_rows(answer: Answer, store: Store) -> Answer:
-    """A list without scores: how many rows it has."""
+    """Count the rows of a list without scores."""
     plan = answer.plan
     if plan.collapses:
         scanned = retrieve.copies.scan(plan, store)
@@ -128,7 +129,7 @@ def _count_rows(answer: Answer, store: Store) -> Answer:
 
 
 def with_words_only(answer: Answer) -> Answer:
-    """Return the documents with a query word, each at its best row with one: as many as were asked for, or all."""
+    """Return the documents with a query word, each with its best such row: up to the limit, or all."""
     pool, ranked, plan = answer.pool, answer.ranked, answer.plan
     if pool is None or ranked is None or plan.lexical is None:
         return answer
@@ -149,15 +150,18 @@ def with_words_only(answer: Answer) -> Answer:
 
 
 def _pool_end(answer: Answer) -> str:
-    copies = f", {answer.struck} more of which are copies of these" if answer.struck else ""
-    return f"W_POOL_END: the list ends at the {answer.total} candidates of the pool{copies}; OPTION exact ON reads on"
+    copies = f" and their {answer.struck} copies" if answer.struck else ""
+    return (
+        f"W_POOL_END: the list ends after the pool's {answer.total} candidates{copies}; to see more: OPTION exact ON"
+    )
 
 
 def weigh(answer: Answer, config: Config, store: Store, reranker: Reranker | None = None) -> Answer:
-    """The same pool under other ranking settings: those of the answer's plan with what is to be changed.
+    """Rank the same pool with other settings: those of the answer's plan with some changes.
 
-    The store is asked only for what is not known yet: fields that ORDER BY names, sizes of documents that
-    sparse-document recall looks at, texts that the reranker has not scored.
+    The store is asked only for unknown values: fields that ORDER BY names, sizes of documents for sparse-document
+    recall,
+    and texts that the reranker has not scored.
     """
     if answer.pool is None:
         return answer
@@ -167,10 +171,11 @@ def weigh(answer: Answer, config: Config, store: Store, reranker: Reranker | Non
 
 
 def packable(answer: Answer, store: Store) -> Answer:
-    """The answer as a context takes it: no limit of its own, no row to take from anyone.
+    """Return the answer as a context uses it, without a limit of its own, so that no row is displaced.
 
-    A document that sparse-document recall would bring into a list of the usual length stands where it is ranked, and
-    has its share of the budget instead. Without such shares, recall may only add to the whole list.
+    A document that sparse-document recall would add to a list of the usual length keeps its rank and gets a share of
+    the
+    budget instead. Without such shares, recall may only add to the end of the whole list.
     """
     if answer.fused is None or answer.recall is None or answer.plan.is_capped:
         return answer
@@ -181,7 +186,7 @@ def packable(answer: Answer, store: Store) -> Answer:
 
 
 def with_all_rows(answer: Answer, store: Store) -> Answer:
-    """The answer as a list of every row, unless a limit was asked for: sparse-document recall may add to its end."""
+    """Return the answer as a list of every row, unless a limit was given. Sparse-document recall may append rows."""
     if answer.fused is None or answer.recall is None or answer.plan.is_capped:
         return answer
     config = answer.plan.config
@@ -195,13 +200,13 @@ def _with_recall(answer: Answer, recall: Recalled, known: RankingCache) -> Answe
 
 
 def standing_for(answer: Answer) -> Copies:
-    """Which rows of the list stand, and for which others; those that were injected stand for their texts."""
+    """Return the copies of the list. Injected rows represent their texts."""
     assert answer.copies is not None  # noqa: S101 - the caller looked
     return answer.copies if answer.recall is None else answer.copies.led_by(answer.recall.given)
 
 
 def hits(answer: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
-    """Ranks start + 1 to stop of the full list, with their texts. Raises Outdated."""
+    """Return ranks start + 1 to stop of the full list, with their texts. Raises Outdated."""
     stop = min(stop, answer.total)
     if start >= stop:
         return []
@@ -218,7 +223,7 @@ def hits(answer: Answer, store: Store, *, start: int, stop: int) -> list[Hit]:
 
 
 def is_distant(answer: Answer, position: int) -> bool:
-    """Return True if min_cosine alone keeps the row out of the list."""
+    """Return True if min_cosine alone excludes the row from the list."""
     config, pool, ranked = answer.plan.config, answer.pool, answer.ranked
     if pool is None or ranked is None or not (config.min_cosine and pool.semantic):
         return False
@@ -236,14 +241,14 @@ def _match_of(hit: Hit, position: int, answer: Answer) -> MatchKind:
 
 
 def page(answer: Answer, store: Store) -> list[Hit]:
-    """The rows that LIMIT and OFFSET ask for, with the other places of their texts where a text is shown once."""
+    """Return the rows for LIMIT and OFFSET, with the other places of their texts if copies are collapsed."""
     plan = answer.plan
     start, stop = plan.offset, min(answer.total, plan.offset + plan.limit)
     return with_twins(answer, hits(answer, store, start=start, stop=stop), store, start=start)
 
 
 def with_twins(answer: Answer, shown: list[Hit], store: Store, *, start: int) -> list[Hit]:
-    """The hits from rank start + 1 on, with the other places of their texts where a text is shown once."""
+    """Add the other places of their texts to the hits from rank start + 1 on, if copies are collapsed."""
     plan, stop = answer.plan, start + len(shown)
     if not plan.collapses or not shown:
         return shown
@@ -260,16 +265,16 @@ def with_twins(answer: Answer, shown: list[Hit], store: Store, *, start: int) ->
 
 
 def twins_of(answer: Answer, rowids: Sequence[int], store: Store) -> Mapping[int, Twins | None]:
-    """The other chunks with the texts of these, each asked for once."""
-    told = {} if answer.twins is None else answer.twins
-    unknown = [each for each in rowids if each not in told]
+    """Return the other chunks with the texts of these. Each chunk is looked up once."""
+    known = {} if answer.twins is None else answer.twins
+    unknown = [each for each in rowids if each not in known]
     if unknown and (answer.pool is None or answer.known.texts):
-        told.update(retrieve.copies.twins_of(unknown, answer.plan, store))
-    return told
+        known.update(retrieve.copies.twins_of(unknown, answer.plan, store))
+    return known
 
 
 def candidates(answer: Answer, store: Store) -> Iterator[Hit]:
-    """Every hit that may be packed, in rank order, read a few at a time; see `candidate_range`."""
+    """Yield every hit that may be packed, in rank order, read a few at a time; see `candidate_range`."""
     start, stop = candidate_range(answer)
     for first in (start, *range(start + _FIRST_ROWS, stop, _FETCH_ROWS)):
         count = _FIRST_ROWS if first == start else _FETCH_ROWS
@@ -278,7 +283,7 @@ def candidates(answer: Answer, store: Store) -> Iterator[Hit]:
 
 
 def hit_at(answer: Answer, position: int, *, rank: int, store: Store) -> Hit:
-    """The candidate at a position of the pool, whether it stands in the list or not, under this rank."""
+    """Return the candidate at a position of the pool, in the list or not, with this rank."""
     assert answer.pool is not None and answer.ranked is not None  # noqa: S101, PT018 - positions are those of a pool
     (row,) = _read(answer, [answer.pool.keys[position]], store)
     (own,) = answer.ranked.reorder([position], kept=1)
@@ -287,7 +292,7 @@ def hit_at(answer: Answer, position: int, *, rank: int, store: Store) -> Hit:
 
 
 def take_injected(answer: Answer, store: Store) -> tuple[Hit, ...]:
-    """Of the hits that may be packed, those that sparse-document recall brought in, nearest first."""
+    """Return the hits that sparse-document recall added, of those that may be packed, nearest first."""
     if answer.ranked is None or answer.recall is None or not answer.recall.given:
         return ()
     start, stop = candidate_range(answer)
@@ -299,7 +304,7 @@ def take_injected(answer: Answer, store: Store) -> tuple[Hit, ...]:
 
 
 def candidate_range(answer: Answer) -> tuple[int, int]:
-    """The stretch of the full list that may be packed: all of it, unless a limit was asked for."""
+    """Return the range of the full list that may be packed: all of it, unless a limit was given."""
     plan = answer.plan
     if not plan.is_capped:
         return plan.offset, max(plan.offset, answer.total)
@@ -307,9 +312,9 @@ def candidate_range(answer: Answer) -> tuple[int, int]:
 
 
 def rows_with_words(answer: Answer) -> int | None:
-    """How many rows of the full list, copies among them, the words match; None unless words and meaning were asked.
+    """Return how many rows of the full list, copies included, match the words. None unless both signals were used.
 
-    A document is a row that they match where any of its chunks is.
+    A document matches if one of its chunks does.
     """
     pool, ranked = answer.pool, answer.ranked if answer.copies is None else answer.copies.ranking
     if pool is None or ranked is None or not (pool.terms and pool.lexical and pool.semantic):
@@ -324,16 +329,16 @@ def rows_with_words(answer: Answer) -> int | None:
 
 
 def outdated_error(answer: Answer) -> Outdated:
-    """What to say where the store no longer has a row of this answer."""
+    """Return the error for a row that the store no longer has."""
     return Outdated(
         "outdated",
-        f"The store has changed since g{answer.generation}, and no longer has what was found in it.",
+        f"The store has changed since g{answer.generation} and no longer has the rows of this answer.",
         details={"generation": answer.generation},
     )
 
 
 def _rank_pool(answer: Answer, plan: Plan, store: Store, reranker: Reranker | None) -> Answer:
-    """The pool in order under this plan's config: fused, one row a document, reranked, recalled or by ORDER BY."""
+    """Order the pool by this plan's config: fuse, one row for each document, rerank, ORDER BY, recall."""
     check()
     pool, config = answer.pool, plan.config
     if pool is None:
@@ -342,7 +347,7 @@ def _rank_pool(answer: Answer, plan: Plan, store: Store, reranker: Reranker | No
     if plan.table == "doc":
         fused = best_of_each_document(pool, fused)
     if config.rerank:
-        assert reranker is not None  # noqa: S101 - whoever names one in the config gives it
+        assert reranker is not None  # noqa: S101 - a config with a reranker comes with it
         keys = {position: pool.keys[position] for position in head(fused, config)}
         values = _values(answer, list(keys.values()), store, reranker)
         answer = answer._replace(known=answer.known._replace(rerank_values=values))
@@ -360,7 +365,7 @@ def _rank_pool(answer: Answer, plan: Plan, store: Store, reranker: Reranker | No
 
 
 def cut_to_limit(answer: Answer, plan: Plan, store: Store) -> Answer:
-    """Return the ranked answer as a plan lists it that differs in LIMIT and OFFSET alone."""
+    """Return the ranked answer for a plan that differs only in LIMIT and OFFSET."""
     fused, copies, config = answer.fused, answer.copies, plan.config
     struck = 0 if copies is None else copies.struck
     assert fused is not None  # noqa: S101 - the caller ranked it
@@ -373,9 +378,9 @@ def cut_to_limit(answer: Answer, plan: Plan, store: Store) -> Answer:
 def _recall_sparse(
     answer: Answer, fused: Ranking, config: Config, store: Store, *, limit: int
 ) -> tuple[Recalled, RankingCache]:
-    """What sparse-document recall makes of a list whose first `limit` rows count, and all that is known by then."""
+    """Return the result of sparse-document recall for a list cut to `limit` rows, and all known values."""
     pool, known = answer.pool, answer.known
-    assert pool is not None  # noqa: S101 - what is ranked comes out of a pool
+    assert pool is not None  # noqa: S101 - a ranking comes from a pool
     if unknown := near_documents(pool, fused, limit=limit) - known.chunk_counts.keys():
         counts = store.chunk_counts(sorted(unknown))
         if len(counts) < len(unknown):
@@ -386,12 +391,12 @@ def _recall_sparse(
 
 
 def embedded_of(doc: Document, chunk: Chunk) -> str:
-    """What an embedder or a reranker is given of a document's chunk."""
+    """Return the text of a chunk that an embedder or a reranker gets."""
     return embedded_text(doc.path, "" if chunk.is_title else doc.title, chunk.text)
 
 
 def _values(answer: Answer, keys: list[Key], store: Store, reranker: Reranker) -> Mapping[int, float]:
-    """What the reranker says of these chunks, beside what it said before. Raises EmbedError."""
+    """Return the reranker's values of these chunks, and all earlier ones. Raises EmbedError."""
     known = answer.known.rerank_values
     unknown = [key for key in keys if key.rowid not in known]
     question = answer.plan.semantic if answer.plan.semantic is not None else answer.plan.lexical
@@ -402,14 +407,14 @@ def _values(answer: Answer, keys: list[Key], store: Store, reranker: Reranker) -
     if len(values) != len(unknown) or not all(0.0 <= value <= 1.0 for value in values):
         raise EmbedError(
             "rerank_invalid",
-            f"{reranker.identity} gave something else than one value from 0 to 1 for each of {len(unknown)} texts.",
+            f"{reranker.identity} did not return one value from 0 to 1 for each of {len(unknown)} texts.",
             hint=Hint(AGAIN, set="rerank="),
         )
     return {**known, **{key.rowid: round(value, DECIMALS) for key, value in zip(unknown, values, strict=True)}}
 
 
 def _injections(answer: Answer, store: Store) -> dict[int, Injection]:
-    """Position to the injection that gave it its row."""
+    """Return position to the injection that placed the row there."""
     if answer.pool is None or answer.recall is None:
         return {}
     keys, given = answer.pool.keys, answer.recall.given
@@ -422,7 +427,7 @@ def _injections(answer: Answer, store: Store) -> dict[int, Injection]:
 
 
 def _read(answer: Answer, keys: Sequence[Key], store: Store) -> list[Row]:
-    """These candidates with their texts, in the order asked for; each is read once. Raises Outdated."""
+    """Return these candidates with their texts, in the given order. Each is read once. Raises Outdated."""
     unread = dict.fromkeys(key.rowid for key in keys if key.rowid not in answer.rows)
     if unread:
         rows = store.fetch(list(unread))
@@ -433,7 +438,7 @@ def _read(answer: Answer, keys: Sequence[Key], store: Store) -> list[Row]:
 
 
 def _by_keys(answer: Answer, pool: Pool, ranked: Ranking, plan: Plan, store: Store) -> Ranking:
-    """The kept candidates in the order that ORDER BY names."""
+    """Return the kept candidates in ORDER BY order."""
     chosen = ranked[: ranked.kept]
     rows = _read(answer, [pool.keys[each.position] for each in chosen], store)
     hits = [Hit(each.position, each.score, row.doc, row.chunk, ()) for each, row in zip(chosen, rows, strict=True)]
@@ -465,7 +470,7 @@ def _rows_listed(plan: Plan, store: Store, start: int, stop: int) -> list[tuple[
 
 
 def _with_chunk(hit: Hit, store: Store) -> Hit:
-    """A document without a scored chunk is represented by its first, an empty one by a chunk without text."""
+    """Return a hit with a chunk: a document's first chunk, or an empty chunk for an empty document."""
     if hit.chunk is not None:
         return hit
     rows = store.chunks_of(hit.doc.id)

@@ -1,4 +1,4 @@
-"""How a question is put to a store, how its hits are packed, and what whoever asks step by step may rely on."""
+"""Options of a query and of packing, and the protocol for answering a query step by step."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ CONTEXT_FORMATS: dict[str, Settings] = {
     "markdown": {"header": "### [{n}] {path}:{lines}"},
     "xml": {"header": '<document index="{n}" path="{path}" lines="{lines}">', "footer": "</document>"},
 }
-"""The settings that each format of a context has in place of those that are set."""
+"""Settings of each context format, which replace the configured ones."""
 
 
 class Ask(NamedTuple):
-    """How a question is asked. k: None leaves the default.
+    """Options of a query.
 
-    settings: live ones with their values; strings are `key=value`, as --set takes them.
+    k: None for the default.
+    settings: live settings with their values; strings are `key=value`, as for --set.
     """
 
     k: int | None = None
@@ -39,22 +40,23 @@ class Ask(NamedTuple):
     fresh: bool = False
     strict_fresh: bool = False
     receipt: bool = False
-    """Give the answer's receipt with it, where the answer is a list or a context."""
+    """Add a receipt to an answer that is a list or a context."""
     passages: bool = True
-    """Choose the passage of each hit, where the answer is a list."""
+    """Choose the passage of each hit of a list."""
     lines_around: int = 0
-    """Lines of the document to give above and below each passage, where the answer is a list."""
+    """Lines of the document to show above and below each passage of a list."""
     verbose: bool = False
-    """Also say what was looked at and changed nothing."""
+    """Also report checks that changed nothing."""
     documents_with_words: bool = False
-    """Of a list by words, give the documents with a query word, each at its best row that has one: k of them, or all.
-    A list by meaning alone stays as it is."""
+    """List the documents with a query word, each with its best such row: k of them, or all. A semantic list stays as
+    it is."""
 
 
 class Pack(NamedTuple):
-    """How hits are packed; None leaves the configured value. pins and drops: ids or prefixes of packed chunks.
+    """Options of packing; None for the configured value.
 
-    lean: say the text of chunks and blocks by its place in the context alone.
+    pins, drops: ids or prefixes of packed chunks.
+    lean: give the text of chunks and blocks only by its place in the context.
     """
 
     budget_tokens: int | None = None
@@ -71,7 +73,7 @@ Asked = TypeVar("Asked", Ask, Pack)
 
 
 class AskFields(TypedDict, total=False):
-    """The fields of Ask, as keywords."""
+    """Fields of Ask as keywords."""
 
     k: int | None
     mode: str
@@ -90,7 +92,7 @@ class AskFields(TypedDict, total=False):
 
 
 class QuestionFields(AskFields, total=False):
-    """The fields of Ask and Pack, as keywords. The setting `pack` is one of `settings`."""
+    """Fields of Ask and Pack as keywords. The setting `pack` belongs into `settings`."""
 
     budget_tokens: int | None
     diversity: int | None
@@ -102,13 +104,13 @@ class QuestionFields(AskFields, total=False):
 
 
 def merge_ask(ask: Ask | None, fields: AskFields) -> Ask:
-    """Return how it is asked, given in one of the two ways. Raises UsageError `conflicting_flags`, `bad_value`."""
+    """Return a query's options, given as Ask or as keywords. Raises UsageError `conflicting_flags`, `bad_value`."""
     ask = _merge_given(Ask, ask, dict(fields))
     return ask._replace(mode=mode_named(ask.mode))
 
 
 def asked_and_packed(ask: Ask | None, pack: Pack | None, fields: QuestionFields) -> tuple[Ask, Pack]:
-    """Return how it is asked and packed, each given in one of the two ways.
+    """Return the options of a query and of packing, each given as an object or as keywords.
 
     Raises UsageError `conflicting_flags`, `bad_value`.
     """
@@ -124,7 +126,7 @@ _EXAMPLES = {
     "Ask": f"ask=Ask(k=10, mode='hybrid'), or k=10, mode='hybrid' alone; mode is one of: {', '.join(MODES)}",
     "Pack": f"pack=Pack(budget_tokens=2000, pack='rank'); pack is one of: {', '.join(SETTINGS['pack'].choices)}",
 }
-"""How a question is given to the library, by the class."""
+"""Examples of the arguments, by class."""
 
 
 def _merge_given(kind: type[Asked], whole: Asked | None, fields: Mapping[str, Any]) -> Asked:
@@ -134,23 +136,23 @@ def _merge_given(kind: type[Asked], whole: Asked | None, fields: Mapping[str, An
         raise UsageError("bad_value", message, hint=_EXAMPLES[name])
     if whole is not None and fields:
         hint = f"{name}({', '.join(f'{key}=…' for key in fields)}), or its fields as keywords"
-        message = f"{', '.join(fields)}: a field of the {name} that is given as well."
+        message = f"{name} is given, so {', '.join(fields)} cannot be given as a keyword too."
         raise UsageError("conflicting_flags", message, hint=hint)
     made = kind(**fields) if whole is None else whole
     return kind._make(map(expect_type, kind._fields, made, kind.__annotations__.values()))
 
 
 def rows_of(ask: Ask) -> int:
-    """How many rows a search shows that is asked so."""
+    """Return the number of rows that such a search shows."""
     return SEARCH_K if ask.k is None else ask.k
 
 
 class Asker(Protocol):
-    """An open store, asked step by step as a search is answered: evaluations and explanations measure those steps."""
+    """An open store that answers a query step by step. Evaluations and explanations measure these steps."""
 
     @property
     def store(self) -> Store:
-        """What is asked."""
+        """The store that is searched."""
 
     @property
     def base(self) -> Path:
@@ -158,22 +160,22 @@ class Asker(Protocol):
 
     @property
     def config(self) -> Config:
-        """The settings, before those that a question brings."""
+        """The settings, without those of a query."""
 
     def words_plan(self, words: str, ask: Ask) -> Plan:
-        """A search for these words, understood."""
+        """Return the plan of a search for these words."""
 
     def rql_plan(self, text: str, ask: Ask) -> Plan:
-        """A query in RQL, understood. Raises RqlError."""
+        """Return the plan of an RQL query. Raises RqlError."""
 
     def answer(self, plan: Plan) -> Answer:
         """Search and rank."""
 
     def vector(self, plan: Plan) -> Vector | None:
-        """What the question means, as its embedder has it; None where it does not ask for meaning."""
+        """Return the embedding of the query, or None if the plan has no semantic signal."""
 
     def weigh(self, answer: Answer, config: Config) -> Answer:
-        """The same pool under other ranking settings."""
+        """Rank the same pool with other settings."""
 
     def cited(self, answer: Answer, hits: Sequence[Hit]) -> list[Hit]:
         """Return the hits of an answer with their passages, as they are packed."""
@@ -181,5 +183,5 @@ class Asker(Protocol):
     def pack(self, answer: Answer, options: Pack, *, cites: bool = True) -> Packed:
         """Pack the ranked list under a budget.
 
-        cites: False leaves out the passages, which decide only where a chunk that does not fit is cut.
+        cites: False leaves out the passages, which only decide where a chunk that does not fit is cut.
         """

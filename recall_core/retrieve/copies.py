@@ -1,4 +1,4 @@
-"""Which rows of an answer hold the very text of others, as the store tells, and where else such a text stands."""
+"""Rows of an answer whose texts are equal, as the store reports them, and other places of such a text."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from recall_core.store.port import Store
 from recall_core.types import Twins
 
 PLACES = 10
-"""Of the places where a text stands too, as many are told."""
+"""Number of other places that are reported for a text."""
 
 
 def collapse(ranking: Ranking, numbers: Mapping[int, int], plan: Plan) -> Copies | None:
-    """The copies among the rows of a ranking; None where no text stands more than once, or each row is to stand.
+    """Return the copies among the rows of a ranking, or None if there are none or copies are shown.
 
-    numbers: position to the number of a text, of those that stand more than once in the store.
+    numbers: position to the number of a text, for texts that appear more than once in the store.
     """
     texts = _among(Same(numbers)) if plan.collapses else None
     return Copies(ranking, texts, least=plan.config.min_score) if texts is not None and texts.rows else None
@@ -28,43 +28,43 @@ def collapse(ranking: Ranking, numbers: Mapping[int, int], plan: Plan) -> Copies
 
 @lru_cache(maxsize=2)
 def _among(numbers: Same[Mapping[int, int]]) -> RepeatedTexts:
-    """Kept, because a store may give one answer for all its rows again and again, and a weight that moves asks."""
+    """Return the repeated texts of a pool. Cached, because a new weight may bring the same numbers."""
     return texts_among(numbers.value)
 
 
 class Scanned(NamedTuple):
-    """Rows without a score that stand, in order. rows: (doc rowid, chunk rowid or None)."""
+    """Rows of a list without scores, in order, each text once. rows: (doc rowid, chunk rowid or None)."""
 
     rows: list[tuple[int, int | None]]
     first: Mapping[int, int]
-    """chunk rowid of a row that does not stand to that of the row that stands for it."""
+    """chunk rowid of a collapsed row to that of the row that represents it."""
 
     def behind(self, rank: int) -> list[int]:
-        """The chunk rowids of the rows that the one of this rank stands for, in order."""
+        """Return the chunk rowids of the copies collapsed into the row of this rank, in order."""
         own = self.rows[rank - 1][1]
         return [struck for struck, first in self.first.items() if first == own]
 
 
 def scan(plan: Plan, store: Store) -> Scanned:
-    """The whole list of a plan without a signal that shows a text once."""
+    """Return the whole list of a plan without signals, each text once."""
     _, rows = store.scan(plan.where, table=plan.table, order=plan.order, limit=None, offset=0)
     texts = store.same_texts([chunk or 0 for _, chunk in rows])
-    standing: list[tuple[int, int | None]] = []
+    shown: list[tuple[int, int | None]] = []
     of_text: dict[int, int] = {}
     first: dict[int, int] = {}
     for place, row in enumerate(rows):
         text, chunk = texts.get(place), row[1] or 0
         if text is None or text not in of_text:
-            standing.append(row)
+            shown.append(row)
             if text is not None:
                 of_text[text] = chunk
         else:
             first[chunk] = of_text[text]
-    return Scanned(standing, first)
+    return Scanned(shown, first)
 
 
 def list_rows(plan: Plan, store: Store, *, start: int, stop: int | None) -> list[tuple[int, int | None]]:
-    """Rows start + 1 to stop, or to the end, of a list without scores: (doc rowid, chunk rowid or None)."""
+    """Return rows start + 1 to stop, or to the end, of a list without scores: (doc rowid, chunk rowid or None)."""
     if plan.collapses:
         return scan(plan, store).rows[start:stop]
     limit = None if stop is None else stop - start
@@ -72,8 +72,8 @@ def list_rows(plan: Plan, store: Store, *, start: int, stop: int | None) -> list
 
 
 def twins_of(rowids: Sequence[int], plan: Plan, store: Store) -> dict[int, Twins | None]:
-    """Of these chunks, how many others that pass the filter have their text, and the first; None for none."""
-    told: dict[int, Twins | None] = dict.fromkeys(rowids)
+    """Return for each chunk the number of other passing chunks with its text, and the first ones; None for none."""
+    twins: dict[int, Twins | None] = dict.fromkeys(rowids)
     alike = {own: frozenset(listed) - {own} for own, listed in store.twins(rowids).items()} if rowids else {}
     others = sorted(frozenset[int]().union(*alike.values()))
     passing = [key.rowid for key in store.candidates(plan.where, rowids=others)] if others else []
@@ -82,5 +82,5 @@ def twins_of(rowids: Sequence[int], plan: Plan, store: Store) -> dict[int, Twins
     rows = {row.rowid: row for row in store.fetch(first)} if first else {}
     for own, listed in found.items():
         if listed:
-            told[own] = Twins(len(listed), tuple(rows[each] for each in listed[:PLACES]))
-    return told
+            twins[own] = Twins(len(listed), tuple(rows[each] for each in listed[:PLACES]))
+    return twins

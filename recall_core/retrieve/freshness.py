@@ -1,4 +1,4 @@
-"""Is what the store says still what the files say? Asked of every document before it is shown."""
+"""Check before showing documents whether their files have changed since they were read."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 State = Literal["modified", "missing"]
 
-_TICK_NS = 100_000_000  # between two times that a kernel gives files: at most 10 ms, and it may be late
-_COARSE_TICK_NS = 2_000_000_000  # of file systems that keep no finer time than that
-_FINE_NS = 10_000_000  # a time that is no multiple of it comes from a kernel's clock
-_SHORT_BYTES = 1 << 18  # hashed before OpenSSL, which is quicker, would be loaded
-_LONG_BYTES = 1 << 26  # what takes longer to read than anybody waits for an answer
+_TICK_NS = 100_000_000  # between two file times of a kernel: at most 10 ms, with some slack
+_COARSE_TICK_NS = 2_000_000_000  # for file systems with coarser times
+_FINE_NS = 10_000_000  # a time that is not a multiple of it comes from a kernel clock
+_SHORT_BYTES = 1 << 18  # up to this size hashed without loading OpenSSL, which is faster for more
+_LONG_BYTES = 1 << 26  # takes longer to read than a user waits for an answer
 
 
 def stale_documents(doc_ids: Sequence[str], *, store: Store, base: Path) -> dict[str, State]:
-    """doc.id to what happened to its file, for those whose file changed or is gone.
+    """Return doc.id to the state of its file, for files that changed or are gone.
 
     base: the store's directory. See `file_state`.
     """
@@ -54,33 +54,37 @@ def file_state(
     settle: Callable[[Fingerprint, Stamp], None] = lambda *_: None,
     may_read: Callable[[str], bool] = lambda _: True,
 ) -> State | None:
-    """What happened to a file since it was read; None for nothing.
+    """Return what happened to a file since it was read, or None for nothing.
 
-    A file whose size, mtime, ctime or inode differs is read and hashed before anything is said, but for a very long
-    one that was shorter. What can be no more looked at or read, or is no file any more but a folder, a pipe or a
-    device, is missing. base: the store's directory. settle: told of the status of a file that has the same bytes, so
-    that it need not be read the next time; not as long as it could change once more and keep that status.
-    may_read: asked before a file is read, with its path; of any other only the size is compared.
+    A file whose size, mtime, ctime or inode differs is read and hashed, unless it is very long and has grown; then it
+    is
+    modified. A file that cannot be accessed or read, or that is now a folder, a pipe or a device, is missing.
+
+    base: the store's directory.
+    settle: called with the status of a file with the same bytes, so that it need not be read again. Not called while
+    the
+    file could still change and keep that status.
+    may_read: returns True if the file of this path may be read; for other files only the size is compared.
     """
     if not source.os_path:
-        return None  # the document was brought by a program: no file can disagree with it
-    place = os.path.join(base, source.os_path)  # noqa: PTH118 - a Path for each row of an answer costs more than this
+        return None  # a program added the document: it has no file
+    place = os.path.join(base, source.os_path)  # noqa: PTH118 - a Path for each row costs more
     try:
         status = os.stat(place)  # noqa: PTH116 - as above
         if not S_ISREG(status.st_mode):
-            return "missing"  # reading a pipe may go on for ever
+            return "missing"  # reading a pipe may never end
         stamp = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
         if source.may_be(stamp):
             return None
         if not may_read(source.path):
             return None if stamp.size == source.size else "modified"
         return None if _is_as_read(place, source, stamp, settle) else "modified"
-    except (OSError, ValueError):  # the file system has no such name: one with a NUL, or letters it cannot spell
+    except (OSError, ValueError):  # the file system does not allow such a name
         return "missing"
 
 
 def _is_as_read(place: str, source: Fingerprint, stamp: Stamp, settle: Callable[[Fingerprint, Stamp], None]) -> bool:
-    """Whether a file of this status has the bytes that were read; see `file_state`."""
+    """Return True if a file with this status has the bytes that were read; see `file_state`."""
     if stamp.size > max(source.size, _LONG_BYTES):
         return False
     began_ns = time_ns()
@@ -100,5 +104,5 @@ def _digest(file: BufferedReader, size: int) -> str:
 
 
 def tick_ns(ctime_ns: int) -> int:
-    """How long after a change at this time another one may be given the same time."""
+    """Return how long after a change at this time another change may get the same time."""
     return _TICK_NS if ctime_ns % _FINE_NS else _COARSE_TICK_NS

@@ -1,8 +1,7 @@
-"""The passage of a hit: the lines or sentences of its chunk that hold most of what was asked for.
+"""The passage of a hit: the lines or sentences of its chunk that best match the query.
 
-Of a chunk with the question's words in it these are found from where the index counts them; of any other, by what its
-embedder's vector is made of. A passage hangs on the chunk, the question and the weights of its words, and on nothing
-else of the answer.
+If the chunk contains words of the query, the passage is chosen by where the index counts them; otherwise by the parts
+of its text that contribute most to its vector. It depends only on the chunk, the query and the weights of its words.
 """
 
 from __future__ import annotations
@@ -30,40 +29,40 @@ if TYPE_CHECKING:
     from recall_core.types import Chunk, Row, TermStat
 
 LONGEST = 240
-"""Code points of a passage: three lines of a terminal."""
+"""Maximum code points of a passage: three lines of a terminal."""
 
 Span = tuple[int, int]
 """A half-open range of code points in a chunk's text."""
 
 
 _Match = tuple[int, int, int, int, int]
-"""Where a phrase counts, from start to end; where the units begin and end that show all of it; its number as a bit.
-Plain tuples and bits, because every row that is shown has dozens of matches."""
+"""Start and end of a phrase; start and end of the units that show all of it; its number as a bit. A plain tuple,
+because every row shown has dozens of matches."""
 
 _Window = tuple[int, int, int]
-"""From start to end, and the phrases that count within, as bits."""
+"""Start and end, and the phrases within as bits."""
 
 
 def passages(answer: Answer, rows: Sequence[Row], *, store: Store, embedder: Embedder | None) -> list[PassageView]:
-    """The passage of each row, for a question that asked a signal. embedder: the one that read the question."""
+    """Return the passage of each row, for a query with a signal. embedder: the one that embedded the query."""
     pool, plan = answer.pool, answer.plan
     query = lexical_query(plan, store)[0] if pool is not None else None
     terms = pool.terms if pool is not None else ()
     counted = [()] * len(rows) if query is None else store.instances(query, terms, rows)
     windows = [
-        best_window(row.chunk.text, [one for one in each if not one.in_title], terms)
+        best_window(row.chunk.text, [instance for instance in each if not instance.in_title], terms)
         for row, each in zip(rows, counted, strict=True)
     ]
     without = [row for row, window in zip(rows, windows, strict=True) if window is None]
     others = iter(_locate_unmatched(without, plan.semantic, embedder))
     return [
-        _in_its_unit(_view(row, next(others) if window is None else window, each, terms), row, store)
+        _with_place(_view(row, next(others) if window is None else window, each, terms), row, store)
         for row, window, each in zip(rows, windows, counted, strict=True)
     ]
 
 
-def _in_its_unit(passage: PassageView, row: Row, store: Store) -> PassageView:
-    """Add the heading and the place of the passage; those of its chunk if no marks of the document are stored."""
+def _with_place(passage: PassageView, row: Row, store: Store) -> PassageView:
+    """Add the heading and the place of the passage, or those of its chunk if the document has no marks."""
     check()
     marks = store.marks_of(row.doc.id)
     heading, place = row.chunk.heading, row.chunk.place
@@ -71,7 +70,7 @@ def _in_its_unit(passage: PassageView, row: Row, store: Store) -> PassageView:
         heading = heading_around(marks, passage["offset"], passage["end"])
         places = Places(marks)
         place = places.at(passage["offset"], passage["end"]) or place
-        if places.kind == "bytes":  # no reader finds a byte of a web page
+        if places.kind == "bytes":  # a byte position in a web page is useless to readers
             if anchor := anchor_at(marks, passage["offset"]):
                 place = f"id {anchor}"
             elif heading is not None:
@@ -86,7 +85,7 @@ def _in_its_unit(passage: PassageView, row: Row, store: Store) -> PassageView:
 
 
 def with_lines(passage: PassageView, text: str, lines: int) -> PassageView:
-    """Add so many whole lines above and below the passage, from its document's text, and the rest of its own."""
+    """Add whole lines above and below the passage, from its document's text, and the rest of its own lines."""
     start, end = passage["offset"], passage["end"]
     first = text.rfind("\n", 0, start)
     for _ in range(min(lines, passage["line_start"] - 1)):
@@ -99,10 +98,12 @@ def with_lines(passage: PassageView, text: str, lines: int) -> PassageView:
 
 
 def best_window(text: str, instances: Sequence[Instance], terms: Sequence[TermStat]) -> Span | None:
-    """The run of units with the greatest sum of idf over the phrases in it, each once; then the shortest, the first.
+    """Return the run of units with the highest sum of idf over its distinct phrases; ties: the shortest, then the
+    first.
 
-    None where no phrase counts. A unit is a line, or one of its sentences; a run has at most 240 code points. A
-    longer unit, or a longer run that a single match stands across, is cut around its matches.
+    Return None if no phrase counts. A unit is a line, or a sentence of a line. A run has at most 240 code points. A
+    longer
+    unit, or a longer run that one match spans, is cut around its matches.
     """
     check()
     matches = sorted(_matches(text, instances))
@@ -120,7 +121,7 @@ def best_window(text: str, instances: Sequence[Instance], terms: Sequence[TermSt
     for start, end, phrases in _runs(matches):
         best = min(best, (-worth_of(phrases), end - start, start))
     for match, near in _in_long_units(matches):
-        if worth_of(near) >= -best[0]:  # no window around it holds more
+        if worth_of(near) >= -best[0]:  # else no window around it is worth more
             start, end, phrases = _cut(text, match, matches)
             best = min(best, (-worth_of(phrases), end - start, start))
     return best[2], best[2] + best[1]
@@ -138,7 +139,7 @@ def _matches(text: str, instances: Iterable[Instance]) -> Iterator[_Match]:
 
 
 def _unit_at(text: str, place: int, lines: dict[int, list[Span]]) -> Span:
-    """The unit that holds the place. lines: the units of those that were looked at, by where they begin."""
+    """Return the unit that contains the place. lines: start of a line to its units, filled on demand."""
     start = text.rfind("\n", 0, place) + 1
     if start not in lines:
         end = text.find("\n", place)
@@ -147,7 +148,7 @@ def _unit_at(text: str, place: int, lines: dict[int, list[Span]]) -> Span:
 
 
 def _sentences(text: str, start: int, end: int) -> list[Span]:
-    """The sentences of a line, without the blanks around them."""
+    """Return the sentences of a line, without surrounding blanks."""
     ends = [found.end() for found in _sentence_end().finditer(text, start, end)]
     units = []
     for begin, stop in pairwise([start, *ends, end]):
@@ -160,14 +161,15 @@ def _sentences(text: str, start: int, end: int) -> list[Span]:
 
 @cache
 def _sentence_end() -> re.Pattern[str]:
-    """Full stops of Latin and CJK scripts, with what closes behind them, where no small letter goes on."""
+    """Return the pattern of sentence ends in Latin and CJK scripts, with closing marks, not followed by a small
+    letter."""
     return re.compile(r"[.!?…]++[)\]\"'”’»*_]*+\s++(?![a-z])|[。！？｡]++[」』）〉》”’]*+\s*+")
 
 
 def _runs(matches: Sequence[_Match]) -> Iterator[_Window]:
-    """Runs of at most 240 code points, from a unit to the first one behind it with which a phrase more is there.
+    """Yield runs of at most 240 code points, from a unit to the first unit that adds a phrase.
 
-    No run that is worth as much is shorter, and begins where one of these does.
+    Every other run of the same worth is at least as long or starts where one of these does.
     """
     by_last = sorted(matches, key=itemgetter(3))
     behind = 0
@@ -184,7 +186,7 @@ def _runs(matches: Sequence[_Match]) -> Iterator[_Window]:
 
 
 def _in_long_units(matches: Sequence[_Match]) -> Iterator[tuple[_Match, int]]:
-    """Each match in a unit that is too long, and the phrases that begin within 240 code points of it, as bits."""
+    """Yield each match in a unit that is too long, with the phrases within 240 code points of it, as bits."""
     starts = [match[0] for match in matches]
     for match in matches:
         start, _, first, last, _ = match
@@ -194,7 +196,7 @@ def _in_long_units(matches: Sequence[_Match]) -> Iterator[tuple[_Match, int]]:
 
 
 def _cut(text: str, match: _Match, matches: Sequence[_Match]) -> _Window:
-    """Of a longer unit the 240 code points around a match and as many behind it as fit."""
+    """Return 240 code points of a long unit around a match and as many later matches as fit."""
     start, _, first, last, _ = match
     near = _within(matches, start, min(start + LONGEST, last))
     begin, stop = _around(text, (start, max(each[1] for each in near)), (first, last))
@@ -207,7 +209,7 @@ def _within(matches: Sequence[_Match], begin: int, stop: int) -> list[_Match]:
 
 
 def _around(text: str, core: Span, unit: Span) -> Span:
-    """At most 240 code points of a unit with the core in their middle, cut at blanks, else between graphemes."""
+    """Return at most 240 code points of a unit with the core in the middle, cut at blanks, else between graphemes."""
     begin = max(unit[0], core[0] - (LONGEST - (core[1] - core[0])) // 2)
     stop = min(unit[1], begin + LONGEST)
     begin = max(unit[0], stop - LONGEST)
@@ -226,7 +228,7 @@ def _boundary(text: str, place: int) -> int:
 
 
 def _locate_unmatched(rows: Sequence[Row], question: str | None, embedder: Embedder | None) -> Iterator[Span]:
-    """Of rows without a matched phrase: the unit that gives most to the cosine, else the first that says anything."""
+    """Yield for rows without a matched phrase the unit that adds most to the cosine, else the first useful one."""
     units = [_units(row.chunk.text) for row in rows]
     for row, own, given in zip(rows, units, _shares(rows, units, question, embedder), strict=True):
         check()
@@ -238,7 +240,7 @@ def _locate_unmatched(rows: Sequence[Row], question: str | None, embedder: Embed
 def _shares(
     rows: Sequence[Row], units: Sequence[Sequence[Span]], question: str | None, embedder: object
 ) -> list[list[float]]:
-    """What each unit gives to its row's cosine; nothing where the embedder cannot tell."""
+    """Return how much each unit adds to its row's cosine; empty if the embedder cannot tell."""
     if not rows or question is None or not isinstance(embedder, Locating):
         return [[] for _ in rows]
     texts = [embedded_of(row.doc, row.chunk) for row in rows]
@@ -258,7 +260,7 @@ def _units(text: str) -> list[Span]:
 
 
 def _first(chunk: Chunk, units: Sequence[Span]) -> Span:
-    """The first unit with a letter that is no heading; else the first with a letter, else the first."""
+    """Return the first unit with a letter that is not a heading; else the first with a letter, else the first."""
     lettered = [unit for unit in units if any(map(str.isalpha, chunk.text[slice(*unit)]))]
     plain = (unit for unit in lettered if not _is_heading(chunk.text[slice(*unit)], chunk.heading))
     return next(plain, (lettered or units or [(0, 0)])[0])
@@ -269,7 +271,7 @@ def _is_heading(unit: str, heading: str | None) -> bool:
 
 
 def _view(row: Row, window: Span, instances: Sequence[Instance], terms: Sequence[TermStat]) -> PassageView:
-    """The passage with what matches in it and in the title, a match that is cut to as much as is shown."""
+    """Return the passage with its matches and title matches. A match cut by the passage is shortened to it."""
     chunk, (start, end) = row.chunk, window
     held = (each for each in instances if not each.in_title and start <= each.start < end)
     shown = [(each, min(each.end, end)) for each in held if each.end <= end or each.end - each.start > LONGEST]

@@ -1,4 +1,4 @@
-"""A question, understood: words or RQL with every default filled in."""
+"""A parsed query: words or RQL with every default filled in."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,28 +13,28 @@ from recall_core.text import is_storable
 from recall_core.types import Table
 
 MODES = ("hybrid", "lexical", "semantic")
-"""Which signals words are looked for by."""
+"""Combinations of signals for a search by words."""
 
 _MODE_NAMES = {"bm25": "lexical", "vector": "semantic"}
-"""What people call a mode, as flags and figures do."""
+"""Other names of the modes, as flags and diagrams use them."""
 
 
 LONGEST_QUESTION = 20_000
-"""Characters of a question's words: each term costs a look into the index and a line of the answer."""
+"""Maximum characters of a query's words. Each term costs an index lookup and a line of the answer."""
 
 
 class Plan(NamedTuple):
     """Everything that decides an answer, except the store."""
 
     text: str
-    """As typed: words, or the RQL."""
+    """As typed: words or RQL."""
     rql: str | None
     table: Table
     select: tuple[str, ...] | None
-    """The fields to give back, None for all."""
+    """Fields to return; None for all."""
     lexical: str | None
     lexical_raw: bool
-    """The lexical text is FTS5's own syntax."""
+    """The lexical text is in FTS5's own syntax."""
     semantic: str | None
     where: Expr | None
     filters: str | None
@@ -43,16 +43,16 @@ class Plan(NamedTuple):
     limit: int
     offset: int
     is_capped: bool
-    """The limit was asked for; otherwise it is a default that a context does not heed."""
+    """True if the limit was given; a context ignores a default limit."""
     exact: bool
     config: Config
     warnings: tuple[str, ...] = ()
     query: Query | None = None
-    """The tree of the RQL, so that its text is read once."""
+    """The parsed RQL, so that its text is parsed once."""
 
     @property
     def mode(self) -> str:
-        """Which signals were asked: hybrid, lexical, semantic, or filter when none was."""
+        """The signals of the plan: hybrid, lexical, semantic, or filter if there are none."""
         match (self.lexical is not None, self.semantic is not None):
             case (True, True):
                 return "hybrid"
@@ -64,23 +64,23 @@ class Plan(NamedTuple):
 
     @property
     def collapses(self) -> bool:
-        """Whether a text that several rows hold is shown once."""
+        """True if a text that appears in several rows is shown once."""
         return self.config.collapse and self.table == "chunk"
 
 
 def mode_named(name: str) -> str:
-    """Return the mode of this name, where `bm25` and `vector` are names too. Raises UsageError `bad_value`."""
+    """Return the mode of this name; `bm25` and `vector` are names too. Raises UsageError `bad_value`."""
     expect_choice("mode", name, (*MODES, *_MODE_NAMES))
     return _MODE_NAMES.get(name, name)
 
 
 def with_copies(plan: Plan) -> Plan:
-    """The plan for a list in which every copy of a text has its row."""
+    """Return the plan for a list in which every copy of a text has its own row."""
     return plan._replace(config=plan.config._replace(collapse=False))
 
 
 def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None, k: int | None, exact: bool) -> Plan:
-    """A search for these words. mode: see `mode_named`. Raises UsageError `bad_value`, RqlError."""
+    """Return the plan of a search for words. mode: see `mode_named`. Raises UsageError `bad_value`, RqlError."""
     mode = mode_named(mode)
     if not is_storable(words):
         raise UsageError("bad_value", f"The words {words!r} are not valid UTF-8.", hint=Hint("", help=True))
@@ -108,17 +108,17 @@ def plan_words(words: str, *, config: Config, mode: str, filter_text: str | None
 
 
 def plan_rql(text: str, *, config: Config, exact: bool, settings: GivenSettings = ()) -> Plan:
-    """A query in RQL. Raises RqlError with the place of the first mistake.
+    """Return the plan of an RQL query. Raises RqlError with the place of the first mistake.
 
-    settings: live ones, see `override`. A query's rows are reordered only where it, or one of these, says so:
-    sparse_recall, rerank and collapse are off whatever the config says.
+    settings: live ones, see `override`. A query's rows are reordered only if the query or these settings say so:
+    sparse_recall, rerank and collapse are off even if the config sets them.
     """
     query, warnings = rql.parser.parse_query(text, strict=override(config, settings).strict)
     return plan_query(query, text, config=config, exact=exact, settings=settings)._replace(warnings=warnings)
 
 
 def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings: GivenSettings = ()) -> Plan:
-    """The plan of a query that was read or made before, whose text this is. Raises RqlError at an option."""
+    """Return the plan of a parsed query. text: its text. Raises RqlError for a wrong option."""
     options = dict(query.options)
     exact = bool(options.pop("exact", False)) or exact
     options = {name: "" if name == "rerank" and value is False else value for name, value in options.items()}
@@ -129,7 +129,7 @@ def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings
     if config.collapse and query.table == "doc":
         raise UsageError(
             "collapse_of_documents",
-            "collapse shows a chunk's text once; here the rows are documents.",
+            "collapse works on chunks, but the rows here are documents.",
             hint="OPTION collapse OFF",
         )
     signals = {using.function: using.text for using in query.using}
@@ -156,9 +156,9 @@ def plan_query(query: Query, text: str, *, config: Config, exact: bool, settings
 
 
 def replan(plan: Plan, *, config: Config, settings: GivenSettings = (), k: int | None = None) -> Plan:
-    """The same question under other settings and for another number of rows, without reading its text again.
+    """Return the plan of the same query with other settings and another k, without parsing its text again.
 
-    Strictness alone can make something else of a text: it refuses what a query was only warned of.
+    Only `strict` can change the result of parsing: it turns warnings into errors.
     """
     if plan.query is None:
         _expect_count(k)
@@ -180,7 +180,7 @@ def _expect_length(words: str) -> None:
 
 def _expect_count(k: int | None) -> None:
     if k is not None and k < 0:
-        raise UsageError("bad_value", f"{flag('k')} goes from 0, not {k}.", hint=Hint(AGAIN, k=10))
+        raise UsageError("bad_value", f"{flag('k')} must be at least 0, not {k}.", hint=Hint(AGAIN, k=10))
 
 
 def _with_options(config: Config, options: Mapping[str, Any], text: str) -> Config:
@@ -203,18 +203,18 @@ def _check_sparse(query: Query) -> None:
     if query.offset:
         raise UsageError(
             "sparse_with_offset",
-            "sparse_recall replaces the last row of the first page, so it cannot be paged.",
+            "sparse_recall replaces the last row of the first page, so it cannot be used with OFFSET.",
             hint="OPTION sparse_recall OFF",
         )
     if query.keys:
         raise UsageError(
             "sparse_with_order",
-            "sparse_recall gives the last row away, which has no meaning in an order other than by score.",
+            "sparse_recall replaces the last row, so the rows must be ordered by score.",
             hint="OPTION sparse_recall OFF",
         )
 
 
 def _filter(text: str) -> tuple[Expr, str, tuple[str, ...]]:
-    """A filter, its canonical spelling and its warnings."""
+    """Return a filter, its canonical spelling and its warnings."""
     where, warnings = rql.parser.parse_filter_with_warnings(text)
     return where, rql.print.print_filter(where), warnings

@@ -1,4 +1,4 @@
-"""Retrieval: a plan, a store and an embedder give the pool. The only reading a search does before it has an order."""
+"""Retrieval: gather the pool from a plan, a store and an embedder. The only reads of a search before ranking."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from recall_core.shell import Hint
 from recall_core.store.port import Store
 from recall_core.types import Key, LexicalQuery, LiteralQuery, Pool, RawQuery, TermStat, Vector
 
-_FEW_CHUNKS = 300  # below this, all cosines cost less than loading a library
+_FEW_CHUNKS = 300  # below this, computing all cosines is faster than loading a library
 
 
 class SignalQuery(NamedTuple):
-    """What a plan asks of each signal, in the store's and the embedder's own terms."""
+    """A plan's query for each signal, in the store's and the embedder's terms."""
 
     lexical: LexicalQuery | None
     vector: Vector | None
-    """b"" when the text has no feature, None when nothing semantic was asked."""
+    """b"" if the text has no feature, None without a semantic signal."""
     terms: tuple[TermStat, ...]
     warnings: tuple[str, ...]
     lexical_model: str = "fts5"
-    """Who scores the words: FTS5's own bm25, or bm25f, which knows only literal queries."""
+    """Scoring of the words: fts5 for FTS5's own bm25, or bm25f, which supports only literal queries."""
 
 
 class Candidates(NamedTuple):
@@ -40,26 +40,29 @@ class Candidates(NamedTuple):
     rows: Sequence[Key]
     lexical: Mapping[int, float]
     semantic: Mapping[int, float] | UnsettledColumn
-    """Or, of these rows, estimates of them."""
+    """Cosines, or estimates of them for these rows."""
     index_kind: str = "exact"
     shortlist: tuple[int, ...] | None = None
-    """As `Pool` has both."""
+    """See `Pool` for index_kind and shortlist."""
     warnings: tuple[str, ...] = ()
 
 
 def gather(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on: bool = False) -> Pool:
-    """Every candidate with all its raw values, in natural order.
+    """Return every candidate with all its raw values, in natural order.
 
-    Up to 20,000 live vectors every row that the filter lets through is a candidate (only matching rows when the
-    semantic signal has nothing to say); above that each signal proposes its `pool` best, and the proposals of one
-    are scored by the other. The pool does not depend on LIMIT or OFFSET.
-    is_read_on: see `answer.answer`; cosines may then be estimates, which are settled when they are looked at.
+    With up to 20,000 live vectors every row that passes the filter is a candidate, or only matching rows if there is
+    no
+    semantic signal. Above that, each signal proposes its `pool` best rows and scores the other's. The pool does not
+    depend
+    on LIMIT or OFFSET.
+
+    is_read_on: see `answer.answer`; cosines may then be estimates, which are settled on access.
     """
     question = ask(plan, store, embedder)
     model = question.lexical_model
-    whole = plan.exact or store.info().vectors <= EXACT_VECTORS
-    estimated = _estimate(plan, store, question) if whole and is_read_on else None
-    found = estimated or (_everything if whole else _propose)(plan, store, question)
+    is_exact = plan.exact or store.info().vectors <= EXACT_VECTORS
+    estimated = _estimate(plan, store, question) if is_exact and is_read_on else None
+    found = estimated or (_everything if is_exact else _propose)(plan, store, question)
     rows, lexical, semantic, index_kind, shortlist, warnings = found
     if model == "bm25f" and isinstance(question.lexical, LiteralQuery):
         lexical = _by_bm25f(question.lexical, list(lexical), store, plan.config)
@@ -69,7 +72,7 @@ def gather(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on: b
         semantic=_column(rows, semantic) if question.vector is not None else (),
         bound=bound(question.terms, plan.config._replace(lexical_model=model)),
         terms=question.terms,
-        exact=whole,
+        exact=is_exact,
         index_kind=index_kind,
         warnings=question.warnings + warnings,
         lexical_model=model,
@@ -79,7 +82,7 @@ def gather(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on: b
 
 
 def _column(rows: Sequence[Key], values: Mapping[int, float] | UnsettledColumn) -> Sequence[float | None]:
-    """The value of each row, in arrays where the rows stand in arrays."""
+    """Return the value of each row, as arrays if the rows are arrays."""
     if isinstance(values, UnsettledColumn):
         return values
     if isinstance(rows, KeyColumns):
@@ -90,7 +93,7 @@ def _column(rows: Sequence[Key], values: Mapping[int, float] | UnsettledColumn) 
 
 
 def ask(plan: Plan, store: Store, embedder: Embedder | None) -> SignalQuery:
-    """The plan's texts as a full-text query with its document frequencies, and as a vector."""
+    """Return the plan's texts as a full-text query with document frequencies, and as a vector."""
     warnings: list[str] = []
     lexical, complaint = lexical_query(plan, store)
     if complaint is not None:
@@ -101,16 +104,16 @@ def ask(plan: Plan, store: Store, embedder: Embedder | None) -> SignalQuery:
     unknown = dict.fromkeys(term.text for term in terms if term.df == 0)
     warnings += [f"W_UNKNOWN_TERM: {text} occurs nowhere in this store" for text in unknown]
     if is_empty and not vector:
-        warnings.append("W_EMPTY_QUERY: the query has no word to look for")
+        warnings.append("W_EMPTY_QUERY: the query has no words to search for")
     model = plan.config.lexical_model if lexical else "fts5"
     if model != "fts5" and isinstance(lexical, RawQuery):
-        warnings.append(f"W_LEXICAL_MODEL: {model} knows nothing of FTS5's syntax; FTS5's own score stands")
+        warnings.append(f"W_LEXICAL_MODEL: {model} does not support FTS5 syntax; using FTS5's own score")
         model = "fts5"
     return SignalQuery(lexical, vector, terms, tuple(warnings), model)
 
 
 def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | None]:
-    """The plan's words as a full-text query, and what the index finds wrong with them where they are its own syntax.
+    """Return the plan's words as a full-text query, and the index's error for broken FTS5 syntax.
 
     Raises UsageError `lexical_fts_unsupported`.
     """
@@ -119,7 +122,7 @@ def lexical_query(plan: Plan, store: Store) -> tuple[LexicalQuery | None, str | 
     complaint = None
     if plan.lexical_raw:
         if "lexical_fts" not in store.capabilities:
-            message = "This kind of store has no full-text syntax of its own, which lexical_fts would be in."
+            message = "This kind of store does not support lexical_fts."
             raise UsageError("lexical_fts_unsupported", message, hint="lexical('…') takes words and \"phrases\"")
         raw = RawQuery(plan.lexical)
         complaint = store.syntax_error(raw)
@@ -143,7 +146,7 @@ def _everything(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
 
 
 def _estimate(plan: Plan, store: Store, question: SignalQuery) -> Candidates | None:
-    """`_everything` with the cosines and keys of those rows alone that are looked at; None where all would be."""
+    """Like `_everything`, but compute only the cosines and keys that are shown. Return None if all would be."""
     vector, config = question.vector, plan.config
     if not vector or "estimates" not in store.capabilities or not _shows_few(plan):
         return None
@@ -164,14 +167,14 @@ def _estimate(plan: Plan, store: Store, question: SignalQuery) -> Candidates | N
 
 
 def _shows_few(plan: Plan) -> bool:
-    """Whether a page hangs on few rows: no text is asked, no row stands for others, no rank is weighed."""
+    """Return True if a page depends on few rows: no ORDER BY or reranker, no collapsing, no weighing by rank."""
     config = plan.config
     is_by_score = plan.table == "chunk" and not (plan.order or config.rerank or config.min_cosine)
     return is_by_score and (config.fusion, config.normalize) == ("weighted", "bound")
 
 
 def _propose(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
-    """The best `pool` of each signal together, each with its true value in the other."""
+    """Return the best `pool` rows of each signal, each with its true value in the other."""
     k, weight = plan.config.pool, plan.config.title_weight
     lexical: Mapping[int, float] = {}
     semantic: Mapping[int, float] = {}
@@ -189,7 +192,7 @@ def _propose(plan: Plan, store: Store, question: SignalQuery) -> Candidates:
 
 
 class Near(NamedTuple):
-    """rowid to cosine of what the semantic signal proposes, the best first; the others as in `Candidates`."""
+    """rowid to cosine of the rows that the semantic signal proposes, best first; other fields as in `Candidates`."""
 
     cosines: Mapping[int, float]
     index_kind: str = "exact"
@@ -198,10 +201,10 @@ class Near(NamedTuple):
 
 
 def nearest(store: Store, vector: Vector, plan: Plan) -> Near:
-    """The `pool` best of the rows that the filter lets through, by the index that the settings ask for.
+    """Return the `pool` best of the rows that pass the filter, by the index in the settings.
 
-    By signatures: of the 500 rows with the nearest ones, or as many as the pool takes, all cosines are worked out.
-    Where the store has none that are made so, it searches as it does without.
+    With signatures, all cosines of the nearest rows by signature are computed: 500, or `pool` if that is more. If the
+    store lacks these signatures, it searches without them.
     """
     k, where, config = plan.config.pool, plan.where, plan.config
     wants_signatures = config.vector_index == "lsh"
@@ -213,7 +216,7 @@ def nearest(store: Store, vector: Vector, plan: Plan) -> Near:
 
 
 def by_signatures(store: Store, vector: Vector, config: Config, *, where: Expr | None, k: int) -> Near | None:
-    """The k best of the rows that have the nearest signatures, of those that the settings want; None without."""
+    """Return the k best of the rows with the nearest signatures, or None if there are no such signatures."""
     signing = stores.values.signing_of(config)
     if signing is None or "signatures" not in store.capabilities:
         return None
@@ -222,7 +225,7 @@ def by_signatures(store: Store, vector: Vector, config: Config, *, where: Expr |
 
 
 def _best(store: Store, vector: Vector, rowids: Sequence[int], k: int) -> Mapping[int, float]:
-    """The k best cosines of these rows, best first, ties in natural order."""
+    """Return the k best cosines of these rows, best first, ties in natural order."""
     cosines = store.cosines(vector, where=None, rowids=rowids)
     order = [key.rowid for key in store.candidates(None, rowids=rowids)]
     return {rowid: cosines[rowid] for rowid in sorted(order, key=lambda rowid: -cosines[rowid])[:k]}
@@ -230,12 +233,12 @@ def _best(store: Store, vector: Vector, rowids: Sequence[int], k: int) -> Mappin
 
 def _why_unsigned(store: Store, config: Config) -> str:
     if "signatures" not in store.capabilities:
-        return "W_VECTOR_INDEX: this kind of store keeps no signatures of vectors; it was searched without"
-    made = f"a signature of {config.ann_bits} bits with seed {config.ann_seed}"
-    return f"W_VECTOR_INDEX: every vector was compared, because not each has {made}; {Hint('compact')} makes them"
+        return "W_VECTOR_INDEX: this kind of store keeps no signatures of vectors; searched without them"
+    signature = f"a signature of {config.ann_bits} bits with seed {config.ann_seed}"
+    return f"W_VECTOR_INDEX: compared every vector, because some lack {signature}; to make them: {Hint('compact')}"
 
 
 def _by_bm25f(query: LiteralQuery, rowids: list[int], store: Store, config: Config) -> Mapping[int, float]:
-    """The rows that FTS5 found, scored again."""
+    """Return the rows that FTS5 found, scored by BM25F."""
     found = store.occurrences(query, rowids)
     return dict(zip(rowids, scores(found, rowids, config), strict=True))

@@ -1,4 +1,4 @@
-"""Words as a person types them, turned into a full-text query that means exactly those words."""
+"""Turn typed words into a full-text query for exactly those words."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ _STAYS, _FUNCTION, _LEFTOVER, _ASKING = range(4)
 
 
 class _PhraseGroup(NamedTuple):
-    """Phrases that stay or go together. written: what is told of them once they are dropped."""
+    """Phrases that are kept or dropped together. written: reported if they are dropped."""
 
     kind: int
-    """Kinds are dropped from the lowest up, but _STAYS."""
+    """Lower kinds are dropped first; _STAYS is never dropped."""
     phrases: tuple[Phrase, ...]
     written: str = ""
 
 
 def literal(text: str, *, tokens: Tokens, match: str, stop_words: str = "english") -> LiteralQuery:
-    """The literal query: every word a phrase of its own, "words in quotes" one phrase, repeats kept.
+    """Return the literal query: every word is a phrase, "words in quotes" are one phrase, repeats are kept.
 
-    stop_words: what is dropped outside quotes, as the setting has it; never so much that nothing would remain.
-    match: "any" phrase will do, or "all" must. Nothing in the text is syntax but the double quote; an unclosed one
-    reaches to the end.
+    The only syntax is the double quote; an unclosed one extends to the end.
+
+    match: "any" phrase must match, or "all".
+    stop_words: value of the setting; which words outside quotes are dropped. At least one word always remains.
     """
     read = _read_closely if stop_words in ("leftovers", "questions") else _read
     parts: list[_PhraseGroup] = []
@@ -51,7 +52,7 @@ def literal(text: str, *, tokens: Tokens, match: str, stop_words: str = "english
 
 
 def lists_of(stop_words: str) -> str:
-    """The lists that such a question drops words by, each by its name and version."""
+    """Return the names, with versions, of the lists by which such a query drops words."""
     names = {
         "none": (),
         "english": (STOP_WORDS_NAME,),
@@ -73,7 +74,7 @@ def lists_of(stop_words: str) -> str:
 
 
 def telling(words: Iterable[str], stop_words: str) -> list[str]:
-    """Those of these tokens that a question of many words looks for; see `literal`."""
+    """Return the tokens that a long query searches for; see `literal`."""
     if stop_words == "none":
         return list(words)
     left = [word for word in words if word not in STOP_WORDS]
@@ -85,14 +86,14 @@ def telling(words: Iterable[str], stop_words: str) -> list[str]:
 
 
 def _read(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
-    """Every word, and which ones are function words."""
+    """Yield every word, marked if it is a function word."""
     for token in tokens(space_cjk(text)):
         is_function = token in STOP_WORDS and stop_words != "none"
         yield _PhraseGroup(_FUNCTION if is_function else _STAYS, (Phrase(token, (token,)),))
 
 
 def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_PhraseGroup]:
-    """The same, with what is known of words by what stands around them."""
+    """Like `_read`, but also classify words by their neighbours."""
     for piece in pieces(text, with_question_words=stop_words == "questions"):
         check()
         written = text[piece.start : piece.end]
@@ -115,7 +116,7 @@ def _read_closely(text: str, tokens: Tokens, stop_words: str) -> Iterator[_Phras
 
 
 def _most_dropped(parts: Sequence[_PhraseGroup], text: str, stop_words: str) -> int:
-    """The last kind that is dropped together with those before it."""
+    """Return the highest kind that is dropped; lower kinds are dropped too."""
     left = [
         sum(len(phrase.tokens) for part in parts if _is_kept(part, kind) for phrase in part.phrases)
         for kind in range(4)
@@ -132,10 +133,10 @@ def _is_kept(part: _PhraseGroup, most: int) -> bool:
 LEFTOVERS_NAME = "leftovers-1"
 
 CLITICS = ("d", "m", "ll", "ve", "re")
-"""What follows an apostrophe and is a verb; s and t are function words already."""
+"""Verbs after an apostrophe; s and t are function words already."""
 
 JOINTS = "+#-_./"
-"""What makes a name of the letter beside it, as in C++ and a.out, and of the words on both sides, as in a path."""
+"""Marks that join a letter to a name, as in C++ and a.out, or two words, as in a path."""
 
 QUESTION_WORDS_NAME = "questions-1"
 
@@ -146,17 +147,17 @@ QUESTION_WORDS = frozenset(
     needs paper papers please regarding related relating shall show showing shown shows somebody someone something
     tell thing things use used uses using want wanted way ways whether would""".split()
 )
-"""What English questions are asked with, whatever they ask for."""
+"""Words that English questions use regardless of their subject."""
 
 LONG_QUESTION = 5
-"""Words from which on a question says more than what it looks for."""
+"""Number of words from which a question contains more than its subject."""
 
 LEAST_LEFT = 2
-"""Words that must be left where question words are dropped."""
+"""Number of words that must remain when question words are dropped."""
 
 Kind = Literal["words", "rest", "letter", "capital", "phrase", "question"]
 
-# What may be part of a word for the index beside letters and digits: accents on their own, private use, other planes.
+# Besides letters and digits, the index accepts these in a word: combining accents, private use, other planes.
 _MARK = "\\u0300-\\u036f\\ue000-\\uf8ff\\U00010000-\\U0010ffff"
 _BEHIND = rf"(?<![^\W_])(?<![{_MARK}])"
 _AHEAD = rf"(?![^\W_])(?![{_MARK}])"
@@ -171,10 +172,11 @@ _SPECIAL = rf"""
 
 
 class QuestionPiece(NamedTuple):
-    """A stretch of a text outside quotes.
+    """A part of a text outside quotes.
 
-    words: whatever the index makes of it; phrase: an abbreviation, whose letters stand together; capital: a letter
-    that is no rest of a verb. What may be dropped: rest, of an abbreviation or a verb; letter; question word.
+    words: as the index tokenizes them. phrase: an abbreviation, whose letters must be adjacent. capital: a letter
+    that is
+    not the rest of a verb. Droppable kinds: rest (of an abbreviation or a verb), letter, question (word).
     """
 
     kind: Kind
@@ -183,7 +185,7 @@ class QuestionPiece(NamedTuple):
 
 
 def pieces(text: str, *, with_question_words: bool) -> Iterator[QuestionPiece]:
-    """The text in pieces, in order and without a gap. Read alone, each gives the index the tokens it gives there."""
+    """Yield the text in pieces, in order and without gaps. Alone, each piece gives the same tokens as in the text."""
     if _is_plain(text):
         yield from _plain_pieces(text, with_question_words=with_question_words)
         return
@@ -198,8 +200,10 @@ def pieces(text: str, *, with_question_words: bool) -> Iterator[QuestionPiece]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether it is words and numbers with nothing but spaces between, none of which is a letter alone or part of an
-    abbreviation: most questions are, and need no pattern, which takes 3 ms to compile."""
+    """Return True if the text is words and numbers separated by spaces, without single letters or abbreviations.
+
+    Most queries are. They need no pattern, which takes 3 ms to compile.
+    """
     words = text.split(" ")
     return text.isascii() and "al" not in words and all(map(_is_plain_word, words))
 
@@ -233,7 +237,8 @@ def _kind(found: re.Match[str], text: str, *, with_question_words: bool) -> Kind
 
 
 def _kind_of_letter(letter: str, found: re.Match[str], text: str) -> Kind:
-    """A small one that touches a joint is part of a name. S and T are function words where a verb has left them."""
+    """Return the kind of a single letter. Next to a joint, it is part of a name; S and T after a verb are function
+    words."""
     before, behind = _around(text, found, 1)
     if letter.isupper():
         return "capital" if letter in "ST" and before not in tuple("'’") else "words"
@@ -241,12 +246,12 @@ def _kind_of_letter(letter: str, found: re.Match[str], text: str) -> Kind:
 
 
 def _around(text: str, found: re.Match[str], letters: int) -> tuple[str, str]:
-    """So many letters before it and behind it, fewer at an end of the text."""
+    """Return up to this many letters before and after the match."""
     return text[max(0, found.start() - letters) : found.start()], text[found.end() : found.end() + letters]
 
 
 def _is_joined(found: re.Match[str], text: str) -> bool:
-    """Whether a joint ties it to what stands on its other side."""
+    """Return True if a joint connects the match to a letter on its other side."""
     before, behind = _around(text, found, 2)
     return any(
         len(pair) == 2 and mark in JOINTS and not other.isspace()

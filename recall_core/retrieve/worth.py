@@ -1,4 +1,4 @@
-"""What a packed answer is worth: its account, the words it covers, and what the other packing would do."""
+"""The account of a packed context: its value, the words it covers, and what the other packing would change."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _worth_view(worth: Account, config: Config) -> dict[str, object]:
 
 
 def _looked_at(packed: Packed, answer: Answer, store: Store, cite: Citing) -> list[Hit]:
-    """The best candidates, at least down to the last that was packed; of those with one text the one that was."""
+    """Return the best candidates, at least down to the last packed one. For equal texts, return the packed chunk."""
     start, _ = candidate_range(answer)
     ids = {rank: each for block in packed.blocks for rank, each in zip(block.ranks, block.chunk_ids, strict=True)}
     last = max(ids, default=start)
@@ -64,18 +64,18 @@ def _looked_at(packed: Packed, answer: Answer, store: Store, cite: Citing) -> li
 
 
 def _coverage(packed: Packed, answer: Answer, store: Store) -> CoverageView | None:
-    """The question's phrases and which of them the packed chunks hold; None where they cannot be told apart."""
+    """Return the query's phrases and which of them the packed chunks contain; None if none occurs."""
     plan, pool = answer.plan, answer.pool
     if plan.lexical is None or pool is None or not any(term.df for term in pool.terms):
         return None
     ids = {store.rowid("chunk", each): each for block in packed.blocks for each in block.chunk_ids}
     config = plan.config
     query = literal(plan.lexical, tokens=store.tokens, match=config.match, stop_words=config.stop_words)
-    told = store.occurrences(query, list(ids))
+    occurrences = store.occurrences(query, list(ids))
     holders: dict[str, frozenset[str]] = {}
-    for phrase, counts in zip(told.phrases, told.counts, strict=True):
+    for phrase, counts in zip(occurrences.phrases, occurrences.counts, strict=True):
         holders[phrase.text] = frozenset(ids[rowid] for rowid, (_, body) in counts.items() if body and rowid in ids)
-    idf = {phrase.text: phrase.idf for phrase in told.phrases if phrase.df}
+    idf = {phrase.text: phrase.idf for phrase in occurrences.phrases if phrase.df}
     share = coverage(packed, idf, holders)
     if share is None:
         return None
@@ -86,7 +86,7 @@ def _coverage(packed: Packed, answer: Answer, store: Store) -> CoverageView | No
 def _optimal(
     packed: Packed, worth: Account, hits: list[Hit], terms: Terms, own: tuple[Hit, ...]
 ) -> AlternativeView | None:
-    """What packing for value would change, if that is worth more."""
+    """Return what packing for value would change, if that is worth more."""
     best = pack_optimal(
         hits,
         total=len(hits),

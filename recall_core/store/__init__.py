@@ -1,4 +1,4 @@
-"""Where documents live: the seam to a store (`port`, `values`), and a folder for each kind of store behind it."""
+"""Document storage: the store interface (`port`, `values`) and one folder for each kind of store."""
 
 from recall_core._lazy import attach
 

@@ -1,4 +1,4 @@
-"""The seam to a store beside its questions: the judgements that it keeps, and what it is cared for with."""
+"""Store interface, part two: judgements and maintenance."""
 
 from __future__ import annotations
 
@@ -23,180 +23,194 @@ if TYPE_CHECKING:
 
 
 class JudgementWriter(Protocol):
-    """One atomic batch of changes to judgements; what has been put is read back at once."""
+    """One atomic batch of changes to judgements. Reads in the batch see its changes."""
 
     def put_query(self, query: str, text: str) -> None:
-        """Keep a query by its id; one that is there stays as it is."""
+        """Store a query under its id. An existing query stays as it is."""
 
     def drop_query(self, query: str) -> None:
-        """Forget a query, unless it has a judgement."""
+        """Delete a query unless it has a judgement."""
 
     def put(self, row: JudgementRow) -> None:
-        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
+        """Store a judgement, or replace the grade of the same query, path and span."""
 
     def remove(self, query: str, path: str, offset: int, end: int) -> None:
-        """Forget a judgement, if it is there."""
+        """Delete a judgement if it exists."""
 
 
 class Judgements(Protocol):
-    """Queries that were judged, and what was judged for them: kept by path and span, outside the digest."""
+    """Judged queries and their judgements, stored by path and span. They are not part of the digest."""
 
     def judged_queries(self) -> dict[str, str]:
-        """Query id to text, by id."""
+        """Return query id to text, by id."""
 
     def judgements(self) -> list[JudgementRow]:
-        """Every judgement by query, path, offset and end."""
+        """Return every judgement by query, path, offset and end."""
 
     def stray_judgements(self, queries: Collection[str] | None = None) -> list[JudgementRow]:
-        """Those kept under a path that no live document has, of these queries or of all, in the same order."""
+        """Return judgements whose path has no live document, for these queries or all, in the same order."""
 
     def judgement_count(self) -> int:
-        """Return how many judgements are kept."""
+        """Return the number of judgements."""
 
     def judging(self) -> AbstractContextManager[JudgementWriter]:
-        """A write transaction over judgements; StoreLocked as with `Store.writer`."""
+        """Open a write transaction over judgements; StoreLocked as with `Store.writer`."""
 
 
 class Maintenance(Protocol):
-    """The care of a store: whether it is sound, what is made anew, and what leaves no trace."""
+    """Maintenance of a store: checks, repairs, and deletion without a trace."""
 
     def check(self, code: StoreCheck) -> Finding:
-        """One check. Raises StoreError where the store is too damaged to tell; UsageError for a counter that is
-        missing here."""
+        """Run one check. Raises StoreError if the store is too damaged for it, UsageError for a missing counter."""
 
     def back_up(self) -> str | None:
-        """A copy of the store beside it as it lies there, damage and all, named by its generation; its path, or None
-        where there is none to make.
+        """Copy the store next to itself as it is, damage included. Return the path, or None if there is nothing to
+        copy.
 
-        Raises StoreError `no_room` before anything is written where the disk has no room for it and a rebuilt store.
+        The name contains the generation. Raises StoreError `no_room` before writing if the disk has no room for the
+        copy and
+        a rebuilt store.
         """
 
     def copy(self, target: str) -> Iterator[tuple[int, int]]:
-        """Copy the store of one moment into a new file of this kind, for its owner alone, beside readers and writers.
+        """Copy the store at one point in time into a new file of this kind, while others read and write.
 
-        Steps: how much is done, of how much. Stopped, or failed, it leaves no file.  Raises OSError where the file
-        cannot be made, StoreError.
+        Only the owner can access the file. Yields (done, total). Leaves no file when stopped or failing. Raises
+        OSError if the
+        file cannot be made, StoreError.
         """
 
     def without_vector(self) -> Iterator[list[tuple[int, str]]]:
-        """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
+        """Yield (chunk rowid, embedded text) of every live chunk without a vector, in lists of bounded length."""
 
     def reindex(self) -> bool:
-        """Rebuild every index, the full text and the counts in place. Return True if the store is whole then.
+        """Rebuild every index, the full text and the counts in place. Return True if the store is sound afterwards.
 
-        Nothing is changed if it is not, nor where a table has lost rows.
+        If it is not, or if a table has lost rows, nothing changes.
         """
 
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
-        """Put a new store of what can be read of this one in its place, in one step. Return what is lost.
+        """Replace the store with a new one built from its readable data, in one step. Return the losses.
 
-        No text that is not what was stored is in it, and every vector is whose check holds. copy: what `back_up` has
-        just made, to look for rows that no table leads to any more. made_with: asked where the store cannot say it.
+        The new store contains only texts and vectors that pass their checksums.
+
+        copy: the copy that `back_up` just made, searched for rows that no table refers to.
+        made_with: called if the store cannot say it.
         """
 
     def put_vectors(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
-        """Put vectors of chunks that have none, in one transaction that is one step of the generation.
+        """Store vectors for chunks that have none, in one transaction and one step of the generation.
 
-        made: chunk rowid to (vector, windows) by the embedder of that identity; left out where the store has another
-        embedder now.
+        made: chunk rowid to (vector, windows) by this embedder. Does nothing if the store now has another embedder.
         """
 
     def compact(self) -> int:
-        """Drop tombstones and what is kept for them, and give their room back; how many documents left.
+        """Delete tombstones and their data, and free the space. Return the number of deleted documents.
 
-        No answer changes. Raises StoreError `disk_full` before anything is touched, StoreLocked.
+        No answer changes. Raises StoreLocked, or StoreError `disk_full` before any change.
         """
 
     def told_skips(self) -> frozenset[str]:
-        """What `Writer.keep_told` kept last."""
+        """Return what `Writer.keep_told` stored last."""
 
     def signing(self) -> Signing | None:
-        """What signatures of vectors are kept, or None. Without the capability `signatures` neither this nor what
-        follows is ever asked of a store."""
+        """Return the signing of the stored signatures, or None. Stores without the capability `signatures` never get
+        this
+        or the next three calls.
+        """
 
     def is_signed(self, signing: Signing) -> bool:
-        """Return True if every vector has a signature that is made so."""
+        """Return True if every vector has a signature of this signing."""
 
     def sign(self, wanted: Signing | None) -> bool:
-        """Make a signature of every vector, and from now on of each that comes, in its transaction; or keep none.
+        """Sign every vector, and each later vector in its transaction; None deletes the signatures.
 
-        False where it is so already. Neither digest nor generation change.
+        Return False if nothing had to change. Neither digest nor generation changes.
         """
 
     def wrong_signatures(self) -> int:
-        """Return how many signatures are missing, or not those of their vectors, of a store that keeps some."""
+        """Return the number of missing or wrong signatures in a store that has signatures."""
 
     def pending_purge(self) -> tuple[str, ...] | None:
-        """The paths of the documents whose purge has begun and not ended; None where there is none."""
+        """Return the paths of an unfinished purge, or None."""
 
     def last_purge(self) -> frozenset[str]:
-        """Return what the last `Writer.begin_purge` was given as asked."""
+        """Return the `asked` of the last `Writer.begin_purge`."""
 
     def purge(self) -> bool:
-        """Drop tombstones and leave no byte of their text anywhere; False if a reader prevents it.
+        """Delete tombstones and every byte of their text. Return False if a reader prevents that.
 
-        Ends what `Writer.begin_purge` began. Until it has succeeded, the next writer tries it too.
+        Finishes the work of `Writer.begin_purge`. Until it succeeds, each next writer tries it too.
         """
 
     def in_order(self) -> Sequence[int]:
-        """The rowids of all live chunks in natural order."""
+        """Return the rowids of all live chunks in natural order."""
 
     def bests(self, asked: Mapping[int, Vector]) -> dict[int, tuple[float, float]]:
-        """chunk rowid to the cosine of the vector asked with the chunk's own, and its highest with any live chunk.
+        """Return chunk rowid to two cosines of the given vector: with the chunk's own, and the highest with any live
+        chunk.
 
-        asked: chunk rowid to a vector of the store's dimension. A stored vector that cannot be one is passed over,
-        and a chunk without a vector is left out.
+        asked: chunk rowid to a vector of the store's dimension. Invalid stored vectors are skipped; chunks without a
+        vector
+        are left out.
         """
 
     def near_pairs(self, *, least: float, shown: int) -> NearPairs:
-        """The pairs of live chunks in documents of different content whose cosine, of six decimals, is at least
-        `least`. shown: the most pairs that are named. Exact."""
+        """Return the pairs of live chunks, from documents of different content, with a cosine of at least `least`.
+        Exact.
+
+        least: compared after rounding to six decimals.
+        shown: maximum number of pairs to return by rowid.
+        """
 
     def keep_reranked(
         self, maker: str, made: Sequence[RerankVector], *, most_bytes: int, may_wait: bool = False
     ) -> bool:
-        """Keep vectors that a reranker made, so that it need not make them again; no answer depends on them.
+        """Store vectors that a reranker made, as a cache; no answer depends on them.
 
-        Left out are those of texts that no live chunk has, and of questions since which the store was changed.
-        Together they take at most so many bytes: the oldest go. may_wait: False where this is to fail at once, and
-        the answer is False, when somebody else writes or the store cannot be written.
+        Skips texts that no live chunk has, and queries older than the last change of the store. Deletes the oldest
+        vectors
+        above the size limit.
+
+        most_bytes: size limit of all stored vectors.
+        may_wait: if False, return False at once when another process writes or the store is read-only.
         """
 
     def reranked_bytes(self) -> int:
-        """What those that are kept take."""
+        """Return the size of the stored reranker vectors in bytes."""
 
     def texts_reranked(self, maker: str) -> int:
-        """Return how many distinct texts of live chunks have one of this maker."""
+        """Return the number of distinct texts of live chunks that have a vector of this maker."""
 
     def texts_to_rerank(self, maker: str, *, after: bytes, limit: int) -> dict[bytes, str]:
-        """text_hash to text of live chunks that have none, by text_hash from behind `after`."""
+        """Return text_hash to text of live chunks without such a vector, in hash order after `after`."""
 
     def reembed_target(self) -> ReembedTarget | None:
-        """The reembed that was begun and did not end, or None."""
+        """Return the target of an unfinished reembed, or None."""
 
     def begin_reembed(self, target: ReembedTarget) -> None:
-        """Make room for the target's vectors; those that an earlier run for it has made stay, any others go."""
+        """Start a reembed. Vectors that an earlier run made for this target stay; others are deleted."""
 
     def drop_reembed(self) -> None:
-        """Drop what an unfinished reembed has made."""
+        """Delete the vectors of an unfinished reembed."""
 
     def has_copies(self) -> bool:
-        """Return True if any text stands in more than one live chunk."""
+        """Return True if any text appears in more than one live chunk."""
 
     def texts(self) -> int:
-        """Return how many distinct texts the live chunks have."""
+        """Return the number of distinct texts of live chunks."""
 
     def reembedded(self) -> int:
-        """Return how many of them have a vector of the target, or are known to have none."""
+        """Return the number of distinct texts that have a target vector, or are known to have none."""
 
     def texts_to_reembed(self, *, after: bytes, limit: int) -> dict[bytes, str]:
-        """text_hash to text of live chunks that wait for a vector, by text_hash from behind `after`."""
+        """Return text_hash to text of live chunks that need a target vector, in hash order after `after`."""
 
     def save_reembedded(self, target: ReembedTarget, made: Mapping[bytes, tuple[Vector, int]]) -> bool:
-        """Keep vectors with their windows, by text_hash; False when the target is another by now."""
+        """Store vectors with their windows, by text_hash. Return False if the target changed."""
 
     def finish_reembed(self, target: ReembedTarget) -> bool:
-        """Put the target's vectors in place of those in use, in one transaction that is one step of the generation.
+        """Replace the vectors in use with the target's, in one transaction and one step of the generation.
 
-        False, and nothing is changed, while a live chunk's text still waits, or when the target is another by now.
+        Return False and change nothing if a live chunk has no target vector yet, or if the target changed.
         """

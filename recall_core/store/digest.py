@@ -1,8 +1,8 @@
-"""What an answer names the state of a store by: one hash over all that answers depend on.
+"""The digest that answers name the state of a store by: one hash over everything that answers depend on.
 
-It is made of a sum, modulo 2^256, of one hash a live document, so it does not depend on the order of changes, and a
-change costs only its own documents (Bellare and Micciancio 1997, AdHash). A store may keep the sum as it goes; it
-must come to what these functions make of its documents.
+The digest is based on a sum, modulo 2^256, of one hash for each live document (Bellare and Micciancio 1997, AdHash).
+So the order of changes does not matter, and a change costs only its own documents. A store may keep the sum up to
+date; it must equal what these functions compute from its documents.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ _MODULUS = 1 << 256
 
 
 class DocumentState(NamedTuple):
-    """A live document, as far as answers depend on it beside its text, which its id names."""
+    """A live document: what answers depend on besides its text. Its id names the text."""
 
     id: str
     source: str | None
     mtime: str
     meta: str
-    """As `canonical` spells it."""
+    """As spelled by `canonical`."""
     title: str
     spans: Sequence[tuple[int, int, int]]
     """Offset, end and tokens of each chunk, by offset."""
@@ -32,7 +32,7 @@ class DocumentState(NamedTuple):
 
 
 def canonical(value: object) -> str:
-    """Return the one spelling of a value as JSON."""
+    """Return the canonical JSON spelling of a value."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
@@ -43,11 +43,11 @@ def document_digest(document: DocumentState) -> str:
 
 
 def digest_sum(come: Iterable[str], *, gone: Iterable[str] = (), before: str = "0") -> str:
-    """Return the sum of documents' hashes: of those that come, added to one before, less those that have gone."""
+    """Return the sum `before`, plus the hashes of documents that come, minus those of documents that are gone."""
     total = int(before, 16) + sum(int(each, 16) for each in come) - sum(int(each, 16) for each in gone)
     return f"{total % _MODULUS:064x}"
 
 
 def store_digest(embedder: str, total: str) -> str:
-    """Return what `info` tells and answers carry: who made the vectors, and the sum over all live documents."""
+    """Return the digest in `info` and answers: the embedder's identity and the sum over all live documents."""
     return sha256(f"{embedder}:{total}".encode()).hexdigest()

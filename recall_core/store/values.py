@@ -1,4 +1,4 @@
-"""What a store answers besides rows: counts of a filter, sizes, judgements, findings, pairs, and a reembed's aim."""
+"""Values that a store returns besides rows: counts, sizes, judgements, findings, pairs, and reembed targets."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from recall_core.types import UNIT_TOLERANCE, Root, Vector
 
 
 class Removed(NamedTuple):
-    """What one term of an AND takes away: alone; of the rows that the terms before it leave; of the rows that all the
-    others leave."""
+    """How many rows one term of an AND removes.
+
+    alone: of all rows.
+    in_order: of the rows that earlier terms leave.
+    only_by_this: of the rows that all other terms leave.
+    """
 
     alone: int
     in_order: int
@@ -21,12 +25,17 @@ class Removed(NamedTuple):
 
 
 class FilterCounts(NamedTuple):
-    """rows: live rows. passing: by printed part of the filter, the rows it lets through. removed: by term of AND."""
+    """Row counts of a filter.
+
+    rows: live rows.
+    passing: printed part of the filter to the number of rows it passes.
+    removed: one entry for each term of an AND.
+    """
 
     rows: int
     passing: Mapping[str, int]
     missing: Mapping[str, int]
-    """By predicate, how many rows have no value in its field."""
+    """Predicate to the number of rows without a value in its field."""
     removed: tuple[Removed, ...]
 
     @property
@@ -36,14 +45,14 @@ class FilterCounts(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Tokens of the live chunks, and live documents that have none."""
+    """Tokens of the live chunks, and the number of live documents without text."""
 
     tokens: int
     without_text: int
 
 
 class Sizes(NamedTuple):
-    """Bytes of the pages with every chunk and its text, the vectors, the word index."""
+    """Bytes of the pages with chunks and their texts, of the vectors, and of the word index."""
 
     text: int
     vectors: int
@@ -51,7 +60,7 @@ class Sizes(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A root, the number of live documents that have their labels from it, and their newest doc.mtime, or ""."""
+    """A root, the number of live documents with its labels, and their newest doc.mtime, or ""."""
 
     root: Root
     documents: int
@@ -59,7 +68,7 @@ class Source(NamedTuple):
 
 
 class KnownRoot(NamedTuple):
-    """A root as the store keeps it. left_out: paths of files and records that were removed and are not read again."""
+    """A root as the store keeps it. left_out: removed files and records that are not read again."""
 
     root: Root
     is_active: bool
@@ -67,14 +76,14 @@ class KnownRoot(NamedTuple):
 
 
 ListedDocument: TypeAlias = tuple[str, str, str, str, str | None, int, int]
-"""A live document where many are listed: path, id, title, mtime, source or None, how many live chunks it has, and
-their tokens. A row as a database gives it, for lists of every document."""
+"""A live document in a long list: path, id, title, mtime, source or None, number of live chunks, and their tokens. A
+plain database row, because lists may contain every document."""
 
 
 class FolderEntry(NamedTuple):
-    """A folder, a file that is one document, or a file of records, with the live documents and chunks in it.
+    """A folder, a file that is one document, or a file of records, with its live documents and chunks.
 
-    name: the last part of its path; that of a folder ends in a slash.
+    name: last part of the path; ends with a slash for a folder.
     """
 
     name: str
@@ -84,14 +93,14 @@ class FolderEntry(NamedTuple):
 
 
 class FolderListing(NamedTuple):
-    """What stands right in a folder, folders first, by name. total: how many there are; entries may be fewer."""
+    """Entries directly in a folder, folders first, by name. total: number of all entries, which may be more."""
 
     entries: tuple[FolderEntry, ...]
     total: int
 
 
 class JudgementRow(NamedTuple):
-    """A judgement as it is kept: a query's id, a path with a span of code points, (0, -1) for all of it, a grade."""
+    """A stored judgement: query id, path, span of code points, grade. The span (0, -1) is the whole document."""
 
     query: str
     path: str
@@ -101,37 +110,37 @@ class JudgementRow(NamedTuple):
 
 
 Capability = Literal["lexical_fts", "estimates", "signatures"]
-"""lexical_fts: it understands a RawQuery, in a full-text syntax of its own."""
+"""lexical_fts: the store can run a RawQuery in its own full-text syntax."""
 
 
 class Signing(NamedTuple):
-    """What signatures of vectors are made with: how many bits, a multiple of 64, and the seed of the hyperplanes."""
+    """Parameters of signatures: number of bits, a multiple of 64, and the seed of the hyperplanes."""
 
     bits: int
     seed: int
 
 
 def signing_of(config: Config) -> Signing | None:
-    """Return what the settings want signatures made with; None where they want none."""
+    """Return the signing that the settings want, or None."""
     return Signing(config.ann_bits, config.ann_seed) if config.vector_index == "lsh" else None
 
 
 class Nearest(NamedTuple):
-    """rowid to cosine, the best first. is_exact: False where an index may have passed over some that are nearer."""
+    """rowid to cosine, best first. is_exact: False if an index may have missed nearer rows."""
 
     cosines: Mapping[int, float]
     is_exact: bool
 
 
 READ_AGAIN = f"{Hint('rm', 'PATH')}, then {Hint('add', 'PATH')}"
-"""What helps where a document is not what was stored, and its file is."""
+"""Command for a document that differs from what was stored, if its file is sound."""
 
 
 class Lost(NamedTuple):
-    """What could not be read of a damaged store.
+    """Data that could not be read from a damaged store.
 
     kind: a text is a chunk; labels are title, source, times, tags or metadata of a document whose texts are there.
-    path: of the document, "" where nobody knows it; the folder of a root, the query of a judgement.
+    path: of the document, "" if unknown; the folder of a root; the query of a judgement.
     place: which part of it.
     """
 
@@ -141,7 +150,7 @@ class Lost(NamedTuple):
 
 
 class MadeWith(NamedTuple):
-    """What a store is made with, for one that cannot say it any more."""
+    """Settings of a store that is too damaged to name them itself."""
 
     embedder: str
     dimension: int
@@ -150,7 +159,7 @@ class MadeWith(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """The answer to one check: how bad it is, what was counted, and a command of its own that helps."""
+    """Result of one check: severity, evidence, and a command that helps if the default one does not."""
 
     severity: Literal["ok", "warning", "error"]
     evidence: str
@@ -184,16 +193,17 @@ Pair = tuple[int, int, float]
 
 
 class NearPairs(NamedTuple):
-    """How many pairs are near, and the first of them in natural order: by path and offset of one, then the other."""
+    """Number of near pairs, and the first ones in natural order: by path and offset of one chunk, then the other."""
 
     pairs: int
     first: tuple[Pair, ...]
 
 
 class RerankVector(NamedTuple):
-    """A vector that a reranker made. text_hash: sha256 of the embedded text, or of the question.
+    """A vector that a reranker made.
 
-    generation: of the store when a question was asked; nothing for a text.
+    text_hash: sha256 of the embedded text or of the query.
+    generation: of the store when the query was asked; 0 for a text.
     """
 
     text_hash: bytes
@@ -203,7 +213,7 @@ class RerankVector(NamedTuple):
 
 
 class ReembedTarget(NamedTuple):
-    """The embedder whose vectors come in. command: what goes on with it."""
+    """Embedder of an unfinished reembed. command: resumes it."""
 
     embedder: str
     dimension: int
@@ -211,9 +221,11 @@ class ReembedTarget(NamedTuple):
 
 
 def find_flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
-    """Index to reason, for the vectors that must not be stored: wrong size, NaN or infinity, not of length 1. An
-    empty vector, which stands for a text without a feature, has no flaw."""
-    found = {
+    """Return index to reason for vectors that must not be stored: wrong size, NaN or infinity, or not of length 1.
+
+    An empty vector means a text without a feature and is valid.
+    """
+    flaws = {
         i: f"{len(vector) / 4:g} components instead of {dimension}"
         for i, vector in enumerate(vectors)
         if len(vector) not in (0, 4 * dimension)
@@ -224,7 +236,7 @@ def find_flaws(vectors: Sequence[Vector], *, dimension: int) -> dict[int, str]:
     lengths = np.sqrt((np.where(is_finite[:, None], matrix, 0.0).astype(np.float64) ** 2).sum(axis=1))
     for i, finite, length in zip(sized, is_finite.tolist(), lengths.tolist(), strict=True):
         if not finite:
-            found[i] = "a component is NaN or infinite"
+            flaws[i] = "a component is NaN or infinite"
         elif abs(length - 1) > UNIT_TOLERANCE:
-            found[i] = f"its length is {length:.4g}, not 1"
-    return dict(sorted(found.items()))
+            flaws[i] = f"its length is {length:.4g}, not 1"
+    return dict(sorted(flaws.items()))

@@ -454,7 +454,7 @@ async def test_a_target_is_typed_completed_and_cancelled(shared_store: Path) -> 
         screen = await to_target(bench)
         screen.query_one(Input).value = '"nowhere at all"'
         await bench.press("enter")
-        await bench.until(lambda _: "The store holds nothing with the text" in said(bench))
+        await bench.until(lambda _: "The store contains nothing with the text" in said(bench))
 
 
 async def test_the_first_failing_stage_is_open_and_others_folded(shared_store: Path) -> None:

@@ -477,7 +477,7 @@ async def test_an_upgraded_store_reports_its_upgrade(tmp_path: Path) -> None:
     store.write_bytes(gzip.decompress((GOLDEN / "schema-2.db.gz").read_bytes()))
     async with workbench(store) as bench:
         await opened(bench)
-        await bench.until(lambda _: f"as it was it lies in {store}.bak-schema-2" in notices(bench))
+        await bench.until(lambda _: f"the old file is {store}.bak-schema-2" in notices(bench))
 
     async with workbench(store) as bench:
         await opened(bench)

@@ -226,7 +226,7 @@ def test_doctor_names_the_document_with_a_changed_label(recall: Recall) -> None:
 
     (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "digest")
 
-    assert "the first in docs/b.md" in check["evidence"]
+    assert "first: docs/b.md" in check["evidence"]
     assert check["fix"] == "recall rm PATH, then recall add PATH"
 
 
@@ -254,7 +254,7 @@ def test_repair_never_accepts_a_changed_label(recall: Recall) -> None:
 
     assert errors(recall) == {"digest"}
     (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "digest")
-    assert "the first in docs/a.md" in check["evidence"]
+    assert "first: docs/a.md" in check["evidence"]
 
 
 def test_damaged_digests_are_recomputed_from_sound_documents(recall: Recall) -> None:
@@ -305,6 +305,6 @@ def test_unverified_texts_are_reported(recall: Recall) -> None:
 
     (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "texts")
 
-    evidence = "1 of 2 texts are of an earlier version and have no hash"
+    evidence = "1 of 2 texts were stored by an earlier version, without a hash"
     assert (check["severity"], check["evidence"]) == ("ok", evidence)
     assert len(recall.search("quokka")["results"]) == 2

@@ -419,7 +419,7 @@ def test_equal_documents_are_counted_but_not_a_fault(store: SqliteStore) -> None
 
     check = check_one(store, "duplicates", lambda: EMBEDDER, base=HERE)
 
-    evidence = "2 documents repeat the content of another, the first copy.md that of a.md"
+    evidence = "2 documents repeat the content of another; first: copy.md repeats a.md"
     assert check == {"code": "duplicates", "severity": "ok", "evidence": evidence}
 
 

@@ -306,5 +306,5 @@ def test_quoted_target_is_reported_as_a_text() -> None:
     for target, how, words in [('"a"', "with the text", "a"), ('""', "named", '""'), ("a", "named", "a")]:
         error = targets.unknown(target)
 
-        assert str(error) == f"The store holds nothing {how} {target}.", target
+        assert str(error) == f"The store contains nothing {how} {target}.", target
         assert error.hint == Hint("search", words), target

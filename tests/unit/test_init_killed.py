@@ -88,7 +88,7 @@ def test_unfinished_store_is_reported_and_finished_by_init(tmp_path: Path, left)
     left(tmp_path / "recall.db")
     (tmp_path / "recall.toml").touch()
 
-    with pytest.raises(StoreError, match="no store yet") as caught:
+    with pytest.raises(StoreError, match="not a store yet") as caught:
         Recall.open(str(tmp_path))
     assert (caught.value.code, caught.value.hint) == ("no_store", f"recall init {tmp_path}")
 
@@ -99,7 +99,7 @@ def test_unfinished_store_is_reported_and_finished_by_init(tmp_path: Path, left)
 def test_empty_file_without_settings_is_reported_too(tmp_path: Path) -> None:
     empty(tmp_path / "recall.db")
 
-    with pytest.raises(StoreError, match="no store yet") as caught:
+    with pytest.raises(StoreError, match="not a store yet") as caught:
         Recall.open(start=tmp_path)
     assert caught.value.code == "no_store"
 

@@ -493,7 +493,7 @@ def test_missing_place_is_refused_with_the_existing_places(recall: Recall, home:
     with pytest.raises(UsageError, match="it has line") as caught:
         recall.get("widget.1#page=3")
     assert caught.value.code == "bad_place"
-    with pytest.raises(UsageError, match="its places are lines") as plain:
+    with pytest.raises(UsageError, match="it has only lines") as plain:
         recall.get("a.txt#page=3")
     assert plain.value.code == "bad_place"
 

@@ -280,7 +280,7 @@ def test_changed_letter_is_omitted_and_named_with_its_place(
     assert errors(checks) == {"slices", "digest"}
     with Recall.open(str(base)) as recall:
         assert recall.search("Wombat wombat", k=500)["results"]
-        with pytest.raises(StoreCorrupt, match="a part of"):
+        with pytest.raises(StoreCorrupt, match="a part or a label of"):
             recall.get(path)
 
 
@@ -493,7 +493,7 @@ def test_fix_without_disk_space_changes_nothing(base: Path, tmp_path: Path, monk
     for free in (0, needed - 1):
         monkeypatch.setattr(copying.shutil, "disk_usage", lambda _, free=free: usage._replace(free=free))
         for mend in (lambda: fix(base), lambda: Recall.recover(path, tmp_path / "new.db")):
-            with pytest.raises(StoreError, match=f"needs {needed} free bytes .*there are {free}") as refused:
+            with pytest.raises(StoreError, match=f"needs {needed} free bytes .*only {free} are free") as refused:
                 mend()
 
             assert (refused.value.code, refused.value.exit_code) == ("no_room", 1)
@@ -575,7 +575,7 @@ def test_recover_takes_lost_creation_settings_from_recall_toml(
     toml = base / "recall.toml"
     for told in (toml.read_text().replace("embedding_dim = 512", "embedding_dim = 64"), None):
         toml.write_text(told) if told else toml.unlink()
-        with pytest.raises(StoreCorrupt, match="made with"):
+        with pytest.raises(StoreCorrupt, match="name its embedder"):
             Recall.recover(path, tmp_path / "other.db")
     assert not (tmp_path / "other.db").exists()
 
@@ -600,9 +600,9 @@ def test_untrusted_settings_do_not_replace_lost_creation_settings(base: Path, tm
     named = toml.read_text().replace('embedding = "hash"', 'embedding = "openai"')
     toml.write_text(named.replace("allow_network = false", "allow_network = true"))
 
-    with pytest.raises(StoreCorrupt, match="made with"):
+    with pytest.raises(StoreCorrupt, match="name its embedder"):
         Recall.recover(path, tmp_path / "other.db")
-    with pytest.raises(StoreCorrupt, match="made with"), Recall.open(str(base)) as recall:
+    with pytest.raises(StoreCorrupt, match="name its embedder"), Recall.open(str(base)) as recall:
         recall.doctor(fix=True)
     assert not (tmp_path / "other.db").exists()
 

@@ -288,7 +288,7 @@ def test_refusal_gives_advice_and_quotes_the_store(recall: Recall) -> None:
 
     path = recall.store.path
     assert caught.value.message == (
-        f"This Recall of {path} is used by another thread at this moment; open one in each thread."
+        f"The Recall object of {path} is in use by another thread; open one in each thread."
     )
     assert caught.value.hint == f"with Recall.open({path!r}) as recall:"
 
@@ -465,7 +465,7 @@ def test_exception_in_a_block_survives_a_refused_close(recall: Recall) -> None:
     with pytest.raises(KeyboardInterrupt) as caught, beside(recall.export), recall:
         raise KeyboardInterrupt
 
-    assert [note for note in caught.value.__notes__ if "used by another thread" in note]
+    assert [note for note in caught.value.__notes__ if "in use by another thread" in note]
 
 
 def test_second_close_and_late_interrupt_do_nothing(recall: Recall) -> None:

@@ -309,7 +309,7 @@ def test_citation_of_a_record_is_a_valid_target(records: Recall) -> None:
         found = records.get("notes.jsonl:2")["found"]
         target = records.why_not("birds fly", "notes.jsonl:2")["whynot"]["target"]
         for ask in (records.get, partial(records.why_not, "birds fly")):
-            with pytest.raises(UnknownTarget, match=r"^notes\.jsonl has no record with a text on line 3\.$"):
+            with pytest.raises(UnknownTarget, match=r"^notes\.jsonl has no record with text on line 3\.$"):
                 ask("notes.jsonl:3")
 
     assert (found["doc"]["path"], found["text"]) == ("notes.jsonl#b", "Birds fly.")

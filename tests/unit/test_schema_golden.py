@@ -137,7 +137,7 @@ def run(*argv: str, runner: Callable[..., int] = cli.main) -> tuple[int, str, st
 
 
 def test_upgrade_is_reported_once_on_stderr(old: Path) -> None:
-    note = f"note: {old} was brought from schema 2 to {SCHEMA_VERSION}; as it was it lies in {old}.bak-schema-2.\n"
+    note = f"note: {old} was upgraded from schema 2 to {SCHEMA_VERSION}; the old file is {old}.bak-schema-2.\n"
 
     first = run("--store", str(old), "roots")
     again = run("--store", str(old), "roots")
@@ -236,5 +236,5 @@ def test_text_that_disagrees_with_its_vector_is_marked_unverified(old: Path) -> 
 
     with Recall.open(str(old)) as recall:
         (check,) = (check for check in recall.doctor()["checks"] if check["code"] == "texts")
-    assert check["evidence"] == "1 of 4 texts are of an earlier version and have no hash"
+    assert check["evidence"] == "1 of 4 texts were stored by an earlier version, without a hash"
     assert json.dumps(check)

@@ -555,7 +555,7 @@ def test_store_without_signature_support_answers_with_a_warning(home: Path, monk
         view = recall.stats()["store"]["vector_index"]
         recall.compact()
     assert answer["warnings"] == [
-        "W_VECTOR_INDEX: this kind of store keeps no signatures of vectors; it was searched without"
+        "W_VECTOR_INDEX: this kind of store keeps no signatures of vectors; searched without them"
     ]
     assert (answer["stats"]["index"], view["ready"]) == ("exact", False)
 

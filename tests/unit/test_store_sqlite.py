@@ -385,7 +385,7 @@ def test_failed_creation_leaves_no_file(tmp_path: Path) -> None:
 
 def test_second_creator_removes_nothing(tmp_path: Path) -> None:
     first = new_store(tmp_path / "r.db")
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match="already exists"):
         new_store(tmp_path / "r.db")
 
     put(first, new_file("a.txt", ["one"]))
@@ -405,7 +405,7 @@ def test_existing_file_is_kept_and_the_hint_moves_it(tmp_path: Path, monkeypatch
         subprocess.run(caught.value.hint.partition(" && ")[0], shell=True, check=True)
         assert caught.value.hint.endswith("&& recall init")
         new_store(tmp_path / name).close()
-        with pytest.raises(StoreError, match=r"exists already\.$") as again:
+        with pytest.raises(StoreError, match=r"already exists\.$") as again:
             new_store(tmp_path / name)
         assert str(again.value.hint).endswith(" stats")
 

@@ -100,7 +100,7 @@ def test_path_line_and_text_name_the_same_chunk(recall: Recall) -> None:
 
 def test_missing_target_is_an_unknown_target(recall: Recall) -> None:
     for target in ["nowhere.md", "no such text in there", "   "]:
-        with pytest.raises(UnknownTarget, match="holds nothing named") as caught:
+        with pytest.raises(UnknownTarget, match="contains nothing named") as caught:
             recall.why_not("retry", target)
         assert caught.value.hint == {
             "no such text in there": "recall search 'no such text in there'",
@@ -116,7 +116,7 @@ def test_lines_past_the_end_are_refused_with_the_range(recall: Recall) -> None:
 
 
 def test_missing_quoted_text_is_called_a_text(recall: Recall) -> None:
-    with pytest.raises(UnknownTarget, match='holds nothing with the text "blue moon"') as caught:
+    with pytest.raises(UnknownTarget, match='contains nothing with the text "blue moon"') as caught:
         recall.why_not("retry", '"blue moon"')
     assert caught.value.hint == "recall search 'blue moon'"
 

@@ -1,4 +1,4 @@
-"""One SQLite file with full text (FTS5), vectors (sqlite-vec) and metadata. The only room that knows apsw."""
+"""A store in an SQLite file: full text (FTS5), vectors (sqlite-vec) and metadata. The only package that uses apsw."""
 
 from recall_core._lazy import attach
 

@@ -1,10 +1,9 @@
-"""Where the vectors in use lie: sixteen to a row, one behind the other, each at a place of its own.
+"""Storage of the vectors in use: sixteen to a row, each at its own place.
 
-One vector a row would leave a quarter of every page empty. Table `vec_place` says at which place a chunk's vector is,
-with its windows and its check; `vec_block` holds the bytes; `vec_free` the places that are nobody's, which are zero.
-The view `vec` shows each vector with its chunk as if it were a row of its own, and a store of the schema before has a
-table of that name and these columns: what reads a few vectors reads `vec`. Whoever reads all of them, or writes, does
-it here, a block at a time.
+One vector a row would leave a quarter of every page empty. Table `vec_place` has the place of a chunk's vector, with
+its windows and checksum; `vec_block` has the bytes; `vec_free` lists the free places, which are zero. The view `vec`
+shows each vector with its chunk as one row, like the table `vec` of older schemas. Code that reads a few vectors uses
+`vec`; code that reads all of them, or writes, uses this module, a block at a time.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
     import apsw
 
 BITS = 4
-"""The place of a vector is its block's number with so many bits behind it."""
+"""A vector's place is its block's number followed by this many bits."""
 
 IN_BLOCK = 1 << BITS
 
 Execute = Callable[..., list[tuple[Any, ...]]]
 ExecuteMany = Callable[[str, Iterable[Sequence[Any]]], object]
-"""One statement for each of these rows of parameters: `OpenStore.execute_many`."""
+"""Executes a statement once for each row of parameters: `OpenStore.execute_many`."""
 
 
 def execute_on(db: apsw.Connection) -> Execute:
-    """Return the function that executes a statement on a connection and returns every row."""
+    """Return a function that executes a statement on a connection and returns every row."""
     return lambda sql, parameters=(): db.execute(sql, parameters).fetchall()
 
 
@@ -74,7 +73,7 @@ WHERE length(b.embeddings) = ? ORDER BY f.place LIMIT ?
 _READ = "SELECT embeddings FROM vec_block WHERE block = ?"
 _OVERWRITE = "UPDATE vec_block SET embeddings = ?2 WHERE block = ?1"
 _MOST_BLOCKS = 1 << 40
-"""No store has so many: a block of a higher number is damage."""
+"""No store has this many blocks; a higher number is damage."""
 _LAST = f"SELECT coalesce(max(block), 0) FROM vec_block WHERE block < {_MOST_BLOCKS}"
 _NEW = "INSERT INTO vec_block(block, embeddings) VALUES(?, ?)"
 _PLACE = "INSERT INTO vec_place(chunk, place, windows, checksum) VALUES(?, ?, ?, ?)"
@@ -92,13 +91,15 @@ _MOVE = "UPDATE vec_place SET place = ?2 WHERE chunk = ?1"
 
 
 def are_here(execute: Execute) -> bool:
-    """False in a store of the schema before that cannot be written: there `vec` is a table."""
+    """Return False for a read-only store of an older schema, in which `vec` is a table."""
     return bool(execute("SELECT 1 FROM sqlite_schema WHERE name = 'vec_block'"))
 
 
 def scan(execute: Execute) -> Iterator[tuple[list[int], list[Vector]]]:
-    """The chunks of some blocks and what holds their vectors one behind the other, a piece after the other: most
-    blocks are whole, and only of the others each vector is taken for itself. Raises ValueError, as `join`."""
+    """Yield the chunks of some blocks and the bytes of their vectors, concatenated, piece by piece.
+
+    Full blocks are passed on whole; only from others is each vector sliced. Raises ValueError like `join`.
+    """
     last = 0
     while some := execute(_SOME, (last,)):
         last = some[-1][0]
@@ -117,9 +118,9 @@ def scan(execute: Execute) -> Iterator[tuple[list[int], list[Vector]]]:
 
 
 def _of_block(held: Sequence[tuple[int, int]], at: int, block: int) -> tuple[Sequence[tuple[int, int]], int]:
-    """The places of a block that are taken, with their chunks, and where those of the next one begin."""
+    """Return a block's taken places with their chunks, and the index at which the next block's places start."""
     first, end = block << BITS, block + 1 << BITS
-    while at < len(held) and held[at][0] < first:  # of a block that is lost
+    while at < len(held) and held[at][0] < first:  # of a lost block
         at += 1
     next_at = at + IN_BLOCK
     if next_at > len(held) or held[next_at - 1][0] >= end:
@@ -136,9 +137,9 @@ def _slice(content: bytes, places: Iterable[int]) -> list[Vector]:
 
 
 def join(pieces: Iterable[tuple[list[int], list[Vector]]]) -> tuple[list[int], bytes]:
-    """Return the chunks of these pieces, ascending, and their vectors, one behind the other.
+    """Return the chunks of these pieces, ascending, and their vectors, concatenated.
 
-    pieces: as `scan` gives them. Raises ValueError if lengths differ.
+    pieces: as from `scan`. Raises ValueError if lengths differ.
     """
     rowids: list[int] = []
     found: list[Vector] = []
@@ -158,7 +159,7 @@ def join(pieces: Iterable[tuple[list[int], list[Vector]]]) -> tuple[list[int], b
 
 
 def put(execute: Execute, execute_many: ExecuteMany, rows: Sequence[NewVector]) -> None:
-    """Vectors of chunks that have none: into places that are free, and then into blocks of their own."""
+    """Store vectors for chunks that have none: in free places first, then in new blocks."""
     by_size: defaultdict[int, list[NewVector]] = defaultdict(list)
     for row in rows:
         by_size[len(row[1])].append(row)
@@ -182,11 +183,11 @@ def _fill(execute: Execute, execute_many: ExecuteMany, rows: Sequence[NewVector]
 
 
 def _new_places(execute: Execute, execute_many: ExecuteMany, vectors: Sequence[Vector], size: int) -> Sequence[int]:
-    """Where these vectors are by now, in new blocks; what is left of the last of these is free."""
+    """Store these vectors in new blocks and return their places. The rest of the last block is free."""
     first, blocks = int(execute(_LAST)[0][0]) + 1, -(-len(vectors) // IN_BLOCK)
-    whole = IN_BLOCK * size
-    content = b"".join(vectors).ljust(blocks * whole, b"\0")
-    execute_many(_NEW, [(first + i, content[i * whole : (i + 1) * whole]) for i in range(blocks)])
+    size_of_block = IN_BLOCK * size
+    content = b"".join(vectors).ljust(blocks * size_of_block, b"\0")
+    execute_many(_NEW, [(first + i, content[i * size_of_block : (i + 1) * size_of_block]) for i in range(blocks)])
     places = range(first << BITS, first + blocks << BITS)
     execute_many(_LEAVE, [(place,) for place in places[len(vectors) :]])
     return places[: len(vectors)]
@@ -200,21 +201,21 @@ def _note(execute_many: ExecuteMany, rows: Sequence[NewVector], places: Sequence
 
 
 def put_from(execute: Execute, execute_many: ExecuteMany, rows: Iterable[NewVector]) -> None:
-    """`put`, a piece at a time."""
+    """Like `put`, a piece at a time."""
     waiting = iter(rows)
     while piece := list(islice(waiting, _PIECE_BLOCKS * IN_BLOCK)):
         put(execute, execute_many, piece)
 
 
 def clear(execute: Execute) -> None:
-    """Drop every vector in use."""
+    """Delete every vector in use."""
     execute("DELETE FROM vec_block")
     execute("DELETE FROM vec_place")
     execute("DELETE FROM vec_free")
 
 
 def pack(execute: Execute, execute_many: ExecuteMany) -> None:
-    """Put the vectors into new blocks in the order of their chunks, where places in between are free."""
+    """Move the vectors into new blocks in chunk order, if there are free places in between."""
     if not execute(_IS_LOOSE)[0][0]:
         return
     before, chunk = int(execute(_LAST)[0][0]), 0
@@ -223,7 +224,7 @@ def pack(execute: Execute, execute_many: ExecuteMany) -> None:
         chunk = piece[-1][0]
         by_size: defaultdict[int, list[tuple[int, bytes]]] = defaultdict(list)
         for each, vector in piece:
-            if vector is not None:  # its block is lost
+            if vector is not None:  # None: its block is lost
                 by_size[len(vector)].append((each, vector))
         for size, alike in by_size.items():
             places = _new_places(execute, execute_many, [vector for _, vector in alike], size)

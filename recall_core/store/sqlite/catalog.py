@@ -1,4 +1,4 @@
-"""What a store holds, in SQL: files, documents, chunks by their place, roots, counts, and what completes a query."""
+"""Content of a store, in SQL: files, documents, chunks by place, roots, counts, and completion of queries."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ _PARSERS = """
 SELECT substr(settings, 1, instr(settings || ' ', ' ') - 1) AS parser, count(*) FROM file GROUP BY 1 ORDER BY 1
 """
 _MARKED_DOCUMENTS = 1_000
-"""How many documents' marks a connection keeps: 50 each on average, about 100 bytes long."""
+"""Number of documents whose marks a connection keeps: 50 marks each on average, about 100 bytes long."""
 _READING = "SELECT r.read_by, r.marks, r.hash FROM doc d JOIN doc_reading r ON r.doc = d.rowid WHERE d.id = ?"
 
 _DOCUMENT_FILES = """
@@ -142,12 +142,12 @@ class SqliteCatalog(OpenStore):
     def __init__(self, db: apsw.Connection, path: str, *, writable: bool) -> None:
         super().__init__(db, path, writable=writable)
         self._settled: dict[str, Fingerprint] = {}
-        """Path to a file with a status of it that was found out by reading it again."""
+        """Path to a file with a newer status, found unchanged by reading it again."""
         self._marks: tuple[int, dict[str, tuple[Mark, ...]]] = (0, {})
-        """A generation, and marks of documents in it by id: a server cites the same ones again and again."""
+        """A generation, and marks of its documents by id. A server cites the same documents again and again."""
 
     def info(self) -> StoreInfo:
-        """Return the identity, sizes, generation and digest; an answer, which is of one state, reads them once."""
+        """Return the identity, sizes, generation and digest. In a `reading` block they are read once."""
         with self.guard.turn():
             info = self._info_read or self._read_info()
             self._info_read = info if self._is_reading else None
@@ -177,7 +177,7 @@ class SqliteCatalog(OpenStore):
             )
 
     def generation(self) -> int:
-        """Return how many transactions have changed what is stored."""
+        """Return the number of transactions that changed the stored content."""
         with making_sense(self.path):
             rows = self.execute("SELECT value FROM meta WHERE key = 'generation'")
             return int(records.text_of(rows[0][0]))
@@ -188,12 +188,12 @@ class SqliteCatalog(OpenStore):
             return records.text_of(self.execute("SELECT value FROM meta WHERE key = 'embedder'")[0][0])
 
     def totals(self) -> Totals:
-        """Return what the live chunks come to; kept, as what `info` says."""
+        """Return token and text counts of the live chunks. They are kept up to date, like `info`."""
         with making_sense(self.path):
             return census.totals(self.execute)
 
     def sizes(self) -> Sizes:
-        """Return where the bytes of the file are; every page is looked at. Pages of small tables count nowhere."""
+        """Return how the bytes of the file are used. Looks at every page; pages of small tables are not counted."""
         pages: dict[str, int] = dict(self.execute(_PAGES))
         return store.values.Sizes(
             text=pages.get("chunk", 0),
@@ -202,7 +202,7 @@ class SqliteCatalog(OpenStore):
         )
 
     def all_chunks(self) -> int:
-        """Return how many chunks there are, those of removed documents too."""
+        """Return the number of chunks, including those of removed documents."""
         return int(self.execute("SELECT count(*) FROM chunk")[0][0])
 
     def known(self, path: str) -> Fingerprint | None:
@@ -212,12 +212,12 @@ class SqliteCatalog(OpenStore):
             return records.file_of(rows[0]) if rows else None
 
     def files(self) -> Iterator[Fingerprint]:
-        """Return every live file by path."""
+        """Yield every live file by path."""
         with making_sense(self.path):
             return iter(list(map(records.file_of, self.execute(_FINGERPRINTS))))
 
     def live_files(self) -> Iterator[NewFile]:
-        """Every live file by path, with its documents by path and their chunks by offset; one file at a time."""
+        """Yield every live file by path, one at a time, with its documents by path and their chunks by offset."""
         with making_sense(self.path):
             roots: dict[int | None, Root] = {rowid: records.root_of(spec) for rowid, spec in self.execute(_ROOTS)}
         for row in self.execute(_FILES):
@@ -234,7 +234,7 @@ class SqliteCatalog(OpenStore):
         return NewDocument(path, digest, title, size, *labels, chunks, *read)
 
     def sources(self, doc_ids: Sequence[str]) -> dict[str, Fingerprint]:
-        """doc.id to the file it was read from, for those that are live."""
+        """Return doc.id to the file it was read from, for live documents."""
         rows = self.execute(
             f"SELECT d.id, {records.FILE} FROM json_each(?) j "
             "JOIN doc d ON d.id = j.value JOIN file f ON f.rowid = d.file",
@@ -249,12 +249,12 @@ class SqliteCatalog(OpenStore):
         return found
 
     def settle(self, file: Fingerprint, stamp: Stamp) -> None:
-        """Keep in mind that a file with this status still has the bytes that were read."""
+        """Remember that a file with this status still has the bytes that were read."""
         self._settled[file.path] = file._replace(**stamp._asdict())
 
     @contextmanager
     def writer(self) -> Iterator[SqliteWriter]:
-        """A transaction in which files are put and taken away; what was settled meanwhile is written down."""
+        """Open a write transaction for files. It also stores what `settle` remembered."""
         with self.writing():
             batch = sqlite.write.SqliteWriter(self.execute, self.execute_many, self.path)
             for path, settled in self._settled.items():
@@ -263,12 +263,12 @@ class SqliteCatalog(OpenStore):
             batch.finish()
 
     def roots(self) -> tuple[Root, ...]:
-        """Return every remembered root that is active, in the order they were added."""
+        """Return every active root, in the order they were added."""
         with making_sense(self.path):
             return tuple(records.root_of(spec) for (spec,) in self.execute(_ACTIVE_ROOTS))
 
     def known_roots(self) -> tuple[KnownRoot, ...]:
-        """Return every remembered root with what is known of it, in the same order."""
+        """Return every root with its state, in the same order."""
         with making_sense(self.path):
             return tuple(
                 store.values.KnownRoot(records.root_of(spec), bool(active), tuple(json.loads(left_out)))
@@ -276,7 +276,7 @@ class SqliteCatalog(OpenStore):
             )
 
     def root_sources(self) -> tuple[Source, ...]:
-        """Return what came of every remembered root, in the order they were added."""
+        """Return every root with its documents, in the order they were added."""
         with making_sense(self.path):
             return tuple(
                 store.values.Source(records.root_of(spec), count, newest)
@@ -284,7 +284,7 @@ class SqliteCatalog(OpenStore):
             )
 
     def cached_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vector]:
-        """Return vectors of this embedder already known for these texts."""
+        """Return the known vectors of this embedder for these texts."""
         rows = self.execute(records.CACHED, (json.dumps([digest.hex() for digest in text_hashes]),))
         return {bytes.fromhex(digest): bytes(vector) for digest, vector in rows if vector is not None}
 
@@ -302,7 +302,7 @@ class SqliteCatalog(OpenStore):
             return records.text_of(found[0][0]) if found else None
 
     def document_files(self) -> list[tuple[str, str | None]]:
-        """Return every live document's path with the path of its file, by path; they differ for records."""
+        """Return every live document's path with the path of its file, by path. The two differ for records."""
         with making_sense(self.path):
             rows = self.execute(_DOCUMENT_FILES)
             return [(records.text_of(path), file and records.text_of(file)) for path, file in rows]
@@ -310,7 +310,8 @@ class SqliteCatalog(OpenStore):
     def list_documents(
         self, prefix: str, *, glob: str | None, limit: int | None, offset: int
     ) -> tuple[int, list[ListedDocument]]:
-        """Return how many live documents have such a path, and a page of them; the last page shows the number."""
+        """Return the number of live documents with such a path, and one page of them. The last page implies the
+        number."""
         scan = records.listing_of(prefix, glob)
         rows = self.execute(scan.page.sql, (*scan.page.params, -1 if limit is None else limit, offset))
         with making_sense(self.path):
@@ -319,12 +320,12 @@ class SqliteCatalog(OpenStore):
         return offset + len(page) if is_last else self.execute(*scan.total)[0][0], page
 
     def parsers(self) -> dict[str, int]:
-        """Return how many files were read by what."""
+        """Return parser name to number of files it read."""
         with making_sense(self.path):
             return {records.text_of(name): int(files) for name, files in self.execute(_PARSERS)}
 
     def text_of(self, doc_id: str) -> str:
-        """Return a document's whole text, put together from its chunks, which overlap and leave no gap."""
+        """Return a document's whole text, joined from its chunks, which overlap and leave no gap."""
         with making_sense(self.path):
             return records.join_text(self.execute, doc_id, self.chunks_of(doc_id))
 
@@ -344,7 +345,7 @@ class SqliteCatalog(OpenStore):
         return marks
 
     def resolve(self, target: str) -> list[tuple[str, str]]:
-        """Return what a live path, an id or a unique prefix names: (kind, full id) pairs, kind "doc" or "chunk"."""
+        """Return (kind, full id) pairs for a live path, an id or a unique id prefix; kind is "doc" or "chunk"."""
         if not is_storable(target):
             return []
         live = self.document_at(target)
@@ -359,14 +360,14 @@ class SqliteCatalog(OpenStore):
         return [(kind, full) for kind, full in found]
 
     def rowid(self, kind: str, full_id: str) -> int:
-        """Return the rowid behind a full id."""
+        """Return the rowid of a full id."""
         with making_sense(self.path):
             return int(self.execute(f"SELECT rowid FROM {kind} WHERE id = ?", (full_id,))[0][0])
 
     def paths_below(self, folder: str) -> list[str]:
-        """Return paths of the live documents in this folder and its folders, or of the records in this file, sorted.
+        """Return paths of the live documents below this folder, or of the records in this file, sorted.
 
-        "." is the store's own folder; what lies outside of it has a path from the root, and is not below.
+        "." is the store's own folder. Documents outside of it have absolute paths and are not below it.
         """
         prefix = "" if folder == "." else folder.rstrip("/") + "/"
         rows = self.execute(_BELOW, (prefix, folder))
@@ -374,7 +375,7 @@ class SqliteCatalog(OpenStore):
             return [records.text_of(path) for (path,) in rows]
 
     def folder(self, path: str, most: int) -> FolderListing:
-        """The folders and files right in a folder, at most so many of them; documents below it by their paths."""
+        """Return the folders and files directly in a folder, at most `most`. Deeper documents count by path."""
         within = "d.path >= ?1 AND d.path < ?3" if path else "?3 = ''"
         end = path[:-1] + chr(ord("/") + 1) if path else ""
         rows = self.execute(_FOLDER.format(within=within), (path, most, end))
@@ -387,9 +388,9 @@ class SqliteCatalog(OpenStore):
         return store.values.FolderListing(entries, rows[0][-1] if rows else 0)
 
     def paths_with(self, words: Sequence[str], most: int) -> list[str]:
-        """Paths of live documents that contain each of the words, in any case; the shortest first, ties by path.
+        """Return paths of live documents that contain each word, ignoring case; the shortest first, ties by path.
 
-        Without words the most recently changed first.
+        Without words, the most recently changed come first.
         """
         having = "".join(" AND instr(lower(path), lower(?)) > 0" for _ in words)
         order = "length(path)" if words else "mtime DESC"
@@ -397,14 +398,14 @@ class SqliteCatalog(OpenStore):
         return [str(path) for (path,) in self.execute(sql, (*words, most))]
 
     def removed_path(self, target: str) -> str | None:
-        """The path of a document that has left, by its path, its id or a chunk's; None where nothing so named has."""
+        """Return the path of a removed document by its path, its id or a chunk's id, or None."""
         found = self.execute("SELECT path FROM doc WHERE path = ? AND deleted = 1 LIMIT 1", (target,))
         if not found and records.is_prefix(target):
             found = self.execute(_REMOVED_ID, (target, target[:-1] + chr(ord(target[-1]) + 1)))
         return str(found[0][0]) if found else None
 
     def removed_below(self, folder: str) -> list[str]:
-        """Paths of documents that have left and whose text the store still holds, in this folder or of this name."""
+        """Return paths of removed documents whose text is still stored, at or below the folder."""
         prefix = "" if folder == "." else folder.rstrip("/") + "/"
         return [path for (path,) in self.execute(_REMOVED_BELOW, (prefix, folder))]
 
@@ -413,11 +414,11 @@ class SqliteCatalog(OpenStore):
         return [path for (path,) in self.execute(_COPIES_OF, (json.dumps(list(paths)),))]
 
     def short_documents(self, threshold: int) -> list[int]:
-        """Return a chunk rowid of every live document with at most so many chunks, by path."""
+        """Return one chunk rowid of every live document with at most `threshold` chunks, by path."""
         return [rowid for (rowid,) in self.execute(_SHORT, (threshold,))]
 
     def chunk_counts(self, doc_rowids: Sequence[int]) -> dict[int, int]:
-        """doc rowid to how many live chunks the document has."""
+        """Return doc rowid to the number of its live chunks."""
         given = "doc IN (SELECT value FROM json_each(?))"
         sql = f"SELECT doc, count(*) FROM chunk WHERE deleted = 0 AND {given} GROUP BY doc"
         return dict(self.execute(sql, (json.dumps(list(doc_rowids)),)))
@@ -428,17 +429,18 @@ class SqliteCatalog(OpenStore):
             return [records.row_of(row) for row in self.execute(_CHUNKS_OF, (doc_id,))]
 
     def chunks_of_file(self, path: str, *, place: str | None = None) -> list[int]:
-        """Rowids of the live chunks of every document in a file, in natural order. place: of those at this one."""
+        """Return the rowids of the live chunks of every document in a file, in natural order. place: only those with
+        it."""
         where = "AND d.file = (SELECT rowid FROM file WHERE path = ?) AND c.place IS coalesce(?, c.place)"
         return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (path, place))
 
     def chunks_of_lines(self, doc_id: str, first: int, last: int) -> list[int]:
-        """Return rowids of a document's live chunks that reach into these lines, by offset."""
+        """Return rowids of a document's live chunks that overlap these lines, by offset."""
         where = "AND d.id = ? AND c.line_start <= ? AND c.line_end >= ?"
         return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
 
     def chunks_near(self, doc_id: str, first: int, last: int) -> list[int]:
-        """Return rowids of a document's live chunks that reach into these code points, by offset."""
+        """Return rowids of a document's live chunks that overlap these code points, by offset."""
         where = 'AND d.id = ? AND c."offset" < ? AND c.end_offset > ?'
         return self._rowids(f"{_LIVE_CHUNKS} {where} {_NATURAL}", (doc_id, last, first))
 
@@ -447,7 +449,7 @@ class SqliteCatalog(OpenStore):
         return self._rowids(f"{_LIVE_CHUNKS} AND instr(c.text, ?) > 0 {_NATURAL}", (text,))
 
     def vocabulary(self, most: int) -> SqliteVocabulary:
-        """Return what may be suggested while a query is typed, at most so many entries a call."""
+        """Return suggestions for a query that is being typed, at most `most` entries for each kind."""
         return SqliteVocabulary(self.execute, most)
 
     def _rowids(self, sql: str, parameters: tuple[object, ...]) -> list[int]:
@@ -501,11 +503,11 @@ class SqliteVocabulary:
         self._most = most
 
     def keys(self, prefix: str) -> Sequence[KnownValue]:
-        """Metadata keys that begin with the prefix."""
+        """Return metadata keys that start with the prefix."""
         return _known_values(self._execute(_META_KEYS, (prefix, self._most)))
 
     def values(self, field: Field, prefix: str) -> Sequence[KnownValue]:
-        """Values that begin with the prefix; none of a chunk's fields, which are too many to help."""
+        """Return values that start with the prefix; none for a chunk's fields, which have too many."""
         if field.table == "chunk":
             return ()
         if field.key is not None:

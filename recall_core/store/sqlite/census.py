@@ -1,8 +1,8 @@
-"""What a store counts of itself, kept in `meta` so that no question walks through a table for it.
+"""Counts of a store's content, kept in `meta` so that no query reads a table for them.
 
-Numbers that every version has kept stand in a row each. The others are the census, one row, beside the generation
-that they are true of: a version that knows nothing of them leaves them behind when it changes the store, and they are
-counted when they are asked for, until the next change.
+The counts that every version keeps have a row each. The others form the census: one row together with the generation
+for which it is true. A version that does not know the census leaves it outdated when it changes the store; then the
+numbers are counted on demand until the next change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COUNTS = {
     "vectors": "SELECT count(*) FROM vec",
     "tombstones": "SELECT count(*) FROM doc WHERE deleted = 1",
 }
-"""Counts with a row of their own in `meta`."""
+"""Counts with their own row in `meta`."""
 
 _TOKENS = "SELECT coalesce(sum(tokens), 0) FROM chunk WHERE deleted = 0"
 _WINDOWED = "SELECT count(*) FROM vec WHERE windows > 1"
@@ -47,17 +47,17 @@ _NEWEST = "SELECT coalesce(max(mtime), '') FROM doc WHERE deleted = 0"
 
 
 def none() -> dict[str, str]:
-    """The rows of an empty store."""
+    """Return the count rows of an empty store."""
     return {**dict.fromkeys(COUNTS, "0"), KEY: spell(0, (0, 0, 0, ""))}
 
 
 def spell(generation: int, census: Census) -> str:
-    """The row of the census, true of this generation."""
+    """Return the row of the census for this generation."""
     return " ".join(map(str, (generation, *census)))
 
 
 def read_census(meta: Mapping[str, str]) -> Census | None:
-    """The census, or None where there is none of the generation that the store is at. Raises ValueError."""
+    """Return the census, or None if it is not of the current generation. Raises ValueError."""
     at, *counted = meta.get(KEY, "").split(" ")
     if at != meta["generation"]:
         return None
@@ -65,36 +65,36 @@ def read_census(meta: Mapping[str, str]) -> Census | None:
     return int(tokens), int(windowed), int(without_text), newest
 
 
-def take_census(execute: Execute) -> Census:
-    """The census, taken anew: tables are walked through."""
+def count_census(execute: Execute) -> Census:
+    """Count the census from the tables."""
     return _one(execute, _TOKENS), _one(execute, _WINDOWED), _one(execute, _WITHOUT_TEXT), newest(execute)
 
 
 def totals(execute: Execute) -> Totals:
-    """What the live chunks come to, as it is kept, or else as it is counted."""
-    own = read_census(_meta(execute)) or take_census(execute)
+    """Return the totals of the live chunks, stored or else counted."""
+    own = read_census(_meta(execute)) or count_census(execute)
     return store.values.Totals(own[0], own[2])
 
 
 def read_windowed_and_newest(execute: Execute, meta: Mapping[str, str]) -> tuple[int, str]:
-    """What every answer tells of the census: vectors made of several windows, and the newest time."""
+    """Return the number of vectors made of several windows, and the newest time. Every answer has both."""
     own = read_census(meta)
     return (_one(execute, _WINDOWED), newest(execute)) if own is None else (own[1], own[3])
 
 
 def newest(execute: Execute) -> str:
-    """The newest doc.mtime of a live document, or ""."""
+    """Return the newest doc.mtime of a live document, or ""."""
     return str(execute(_NEWEST)[0][0])
 
 
 def recount(execute: Execute, generation: int) -> dict[str, str]:
-    """Every row of `meta` that counts something, taken anew."""
+    """Count every count row of `meta` from the tables."""
     counts = {name: str(_one(execute, sql)) for name, sql in COUNTS.items()}
-    return {**counts, KEY: spell(generation, take_census(execute))}
+    return {**counts, KEY: spell(generation, count_census(execute))}
 
 
 def advance(execute: Execute) -> None:
-    """Record that the open transaction changed the store: one more generation, and every count taken again."""
+    """Record that the open transaction changed the store: increment the generation and count everything again."""
     execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'")
     generation = int(execute("SELECT value FROM meta WHERE key = 'generation'")[0][0])
     for pair in recount(execute, generation).items():
@@ -102,7 +102,7 @@ def advance(execute: Execute) -> None:
 
 
 def find_wrong(execute: Execute, meta: Mapping[str, str]) -> list[str]:
-    """Names of what is kept otherwise than it is counted."""
+    """Return the names of wrong counts."""
     found = [name for name, sql in COUNTS.items() if meta.get(name) != str(_one(execute, sql))]
     found += ["copies"] if copies.are_wrong(execute) else []
     try:
@@ -112,12 +112,12 @@ def find_wrong(execute: Execute, meta: Mapping[str, str]) -> list[str]:
     if own is None:
         return found
     return found + [
-        name for name, mine, counted in zip(NAMES, own, take_census(execute), strict=True) if mine != counted
+        name for name, mine, counted in zip(NAMES, own, count_census(execute), strict=True) if mine != counted
     ]
 
 
 class Tally:
-    """The counts inside a write transaction, as documents come and go."""
+    """Counts during a write transaction."""
 
     def __init__(self, execute: Execute) -> None:
         meta = _meta(execute)
@@ -127,27 +127,27 @@ class Tally:
         self._census = None if own is None else dict(zip(NAMES[:-1], own[:-1], strict=True))
 
     def add_document(self, tokens: Sequence[int]) -> None:
-        """A live document with chunks of so many tokens each."""
+        """Count a new live document. tokens: of each of its chunks."""
         self._add(1, documents=1, chunks=len(tokens), tokens=sum(tokens), without_text=not tokens)
 
     def add_vector(self, windows: int) -> None:
-        """A vector of so many windows."""
+        """Count a new vector of this many windows."""
         self._add(1, vectors=1, windowed=windows > 1)
 
     def remove_document(self, rowid: int) -> None:
-        """A live document that is about to become a tombstone, all of it being in the tables."""
+        """Count a live document that is about to become a tombstone. Its rows are still in the tables."""
         chunks, tokens, vectors, windowed = self._execute(_OF_DOCUMENT, (rowid,))[0]
         named = {"vectors": vectors, "windowed": windowed}
         self._add(-1, documents=1, tombstones=-1, chunks=chunks, tokens=tokens, without_text=not chunks, **named)
 
     def drop_tombstones(self, tombstones: int) -> None:
-        """So many tombstones that were deleted."""
+        """Count this many deleted tombstones."""
         self._add(-1, tombstones=tombstones)
 
     def rows(self, generation: int) -> dict[str, str]:
-        """The rows of `meta`, of this generation; a census that nobody kept is taken."""
+        """Return the rows of `meta` for this generation. Count the census if it was not kept."""
         if self._census is None:
-            census = take_census(self._execute)
+            census = count_census(self._execute)
         else:
             tokens, windowed, without_text = self._census.values()
             census = tokens, windowed, without_text, newest(self._execute)

@@ -1,4 +1,4 @@
-"""What can be wrong inside a database file, one question a function."""
+"""Checks of a database file, one function each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from recall_core.text import chunk_id, counter, document_id, space_cjk
 
 _BLOCK_ROWS = 4_096
 _WASTE_SHARE = 0.25  # of documents or of pages: above it, compacting is worth the rewrite
-_WASTE_PAGES = 128  # below 1 MiB nobody cares
+_WASTE_PAGES = 128  # below 1 MiB waste does not matter
 
 _LIVE = "SELECT rowid FROM chunk WHERE deleted = 0"
 _GHOSTS = f"SELECT id FROM chunk_fts_docsize WHERE id NOT IN ({_LIVE})"
@@ -75,7 +75,7 @@ SELECT d.path, c.id, d.id, c.offset FROM doc d JOIN chunk c ON c.doc = d.rowid W
 
 
 def integrity(store: SqliteCatalog) -> Finding:
-    """SQLite's own check of every page, index and virtual table."""
+    """Run SQLite's own check of every page, index and virtual table."""
     rows = [str(row[0]) for row in store.execute("PRAGMA integrity_check")]
     if rows == ["ok"]:
         return Finding("ok", f"{_number(store, 'PRAGMA page_count')} pages")
@@ -83,33 +83,33 @@ def integrity(store: SqliteCatalog) -> Finding:
 
 
 def foreign_keys(store: SqliteCatalog) -> Finding:
-    """Rows that point at rows which are not there."""
-    return _none(len(store.execute("PRAGMA foreign_key_check")), "rows point at a row that is missing")
+    """Count rows that refer to missing rows."""
+    return _none(len(store.execute("PRAGMA foreign_key_check")), "rows refer to a missing row")
 
 
 def schema(store: SqliteCatalog) -> Finding:
-    """Check whether the tables are those that this version writes."""
+    """Check that the schema is the one this version writes."""
     version = _number(store, "PRAGMA user_version")
     return Finding("ok" if version == len(MIGRATIONS) else "error", f"schema version {version}")
 
 
 def fulltext(store: SqliteCatalog) -> Finding:
-    """The full-text index against the text itself, word by word.
+    """Compare the full-text index with the text, word by word.
 
-    Only rank 1 makes FTS5 read the content: the plain check and count(*) see no ghost.
+    Only rank 1 makes FTS5 read the content; the plain check and count(*) do not detect ghost rows.
     """
     if not store.writable:
-        return Finding("ok", "not checked: that takes a store which can be written")
+        return Finding("ok", "not checked: the store is read-only")
     try:
         with store.without_writers():
             store.execute("INSERT INTO chunk_fts(chunk_fts, rank) VALUES('integrity-check', 1)")
     except StoreCorrupt:
-        return Finding("error", "the index holds other words than the text")
-    return Finding("ok", "the index agrees with the text")
+        return Finding("error", "the index does not match the text")
+    return Finding("ok", "the index matches the text")
 
 
 def fulltext_rows(store: SqliteCatalog) -> Finding:
-    """Indexed rows and live chunks, compared by id both ways."""
+    """Compare indexed rows and live chunks by id, both ways."""
     ghosts, missing = len(store.execute(_GHOSTS)), len(store.execute(_UNINDEXED))
     if ghosts or missing:
         return Finding("error", f"{ghosts} indexed rows without a live chunk, {missing} live chunks not indexed")
@@ -117,19 +117,19 @@ def fulltext_rows(store: SqliteCatalog) -> Finding:
 
 
 def orphan_vectors(store: SqliteCatalog) -> Finding:
-    """Vectors of chunks that are gone."""
+    """Count vectors whose chunk is gone."""
     return _none(len(store.execute(ORPHANS)), "vectors have no live chunk")
 
 
 def vector_values(store: SqliteCatalog) -> Finding:
-    """Check whether every vector is the one that was stored, of the store's dimension, finite and of length 1."""
+    """Check that every vector is as stored, of the store's dimension, finite and of length 1."""
     bad = len(bad_vectors(store)) + len(bad_kept(store, "vec_cache")) + len(bad_kept(store, "vec_next"))
     bad += len(reranked.bad_rows(store.execute))
-    return _none(bad, "vectors are not what was stored, or have a component that is no number, or no unit length")
+    return _none(bad, "vectors are damaged, not finite, or not of unit length")
 
 
 def bad_vectors(store: SqliteCatalog) -> list[int]:
-    """Chunk rowids of the vectors that must not be there."""
+    """Return the chunk rowids of invalid vectors."""
     dimension = store.info().dimension
     bad: list[int] = []
     for rows in blocks(store, "SELECT chunk, coalesce(embedding, x''), windows, checksum FROM vec ORDER BY chunk"):
@@ -139,7 +139,7 @@ def bad_vectors(store: SqliteCatalog) -> list[int]:
 
 
 def bad_kept(store: SqliteCatalog, table: str) -> list[bytes]:
-    """text_hash of the vectors on their way, or kept for later, that are not what was stored."""
+    """Return text_hash of the cached or pending vectors that are not as stored."""
     found: list[bytes] = []
     for rows in blocks(store, f"SELECT text_hash, embedding, windows, checksum FROM {table}"):
         found += [row[0] for row in rows if not _is_as_stored(*row[1:])]
@@ -153,7 +153,7 @@ def _is_as_stored(vector: object, windows: object, checksum: int | None) -> bool
 
 
 def texts(store: SqliteCatalog) -> Finding:
-    """Every text against its hash, every title against that of its document with the names of what is defined, every
+    """Check every text against its hash, every chunk title against its document's title and defined names, and every
     document's metadata."""
     wrong: dict[str, None] = {}
     unverified = count = 0
@@ -168,10 +168,10 @@ def texts(store: SqliteCatalog) -> Finding:
         wrong |= {path: None for path, read_by, marks, kept in rows if not _is_reading(read_by, marks, kept)}
     wrong |= dict.fromkeys(_find_misnamed(store))
     if wrong:
-        return _name_first([(path,) for path in wrong], "documents hold what was not stored")
+        return _name_first([(path,) for path in wrong], "documents differ from what was stored")
     if unverified:
-        return Finding("ok", f"{unverified} of {count} texts are of an earlier version and have no hash")
-    return Finding("ok", f"{count} texts are what was stored")
+        return Finding("ok", f"{unverified} of {count} texts were stored by an earlier version, without a hash")
+    return Finding("ok", f"{count} texts are as stored")
 
 
 def _is_reading(read_by: bytes, marks: bytes, kept: bytes) -> bool:
@@ -182,12 +182,12 @@ def _is_reading(read_by: bytes, marks: bytes, kept: bytes) -> bool:
 
 
 def _find_misnamed(store: SqliteCatalog) -> Iterator[str]:
-    """The documents of which a chunk has other names in its title than those that it defines."""
+    """Yield the documents with a chunk whose title has other names than the chunk defines."""
     if _number(store, "PRAGMA user_version") < len(MIGRATIONS):
-        return  # it is read as it is, without names
+        return  # an older schema has no names in titles
     for path, rows in groupby(chain.from_iterable(blocks(store, _TITLES)), itemgetter(0)):
         _, starts, ends, titles, own = zip(*rows, strict=True)
-        with suppress(StoreCorrupt, TypeError, ValueError):  # what makes no title is told otherwise
+        with suppress(StoreCorrupt, TypeError, ValueError):  # another check reports an invalid title
             marks = [mark for row in store.execute(_MARKS, (path,)) for mark in load(text_of(row[0]))]
             named = titles_of(own[0].decode(), marks, [*zip(starts, ends, strict=True)])
             if any(title not in (b"", name.encode()) for title, name in zip(titles, named, strict=True)):
@@ -195,7 +195,7 @@ def _find_misnamed(store: SqliteCatalog) -> Iterator[str]:
 
 
 def _is_titled(title: bytes, own: bytes) -> bool:
-    """Return True if a chunk stands below its document's title, whatever names follow."""
+    """Return True if a chunk's title starts with its document's title; names may follow."""
     try:
         return f"{title.decode()}\n".startswith(f"{space_cjk(own.decode())}\n")
     except UnicodeDecodeError:
@@ -203,7 +203,7 @@ def _is_titled(title: bytes, own: bytes) -> bool:
 
 
 def _is_title(text: bytes, offset: int, own: bytes) -> bool:
-    """Return True if a chunk's text is a slice of its document's title, and needs none above it."""
+    """Return True if a chunk's text is a slice of its document's title, so it needs no title of its own."""
     try:
         return own.decode().startswith(text.decode(), offset)
     except UnicodeDecodeError:
@@ -219,27 +219,26 @@ def is_metadata(stored: bytes) -> bool:
 
 
 def liveness(store: SqliteCatalog) -> Finding:
-    """Documents that are live in one table and gone in another, or twice on one path."""
-    return _name_first(
-        store.execute(_SPLIT), "documents are live and gone at once, without a file, or twice on a path"
-    )
+    """Find documents that are live in one table and removed in another, or twice on one path."""
+    return _name_first(store.execute(_SPLIT), "documents are live and removed at once, have no file, or share a path")
 
 
 def ids(store: SqliteCatalog) -> Finding:
-    """Every id, computed again from what it names."""
+    """Compute every id again from its content."""
     wrong: list[tuple[Any, ...]] = []
     for rows in blocks(store, _DOCUMENT_IDS):
         wrong += [row for row in rows if document_id(row[0], row[2], row[3]) != row[1]]
     for rows in blocks(store, _CHUNK_IDS):
         wrong += [row for row in rows if chunk_id(row[2], row[3]) != row[1]]
-    return _name_first(wrong, "ids do not name what they stand for")
+    return _name_first(wrong, "ids do not match their content")
 
 
 def slices(store: SqliteCatalog) -> Finding:
-    """Check whether the chunks of a document cover it without a gap, agree where they overlap, and have their place.
+    """Check that the chunks of a document cover it without gaps, agree where they overlap, and have their place.
 
-    The place: their lines and, where a file was read, the heading above them and where the file has them, as the
-    document's marks say; where it has none, the heading stands in its text.
+    The place is their lines and, for a file that was read, the heading above them and their place in the file, from
+    the
+    document's marks. Without marks, the heading must appear in the text.
     """
     rows = chain.from_iterable(blocks(store, _SLICES))
     wrong = [
@@ -247,28 +246,31 @@ def slices(store: SqliteCatalog) -> Finding:
         for path, chunks in groupby(rows, itemgetter(0))
         if not _is_cut(chunks, [text_of(row[0]) for row in store.execute(_MARKS, (path,))])
     ]
-    return _name_first(wrong, "documents have gaps, or chunks that disagree or stand elsewhere")
+    return _name_first(wrong, "documents have gaps, or chunks that disagree or are misplaced")
 
 
 def _is_cut(chunks: Iterable[tuple[Any, ...]], marks: list[str]) -> bool:
-    """Return True if these rows, by offset, are the chunks of one text, in their place. marks: as kept, or none."""
-    whole, end, line, begin = "", 0, 1, 0
-    told: list[_ClaimedSpan] = []
+    """Return True if these rows, by offset, are the chunks of one text, in their place. marks: stored marks, or
+    empty."""
+    joined, end, line, begin = "", 0, 1, 0
+    spans: list[_ClaimedSpan] = []
     for _, offset, row_end, text, _, line_start, line_end, heading, place in chunks:
         shared = end - offset
-        line += whole.count("\n", begin, offset)
-        if shared < 0 or row_end - offset != len(text) or not text.startswith(whole[offset:]):
+        line += joined.count("\n", begin, offset)
+        if shared < 0 or row_end - offset != len(text) or not text.startswith(joined[offset:]):
             return False
         if (line_start, line_end) != (line, line + text.count("\n", 0, -1)):
             return False
-        whole += text[shared:]
+        joined += text[shared:]
         end, begin = row_end, offset
-        told.append(_ClaimedSpan(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place))
-    return _are_marked(told, marks[0], len(whole)) if marks else _are_inside([each.heading for each in told], whole)
+        spans.append(_ClaimedSpan(offset, row_end, offset + len(text) - len(text.lstrip()), heading, place))
+    return (
+        _are_marked(spans, marks[0], len(joined)) if marks else _are_inside([each.heading for each in spans], joined)
+    )
 
 
 class _ClaimedSpan(NamedTuple):
-    """What a chunk says of itself. visible: where its first visible character stands."""
+    """The span, heading and place in a chunk's row. visible: offset of its first visible character."""
 
     offset: int
     end: int
@@ -277,22 +279,22 @@ class _ClaimedSpan(NamedTuple):
     place: str | None
 
 
-def _are_marked(told: Iterable[_ClaimedSpan], kept: str, size: int) -> bool:
-    """Return True if chunks of a text of that size have the headings and places that its marks give them."""
+def _are_marked(spans: Iterable[_ClaimedSpan], stored: str, size: int) -> bool:
+    """Return True if the chunks of a text of this size have the headings and places that its marks give them."""
     try:
-        marks = load(kept)
+        marks = load(stored)
     except ValueError:
         return False
     outline, places = Outline(marks, size), Places(marks)
     return all(
         each.heading in (None, outline.heading_at(min(each.visible, each.end - 1)))
         and (not places.kind or each.place == places.at(each.offset, each.end))
-        for each in told
+        for each in spans
     )
 
 
 def _are_inside(headings: Iterable[str | None], text: str) -> bool:
-    """Return True if a text holds these, each not before the one before it."""
+    """Return True if a text contains these headings in order."""
     at = 0
     for heading, _ in groupby(headings):
         at = text.find(heading or "", at)
@@ -302,31 +304,31 @@ def _are_inside(headings: Iterable[str | None], text: str) -> bool:
 
 
 def tokens(store: SqliteCatalog) -> Finding:
-    """Every chunk counted again. Raises UsageError `counter_unavailable`."""
+    """Count the tokens of every chunk again. Raises UsageError `counter_unavailable`."""
     own = counter(store.info().counter)
     wrong: list[tuple[Any, ...]] = []
     for rows in blocks(store, _SLICES):
         wrong += [row for row in rows if own.count(row[3]) != row[4]]
-    return _name_first(wrong, f"chunks have another number of {own.name} tokens")
+    return _name_first(wrong, f"chunks have a wrong number of {own.name} tokens")
 
 
 def digest(store: SqliteCatalog) -> Finding:
-    """The digest of every live document, computed again, and the sum of them."""
+    """Compute the digest of every live document and their sum again."""
     rows = store.execute("SELECT rowid, path, digest FROM doc WHERE deleted = 0 ORDER BY path")
     found = {rowid: digest_of(store.execute, rowid) for rowid, _, _ in rows}
     total = digest_sum(found.values())
     kept = str(store.execute("SELECT value FROM meta WHERE key = 'digest_sum'")[0][0])
     if total != kept and (wrong := [(path,) for rowid, path, own in rows if found[rowid] != own]):
-        named = _name_first(wrong, "documents have another title, label or cut than was stored")
+        named = _name_first(wrong, "documents have a title, label or chunk that differs from what was stored")
         return named._replace(fix=READ_AGAIN)
     if any(found[rowid] != own for rowid, _, own in rows):
-        return Finding("error", "the digests of documents are others than their sum says")
+        return Finding("error", "the digests of documents do not add up to the stored sum")
     same = total == kept
-    return Finding("ok" if same else "error", "recomputed" if same else "the stored digest is another")
+    return Finding("ok" if same else "error", "recomputed" if same else "the stored digest is wrong")
 
 
 def counts(store: SqliteCatalog) -> Finding:
-    """The counts that the store keeps, and the sums of its small tables, taken again."""
+    """Compute the stored counts and the sums of the small tables again."""
     meta = {key: text_of(value) for key, value in store.execute("SELECT key, value FROM meta")}
     wrong = census.find_wrong(store.execute, meta)
     wrong += [f"rows of {table}" for table in sums.wrong(store.execute, meta)]
@@ -334,15 +336,15 @@ def counts(store: SqliteCatalog) -> Finding:
 
 
 def purge_pending(store: SqliteCatalog) -> Finding:
-    """Check whether a purge began and did not end."""
+    """Check that no purge is unfinished."""
     rows = store.execute("SELECT value FROM meta WHERE key = 'purge'")
     if not rows:
         return Finding("ok", "none")
-    return Finding("error", f"of {len(json.loads(rows[0][0]))} documents text may be left in the file")
+    return Finding("error", f"the file may still contain text of {len(json.loads(rows[0][0]))} documents")
 
 
 def space(store: SqliteCatalog) -> Finding:
-    """How much of the file is tombstones and free pages."""
+    """Return the share of tombstones and free pages."""
     gone = _number(store, census.COUNTS["tombstones"])
     live = _number(store, census.COUNTS["documents"])
     pages, free = _number(store, "PRAGMA page_count"), _number(store, "PRAGMA freelist_count")
@@ -352,18 +354,19 @@ def space(store: SqliteCatalog) -> Finding:
 
 
 def duplicates(store: SqliteCatalog) -> Finding:
-    """Live documents that hold the very bytes of another one; the first by path of each content is the original.
+    """Count live documents with the same content as another. The first by path of each content is the original.
 
-    Never a warning: a copy may be meant, and one that is taken out comes back with the next sync. Empty documents,
-    which no answer can hold, are not counted.
+    Never a warning: a copy may be intended, and a removed copy comes back with the next sync. Empty documents, which
+    no
+    answer contains, are not counted.
     """
     copies = store.execute(_COPIES)
-    first = f", the first {copies[0][0]} that of {copies[0][1]}" if copies else ""
+    first = f"; first: {copies[0][0]} repeats {copies[0][1]}" if copies else ""
     return Finding("ok", f"{len(copies)} documents repeat the content of another{first}")
 
 
 def environment(_: SqliteCatalog) -> Finding:
-    """What the store is read with; a warning where sqlite-vec, which searches many vectors, cannot be loaded."""
+    """Return the versions in use, and a warning if sqlite-vec, which searches many vectors, cannot be loaded."""
     versions = (
         f"Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, apsw {apsw.apsw_version()}, "
         f"{platform.system()} {platform.machine()}"
@@ -386,12 +389,12 @@ def _none(wrong: int, of: str) -> Finding:
 
 
 def _name_first(wrong: list[tuple[Any, ...]], of: str) -> Finding:
-    """The count, and the path of the first."""
-    return Finding("error", f"{len(wrong)} {of}, the first in {wrong[0][0]}") if wrong else Finding("ok", f"0 {of}")
+    """Return the count and the path of the first."""
+    return Finding("error", f"{len(wrong)} {of}; first: {wrong[0][0]}") if wrong else Finding("ok", f"0 {of}")
 
 
 def blocks(store: SqliteCatalog, sql: str) -> Iterator[list[tuple[Any, ...]]]:
-    """The rows of a query in lists of bounded length, so that a large store fits into memory."""
+    """Yield the rows of a query in lists of bounded length, so that a large store fits into memory."""
     with translated(store.path):
         cursor = store.db.execute(sql)
         while rows := list(islice(cursor, _BLOCK_ROWS)):

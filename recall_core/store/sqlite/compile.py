@@ -1,4 +1,4 @@
-"""Filters and orders as SQL over `doc d`, `chunk c` and `doc_tag`, every value bound."""
+"""Compile filters and orders to SQL over `doc d`, `chunk c` and `doc_tag`, with every value bound."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Compiled(NamedTuple):
     params: tuple[Value, ...] = ()
 
 
-# SQLite may ask these before the type test that stands before them, so they take any value.
+# SQLite may call these before the type test that comes first in the SQL, so they accept any value.
 
 
 def _on_any_value(match: Callable[[str, str], bool]) -> Callable[..., int]:
@@ -46,7 +46,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., int]]] = {
     "recall_ilike": (2, _on_any_value(ilike_match)),
     "recall_glob": (2, _on_any_value(glob_match)),
 }
-"""SQL functions that compiled filters call, with their number of arguments; all are deterministic."""
+"""SQL functions used by compiled filters, with their number of arguments. All are deterministic."""
 
 _COLUMNS = {
     "doc.id": "d.id",
@@ -68,9 +68,11 @@ _UNIQUE = ("doc.id", "doc.path", "chunk.id", "chunk.doc_id")
 def compile_filter(expr: Expr, *, table: Table) -> Compiled:
     """Return a condition that is 1 for the rows of `rql.match` and 0, never NULL, for all others.
 
-    table "chunk" stands in a query over `chunk c JOIN doc d ON d.rowid = c.doc`; table "doc" in one over `doc d`,
-    where a filter that mentions a chunk asks whether one live chunk satisfies all of it. Liveness of the rows
-    themselves is the caller's. Comparisons that stand at the top under AND can use an index.
+    table: "chunk" for a query over `chunk c JOIN doc d ON d.rowid = c.doc`, "doc" for a query over `doc d`.
+
+    With "doc", a filter that mentions a chunk passes if one live chunk satisfies all of it. The caller adds the
+    liveness
+    of the rows themselves. Top-level comparisons under AND can use an index.
     """
     inner = _compile(expr, names_rows=_names_rows(expr))
     if table == "chunk" or not mentions_chunk(expr):
@@ -80,23 +82,25 @@ def compile_filter(expr: Expr, *, table: Table) -> Compiled:
 
 
 def is_native(expr: Predicate) -> bool:
-    """Return True if SQLite alone compares a column or a tag, by an index where it has one; otherwise a pattern or a
-    metadata value is worked out for each row."""
+    """Return True if SQLite compares a column or a tag itself, with an index if it has one.
+
+    Otherwise a pattern or a metadata value is evaluated for each row.
+    """
     sql = _predicate(expr).sql
     return "recall_" not in sql and "json_" not in sql
 
 
 def begins_with(column: str, prefix: str) -> Compiled:
-    """Return a condition for the texts that begin so: a range, which an index serves. Every text begins with ""."""
+    """Return a condition for texts that start with the prefix: a range, which can use an index."""
     beyond = _beyond(prefix)
     sql = f"({column} >= ? AND {column} < ?)" if beyond else f"({column} >= ?)"
     return Compiled(sql, (prefix, beyond) if beyond else (prefix,))
 
 
 def order_sql(keys: Iterable[OrderKey], table: Table) -> Compiled:
-    """Return what follows ORDER BY: the keys, rows without a value last, then path, offset and id.
+    """Return the ORDER BY terms: the keys, rows without a value last, then path, offset and id.
 
-    Keys by score are passed over: rows that SQL orders have none.
+    Keys by score are skipped, because rows that SQL orders have no score.
     """
     terms = [_order_term(key.by, descending=key.descending) for key in keys if isinstance(key.by, Field)]
     ending = 'd.path, c."offset", c.id' if table == "chunk" else "d.path, d.id"
@@ -105,7 +109,7 @@ def order_sql(keys: Iterable[OrderKey], table: Table) -> Compiled:
 
 
 def _names_rows(expr: Expr) -> bool:
-    """Return True if the filter asks for certain paths or ids among other things: few rows are left to test."""
+    """Return True if the filter also requires certain paths or ids, so that few rows are left to test."""
     return any(
         (isinstance(term, In) or (isinstance(term, Compare) and term.op == "="))
         and f"{term.field.table}.{term.field.name}" in _UNIQUE
@@ -124,7 +128,7 @@ def _compile(expr: Expr, *, names_rows: bool) -> Compiled:
 
 
 def _join(parts: list[Compiled], operator: str) -> Compiled:
-    """Return the parts as a balanced tree: SQLite limits the depth of an expression, not its width."""
+    """Return the parts as a balanced tree, because SQLite limits the depth of an expression."""
     if len(parts) == 1:
         return parts[0]
     half = len(parts) // 2
@@ -149,7 +153,7 @@ def _predicate(expr: Predicate, *, names_rows: bool = False) -> Compiled:
 
 
 def _test(expr: Predicate, column: Compiled) -> Compiled:
-    """Return the predicate on an expression that is not NULL and of the values' type."""
+    """Return the predicate on an expression that is not NULL and has the values' type."""
     if isinstance(expr, Compare):
         return Compiled(f"({column.sql} {expr.op} ?)", (*column.params, expr.value))
     if isinstance(expr, Between):
@@ -163,7 +167,8 @@ def _test(expr: Predicate, column: Compiled) -> Compiled:
 
 
 def _pattern(expr: Like, column: Compiled) -> Compiled:
-    """The pattern's function, on a bare column behind the range of its literal beginning: an index serves that."""
+    """Return the call of the pattern's function. A bare column gets a range of the literal prefix, which uses an
+    index."""
     call = Compiled(f"recall_{expr.op.lower()}(?, {column.sql})", (expr.pattern, *column.params))
     prefix = _PREFIX[expr.op](expr.pattern)
     beyond = _beyond(prefix)
@@ -175,23 +180,25 @@ def _pattern(expr: Like, column: Compiled) -> Compiled:
 
 _PREFIX: dict[str, Callable[[str], str]] = {
     "LIKE": like_prefix,
-    "ILIKE": lambda pattern: "",  # folding case leaves no range of code points
+    "ILIKE": lambda pattern: "",  # case folding leaves no range of code points
     "GLOB": glob_prefix,
 }
 
 
 def _beyond(prefix: str) -> str:
-    """Return the least text greater than every text that begins with the prefix, or "" where there is none."""
+    """Return the smallest text greater than every text with this prefix, or "" if there is none."""
     stem = prefix.rstrip("\U0010ffff")
     if not stem:
         return ""
     following = ord(stem[-1]) + 1
-    return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # surrogates are no text
+    return stem[:-1] + chr(0xE000 if following == 0xD800 else following)  # skip surrogates, which are not text
 
 
 def _on_tags(expr: Predicate, *, names_rows: bool) -> Compiled:
-    """Which documents have the tags is found once for the whole statement, from the index of tags; where few rows
-    are left to test, each looks at its own tags instead."""
+    """Return the condition on tags. The documents with the tags are found once, from the index of tags.
+
+    names_rows: few rows are left to test, so each looks up its own tags instead.
+    """
     if isinstance(expr, IsNull):
         return Compiled("NOT EXISTS (SELECT 1 FROM doc_tag t WHERE t.doc = d.rowid)")
     if isinstance(expr, Compare) and expr.op == "!=":
@@ -225,7 +232,7 @@ def _on_meta(expr: Predicate) -> Compiled:
 
 
 def _meta_in(expr: In) -> Compiled:
-    """One alternative for each type among the values."""
+    """Return one alternative for each type among the values."""
     path = json_path(expr.field)
     value = Compiled("json_extract(d.meta, ?)", (path,))
     truths = sorted({value for value in expr.values if isinstance(value, bool)})
@@ -249,7 +256,7 @@ def _has_type(path: str, *types: str) -> Compiled:
 
 
 def json_path(field: Field) -> str:
-    """Return the key as a JSON path; quoted as a JSON string, so that a key may hold dots, quotes and backslashes."""
+    """Return the key as a JSON path, quoted as a JSON string, so it may contain dots, quotes and backslashes."""
     return "$." + json.dumps(field.key or "", ensure_ascii=False)
 
 

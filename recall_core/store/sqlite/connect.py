@@ -1,4 +1,4 @@
-"""Opening a database file: every way in, its state, and what SQLite's failures mean to a person."""
+"""Create and open database files, read their state, and translate SQLite's errors."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI | apsw.SQLITE_OPEN
 
 
 def create(path: str, settings: Mapping[str, str], *, mode: int) -> apsw.Connection:
-    """Return a connection to a new, empty store with these settings: what fails leaves no file behind.
+    """Create an empty store with these settings and return its connection. On failure leave no file.
 
-    mode: of its file. An empty file, as whoever is killed here leaves it, is taken over. Raises StoreError
-    `store_exists` when something else is there already.
+    An empty file, left by a killed process, is reused. Raises StoreError `store_exists` if anything else is there.
+
+    mode: mode of the file.
     """
     with translated(path), ExitStack() as waiting, ExitStack() as undo:
         if path != MEMORY:
@@ -44,7 +45,7 @@ def create(path: str, settings: Mapping[str, str], *, mode: int) -> apsw.Connect
         db.pragma("page_size", PAGE_SIZE)
         _prepare(db)
         db.pragma("journal_mode", "wal")
-        with at_once(db):  # the file is a store, or nothing is in it
+        with at_once(db):  # the file becomes a complete store or stays empty
             migrate(db, version=0)
             db.executemany("INSERT INTO meta(key, value) VALUES(?, ?)", settings.items())
         undo.pop_all()
@@ -53,12 +54,12 @@ def create(path: str, settings: Mapping[str, str], *, mode: int) -> apsw.Connect
 
 @contextmanager
 def _alone(path: str) -> Iterator[bool]:
-    """Others who make a store in the same folder wait meanwhile; False where its disk has no lock for that."""
+    """Make other processes that create a store in this folder wait. Yield False if its disk has no locks."""
     folder: int | None
     try:
         folder = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
     except OSError:
-        folder = None  # making the file says why, or can do without
+        folder = None  # creating the file reports the error, or works without a lock
     try:
         try:
             is_locked = folder is not None and sqlite.lock.lock_folder(folder, BUSY_TIMEOUT_MS / 1000)
@@ -71,7 +72,7 @@ def _alone(path: str) -> Iterator[bool]:
 
 
 def discard(where: str) -> None:
-    """Take a store's files away, as far as they are there."""
+    """Delete a store's files, as far as they exist."""
     real = os.path.realpath(where)
     for name in (real, *(f"{real}-{kind}" for kind in ("wal", "shm", "journal"))):
         with suppress(OSError):
@@ -79,9 +80,9 @@ def discard(where: str) -> None:
 
 
 def _reserve(path: str, mode: int, *, is_alone: bool) -> None:
-    """Make the file, still empty: of two processes one makes the store, and takes away only what it made itself.
+    """Create an empty file. Of two processes only one succeeds, and it deletes only its own file.
 
-    is_alone: nobody else makes one, so that a file with nothing in it is left over.
+    is_alone: no other process is creating a store here, so an empty file is left over.
     """
     with reaching(Path(path)):
         if is_alone and _is_left_over(path):
@@ -91,20 +92,20 @@ def _reserve(path: str, mode: int, *, is_alone: bool) -> None:
             recall_core.files.make_private(Path(os.path.realpath(path)), mode)
         except FileExistsError as error:
             if Path(path).is_file() and not _is_store(path):
-                message = f"{path} exists already and is not a Recall store."
+                message = f"{path} already exists and is not a Recall store."
                 raise StoreError("store_exists", message, hint=_way_out(path)) from error
             hint = Hint("stats", store=path)
-            raise StoreError("store_exists", f"{path} exists already.", hint=hint) from error
+            raise StoreError("store_exists", f"{path} already exists.", hint=hint) from error
 
 
 def _is_left_over(path: str) -> bool:
-    """Return True if somebody was killed while making a store of this file: nothing is in it, nor in its log."""
+    """Return True if a process was killed while creating this store: the file and its log are empty."""
     if not Path(path).is_file() or _size(path) > PAGE_SIZE:
         return False
     if _size(path) == 0:
         return _size(f"{path}-wal") == 0
     try:
-        db, _ = _open_somehow(path)
+        db, _ = _open_best(path)
     except (apsw.Error, StoreError):
         return False
     with closing(db):
@@ -112,13 +113,13 @@ def _is_left_over(path: str) -> bool:
 
 
 def _is_blank(db: apsw.Connection) -> bool:
-    """Return True if a database never held anything."""
+    """Return True if a database never contained anything."""
     marks = db.pragma("application_id"), db.pragma("user_version")
     return marks == (0, 0) and db.execute("SELECT count(*) FROM sqlite_schema").fetchall() == [(0,)]
 
 
 def _size(path: str) -> int:
-    """0 where no file is."""
+    """Return the size of a file, 0 if there is none."""
     try:
         return Path(path).stat().st_size
     except FileNotFoundError:
@@ -126,11 +127,11 @@ def _size(path: str) -> int:
 
 
 def _is_store(path: str) -> bool:
-    """Return False if the file is known to be none; one that cannot be read just now may be one."""
-    if _size(path) == 0:  # SQLite would take its log away
+    """Return False if the file is known not to be a store. An unreadable file may be one."""
+    if _size(path) == 0:  # SQLite would delete its log
         return _size(f"{path}-wal") > 0
     try:
-        db = _open_somehow(path)
+        db = _open_best(path)
     except apsw.NotADBError:
         return False
     except (apsw.Error, StoreError):
@@ -142,18 +143,18 @@ def _is_store(path: str) -> bool:
 
 
 def _way_out(path: str) -> str:
-    """Return what makes room for a store where another file stands."""
+    """Return the command that moves another file away and creates the store."""
     return f"mv {shell.quote(path)} {shell.quote(f'{path}.old')} && {_init(path)}"
 
 
 def _init(path: str) -> Hint:
-    """Return what makes a store in the folder of this file."""
+    """Return the command that creates a store in the folder of this file."""
     folder = Path(path).absolute().parent
     return Hint("init") if folder == paths.known() else Hint("init", str(folder))
 
 
 class Connected(NamedTuple):
-    """An open connection to an existing store, whether it can write, and what opening it has changed, or ""."""
+    """An open connection to an existing store, whether it can write, and the upgrade made on opening, or ""."""
 
     db: apsw.Connection
     writable: bool
@@ -161,20 +162,20 @@ class Connected(NamedTuple):
 
 
 def connect(path: str) -> Connected:
-    """Return an open connection to an existing store, of the schema before this one too: that one is upgraded.
+    """Open an existing store. Upgrade it if its schema is older.
 
-    Falls back to read-only where the media or its permissions demand it. Raises StoreError `no_store`,
-    `schema_newer`, `store_needs_recovery`, `store_unreadable`; StoreCorrupt; StoreLocked.
+    Falls back to read-only if the media or permissions require it. Raises StoreError `no_store`, `schema_newer`,
+    `store_needs_recovery`, `store_unreadable`; StoreCorrupt; StoreLocked.
     """
     with reaching(Path(path)):
         is_there = Path(path).is_file()
         is_emptied = is_there and _size(path) == 0 < _size(f"{path}-wal")
     if not is_there:
         raise StoreError("no_store", f"There is no store at {path}.", hint=Hint("init", path))
-    if is_emptied:  # SQLite would take the log away
-        raise damage_error(path, "it is empty, and its log is not")
+    if is_emptied:  # SQLite would delete the log
+        raise damage_error(path, "it is empty but its log is not")
     with translated(path):
-        db, writable = _open_somehow(path)
+        db, writable = _open_best(path)
         try:
             _prepare(db)
             upgrade = _check_version(db, path, writable=writable)
@@ -185,12 +186,12 @@ def connect(path: str) -> Connected:
 
 
 def unmade(path: str) -> StoreError:
-    """Return the error of a file in which no store was made yet."""
-    message = f"{path} is no store yet: nothing is in it, as an init leaves it that was interrupted."
+    """Return the error for a file in which no store was created yet."""
+    message = f"{path} is not a store yet: an interrupted init left it empty."
     return StoreError("no_store", message, hint=_init(path))
 
 
-def _open_somehow(path: str) -> tuple[apsw.Connection, bool]:
+def _open_best(path: str) -> tuple[apsw.Connection, bool]:
     for flags, query, writable in (
         (_READ_WRITE, "", True),
         (_READ_ONLY, "?mode=ro", False),
@@ -201,14 +202,14 @@ def _open_somehow(path: str) -> tuple[apsw.Connection, bool]:
             continue
         except apsw.IOError as error:
             if getattr(error, "extendedresult", 0) in _UNREAD:
-                raise  # no other way reads it either
+                raise  # no other mode can read it either
             continue
         return db, writable and not db.readonly("main")
     return _open_immutable(path), False
 
 
 def _read_once(name: str, flags: int) -> apsw.Connection:
-    """Return a connection that has reached the file: opening alone does not."""
+    """Return a connection that has read from the file; opening alone does not read."""
     db = _connection(name, flags)
     try:
         db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -219,24 +220,25 @@ def _read_once(name: str, flags: int) -> apsw.Connection:
 
 
 def _connection(name: str, flags: int) -> apsw.Connection:
-    """A connection that waits for others from its first statement on: who closes a store locks it for a moment."""
+    """Return a connection that waits for others from its first statement on, because closing a store locks it
+    briefly."""
     db = apsw.Connection(name, flags=flags)
     db.set_busy_timeout(busy_timeout_ms())
     return db
 
 
 def busy_timeout_ms() -> int:
-    """Return how long another process is waited for: never past the deadline, if there is one."""
+    """Return how long to wait for another process: never past the deadline."""
     return int(min(BUSY_TIMEOUT_MS, 1 + deadline.seconds_left() * 1000))
 
 
 def _open_immutable(path: str) -> apsw.Connection:
-    """Read-only media cannot hold the WAL index. Ignoring a log with content would miss committed rows."""
+    """Open a store on read-only media, which cannot have a WAL index. Ignoring a log would miss committed rows."""
     wal = Path(f"{path}-wal")
     if wal.exists() and wal.stat().st_size > 0:
         raise StoreError(
             "store_needs_recovery",
-            f"{path} has unfinished work in {wal.name} and lies where it cannot be finished.",
+            f"{path} has unfinished changes in {wal.name}, and its folder is not writable.",
             hint=f"copy {path} and {wal.name} to a writable folder and open it there",
         )
     try:
@@ -250,15 +252,15 @@ def _uri(path: str) -> str:
 
 
 def _prepare(db: apsw.Connection) -> None:
-    db.pragma("foreign_keys", True)  # and no mmap_size: a file that is cut short would end the process by SIGBUS
+    db.pragma("foreign_keys", True)  # no mmap_size: a truncated file would end the process by SIGBUS
     for name, (arguments, function) in FUNCTIONS.items():
         db.create_scalar_function(name, function, arguments, deterministic=True)
-    db.execute("SELECT 1 FROM sqlite_schema").fetchone()  # or a failing disk would pass for a missing FTS5
+    db.execute("SELECT 1 FROM sqlite_schema").fetchone()  # else a failing disk would look like a missing FTS5
     postings.register(db)
 
 
 def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
-    """Return what is to be told of the upgrade that the store needed, or ""."""
+    """Check the schema version and upgrade an older store. Return the message about the upgrade, or ""."""
     version = db.pragma("user_version")
     if db.pragma("application_id") != APPLICATION_ID:
         if _is_blank(db):
@@ -272,7 +274,7 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
     if writable:
         return _upgrade(db, path)
     if version < schema.READABLE_VERSION:
-        raise StoreError("schema_older", f"{path} needs an upgrade and cannot be written.", hint=f"ls -l {path}")
+        raise StoreError("schema_older", f"{path} needs an upgrade but cannot be written.", hint=f"ls -l {path}")
     for since, view in schema.AS_NEWER.items():
         if version < since:
             db.execute(view)
@@ -280,7 +282,7 @@ def _check_version(db: apsw.Connection, path: str, *, writable: bool) -> str:
 
 
 def _upgrade(db: apsw.Connection, path: str) -> str:
-    """What is to be told of an upgrade; of several processes that want it one makes it, and the others wait."""
+    """Upgrade the store and return a message about it. Of several processes, one upgrades and the others wait."""
     with at_once(db):
         version = db.pragma("user_version")
         copy = f"{path}.bak-schema-{version}"
@@ -290,21 +292,21 @@ def _upgrade(db: apsw.Connection, path: str) -> str:
             migrate(db, version=version, steps=MIGRATIONS)
     if version == SCHEMA_VERSION:
         return ""
-    return f"{path} was brought from schema {version} to {SCHEMA_VERSION}; as it was it lies in {copy}"
+    return f"{path} was upgraded from schema {version} to {SCHEMA_VERSION}; the old file is {copy}"
 
 
 def backup(db: apsw.Connection, path: str) -> None:
-    """A consistent copy of the whole store in a private file of its own; an older copy of that name is replaced."""
+    """Write a consistent copy of the whole store to a private file. Replace an older copy of that name."""
     with reaching(Path(path)):
         Path(path).unlink(missing_ok=True)
-        recall_core.files.make_private(Path(path), paths.PRIVATE)  # VACUUM INTO takes a file that is empty
+        recall_core.files.make_private(Path(path), paths.PRIVATE)  # VACUUM INTO accepts an empty file
     db.execute("VACUUM INTO ?", (path,))
 
 
 def load_vector_functions(db: apsw.Connection) -> None:
-    """Make sqlite-vec's functions available on this connection.
+    """Load sqlite-vec's functions into this connection.
 
-    The library file is found without importing its package, which would import NumPy.
+    The library is values without importing its package, which would import NumPy.
     """
     spec = find_spec("sqlite_vec")
     if spec is None or spec.origin is None:
@@ -318,7 +320,7 @@ def load_vector_functions(db: apsw.Connection) -> None:
 
 @contextmanager
 def reaching(path: Path) -> Iterator[None]:
-    """Looking whether a file is there: raises StoreError `store_unreadable` where that is not allowed, or fails."""
+    """Raise StoreError `store_unreadable` if a file operation in this block is not allowed or fails."""
     try:
         yield
     except OSError as error:
@@ -327,39 +329,39 @@ def reaching(path: Path) -> Iterator[None]:
 
 
 class _AboutFile:
-    """A block whose failures name a file. A generator would cost every statement of an answer."""
+    """A block whose errors name a file. A class, because a generator would slow down every statement."""
 
     def __init__(self, path: str) -> None:
         self._path = path
 
     def __enter__(self) -> None:
-        """Nothing is to be done before."""
+        """Do nothing."""
 
 
 class translated(_AboutFile):  # noqa: N801 - read as a verb
-    """SQLite's failures inside this block become RecallErrors that name the file."""
+    """Turns SQLite's errors in this block into RecallErrors that name the file."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        """Raises a RecallError in the place of SQLite's."""
+        """Raise a RecallError instead of SQLite's error."""
         if error is None:
             return
         if isinstance(error, apsw.Error):
             raise _meaning(error, self._path) from error
         if isinstance(error, UnicodeDecodeError):
-            raise damage_error(self._path, f"a text in it is no text: {error}") from error
+            raise damage_error(self._path, f"a stored text is not valid UTF-8: {error}") from error
 
 
 class making_sense(_AboutFile):  # noqa: N801 - as above
-    """Rows that were read become values inside this block; what cannot be one is damage."""
+    """Reports rows that cannot be turned into values in this block as damage."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        """Raises StoreCorrupt in the place of what a value could not be made of."""
+        """Raise StoreCorrupt instead of a conversion error."""
         if isinstance(error, ValueError | TypeError | LookupError | OverflowError):
             raise damage_error(self._path, f"{type(error).__name__}: {error}") from error
 
 
 def damage_error(path: str, how: str) -> StoreCorrupt:
-    """Return the error of a file whose content is not what was stored."""
+    """Return the error for a file whose content is not what was stored."""
     return StoreCorrupt("store_corrupt", f"{path} is damaged: {how}", hint=Hint("doctor", store=path))
 
 
@@ -368,9 +370,9 @@ def _meaning(error: apsw.Error, path: str) -> RecallError:
         deadline.check()
         return _locked_error(path)
     if _BLOB in str(error):
-        return damage_error(path, "a text in it is none any more")
+        return damage_error(path, "a stored text is binary data")
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
-        error = apsw.FullError()  # the index of the log found no room
+        error = apsw.FullError()  # no space for the index of the log
     for kinds, kind, code, sentence, hint in _MEANINGS:
         if isinstance(error, kinds):
             return kind(code, sentence.format(path=path, error=error), hint=hint(path))
@@ -382,7 +384,7 @@ def _of_folder(command: str) -> Callable[[str], str]:
 
 
 _BLOB = "JSON cannot hold BLOB"
-"""What SQLite says where texts are put into a list, and one of them is no text."""
+"""SQLite's message when a list of texts contains a value that is not text."""
 
 _Kinds: TypeAlias = type[apsw.Error] | tuple[type[apsw.Error], ...]
 
@@ -400,10 +402,10 @@ _MEANINGS: tuple[tuple[_Kinds, type[RecallError], str, str, Callable[[str], str]
         apsw.IOError,
         StoreError,
         "io_error",
-        "{path}: the disk failed ({error}); what is stored may be whole.",
+        "{path}: the disk failed ({error}); the stored data may still be intact.",
         _of_folder("df"),
     ),
-    (apsw.FullError, StoreError, "disk_full", "The disk that holds {path} is full.", _of_folder("df -h")),
+    (apsw.FullError, StoreError, "disk_full", "The disk of {path} is full.", _of_folder("df -h")),
     (
         (apsw.ReadOnlyError, apsw.PermissionsError),
         StoreError,
@@ -432,8 +434,8 @@ def _locked_error(path: str) -> StoreLocked:
 
 
 State: TypeAlias = tuple[int, str, int]
-"""The generation, the sum of the documents' digests, and, for a file in which another store was put, its tables' own
-count of changes."""
+"""The generation, the sum of the documents' digests, and SQLite's schema version, which changes if another store is
+put into the file."""
 
 FileId: TypeAlias = tuple[int, int]
 """Device and inode."""
@@ -446,15 +448,15 @@ UNION ALL SELECT 'schema_version', schema_version FROM pragma_schema_version
 
 
 def state_of(rows: Sequence[tuple[Any, ...]]) -> State:
-    """Return the state that a connection sees, from the rows of STATE."""
-    found: dict[str, Any] = dict(rows)
-    return int(found["generation"]), str(found["digest_sum"]), int(found["schema_version"])
+    """Return the state from the rows of STATE."""
+    values: dict[str, Any] = dict(rows)
+    return int(values["generation"]), str(values["digest_sum"]), int(values["schema_version"])
 
 
 def file_at(path: str) -> FileId | None:
-    """Return what tells the file at this path from every other; None where there is none."""
+    """Return the identity of the file at this path, or None if there is none."""
     try:
-        status = os.stat(path)  # noqa: PTH116 - asked at every transaction
+        status = os.stat(path)  # noqa: PTH116 - called at every transaction
     except (OSError, ValueError):
         return None
     return status.st_dev, status.st_ino

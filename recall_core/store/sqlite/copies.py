@@ -1,7 +1,7 @@
-"""Chunks whose text stands more than once: a table that triggers keep, so that no answer has to compare texts.
+"""Chunks whose text appears more than once: a table kept by triggers, so that no answer has to compare texts.
 
-Most stores have few such chunks, and who asks for them finds an empty table. A text is told from another by the
-sha256 that is kept of it; one that was never verified has none, and is nobody's copy.
+Most stores have few such chunks, so the table is usually empty. Texts are compared by their stored sha256. A text
+that was never verified has no hash and is not a copy of any other.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SELECT rowid, hash FROM chunk WHERE deleted = 0 AND hash IN (
 """
 
 FILL = f"INSERT INTO chunk_copy(chunk, hash) {REPEATED}"
-"""What the triggers would have put into an empty table."""
+"""Fills an empty table as the triggers would have."""
 
 _WRONG = f"""
 SELECT EXISTS (SELECT chunk, hash FROM chunk_copy EXCEPT {REPEATED})
@@ -59,17 +59,19 @@ SELECT EXISTS (SELECT chunk, hash FROM chunk_copy EXCEPT {REPEATED})
 ALL = "SELECT chunk, hash FROM chunk_copy"
 _AMONG = f"{ALL} WHERE chunk IN (SELECT value FROM json_each(?))"
 _AMONG_CHUNKS = "SELECT rowid, hash FROM chunk WHERE hash IS NOT NULL AND rowid IN (SELECT value FROM json_each(?))"
-_FEW = 1_000  # chunks that are looked up one by one; of more, all copies are read
+_FEW = 1_000  # up to this many chunks are looked up; for more, all copies are read
 
 
 def are_kept(execute: Execute) -> bool:
-    """False in a store of an earlier schema that cannot be written: nobody has kept them there."""
+    """Return False for a read-only store of an earlier schema, which has no such table."""
     return bool(execute("SELECT 1 FROM sqlite_schema WHERE name = 'chunk_copy'"))
 
 
 def numbers(execute: Execute, rowids: Sequence[int] | None) -> dict[int, int]:
-    """chunk rowid to a number that stands for its text, of those whose text stands more than once; of all of them, or
-    of these and perhaps of others."""
+    """Return chunk rowid to a number for its text, for texts that appear more than once.
+
+    rowids: None for all chunks. Otherwise the result has these chunks, and maybe others.
+    """
     if not are_kept(execute):
         rows = execute(REPEATED) if rowids is None else execute(_AMONG_CHUNKS, (json.dumps(list(rowids)),))
     elif rowids is None or len(rowids) > _FEW:
@@ -81,5 +83,5 @@ def numbers(execute: Execute, rowids: Sequence[int] | None) -> dict[int, int]:
 
 
 def are_wrong(execute: Execute) -> bool:
-    """Return True if the table holds others than there are."""
+    """Return True if the table does not match the chunks."""
     return are_kept(execute) and bool(execute(_WRONG)[0][0])

@@ -1,4 +1,4 @@
-"""Copies of a database file: of one moment, through SQLite, and byte for byte, as it lies there."""
+"""Copies of a database file: at one point in time through SQLite, or byte for byte as it is."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from recall_core.store.sqlite.connect import connect, discard, translated
 if TYPE_CHECKING:
     from recall_core.store.sqlite.opened import OpenStore
 
-STEP_PAGES = 2_048  # 16 MiB, between two reports of how far a copy is
+STEP_PAGES = 2_048  # 16 MiB, between two progress reports
 MENDING_COPIES = 3
-"""The damaged file, the new one, and its pages once more in the log of the one or the other."""
-_TRIES = 5  # to copy a file in a moment in which nobody writes to it
+"""The damaged file, the new one, and the new pages once more in a log."""
+_TRIES = 5  # attempts to copy a file at a moment when no process writes to it
 
-# What is run in a process of its own: closing a database file drops every lock that the closing process holds on it,
-# so that a connection of this one would be left without. What a disk cannot read is zero, and no reason to stop.
+# This runs in a subprocess, because closing a database file drops every lock that the process holds on it, and this
+# process's connections would lose theirs. Bytes that the disk cannot read become zero.
 _COPY = """
 import os, sys
 
@@ -43,7 +43,7 @@ def read(old, size, at):
 
 def own(target):
     try:
-        os.chmod(target, 0o600)  # whatever the umask took of it
+        os.chmod(target, 0o600)  # in case the umask removed some of it
     except PermissionError:
         pass  # a disk without modes
 
@@ -52,7 +52,7 @@ try:
         old = os.open(source, os.O_RDONLY)
         size = os.fstat(old).st_size
         with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as new:
-            if os.getppid() != int(sys.argv[1]):  # killed, and its parts may have been removed already
+            if os.getppid() != int(sys.argv[1]):  # the parent was killed; its temporary files may be gone already
                 os.unlink(target)
                 sys.exit("ended")
             own(target)
@@ -67,19 +67,19 @@ except OSError as error:
 
 
 def expect_room(path: str, folder: Path, *, copies: int, doing: str, code: str = "no_room") -> None:
-    """Raise StoreError with this code if the disk of a folder has no room for so many copies of a store's file."""
+    """Raise StoreError with this code if the folder's disk has no room for this many copies of a store's file."""
     needed, free = copies * (_size_of(path) + _size_of(f"{path}-wal")), shutil.disk_usage(folder).free
     if free < needed:
         raise StoreError(
             code,
-            f"{doing} {path} needs {needed} free bytes in {folder}; there are {free}.",
+            f"{doing} {path} needs {needed} free bytes in {folder}; only {free} are free.",
             hint=f"df -h {shell.quote(str(folder))}",
             details={"needed_bytes": needed, "free_bytes": free},
         )
 
 
 def copy_bytes(path: str, target: str) -> None:
-    """Copy a store's file, with its log where that holds anything, into files that are not there, for their owner.
+    """Copy a store's file, and its log if not empty, to new files that only the owner can access.
 
     Raises StoreError `disk_full`, `store_unreadable`; then there is no copy.
     """
@@ -94,12 +94,12 @@ def copy_bytes(path: str, target: str) -> None:
     number, _, why = done.stderr.strip().partition(" ")
     if number == str(errno.ENOSPC):
         raise _full(target)
-    why = f"{why[:1].lower()}{why[1:]}" if number.isdigit() else "the process that copies it ended"
+    why = f"{why[:1].lower()}{why[1:]}" if number.isdigit() else "the copying process ended"
     raise StoreError("store_unreadable", f"{path} cannot be copied to {target}: {why}.", hint=f"ls -l {path}")
 
 
 def copy_whole(path: str, target: str) -> None:
-    """Copy a store's file as `copy_bytes` does; until all of it is there, another copy of that name stays."""
+    """Copy a store's file like `copy_bytes`. An older copy of that name stays until the new one is complete."""
     part = str(part_of(Path(target)))
     try:
         copy_bytes(path, part)
@@ -117,22 +117,25 @@ def copy_whole(path: str, target: str) -> None:
 
 
 def copy_aside(path: str, target: str) -> None:
-    """The same in a moment in which nobody writes to the store. Raises StoreLocked where there is none."""
+    """Copy a store's file like `copy_bytes` while no process writes to it. Raises StoreLocked if writing never
+    pauses."""
     for _ in range(_TRIES):
         before = _state(path)
         copy_bytes(path, target)
         if _state(path) == before:
             return
         discard(target)
-    raise StoreLocked("store_locked", f"{path} is being written all the time.", hint="wait for it and try again")
+    raise StoreLocked("store_locked", f"{path} is being written continuously.", hint="wait for it and try again")
 
 
 @contextmanager
 def aside(path: str) -> Iterator[tuple[apsw.Connection, bool]]:
-    """A connection to a copy of a store's file, byte for byte, that goes with the block. Raises as `connect` does,
-    of the file itself."""
+    """Yield a connection to a byte copy of a store's file, and delete the copy afterwards.
+
+    Raises the same errors as `connect` for the file itself.
+    """
     if not Path(path).is_file():
-        connect(path)  # it knows the error
+        connect(path)  # connect raises the right error
     with files.scratch(Path(_folder_with_room(path)) / "copy.db") as folder:
         copy = str(folder / "copy.db")
         copy_aside(path, copy)
@@ -157,32 +160,32 @@ def _folder_with_room(path: str) -> str:
 def _full(place: str) -> StoreError:
     folder = Path(place).absolute() if Path(place).is_dir() else Path(place).absolute().parent
     hint = f"df -h {shell.quote(str(folder))}"
-    return StoreError("disk_full", f"The disk that holds {place} is full.", hint=hint)
+    return StoreError("disk_full", f"The disk of {place} is full.", hint=hint)
 
 
 def copy_of_now(store: OpenStore, target: str) -> Iterator[tuple[int, int]]:
-    """Copy the store of one moment into a file that is not there, beside readers and writers; (pages done, of all).
+    """Copy the store at one point in time to a new file, while others read and write. Yield (pages done, all pages).
 
-    Stopped, or failed, it leaves no file. Raises OSError where the file cannot be made.
+    Leaves no file when stopped or failing. Raises OSError if the file cannot be made.
     """
-    is_whole = False
+    is_complete = False
     files.make_private(Path(target))
     try:
         with store.reading(), translated(target):
-            store.execute("SELECT count(*) FROM sqlite_schema")  # from here on one state is read
+            store.execute("SELECT count(*) FROM sqlite_schema")  # fixes the state that is read
             copy = apsw.Connection(target)
             try:
                 with copy.backup("main", store.db, "main") as work:
                     while not work.done:
-                        store.execute("SELECT 1")  # an interrupt does not meet what is no statement
+                        store.execute("SELECT 1")  # an interrupt reaches statements only
                         work.step(STEP_PAGES)
                         yield work.page_count - work.remaining, work.page_count
                 copy.pragma("journal_mode", "wal")
             finally:
                 copy.close()
-        is_whole = True
+        is_complete = True
     finally:
-        if not is_whole:
+        if not is_complete:
             discard(target)
 
 

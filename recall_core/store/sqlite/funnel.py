@@ -1,4 +1,4 @@
-"""How many rows each part of a filter lets through and takes away, counted in one statement."""
+"""Count in one statement how many rows each part of a filter passes and removes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from recall_core.store.values import FilterCounts, Removed
 from recall_core.types import Table
 
 _MOST_COLUMNS = 900
-"""Above this, parts are counted one by one: SQLite takes 2,000 columns, and an expression 1,000 deep."""
+"""Above this, parts are counted one by one: SQLite allows 2,000 columns, and an expression depth of 1,000."""
 
 _ROWS = {
     "chunk": f"doc d JOIN chunk c ON c.doc = d.rowid WHERE {LIVE}",
@@ -22,7 +22,7 @@ _ROWS = {
 
 
 def filter_counts(execute: Execute, where: Expr, *, table: Table) -> FilterCounts:
-    """Return the counts of every part of a filter. An AND at the top is the chain whose terms remove."""
+    """Return the counts of every part of a filter. A top-level AND is a chain whose terms remove rows in order."""
     chain = where.terms if isinstance(where, And) else (where,)
     parts = {print_filter(part): part for term in chain for part in parts_of(term)}
     is_rowwise = table == "chunk" or not mentions_chunk(where)
@@ -41,7 +41,7 @@ def parts_of(expr: Expr) -> list[Expr]:
 
 
 def _at_once(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
-    """Test each row once against every predicate; all counts are sums over the results."""
+    """Test each row once against every predicate. All counts are sums over the results."""
     leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
     tests = [compile_filter(leaf, table=table) for leaf in leaves.values()]
     tests += [compile_filter(IsNull(leaf.field), table=table) for leaf in leaves.values()]
@@ -74,7 +74,7 @@ def _at_once(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr],
 
 
 def _over(expr: Expr, named: Mapping[str, str]) -> str:
-    """Return the expression over the columns that hold its predicates' results."""
+    """Return the expression over the columns with its predicates' results."""
     if isinstance(expr, Not):
         return f"(NOT {_over(expr.operand, named)})"
     if isinstance(expr, And | Or):
@@ -91,16 +91,16 @@ def _balance(parts: Sequence[str], joint: str) -> str:
 
 
 def _one_by_one(execute: Execute, chain: Sequence[Expr], parts: Mapping[str, Expr], table: Table) -> FilterCounts:
-    """A document passes several parts by one chunk or not at all, so every combination is counted on its own."""
+    """Count every combination separately, because a document must pass several parts by one and the same chunk."""
     leaves = {text: part for text, part in parts.items() if not isinstance(part, And | Or | Not)}
     rows = _count(execute, (), table)
     removed = []
     before = rows
-    whole = _count(execute, chain, table)
+    passing_all = _count(execute, chain, table)
     for number, term in enumerate(chain):
         after = _count(execute, chain[: number + 1], table)
         others = _count(execute, (*chain[:number], *chain[number + 1 :]), table)
-        removed.append(Removed(rows - _count(execute, (term,), table), before - after, others - whole))
+        removed.append(Removed(rows - _count(execute, (term,), table), before - after, others - passing_all))
         before = after
     return FilterCounts(
         rows,

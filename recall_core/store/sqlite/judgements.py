@@ -1,4 +1,4 @@
-"""Judgements, in SQL: kept by path and span, so that they outlast the chunks they were made on."""
+"""Judgements, in SQL: stored by path and span, so that they outlive the chunks they were made on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ROWS = "SELECT query, path, offset, end_offset, grade FROM judgement j"
 
 _STRAY = "NOT EXISTS (SELECT 1 FROM doc WHERE doc.path = j.path AND doc.deleted = 0)"
-"""Of no live document's path; some may by now be found by the name that they are kept under."""
+"""True if no live document has the path. Some documents may now be found under another name."""
 
 _OF_QUERIES = "query IN (SELECT value FROM json_each(?))"
 
@@ -40,7 +40,7 @@ class SqliteJudgements(OpenStore):
     """See store.care.Judgements."""
 
     def judged_queries(self) -> dict[str, str]:
-        """Query id to text, by id."""
+        """Return query id to text, by id."""
         with making_sense(self.path):
             rows = self.execute("SELECT id, text FROM judged_query ORDER BY id")
             for row in rows:
@@ -53,44 +53,44 @@ class SqliteJudgements(OpenStore):
             return _rows(self.execute(f"{_ROWS} {_ORDER}"))
 
     def stray_judgements(self, queries: Collection[str] | None = None) -> list[JudgementRow]:
-        """Return those kept under a path that no live document has, of these queries or of all, in the same order."""
+        """Return judgements whose path has no live document, for these queries or all, in the same order."""
         among = "" if queries is None else f" AND {_OF_QUERIES}"
         given = () if queries is None else (json.dumps(sorted(queries)),)
         with making_sense(self.path):
             return _rows(self.execute(f"{_ROWS} WHERE {_STRAY}{among} {_ORDER}", given))
 
     def judgement_count(self) -> int:
-        """Return how many judgements are kept."""
+        """Return the number of judgements."""
         return int(self.execute("SELECT count(*) FROM judgement")[0][0])
 
     @contextmanager
     def judging(self) -> Iterator[SqliteJudgementWriter]:
-        """A write transaction over judgements."""
+        """Open a write transaction over judgements."""
         with self.writing():
             yield SqliteJudgementWriter(self.execute)
 
 
 class SqliteJudgementWriter:
-    """Changes inside an open transaction; see store.care.JudgementWriter. The digest knows nothing of them."""
+    """Changes inside an open transaction; see store.care.JudgementWriter. They do not change the digest."""
 
     def __init__(self, execute: Execute) -> None:
         self._execute = execute
 
     def put_query(self, query: str, text: str) -> None:
-        """Keep a query by its id; one that is there stays as it is."""
+        """Store a query under its id. An existing query stays as it is."""
         self._execute("INSERT INTO judged_query(id, text) VALUES(?, ?) ON CONFLICT DO NOTHING", (query, text))
 
     def drop_query(self, query: str) -> None:
-        """Forget a query, unless it has a judgement."""
+        """Delete a query unless it has a judgement."""
         if not self._execute("SELECT 1 FROM judgement WHERE query = ? LIMIT 1", (query,)):
             self._execute("DELETE FROM judged_query WHERE id = ?", (query,))
 
     def put(self, row: JudgementRow) -> None:
-        """Keep a judgement; a span of a path that was judged for this query takes the new grade."""
+        """Store a judgement, or replace the grade of the same query, path and span."""
         self._execute(_PUT_JUDGEMENT, row)
 
     def remove(self, query: str, path: str, offset: int, end: int) -> None:
-        """Forget a judgement, if it is there."""
+        """Delete a judgement if it exists."""
         self._execute(_REMOVE_JUDGEMENT, (query, path, offset, end))
 
 

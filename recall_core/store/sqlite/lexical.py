@@ -1,4 +1,4 @@
-"""Full text: literal queries in FTS5's words, document frequencies, BM25 of rows, and where words stand in a text."""
+"""Full text: literal queries in FTS5 syntax, document frequencies, BM25 of rows, and places of words in a text."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ Each = TypeVar("Each")
 
 _DOCUMENT = apsw.FTS5_TOKENIZE_DOCUMENT
 _TOKENIZERS = apsw.Connection(":memory:")
-"""Tokenizers need a connection; that of a store may be in use."""
+"""A separate connection for tokenizers, because the store's may be in use."""
 _FOLDING: Any = _TOKENIZERS.fts5_tokenizer("unicode61", ["remove_diacritics", "2"])
 _STEMMING: Any = _TOKENIZERS.fts5_tokenizer(TOKENIZER.split()[0], TOKENIZER.split()[1:])
 
 
 def fold_tokens(text: str) -> tuple[str, ...]:
-    """Return the text as unicode61 folds it: lower case, without diacritics, before stemming."""
+    """Return the tokens of the text as unicode61 folds them: lower case, without diacritics, before stemming."""
     return tuple(_FOLDING(text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False))
 
 
 def stem_tokens(text: str) -> tuple[str, ...]:
-    """Return the text as the index holds it."""
+    """Return the tokens of the text as the index stores them."""
     check()
     return tuple(_STEMMING(text.encode(), _DOCUMENT, None, include_offsets=False, include_colocated=False))
 
 
 def place_tokens(content: bytes) -> list[tuple[int, int, str]]:
-    """Return the tokens of a text as the index holds them, each with its first byte and the end of its last."""
+    """Return the tokens of a text as the index stores them, each with its first byte and the end of its last."""
     tokens: list[tuple[int, int, str]] = _STEMMING(
         content, _DOCUMENT, None, include_offsets=True, include_colocated=False
     )
@@ -52,11 +52,11 @@ def place_tokens(content: bytes) -> list[tuple[int, int, str]]:
 Stems = tuple[str, ...]
 
 OfStems = Callable[[Iterable[str]], dict[str, int]]
-"""How many rows hold each of these stems, of those that any holds."""
+"""Returns for each of these stems the number of rows that contain it, if there are any."""
 
 
 def stems_of(query: LiteralQuery) -> list[Stems] | None:
-    """Return the stems of each phrase, one a token; None where the index holds several for one, or none."""
+    """Return the stems of each phrase, one for each token. Return None if a token has several stems or none."""
     found: list[Stems] = []
     for phrase in query.phrases:
         each = [stem_tokens(token) for token in phrase.tokens]
@@ -67,7 +67,7 @@ def stems_of(query: LiteralQuery) -> list[Stems] | None:
 
 
 def phrase_stat(execute: Execute, phrase: Phrase, df: int, rows: int) -> TermStat:
-    """Return the weight of a phrase that df of so many rows hold."""
+    """Return the weight of a phrase. df: number of rows with the phrase, of `rows`."""
     check()
     of_words = [df]
     if len(phrase.tokens) > 1:
@@ -77,14 +77,14 @@ def phrase_stat(execute: Execute, phrase: Phrase, df: int, rows: int) -> TermSta
 
 
 def expression(query: LexicalQuery) -> str:
-    """The query in FTS5's words; "" when nothing can match. Of very many alternatives equal ones stand there once."""
+    """Return the query in FTS5 syntax, "" if nothing can match. In a very long OR, equal alternatives appear once."""
     if isinstance(query, RawQuery):
         return " OR ".join(dict.fromkeys(alternatives(query))) or query.text
     return (" OR " if query.match == "any" else " AND ").join(quote(phrase.tokens) for phrase in query.phrases)
 
 
 AT_ONCE = 100
-"""Phrases up to which FTS5's time, which grows with their square, is short."""
+"""FTS5's time grows with the square of the number of phrases; up to this many it is short."""
 
 _BARE = r"[A-Za-z0-9_\x1a\x80-\U0010ffff]"
 _SPACE = r"[ \t\n\r]*+"
@@ -93,11 +93,11 @@ _PHRASES = rf"(?:\^{_SPACE})?{_PHRASE}(?:{_SPACE}\+{_SPACE}{_PHRASE})*"
 _ALTERNATIVE = rf"{_SPACE}({_PHRASES}){_SPACE}(?:OR(?!{_BARE})|(\Z))"
 
 
-@lru_cache(maxsize=2)  # a question asks several times for those of its query
+@lru_cache(maxsize=2)  # a search asks several times for the alternatives of its query
 def alternatives(query: RawQuery) -> tuple[str, ...]:
-    """Return the phrases of an expression that joins more than 100 by OR, and nothing otherwise, as they are written.
+    """Return the phrases of an expression that joins more than 100 by OR and nothing else, as written.
 
-    () for any other expression. A row's score is the sum of what these give, each by itself.
+    Return () for any other expression. A row's score is the sum of the scores of these phrases.
     """
     found: list[str] = []
     at, is_whole = 0, False
@@ -114,7 +114,7 @@ def alternatives(query: RawQuery) -> tuple[str, ...]:
 
 
 def quote(tokens: Sequence[str]) -> str:
-    """Return the phrase in FTS5's words. No token of the index holds a double quote."""
+    """Return the phrase in FTS5 syntax. No token of the index contains a double quote."""
     return '"' + " ".join(tokens) + '"'
 
 
@@ -123,9 +123,9 @@ def frequencies(
     phrases: Sequence[tuple[str, ...]],
     of_stems: OfStems | None = None,
 ) -> dict[tuple[str, ...], int]:
-    """By its tokens, how many rows hold each phrase. Single words are looked up in one statement.
+    """Return tokens of each phrase to the number of rows with the phrase. One statement looks up all single words.
 
-    of_stems: who knows without one how many rows hold a stem.
+    of_stems: counts rows of stems without a statement.
     """
     stems = {tokens: stem_tokens(tokens[0]) for tokens in phrases if len(tokens) == 1}
     words = {tokens: found[0] for tokens, found in stems.items() if len(found) == 1}
@@ -144,7 +144,7 @@ def frequencies(
 
 
 def stem_frequencies(execute: Execute, stems: Iterable[str]) -> dict[str, int]:
-    """Return how many rows hold each stem, of those that any holds."""
+    """Return for each of these stems the number of rows that contain it, if there are any."""
     return dict(execute(_FREQUENCIES, (json.dumps(sorted(set(stems))),)))
 
 
@@ -152,7 +152,7 @@ _FREQUENCIES = "SELECT term, doc FROM chunk_vocab WHERE term IN (SELECT value FR
 
 
 def raw_frequencies(execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
-    """Return each phrase of a raw FTS5 expression with its own document frequency, whatever its shape."""
+    """Return each phrase of a raw FTS5 expression with its document frequency."""
     sql = "SELECT recall_phrases(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1"
     found = execute(sql, (expression(query),))
     frequencies = [(text, df) for text, df in json.loads(found[0][0])] if found else []
@@ -160,7 +160,7 @@ def raw_frequencies(execute: Execute, query: RawQuery) -> list[tuple[str, int]]:
 
 
 def repeat_for_phrases(query: LexicalQuery, found: Sequence[Each]) -> list[Each]:
-    """Return what was found for every phrase of its `expression`, for every phrase of the query itself."""
+    """Return one result for each phrase of the query. found: one result for each phrase of its `expression`."""
     written = alternatives(query) if isinstance(query, RawQuery) else ()
     if not written:
         return list(found)
@@ -179,7 +179,7 @@ def count_rows_of_phrases(api: apsw.FTS5ExtensionApi, *_: object) -> str:
 
 
 def check_syntax(execute: Execute, match: str) -> str | None:
-    """None when FTS5 understands the expression, else what it says."""
+    """Return None if FTS5 accepts the expression, else its error."""
     try:
         execute("SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 0", (match,))
         execute("SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? LIMIT 1", (match,))
@@ -199,8 +199,10 @@ def scores(
     title_weight: float,
     also: Sequence[int] = (),
 ) -> dict[int, float]:
-    """rowid to raw BM25 >= 0 of the rows that match and pass; the k best first, ties in natural order, where k is
-    given, and behind them those of `also` that match."""
+    """Return rowid to raw BM25 >= 0 of the rows that match and pass.
+
+    With k, the k best come first, ties in natural order, followed by the matching rows of `also`.
+    """
     if not match or (k == 0 and not also):
         return {}
     passing = Compiled("1") if where is None else compile_filter(where, table="chunk")
@@ -228,14 +230,14 @@ SELECT row, raw FROM best
 UNION ALL
 SELECT row, raw FROM found WHERE row IN (SELECT row FROM asked) AND row NOT IN (SELECT row FROM best)
 """
-"""Only rows that may be listed are looked up in other tables: their order among equals is that of paths."""
+"""Only rows that may be listed are joined to other tables, because ties are ordered by path."""
 
 
 def scores_of(execute: Execute, match: str, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
-    """rowid to raw BM25 of those of these rows that match."""
+    """Return rowid to raw BM25 of the matching rows among these."""
     if not match or not rowids:
         return {}
-    # The plus keeps SQLite from asking FTS5 for each row apart, which would count every term anew each time.
+    # The plus keeps SQLite from querying FTS5 for each row, which would count every term again each time.
     found = execute(
         "SELECT rowid, -bm25(chunk_fts, ?, 1.0) FROM chunk_fts "
         "WHERE chunk_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))",
@@ -245,21 +247,21 @@ def scores_of(execute: Execute, match: str, rowids: Sequence[int], *, title_weig
 
 
 class _StemSpan(NamedTuple):
-    """A stem of a text, with the code points that it stands for."""
+    """A stem in a text, with its range of code points."""
 
     start: int
     end: int
     stem: str
 
 
-@lru_cache(maxsize=1)  # a pasted text has thousands, and its rows are drawn at every step of a weight
+@lru_cache(maxsize=1)  # a pasted text has thousands, and its rows are drawn again at every step of a weight
 def stem_phrases(phrases: tuple[str, ...]) -> frozenset[tuple[str, ...]]:
     """Return the stems of each phrase, for `stem_spans` of many texts."""
     return frozenset(tuple(token.stem for token in _tokens(phrase)) for phrase in phrases) - {()}
 
 
 def stem_spans(text: str, wanted: frozenset[tuple[str, ...]]) -> list[tuple[int, int]]:
-    """Half-open ranges of code points that a run of these stems matches, in order and merged where they overlap."""
+    """Return half-open ranges of code points that match a run of stems, in order; overlapping ranges are merged."""
     if not wanted:
         return []
     check()
@@ -287,7 +289,7 @@ def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _tokens(text: str) -> Iterator[_StemSpan]:
-    """Yield the stems of a text as the index holds them; its own places, whatever was spaced out for the index."""
+    """Yield the stems of a text as the index stores them, with places in the text before spacing."""
     indexed = space_cjk(text)
     places = _places(text, indexed)
     code_points = _code_points(indexed)
@@ -297,7 +299,7 @@ def _tokens(text: str) -> Iterator[_StemSpan]:
 
 
 def _code_points(text: str) -> Sequence[int]:
-    """Byte offset in UTF-8 to code point, with one entry more than there are bytes."""
+    """Return byte offset in UTF-8 to code point, with one more entry than there are bytes."""
     if text.isascii():
         return range(len(text) + 1)
     places: list[int] = []
@@ -307,7 +309,7 @@ def _code_points(text: str) -> Sequence[int]:
 
 
 def _places(text: str, indexed: str) -> Sequence[int]:
-    """Code point of the indexed text to the one that it stands for; the blanks put in stand for the mark beside."""
+    """Return for each code point of the indexed text its place in the text. Inserted blanks map to a neighbour."""
     if text == indexed:
         return range(len(text))
     places: list[int] = []

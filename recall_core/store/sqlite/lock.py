@@ -1,8 +1,8 @@
-"""Locks as the kernel has them: of a folder in which a store is made, and whose a database's write lock is.
+"""Kernel locks: lock a folder while creating a store, and find the process that holds a database's write lock.
 
-The second question is asked in a process of its own: closing the -shm file here would drop every lock that this
-process's connections hold on it (POSIX advisory locks belong to the process, not to the descriptor). That process
-runs this file as a script, so it stays a module of its own that imports little.
+The search for the process runs in a subprocess. Closing the -shm file in this process would drop every lock that its
+connections hold on the file, because POSIX advisory locks belong to the process. The subprocess runs this file as a
+script, so this stays a separate module with few imports.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def _ask(shm_path: str) -> str:
     linux = sys.platform.startswith("linux")
     with open(shm_path, "rb+") as shm:
         if linux:  # struct flock: type, whence, start, length, pid
-            question = struct.pack("@hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, _WAL_WRITE_LOCK, 1, 0)
-            kind, _, _, _, pid = struct.unpack("@hhqqi4x", fcntl.fcntl(shm, fcntl.F_GETLK, question))
+            request = struct.pack("@hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, _WAL_WRITE_LOCK, 1, 0)
+            kind, _, _, _, pid = struct.unpack("@hhqqi4x", fcntl.fcntl(shm, fcntl.F_GETLK, request))
         else:  # macOS and the BSDs: start, length, pid, type, whence
-            question = struct.pack("@qqihh", _WAL_WRITE_LOCK, 1, 0, fcntl.F_WRLCK, os.SEEK_SET)
-            _, _, pid, kind, _ = struct.unpack("@qqihh", fcntl.fcntl(shm, fcntl.F_GETLK, question))
+            request = struct.pack("@qqihh", _WAL_WRITE_LOCK, 1, 0, fcntl.F_WRLCK, os.SEEK_SET)
+            _, _, pid, kind, _ = struct.unpack("@qqihh", fcntl.fcntl(shm, fcntl.F_GETLK, request))
     return str(pid) if kind != fcntl.F_UNLCK and pid > 0 else ""
 
 

@@ -1,9 +1,9 @@
-"""Table `ann_lsh`: the signature of each vector in use, where somebody has asked for it, and what is near by it.
+"""Table `ann_lsh`: a signature for each vector in use, if switched on, and the search for near signatures.
 
-The table is made by the act that switches it on. From then on triggers give every vector that comes a row without a
-signature, which is filled before the transaction ends, and take the row of every vector that leaves: no statement
-that writes vectors has to know of it. While a row is without its signature nobody is answered by the table, so that a
-program that knows nothing of it cannot hide what it has added.
+Switching it on creates the table. From then on, triggers add a row without a signature for every new vector, which is
+filled before the transaction ends, and delete the row of every deleted vector. So statements that write vectors need
+no change. While any row lacks its signature, no search uses the table; so a program that does not know the table
+cannot hide what it adds.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ WHERE a.signature IS NULL AND a.chunk > ? AND v.embedding IS NOT NULL ORDER BY a
 """
 _SIGN = "UPDATE ann_lsh SET signature = ?2 WHERE chunk = ?1"
 
-# Which rows tie at the cut is settled by whoever knows the natural order.
+# The caller knows the natural order and breaks ties at the cut.
 _NEAR = """
 WITH told AS MATERIALIZED (
   SELECT a.chunk AS chunk, vec_distance_hamming(vec_bit(a.signature), vec_bit(?)) AS distance FROM {rows}
@@ -56,13 +56,13 @@ SIGNATURES = "SELECT chunk, signature FROM ann_lsh WHERE signature IS NOT NULL"
 
 
 def made_with(execute: Execute) -> Signing | None:
-    """Return what the signatures are made with; None where none are kept."""
+    """Return the signing of the stored signatures, or None."""
     found: dict[str, int] = dict(execute(_MADE_WITH))
     return Signing(found["ann_bits"], found["ann_seed"]) if len(found) == len(Signing._fields) else None
 
 
 def remake_table(execute: Execute, wanted: Signing | None) -> None:
-    """In a transaction: make a table of signatures to be filled, or take it away."""
+    """Create an empty table of signatures, or drop the table. Call in a transaction."""
     for sql in _DROP:
         execute(sql)
     if wanted is not None:
@@ -73,7 +73,7 @@ def remake_table(execute: Execute, wanted: Signing | None) -> None:
 
 
 def sign(execute: Execute, execute_many: ExecuteMany) -> None:
-    """Give the vectors that came in this transaction their signatures, where signatures are kept."""
+    """Sign the vectors that came in this transaction, if signatures are switched on."""
     signing = made_with(execute)
     if signing is None:
         return
@@ -84,7 +84,7 @@ def sign(execute: Execute, execute_many: ExecuteMany) -> None:
 
 
 def make_signatures(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterator[tuple[int, bytes]]:
-    """Yield chunk and signature of these chunks and vectors; lengths differ where some are damaged."""
+    """Yield chunk and signature of these chunks and vectors. Damaged vectors may differ in length."""
     by_size: defaultdict[int, list[tuple[int, Vector]]] = defaultdict(list)
     for chunk, vector, *_ in rows:
         by_size[len(vector)].append((chunk, vector))
@@ -95,9 +95,9 @@ def make_signatures(rows: Sequence[tuple[Any, ...]], signing: Signing) -> Iterat
 
 
 def near(execute: Execute, signature: bytes, condition: str, parameters: Sequence[Any], *, k: int) -> dict[int, int]:
-    """Rowid to Hamming distance of the k nearest signatures, and of all that tie with the last of them.
+    """Return rowid to Hamming distance of the k nearest signatures, and of all that tie with the last.
 
-    condition: "" for those of all vectors.
+    condition: "" for all vectors.
     """
     if k == 0:
         return {}

@@ -1,7 +1,8 @@
-"""The care of a store, in SQL: what is computed again, what leaves no trace, near duplicates, and other vectors.
+"""Maintenance of a store, in SQL: repair, compaction, purge, signatures, near duplicates, reembed and reranker
+vectors.
 
-Vectors of another embedder are kept next to the ones in use until all of them take over at once. Those of rerankers
-are a cache, see `reranked`.
+Vectors of another embedder are kept next to the vectors in use until all of them are switched at once. Reranker
+vectors are a cache, see `reranked`.
 """
 
 from __future__ import annotations
@@ -82,9 +83,9 @@ WHERE c.deleted = 0 AND c.text_hash > ?1
 GROUP BY c.text_hash ORDER BY c.text_hash LIMIT ?3
 """
 
-_PAIR_ROWS = 4_096  # with a block of columns 16 MiB of products, however large the store is
+_PAIR_ROWS = 4_096  # 4,096 rows by one block of columns: 16 MiB of products at any store size
 _PAIR_COLUMNS = 1_024
-_HALF_UNIT = 1e-6  # more than rounding to six decimals moves a cosine
+_HALF_UNIT = 1e-6  # more than rounding to six decimals changes a cosine
 _LIVE = "FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE d.deleted = 0 AND c.deleted = 0"
 _VECTORS = "SELECT v.chunk, v.embedding FROM vec v JOIN chunk c ON c.rowid = v.chunk WHERE c.deleted = 0"
 _IN_ORDER = f"""
@@ -111,18 +112,18 @@ class SqliteMaintenance(SqliteCatalog):
     _has_purged = False
 
     def check(self, code: StoreCheck) -> Finding:
-        """One check."""
+        """Run one check."""
         return sqlite.check.CHECKS[code](self)
 
     def back_up(self) -> str | None:
-        """A copy of the store's file beside it, byte for byte; its path, or None for a store in memory."""
+        """Copy the store's file next to itself, byte for byte. Return the path, or None for a store in memory."""
         if self.path == MEMORY:
             return None
         if not self.writable:
             raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
 
         folder = Path(self.path).absolute().parent
-        sqlite.copying.expect_room(self.path, folder, copies=sqlite.copying.MENDING_COPIES, doing="Mending")
+        sqlite.copying.expect_room(self.path, folder, copies=sqlite.copying.MENDING_COPIES, doing="Repairing")
         try:
             name = str(self.generation())
         except (StoreCorrupt, ValueError, IndexError):
@@ -134,25 +135,25 @@ class SqliteMaintenance(SqliteCatalog):
         return path
 
     def copy(self, target: str) -> Iterator[tuple[int, int]]:
-        """Copy the store of one moment into a new file, beside readers and writers; (pages done, of all)."""
+        """Copy the store at one point in time into a new file, while others read and write. Yield (pages done, all
+        pages)."""
         return sqlite.copying.copy_of_now(self, target)
 
     def without_vector(self) -> Iterator[list[tuple[int, str]]]:
-        """(chunk rowid, embedded text) of every live chunk that has no vector, in lists of bounded length."""
+        """Yield (chunk rowid, embedded text) of every live chunk without a vector, in lists of bounded length."""
         last = 0
         while rows := self.execute(_WITHOUT_VECTOR, (last, _EMBED_BATCH)):
             last = rows[-1][0]
             yield [(rowid, embedded_text(*parts)) for rowid, *parts in rows]
 
     def reindex(self) -> bool:
-        """Rebuild every index, the full text and the counts in place. Return True if the store is whole then."""
+        """Rebuild every index, the full text and the counts in place. Return True if the store is then sound."""
         return sqlite.rebuild.reindex(self)
 
     def put_vectors(self, *, embedder: str, made: Mapping[int, tuple[Vector, int]]) -> None:
-        """Put vectors of chunks that have none, in one transaction that is one step of the generation.
+        """Store vectors for chunks that have none, in one transaction and one step of the generation.
 
-        made: chunk rowid to (vector, windows) by the embedder of that identity; left out where the store has another
-        embedder now.
+        made: chunk rowid to (vector, windows) by this embedder. Does nothing if the store now has another embedder.
         """
         with self.transaction():
             if self.embedder() != embedder:
@@ -164,7 +165,7 @@ class SqliteMaintenance(SqliteCatalog):
             census.advance(self.execute)
 
     def compact(self) -> int:
-        """Drop tombstones and the vectors kept for them, refresh the planner's statistics, write the file anew."""
+        """Delete tombstones and their vectors, refresh the planner's statistics, and rewrite the file."""
         if self.path != MEMORY:
             folder = Path(self.path).absolute().parent
             sqlite.copying.expect_room(self.path, folder, copies=_COPIES, doing="Compacting", code="disk_full")
@@ -177,21 +178,21 @@ class SqliteMaintenance(SqliteCatalog):
         return gone
 
     def told_skips(self) -> frozenset[str]:
-        """The skips that were told, each as `ingest.skips.key` has it."""
+        """Return the reported skips, each as `ingest.skips.key` spells it."""
         found = self.execute("SELECT value FROM meta WHERE key = ?", (TOLD_SKIPS,))
         with making_sense(self.path):
             return frozenset(text_of(found[0][0]).split()) if found else frozenset()
 
     def signing(self) -> Signing | None:
-        """What signatures of vectors are kept, or None."""
+        """Return the signing of the stored signatures, or None."""
         return sqlite.lsh.made_with(self.execute)
 
     def is_signed(self, signing: Signing) -> bool:
-        """Return True if every vector has a signature that is made so."""
+        """Return True if every vector has a signature of this signing."""
         return self.signing() == signing and not self.execute(sqlite.lsh.IS_UNSIGNED)[0][0]
 
     def sign(self, wanted: Signing | None) -> bool:
-        """Make a signature of every vector, from now on of each that comes; or keep none. False where it is so."""
+        """Sign every vector and each later one; None deletes signatures. Return False if nothing had to change."""
         if self.signing() is wanted is None:
             return False
         with self.transaction():
@@ -201,9 +202,9 @@ class SqliteMaintenance(SqliteCatalog):
         return True
 
     def wrong_signatures(self) -> int:
-        """Return how many signatures are missing, or not those of their vectors, of a store that keeps some."""
+        """Return the number of missing or wrong signatures in a store that has signatures."""
         signing = self.signing()
-        assert signing is not None  # noqa: S101 - of a store that keeps some
+        assert signing is not None  # noqa: S101 - the caller knows that the store has some
         count, last = int(self.execute(_UNPAIRED)[0][0]), -1
         while rows := self.execute(_SIGNED, (last,)):
             last = rows[-1][0]
@@ -212,15 +213,15 @@ class SqliteMaintenance(SqliteCatalog):
         return count
 
     def pending_purge(self) -> tuple[str, ...] | None:
-        """The paths of the documents whose purge has begun and not ended; None where there is none."""
+        """Return the paths of an unfinished purge, or None."""
         found = self.execute("SELECT value FROM meta WHERE key = 'purge'")
         with making_sense(self.path):
             return tuple(json.loads(text_of(found[0][0]))) if found else None
 
     def purge(self) -> bool:
-        """Drop tombstones and leave no byte of their text in the file or its log; False if a reader prevents it.
+        """Delete tombstones and every byte of their text in file and log. Return False if a reader prevents that.
 
-        The mark of a purge goes last, once the log is known to be empty, and leaves no byte of the paths in it.
+        The record of the purge is deleted last, once the log is empty. No byte of the paths stays in it.
         """
         self._has_purged = True
         self._drop_tombstones()
@@ -237,9 +238,9 @@ class SqliteMaintenance(SqliteCatalog):
         return True
 
     def end_unfinished(self) -> None:
-        """Remove what killed processes left of copies, and go on with a purge that was begun.
+        """Delete copies that killed processes left, and finish an interrupted purge.
 
-        A purge is tried once, because a reader may hold it up, and no writer should wait twice.
+        A purge is tried once per connection, because a reader may block it and no writer should wait twice.
         """
         if self.writable:
             self._remove_parts()
@@ -251,13 +252,13 @@ class SqliteMaintenance(SqliteCatalog):
             recall_core.files.remove(home, is_thorough=is_thorough)
 
     def last_purge(self) -> frozenset[str]:
-        """Return hashes of the names that the last purge was asked for."""
+        """Return hashes of the names given to the last purge."""
         found = self.execute("SELECT value FROM meta WHERE key = ?", (PURGED,))
         with making_sense(self.path):
             return frozenset(text_of(found[0][0]).split()) if found else frozenset()
 
     def _drop_tombstones(self) -> int:
-        """Delete what rm and edits left behind, and the vectors kept for their texts; returns how many documents."""
+        """Delete removed documents and the vectors kept for their texts. Return the number of documents."""
         with self.transaction():
             sqlite.write.keep_rowids(self.execute)
             gone = len(self.execute("DELETE FROM doc WHERE deleted = 1 RETURNING rowid"))
@@ -265,7 +266,7 @@ class SqliteMaintenance(SqliteCatalog):
             self.execute(
                 "DELETE FROM vec_next WHERE text_hash NOT IN (SELECT text_hash FROM chunk WHERE deleted = 0)"
             )
-            sqlite.reranked.let_go(self.execute, of_questions=self.pending_purge() is not None)
+            sqlite.reranked.drop_unused(self.execute, of_questions=self.pending_purge() is not None)
             self.execute("INSERT INTO chunk_fts(chunk_fts) VALUES('optimize')")
             self.execute("UPDATE meta SET value = '0' WHERE key = 'tombstones'")
         return gone
@@ -276,9 +277,10 @@ class SqliteMaintenance(SqliteCatalog):
         return array("q", [rowid for rows in found for (rowid,) in rows])
 
     def bests(self, asked: Mapping[int, Vector]) -> dict[int, tuple[float, float]]:
-        """chunk rowid to the cosine of the vector asked with the chunk's own, and its highest with any live chunk.
+        """Return chunk rowid to two cosines of the given vector: with the chunk's own, and the highest with any live
+        chunk.
 
-        The stored vectors are gone through once.
+        Reads the stored vectors once.
         """
         dimension = self.info().dimension
         own: dict[int, float] = {}
@@ -294,10 +296,11 @@ class SqliteMaintenance(SqliteCatalog):
         return {rowid: (cosine, best[rowid]) for rowid, cosine in own.items()}
 
     def near_pairs(self, *, least: float, shown: int) -> NearPairs:
-        """Return the pairs of live chunks in documents of different content whose cosine is at least `least`.
+        """Return the pairs of live chunks, from documents of different content, with a cosine of at least `least`.
 
-        Float32 products decide only what their rounding cannot change. A vector that cannot be one is passed over.
-        Time grows with the square of the chunks, memory only with their rowids.
+        Float32 products decide only where rounding cannot change the result. Invalid vectors are skipped. Time grows
+        with
+        the square of the chunks, memory only with their rowids.
         """
         with self.reading():
             search = _PairSearch(self, least, shown)
@@ -309,10 +312,11 @@ class SqliteMaintenance(SqliteCatalog):
     def keep_reranked(
         self, maker: str, made: Sequence[RerankVector], *, most_bytes: int, may_wait: bool = False
     ) -> bool:
-        """Keep vectors that a reranker made; return False if that would have to wait, or cannot be.
+        """Store vectors that a reranker made. Return False if that would wait or is impossible.
 
-        Those that may be kept are of texts that are there, and of questions since which nobody has written: what was
-        purged meanwhile never comes back, nor what a question quoted of it.
+        Only vectors of existing texts are stored, and of queries since which nothing was written. So purged text
+        never comes
+        back, neither itself nor quoted in a query.
         """
         with self.writing_now(may_wait=may_wait) as is_begun:
             if not is_begun:
@@ -335,28 +339,28 @@ class SqliteMaintenance(SqliteCatalog):
         return True
 
     def reranked_bytes(self) -> int:
-        """Return the bytes that those which are kept take, as they are counted here."""
+        """Return the bytes of the stored reranker vectors, as counted here."""
         rows = self.execute("SELECT value FROM meta WHERE key = ?", (sqlite.reranked.TOTAL,))
         return int(rows[0][0]) if rows else 0
 
     def texts_reranked(self, maker: str) -> int:
-        """Return how many distinct texts of live chunks have one of this maker."""
+        """Return the number of distinct texts of live chunks that have a vector of this maker."""
         return int(self.execute(_RERANKED, (maker,))[0][0])
 
     def texts_to_rerank(self, maker: str, *, after: bytes, limit: int) -> dict[bytes, str]:
-        """text_hash to text of live chunks that have none, by text_hash from behind `after`."""
+        """Return text_hash to text of live chunks without such a vector, in hash order after `after`."""
         rows = self.execute(_TO_RERANK, (after, maker, limit))
         return {bytes(text_hash): embedded_text(*parts) for text_hash, *parts in rows}
 
     def reembed_target(self) -> ReembedTarget | None:
-        """The reembed that was begun and did not end, or None."""
+        """Return the target of an unfinished reembed, or None."""
         found = dict(self.execute("SELECT key, value FROM meta WHERE key IN (?, ?, ?)", _KEYS))
         if len(found) < len(_KEYS):
             return None
         return store.values.ReembedTarget(found["next_embedder"], int(found["next_dimension"]), found["next_command"])
 
     def begin_reembed(self, target: ReembedTarget) -> None:
-        """Make room for the target's vectors; those that an earlier run for it has made stay, any others go."""
+        """Start a reembed. Vectors that an earlier run made for this target stay; others are deleted."""
         with self.writing():
             if not self._is_next(target):
                 self.execute("DELETE FROM vec_next")
@@ -364,30 +368,30 @@ class SqliteMaintenance(SqliteCatalog):
                 self.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (key, str(value)))
 
     def drop_reembed(self) -> None:
-        """Drop what an unfinished reembed has made."""
+        """Delete the vectors of an unfinished reembed."""
         with self.transaction():
             self._clear()
 
     def has_copies(self) -> bool:
-        """Return True if any text stands in more than one live chunk."""
+        """Return True if any text appears in more than one live chunk."""
         repeated = copies.ALL if copies.are_kept(self.execute) else copies.REPEATED
         return bool(self.execute(f"{repeated} LIMIT 1"))
 
     def texts(self) -> int:
-        """Return how many distinct texts the live chunks have."""
+        """Return the number of distinct texts of live chunks."""
         return int(self.execute("SELECT count(DISTINCT text_hash) FROM chunk WHERE deleted = 0")[0][0])
 
     def reembedded(self) -> int:
-        """Return how many of them have a vector of the target, or are known to have none."""
+        """Return the number of distinct texts that have a target vector, or are known to have none."""
         return int(self.execute(_DONE)[0][0])
 
     def texts_to_reembed(self, *, after: bytes, limit: int) -> dict[bytes, str]:
-        """text_hash to text of live chunks that wait for a vector, by text_hash from behind `after`."""
+        """Return text_hash to text of live chunks that need a target vector, in hash order after `after`."""
         rows = self.execute(_LEFT, (after, limit))
         return {bytes(text_hash): embedded_text(*parts) for text_hash, *parts in rows}
 
     def save_reembedded(self, target: ReembedTarget, made: Mapping[bytes, tuple[Vector, int]]) -> bool:
-        """Keep vectors with their windows, by text_hash; False when the target is another by now."""
+        """Store vectors with their windows, by text_hash. Return False if the target changed."""
         rows = [
             (text_hash, vector, windows, vector_checksum(vector, windows))
             for text_hash, (vector, windows) in made.items()
@@ -400,9 +404,9 @@ class SqliteMaintenance(SqliteCatalog):
         return True
 
     def finish_reembed(self, target: ReembedTarget) -> bool:
-        """Put the target's vectors in place of those in use, in one transaction that is one step of the generation.
+        """Replace the vectors in use with the target's, in one transaction and one step of the generation.
 
-        False, and nothing is changed, while a live chunk's text still waits, or when the target is another by now.
+        Return False and change nothing if a live chunk has no target vector yet, or if the target changed.
         """
         with self.transaction():
             if not self._is_next(target) or self.execute(_IS_LEFT):
@@ -420,7 +424,7 @@ class SqliteMaintenance(SqliteCatalog):
         return True
 
     def _is_next(self, target: ReembedTarget) -> bool:
-        """Return True if the vectors that come in are the target's."""
+        """Return True if the unfinished reembed has this target."""
         found = self.reembed_target()
         return found is not None and (found.embedder, found.dimension) == (target.embedder, target.dimension)
 
@@ -430,20 +434,20 @@ class SqliteMaintenance(SqliteCatalog):
 
 
 class _PairSearch:
-    """One search for pairs: the chunks in natural order, and what was found so far."""
+    """One search for near pairs: the chunks in natural order, and the pairs found so far."""
 
     def __init__(self, store: SqliteCatalog, least: float, shown: int) -> None:
         self.store, self.least, self.shown = store, least, shown
         self.rowids, contents = _sound_chunks(store)
         self.contents = np.array(contents, dtype=np.int64)
-        # What rounding may do to a sum of so many products of unit vectors, twice over.
+        # Twice the rounding error of a sum of `dimension` products of unit vectors.
         self.margin = store.info().dimension * float(np.finfo(np.float32).eps) + _HALF_UNIT
         self.count = 0
         self.first: list[tuple[int, int, float]] = []
-        """As `Pair`, with places in natural order instead of rowids."""
+        """Like `Pair`, but with positions in natural order instead of rowids."""
 
     def take(self, top: int) -> None:
-        """Hold the block of rows that begins there against itself and all that come after it."""
+        """Compare the block of rows that starts at `top` with itself and all later rows."""
         rows = self._matrix(top, _PAIR_ROWS)
         for left in range(top, len(self.rowids), _PAIR_COLUMNS):
             self._compare(rows, self._matrix(left, _PAIR_COLUMNS), top, left)
@@ -457,7 +461,7 @@ class _PairSearch:
         products = rows @ columns.T
         near = products >= self.least - self.margin
         near &= self.contents[top : top + len(rows), None] != self.contents[left : left + len(columns)]
-        if left < top + len(rows):  # of two chunks the row is the one that comes first
+        if left < top + len(rows):  # count each pair once: the row comes first
             near &= np.arange(top, top + len(rows))[:, None] < np.arange(left, left + len(columns))
         if not near.any():
             return
@@ -476,7 +480,7 @@ class _PairSearch:
 
 
 def _sound_chunks(store: SqliteCatalog) -> tuple[array[int], array[int]]:
-    """Rowid, and number of their document's content, of the live chunks whose vector can be one, in natural order."""
+    """Return rowid and content number of the live chunks with a valid vector, in natural order."""
     bad = frozenset(sqlite.check.bad_vectors(store))
     rowids, contents = array("q"), array("q")
     for rows in sqlite.check.blocks(store, _IN_ORDER):

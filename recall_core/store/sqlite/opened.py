@@ -1,4 +1,4 @@
-"""One open connection to a store's file: statements, transactions, what it remembers, and the file itself."""
+"""One open connection to a store's file: statements, transactions, data in memory, and the file itself."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from recall_core.types import StoreInfo
 if TYPE_CHECKING:
     from recall_core.store.sqlite.memory.snapshot import Lease, OwnSnapshot, Shared, Snapshot
 
-LOOK_STEPS = 100  # instructions of SQLite between two looks at a deadline, some microseconds
-SIGNAL_STEPS = 10_000  # instructions between two looks at whether a signal has come, some milliseconds at most
-FOLD_WAIT_MS = 200  # what has been written is safe in the log: nobody is kept waiting for readers to be done with it
+LOOK_STEPS = 100  # SQLite instructions between two deadline checks, some microseconds
+SIGNAL_STEPS = 10_000  # instructions between two signal checks, some milliseconds at most
+FOLD_WAIT_MS = 200  # written data is safe in the log, so waiting longer for readers is not worth it
 
 Done = TypeVar("Done")
 
@@ -41,7 +41,7 @@ Done = TypeVar("Done")
 class OpenStore:
     """One connection to one file; use one in each thread.
 
-    Nothing can be written through it outside `transaction`. Raises RecallErrors only.
+    Writes are possible only inside `transaction`. Raises RecallErrors only.
     """
 
     def __init__(self, db: apsw.Connection, path: str, *, writable: bool) -> None:
@@ -50,7 +50,8 @@ class OpenStore:
         self.writable = writable
         self.guard = ThreadGuard(path)
         self._ending = RLock()
-        """Held while the connection is interrupted or closed: SQLite wants no interrupt of one that may close."""
+        """Held while the connection is interrupted or closed, because SQLite forbids interrupting a closing
+        connection."""
         self._file = file_at(path)
         self._log = file_at(f"{path}-wal")
         self._has_written = False
@@ -60,20 +61,20 @@ class OpenStore:
         self._is_reading = False
         self.memory_mb = MEMORY_MB
         self._info_read: StoreInfo | None = None
-        """What `info` said in the `reading` block that runs, all of which is of one state."""
+        """The answer of `info` in the current `reading` block, which has one state."""
         self._lease: Lease | OwnSnapshot | None = None
         self._asked: dict[type, object] = {}
-        """The question that was begun last in this block, by what it is in: words or a vector."""
+        """The last query of this block by its type: words or a vector."""
         self._memory: Snapshot | None = None
-        """What is in memory of the state of this block."""
+        """The data in memory for the state of this block."""
         self._has_looked = False
         self._is_making_way = False
-        """Whether who reads the store into memory makes way for the question that runs."""
+        """True while the thread that reads the store into memory pauses for this query."""
         db.pragma("query_only", True)
         db.set_progress_handler(_heed_signals, SIGNAL_STEPS)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return every row of one statement; SQLite's failures become RecallErrors."""
+        """Return every row of one statement. SQLite's errors become RecallErrors."""
         if not self.guard.is_held:
             with self.guard.turn():
                 return self.execute(sql, parameters)
@@ -85,7 +86,7 @@ class OpenStore:
             return self.db.execute(sql, parameters).fetchall()
 
     def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """Execute a statement that returns nothing, once with each of these rows of parameters."""
+        """Execute a statement without results once for each row of parameters."""
         with self.guard.turn(), translated(self.path):
             if self._is_ended:
                 raise apsw.InterruptError
@@ -95,10 +96,10 @@ class OpenStore:
                 self.db.executemany(sql, rows)
 
     def _in_time(self, statement: Callable[[], Done]) -> Done:
-        """A statement under a deadline: once it is over, TimedOut ends the statement, and any wait for others."""
+        """Run a statement under a deadline. At the deadline TimedOut ends the statement and any wait for others."""
         deadline.check()
         self.db.set_busy_timeout(busy_timeout_ms())
-        self.db.set_progress_handler(_look, LOOK_STEPS)
+        self.db.set_progress_handler(_check_deadline, LOOK_STEPS)
         try:
             return statement()
         finally:
@@ -107,7 +108,7 @@ class OpenStore:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """A write transaction: all of it or, when the block fails, nothing."""
+        """Open a write transaction: everything is committed, or nothing if the block fails."""
         self._follow_sums()
         with self.without_writers():
             sqlite.sums.learn(self.execute)
@@ -120,7 +121,8 @@ class OpenStore:
 
     @contextmanager
     def without_writers(self) -> Iterator[None]:
-        """Nobody writes inside this block, nor does the block. A damaged file could not be committed to."""
+        """Keep all writers out of this block. The block itself must not write, because a damaged file could not
+        commit."""
         if not self.writable:
             raise StoreError("read_only", f"{self.path} cannot be written.", hint=f"ls -l {self.path}")
         with self.unlock():
@@ -133,16 +135,16 @@ class OpenStore:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A write transaction before which whatever others have left half done is ended."""
+        """Open a write transaction after finishing what interrupted processes left."""
         self.end_unfinished()
         with self.transaction():
             yield
 
     @contextmanager
     def writing_now(self, *, may_wait: bool) -> Iterator[bool]:
-        """A write transaction for what may be left undone: one try that waits for nobody, and False where it fails.
+        """Open a write transaction for optional work. Try once without waiting, and yield False if that fails.
 
-        may_wait: as every other writer does, who ends what others have left half done, too.
+        may_wait: wait like every other writer, and finish what interrupted processes left.
         """
         if may_wait:
             with self.writing():
@@ -157,12 +159,12 @@ class OpenStore:
                 is_begun = self._begins_now()
                 yield is_begun
                 if is_begun:
-                    self.execute("COMMIT")  # nobody waits for the log: who closes the file last folds it
+                    self.execute("COMMIT")  # no checkpoint here: closing the last connection folds the log
             finally:
                 self._roll_back()
 
     def _follow_sums(self) -> None:
-        """From the first transaction on; the triggers are this connection's own, and leave the file as it is."""
+        """Count changes by triggers from the first transaction on. They are temporary and do not change the file."""
         if self.writable and not self._has_sums:
             with self.unlock(), translated(self.path):
                 sqlite.sums.follow(self.db)
@@ -180,16 +182,16 @@ class OpenStore:
         return True
 
     def end_unfinished(self) -> None:
-        """End what was begun in this store and interrupted, as far as can be."""
+        """Finish interrupted work in this store, as far as possible."""
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Everything read inside this block is of one state of the store."""
+        """Read one state of the store in this block."""
         with self.guard.turn():
             if self.db.in_transaction:
                 yield
                 return
-            try:  # a time that is over can end BEGIN, too, once it has begun
+            try:  # a deadline can end BEGIN after it has begun
                 self.execute("BEGIN")
                 self._expect_in_place()
                 self._is_reading = True
@@ -203,10 +205,11 @@ class OpenStore:
                 self._roll_back()
 
     def remember(self, asked: object) -> Snapshot | None:
-        """Return what is in memory of the state that is read, for a search for these words or this vector.
+        """Return the data in memory of the current state, for a search for these words or this vector.
 
-        The first question about a state of the store gives None: a process that asks once should not read, nor hold,
-        what it does not need. With the second a thread begins to read it, and until it has there is None.
+        Returns None for the first query about a state, because a process that asks once should not load what it does
+        not need.
+        The second query starts a thread that loads the state; until it is loaded, the result is None.
         """
         kind = type(asked)
         if self._is_reading and not (kind in self._asked and self._asked[kind] == asked):
@@ -223,11 +226,11 @@ class OpenStore:
         return self.in_memory()
 
     def in_memory(self) -> Snapshot | None:
-        """Return what is in memory of the state that is read; only inside `reading`, all of which is of one state."""
+        """Return the data in memory of the current state. Only inside `reading`, which has one state."""
         if not (self._is_reading and self.guard.is_held):
             return None
         if self.db.txn_state() == apsw.SQLITE_TXN_WRITE:
-            return None  # what this connection has written may still be rolled back
+            return None  # this connection's changes may still be rolled back
         if self._lease is not None and not self._is_making_way:
             self._lease.shared.begin()
             self._is_making_way = True
@@ -237,19 +240,21 @@ class OpenStore:
         return self._memory
 
     def fill_memory(self) -> bool:
-        """Read what a second question would have read, and wait for it; False where it cannot be."""
+        """Load what a second query would load, and wait for it. Return False if that is not possible."""
         with self.reading():
             return self._share().wait(self.state(), self.memory_mb) is not None
 
     def _share(self) -> Shared | OwnSnapshot:
-        """Return what the process keeps of the file, and take part in it."""
+        """Return the data that this process shares for the file, and join its users."""
         if self._lease is None:
             self._lease = memory.snapshot.lease(self.db, self.execute, self.path, self._file)
         return self._lease.shared
 
     def _expect_in_place(self) -> None:
-        """Raises StoreError `store_replaced` where what is open is no more the file of this name: whatever were read
-        of it is of the past, and whatever were written to it would be lost."""
+        """Raise StoreError `store_replaced` if the open file no longer has this name.
+
+        Data read from it would be old, and data written to it would be lost.
+        """
         if self._file is not None and file_at(self.path) != self._file:
             raise StoreError(
                 "store_replaced",
@@ -259,21 +264,21 @@ class OpenStore:
 
     @contextmanager
     def unlock(self) -> Iterator[None]:
-        """SQLite refuses to write through this connection outside this block."""
+        """Allow writes through this connection inside this block."""
         with self.guard.turn():
             try:
-                self.execute("PRAGMA query_only = OFF")  # it holds even where an interrupt meets it
+                self.execute("PRAGMA query_only = OFF")  # takes effect even if interrupted
                 yield
             finally:
                 self._put_back("PRAGMA query_only = ON")
 
     def _roll_back(self) -> None:
-        """End the transaction, if there still is one."""
+        """Roll back the transaction, if one is open."""
         if self.db.in_transaction:
             self._put_back("ROLLBACK")
 
     def _put_back(self, sql: str) -> None:
-        """Execute it whatever happens: an interrupt that comes too late for a question can meet it, but only once."""
+        """Execute a statement even if a late interrupt hits it, which can happen only once."""
         with translated(self.path):
             try:
                 self.db.execute(sql)
@@ -281,26 +286,26 @@ class OpenStore:
                 self.db.execute(sql)
 
     def changes(self) -> int:
-        """Return another number once anyone but this connection has committed anything."""
+        """Return a number that changes after any other connection commits."""
         return int(self.execute("PRAGMA data_version")[0][0])
 
     def state(self) -> State:
-        """Return another one once anything that a question may see is another; see `state_of`."""
+        """Return the state, which changes with anything that a query can see; see `state_of`."""
         with making_sense(self.path):
             return state_of(self.execute(STATE))
 
     def interrupt(self) -> None:
-        """Abort the statement that runs in another thread, or none where there is none, or no connection any more."""
+        """Abort the statement that runs in another thread. Does nothing if none runs or the connection is closed."""
         with self._ending, suppress(apsw.ConnectionClosedError):
             self.db.interrupt()
 
     def end(self) -> None:
-        """From another thread: abort its statement, and every one that it begins from now on."""
+        """Abort the running statement, called from another thread, and every statement that follows."""
         self._is_ended = True
         self.interrupt()
 
     def close(self) -> None:
-        """Let go of the file, as often as one likes; what was written through this connection is folded into it."""
+        """Close the file. May be called twice. Folds this connection's changes into the file."""
         if self._lease is not None:
             self._lease.leave()
             self._lease = None
@@ -311,9 +316,9 @@ class OpenStore:
             self.db.close()
 
     def fold(self, wait_ms: int = FOLD_WAIT_MS) -> bool:
-        """Put the log into the file and leave it empty; False where that cannot be for now.
+        """Write the log into the file and empty it. Return False if that is not possible now.
 
-        A log with content would be taken for that of any file that is put into this one's place.
+        If another file were put in this place, SQLite would use a log with content for it.
         """
         if not self.writable or _size_at(f"{self.path}-wal") == 0:
             return self.writable
@@ -322,30 +327,30 @@ class OpenStore:
             try:
                 busy, _, _ = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() or (1, 0, 0)
             except apsw.Error:
-                return False  # all of it stands in the log, for the next one who folds
+                return False  # the changes stay in the log for the next fold
             finally:
                 self.db.set_busy_timeout(BUSY_TIMEOUT_MS)
             return busy == 0
 
     def is_replaced(self) -> bool:
-        """True when another file stands in the place of the open one by now, or none; it would answer for good."""
+        """Return True if this place has another file or none. The open file would answer from the past."""
         has_other_log = self._log is not None and file_at(f"{self.path}-wal") != self._log
         return self._is_left or has_other_log or file_at(self.path) != self._file
 
     def is_there(self) -> bool:
-        """Return True if a file stands in the store's place, be it this one or another."""
+        """Return True if a file exists at the store's place, this one or another."""
         return file_at(self.path) is not None
 
     def leave(self) -> None:
-        """Another file stands here: finish the old one, and take its log and that log's index out of the way.
+        """Finish this file and delete its log and the log's index, because another file replaced it.
 
-        SQLite would read the new file through them. Raises StoreError `store_needs_recovery` while someone reads.
+        SQLite would apply them to the new file. Raises StoreError `store_needs_recovery` while another process reads.
         """
         log, index = Path(f"{self.path}-wal"), Path(f"{self.path}-shm")
         if self._log is not None and file_at(str(log)) == self._log:
             error = StoreError(
                 "store_needs_recovery",
-                f"{self.path} was replaced, and {log.name} beside it is still that of the file before.",
+                f"{self.path} was replaced, but {log.name} still belongs to the old file.",
                 hint=f"rm {shell.join((str(log), str(index)))}",
             )
             if not self.fold(BUSY_TIMEOUT_MS):
@@ -365,16 +370,16 @@ class OpenStore:
 
 
 _asked_last: dict[object, State] = {}
-"""By file or connection: the state that the last question was about."""
+"""File or connection to the state of its last query."""
 
 
 def _heed_signals() -> bool:
-    """Go on; Python has handled by now what signals came while a statement ran, as it does between its own."""
+    """Return False to continue. Python has handled pending signals before this call."""
     return False
 
 
-def _look() -> bool:
-    """What SQLite calls while it works. Raises TimedOut, Interrupted; True would end it as an interrupt does."""
+def _check_deadline() -> bool:
+    """Check the deadline; SQLite calls this while it works. Raises TimedOut, Interrupted."""
     deadline.check()
     return False
 

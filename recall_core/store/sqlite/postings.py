@@ -1,4 +1,4 @@
-"""How often, and where, the index counts each phrase of a query; scores of phrases and of very long queries."""
+"""Occurrences of each phrase of a query in the index, and scores of phrases and of very long queries."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from recall_core.types import LexicalQuery, LiteralQuery, Occurrences, RawQuery,
 
 
 def register(db: apsw.Connection) -> None:
-    """Make the functions known that statements of full text call."""
+    """Register the functions that full-text statements call."""
     db.register_fts5_function("recall_phrases", count_rows_of_phrases)
     db.register_fts5_function("recall_occurrences", _count_occurrences)
     db.register_fts5_function("recall_counted", _count_in_row)
@@ -50,7 +50,7 @@ def register(db: apsw.Connection) -> None:
     db.create_scalar_function("recall_tokens", _tokens_of, 1, deterministic=True)
 
 
-_LOOK_UP = 40  # entries of a posting list are read in the time in which FTS5 finds one row in it
+_LOOK_UP = 40  # posting entries read in the time in which FTS5 finds one row among them
 
 _WORD = """
 SELECT doc, sum(col = 'title'), sum(col = 'body') FROM chunk_instance WHERE term = ? GROUP BY doc
@@ -64,7 +64,7 @@ _SIZES_OF = "SELECT id, sz FROM chunk_fts_docsize WHERE id IN (SELECT value FROM
 
 Counts = dict[int, tuple[int, int]]
 
-"""rowid to two numbers: of the title and of the body."""
+"""rowid to two numbers: for the title and for the body."""
 
 
 def occurrences(
@@ -73,7 +73,7 @@ def occurrences(
     rowids: Sequence[int] | None,
     of_stems: OfStems | None = None,
 ) -> Occurrences:
-    """See store.port.Search. of_stems: see `lexical.frequencies`."""
+    """Return occurrences; see store.port.Search. of_stems: see `lexical.frequencies`."""
     rows, totals = index_totals(execute)
     dfs = frequencies(execute, [phrase.tokens for phrase in query.phrases], of_stems)
     if rowids is not None and _LOOK_UP * len(rowids) < sum(dfs.values()):
@@ -83,7 +83,7 @@ def occurrences(
         counts = {}
         for tokens in dfs:
             stems = [stem for token in tokens for stem in stem_tokens(token)]
-            if len(stems) == 1:  # a single word has its postings; FTS5 puts together those of several
+            if len(stems) == 1:  # a single word has postings; FTS5 combines those of several words
                 counts[tokens] = {row: (title, body) for row, title, body in execute(_WORD, (stems[0],))}
             else:
                 counts[tokens] = phrase_counts(execute, tokens)
@@ -99,12 +99,12 @@ def occurrences(
 
 
 def lengths(execute: Execute, rowids: Sequence[int]) -> Counts:
-    """rowid to its tokens in title and body, of these rows."""
+    """Return rowid to the number of its tokens in title and body."""
     return {rowid: pair(size) for rowid, size in execute(_SIZES_OF, (json.dumps(list(rowids)),))}
 
 
 def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:
-    """Return how many rows the index holds, and their tokens in title and body: FTS5's averages record."""
+    """Return the number of rows in the index, and their tokens in title and body, from FTS5's averages record."""
     (record,) = execute("SELECT block FROM chunk_fts_data WHERE id = 1")[0]
     rows, *totals = _varints(record) or [0, 0, 0]
     return rows, _two(totals)
@@ -113,7 +113,7 @@ def index_totals(execute: Execute) -> tuple[int, tuple[int, int]]:
 def _in_rows(
     execute: Execute, phrases: Sequence[tuple[str, ...]], rowids: Sequence[int]
 ) -> dict[tuple[str, ...], Counts]:
-    """Return every phrase in these rows, in one pass over those that hold any."""
+    """Return every phrase in these rows, in one pass over the rows with any of them."""
     counts: dict[tuple[str, ...], Counts] = {tokens: {} for tokens in phrases}
     if not phrases or not rowids:
         return counts
@@ -126,19 +126,19 @@ def _in_rows(
 
 
 def phrase_counts(execute: Execute, tokens: tuple[str, ...]) -> Counts:
-    """Return a phrase in every row that holds it, by rowid."""
+    """Return rowid to counts of a phrase in title and body, for every row that contains it."""
     return {rowid: _two(json.loads(found)[0]) for rowid, found in execute(_MATCHING, (quote(tokens),))}
 
 
 def _count_occurrences(api: apsw.FTS5ExtensionApi, *_: object) -> str:
-    """For each phrase of the expression how often it stands in the title and in the body of the row at hand."""
+    """Return for each phrase of the expression how often it occurs in the current row's title and body."""
     places = map(api.phrase_locations, range(api.phrase_count))
     return json.dumps([[len(column) for column in columns] for columns in places])
 
 
 @lru_cache(maxsize=4096)
 def pair(packed: bytes) -> tuple[int, int]:
-    """Two packed numbers. Rows of equal length are many, and are read once."""
+    """Return two packed numbers. Cached, because many rows have equal lengths."""
     return _two(_varints(packed))
 
 
@@ -148,9 +148,9 @@ def _two(numbers: Sequence[int]) -> tuple[int, int]:
 
 
 def _varints(packed: bytes) -> list[int]:
-    """SQLite's integers of variable length: seven bits a byte, the highest first, the last byte below 128.
+    """Decode SQLite's varints: seven bits a byte, the highest first, the last byte below 128.
 
-    A ninth byte, which would give eight bits, belongs to numbers beyond 2^56 and never comes here.
+    A ninth byte, which would carry eight bits, occurs only in numbers above 2^56 and never here.
     """
     numbers = [0]
     for byte in packed:
@@ -164,18 +164,19 @@ _COUNTED = "SELECT rowid, recall_counted(chunk_fts) FROM chunk_fts WHERE chunk_f
 
 _THESE = "rowid IN (SELECT value FROM json_each(?))"
 
-# FTS5 counts a NEAR group under a column filter again in rows behind its last match, when it walks from row to row
-# and not when it seeks one. A score was made walking, so its phrases are counted walking: the plus forbids to seek.
+# FTS5 counts a NEAR group under a column filter again in rows after its last match when it walks from row to row, but
+# not when it seeks one. Scores are made walking, so their phrases must be counted walking. The plus prevents seeking.
 _WALKING = "+" + _THESE
 
 
 def count_phrases(
     execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]
 ) -> Occurrences:
-    """Each phrase of the expression in these rows, as FTS5's bm25() counts it; rows that do not match are left out.
+    """Return each phrase of the expression in these rows, as FTS5's bm25() counts it. Rows that do not match are left
+    out.
 
-    Only places that satisfy the column filter, NEAR, ^ and the operators around a phrase count: in a row that
-    `a OR (b AND c)` finds by a alone, b counts 0. terms: `term_stats` of the same query, one a phrase.
+    Only places count that satisfy the column filter, NEAR, ^ and the operators around a phrase. In a row that
+    `a OR (b AND c)` matches by a alone, b counts 0. terms: `term_stats` of the same query, one for each phrase.
     """
     sql = _COUNTED + (_WALKING if isinstance(query, RawQuery) else _THESE)
     found = [] if query.is_empty or not rowids else execute(sql, (expression(query), json.dumps(list(rowids))))
@@ -195,7 +196,7 @@ def count_phrases(
 
 
 def _count_in_row(api: apsw.FTS5ExtensionApi, *_: object) -> str:
-    """Of the row at hand: each phrase's places a column, tokens a column; of the index: tokens a column, rows."""
+    """Return for the current row places and tokens by column, and for the index tokens by column and rows."""
     places = [[len(column) for column in api.phrase_locations(number)] for number in range(api.phrase_count)]
     columns = range(api.column_count)
     sizes = [api.column_size(column) for column in columns], [api.column_total_size(column) for column in columns]
@@ -218,11 +219,11 @@ class Phrased:
     def scores(
         self, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
     ) -> dict[int, float]:
-        """As `lexical.scores`; of a bounded list see `Search.lexical`."""
+        """Return scores like `lexical.scores`. For a bounded list see `Search.lexical`."""
         if k is None:
             matching = scores(self._execute, self._match, where=where, k=None, title_weight=title_weight)
             return self._score(list(matching), title_weight)
-        holding = self._holding(where, k, title_weight)
+        holding = self._rows_with_phrases(where, k, title_weight)
         near = scores(self._execute, self._match, where=where, k=k + len(holding), title_weight=title_weight)
         raws = self._score(list({**near, **holding}), title_weight)
         order = [rowid for (rowid,) in self._execute(_NATURAL, (json.dumps(list(raws)),))]
@@ -232,17 +233,19 @@ class Phrased:
         return best | self.scores_of(left, title_weight=title_weight) if left else best
 
     def scores_of(self, rowids: Sequence[int], *, title_weight: float) -> dict[int, float]:
-        """As `lexical.scores_of`."""
+        """Return scores like `lexical.scores_of`."""
         matching = scores_of(self._execute, self._match, rowids, title_weight=title_weight)
         return self._score(list(matching), title_weight)
 
-    def _holding(self, where: Expr | None, k: int, title_weight: float) -> dict[int, float]:
-        """At most k rows that match and hold a phrase of several words: the rarest phrase first, its best rows first.
+    def _rows_with_phrases(self, where: Expr | None, k: int, title_weight: float) -> dict[int, float]:
+        """Return at most k matching rows with a phrase of several words: the rarest phrase first, its best rows
+        first.
 
-        Those of the words alone rank equally by either weight; so with these rows beside k that FTS5 proposes the
-        k best of all are there, unless more than k rows hold a phrase.
+        Rows with only single words rank the same by either weight. So these rows and the k rows that FTS5 proposes
+        contain
+        the k best of all, unless more than k rows contain a phrase.
         """
-        matches = [self._match]  # a row that matches all of a query holds each of its phrases
+        matches = [self._match]  # a row that matches all of a query contains each of its phrases
         if self._query.match == "any":
             dfs = frequencies(self._execute, [each.tokens for each in self._query.long_phrases])
             matches = [quote(tokens) for tokens in sorted(dfs, key=dfs.__getitem__)]
@@ -261,7 +264,7 @@ class Phrased:
 
 FEW = 1000
 
-"""Phrases up to which FTS5's own bm25() is as fast: its time grows with their square, this one's does not."""
+"""Up to this many phrases FTS5's own bm25() is as fast; its time grows with their square, this module's does not."""
 
 
 _HELD = """
@@ -275,7 +278,7 @@ SELECT counted.row, sum(weight * frequency * (?2 + 1) / (frequency + norm.held))
 FROM counted JOIN norm ON norm.row = counted.row GROUP BY counted.row
 """
 
-"""The formula of rank.bm25 in SQL, where the rows are."""
+"""The formula of rank.bm25 in SQL."""
 
 _CHOSEN = """
 SELECT c.rowid, raws.value ->> 1 AS raw FROM json_each(?) raws JOIN chunk c ON c.rowid = raws.value ->> 0
@@ -284,7 +287,7 @@ JOIN doc d ON d.rowid = c.doc WHERE ({}) ORDER BY {} LIMIT ?
 
 
 def is_long(query: LexicalQuery) -> bool:
-    """Return True if the query joins more phrases than FTS5 should be given at once."""
+    """Return True if the query joins more phrases than FTS5 should get at once."""
     if isinstance(query, RawQuery):
         return bool(alternatives(query))
     return query.match == "any" and len(query.phrases) > FEW
@@ -299,7 +302,7 @@ def long_scores(
     title_weight: float,
     also: Sequence[int] = (),
 ) -> dict[int, float]:
-    """As `lexical.scores`."""
+    """Return scores like `lexical.scores`."""
     raws = _raws(execute, query, title_weight)
     if where is None and k is None:
         return dict(sorted(raws.items()))
@@ -315,18 +318,18 @@ def long_scores(
 def long_scores_of(
     execute: Execute, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
 ) -> dict[int, float]:
-    """As `lexical.scores_of`."""
+    """Return scores like `lexical.scores_of`."""
     raws = _raws(execute, query, title_weight) if rowids else {}
     return {rowid: raws[rowid] for rowid in sorted(rowids) if rowid in raws}
 
 
 def _raws(execute: Execute, query: LexicalQuery, title_weight: float) -> dict[int, float]:
-    """rowid to raw BM25 of every row that holds a phrase: the sum over phrases, taken in parts."""
+    """Return rowid to raw BM25 of every row with a phrase: the sum over phrases, computed in parts."""
     if isinstance(query, RawQuery):
         by_times: dict[int, list[str]] = {}
         for written, times in Counter(alternatives(query)).items():
             by_times.setdefault(times, []).append(written)
-        return _added_up(execute, by_times, {}, title_weight)
+        return _add_scores(execute, by_times, {}, title_weight)
     words: Counter[str] = Counter()
     others: list[str] = []
     single = {phrase.tokens[0] for phrase in query.phrases if len(phrase.tokens) == 1}
@@ -337,14 +340,14 @@ def _raws(execute: Execute, query: LexicalQuery, title_weight: float) -> dict[in
             words[stems[first][0]] += 1
         elif not more:
             others.append(quote(phrase.tokens))
-    raws = _added_up(execute, {1: others}, _by_words(execute, words, title_weight), title_weight)
+    raws = _add_scores(execute, {1: others}, _by_words(execute, words, title_weight), title_weight)
     return _with_phrases(execute, query, raws, title_weight)
 
 
 def _with_phrases(
     execute: Execute, query: LiteralQuery, raws: dict[int, float], title_weight: float
 ) -> dict[int, float]:
-    """raws with what phrases of several words give, each the weight of its words."""
+    """Return raws plus the scores of phrases of several words, each with the weight of its words."""
     if not query.long_phrases:
         return raws
     found = occurrences(execute, query._replace(phrases=query.long_phrases), None)
@@ -353,10 +356,10 @@ def _with_phrases(
     return raws | {rowid: raws.get(rowid, 0.0) + value for rowid, value in zip(rowids, values, strict=True)}
 
 
-def _added_up(
+def _add_scores(
     execute: Execute, by_times: Mapping[int, Sequence[str]], raws: dict[int, float], title_weight: float
 ) -> dict[int, float]:
-    """raws with what phrases in FTS5's words give. by_times: how often each counts."""
+    """Return raws plus the scores of phrases in FTS5 syntax. by_times: phrases by how often each counts."""
     for times, phrases in by_times.items():
         for start in range(0, len(phrases), AT_ONCE):
             some = " OR ".join(phrases[start : start + AT_ONCE])
@@ -366,7 +369,7 @@ def _added_up(
 
 
 def _by_words(execute: Execute, words: Counter[str], title_weight: float) -> dict[int, float]:
-    """Return the same of single words, with how often each stands in the query."""
+    """Return rowid to raw BM25 of single words. words: how often each occurs in the query."""
     rows, lengths = index_totals(execute)
     if not rows or not sum(lengths):
         return {}
@@ -375,7 +378,7 @@ def _by_words(execute: Execute, words: Counter[str], title_weight: float) -> dic
     return dict(execute(_HELD, (json.dumps(weights), BM25_K1, sum(lengths) / rows, title_weight, FTS5_B)))
 
 
-def _tokens_of(*sizes: Any) -> int:  # what SQLite hands over has no narrower type
+def _tokens_of(*sizes: Any) -> int:  # SQLite's arguments have no narrower type
     return sum(sum(pair(size)) for size in sizes)
 
 
@@ -383,16 +386,16 @@ _FOUND = "SELECT rowid, recall_instances(chunk_fts) FROM chunk_fts WHERE chunk_f
 
 _HOLDING = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
 
-_SEEK = 1_000  # entries of posting lists that FTS5 walks past in the time in which it finds one row in them
+_SEEK = 1_000  # posting entries that FTS5 walks past in the time in which it seeks one row
 
 _Place = tuple[int, int, int, int]
-"""Column, first token, tokens and phrase of what counts in a row."""
+"""Column, first token, number of tokens, and phrase of one occurrence in a row."""
 
 
 def instances(
     execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
 ) -> list[tuple[Instance, ...]]:
-    """See store.port.Search."""
+    """Return instances; see store.port.Search."""
     if query.is_empty or not rows:
         return [() for _ in rows]
     if isinstance(query, LiteralQuery) and (stems := stems_of(query)) is not None:
@@ -403,14 +406,14 @@ def instances(
         if query.match == "all":
             matching = {row for (row,) in execute(_HOLDING, (expression(query), json.dumps(sorted(matching))))}
         return [_in_tokens(row, numbers) if row.rowid in matching else () for row in rows]
-    found = _asked_for(execute, query, terms, rows)
-    return [_in_row(row, sorted(found.get(row.rowid, ()))) for row in rows]
+    places = _find_places(execute, query, terms, rows)
+    return [_in_row(row, sorted(places.get(row.rowid, ()))) for row in rows]
 
 
-def _asked_for(
+def _find_places(
     execute: Execute, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
 ) -> Mapping[int, set[_Place]]:
-    """By rowid what FTS5 says counts there."""
+    """Return rowid to the places that FTS5 counts there."""
     found: dict[int, set[_Place]] = {}
     first_of: dict[Hashable, int] = {}
     rowids = json.dumps([row.rowid for row in rows])
@@ -426,9 +429,9 @@ def _asked_for(
 
 
 def _groups(query: LexicalQuery, phrases: int) -> Iterator[tuple[str, Sequence[int]]]:
-    """Expressions that FTS5 can be given at once, and which phrases of the query each of them holds, in order.
+    """Yield expressions small enough for FTS5, each with the numbers of its phrases in the query, in order.
 
-    The query stays whole where an operator decides what counts; where OR alone joins its phrases, it is divided.
+    The query stays in one piece if an operator decides what counts. It is divided if OR alone joins its phrases.
     """
     written = alternatives(query) if isinstance(query, RawQuery) else ()
     if not isinstance(query, RawQuery) and query.match == "any":
@@ -446,25 +449,25 @@ def _groups(query: LexicalQuery, phrases: int) -> Iterator[tuple[str, Sequence[i
 
 
 def _locate(api: apsw.FTS5ExtensionApi, *_: object) -> str:
-    """For each phrase of the expression its tokens, and by column where in the row it begins, counted in tokens."""
+    """Return for each phrase of the expression its tokens, and by column the token positions where it starts."""
     return json.dumps([[stems, api.phrase_locations(number)] for number, stems in enumerate(api.phrases)])
 
 
 def _in_row(row: Row, places: Sequence[_Place]) -> tuple[Instance, ...]:
-    """places: of all that counts in the row, sorted."""
+    """Return the instances at these places of one row. places: sorted."""
     check()
     found: list[Instance] = []
     for column, text in enumerate((row.doc.title, row.chunk.text)):
         held = [place for place in places if place[0] == column]
         if held:
             read = _index(text)
-            own = [place for place in held if place[1] + place[2] <= len(read[1])]  # names stand behind the title
+            own = [place for place in held if place[1] + place[2] <= len(read[1])]  # names follow the title
             found += _span(text, own, *read)
     return tuple(found)
 
 
 def _in_tokens(row: Row, phrases: Mapping[Stems, int]) -> tuple[Instance, ...]:
-    """Return the same of phrases that count wherever their stems stand."""
+    """Return the instances in one row of phrases that count wherever their stems occur."""
     check()
     by_first: dict[str, list[tuple[Stems, int]]] = {}
     for stems, number in phrases.items():
@@ -493,8 +496,8 @@ def _index(text: str) -> tuple[bytes, list[tuple[int, int, str]]]:
 def _span(
     text: str, places: Sequence[_Place], content: bytes, found: Sequence[tuple[int, int, str]]
 ) -> Iterator[Instance]:
-    """Yield places in a text, whose content the index has in these tokens, by code points of the text."""
-    if len(content) == len(text):  # ASCII, where bytes are code points and nothing was spaced out
+    """Yield places in a text as code points of the text. content, found: its bytes and tokens in the index."""
+    if len(content) == len(text):  # ASCII: bytes are code points and nothing was spaced out
         for column, first, size, phrase in places:
             yield Instance(phrase, found[first][0], found[first + size - 1][1], in_title=column == 0)
         return

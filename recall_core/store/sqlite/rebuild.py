@@ -1,8 +1,8 @@
-"""Mend a damaged store: rebuild its indexes in place, or the store from what can still be read of it.
+"""Repair a damaged store: rebuild its indexes in place, or rebuild the store from its readable data.
 
-A text goes into the new store if it agrees with its hash. Labels that do not agree with their digest are tried as
-other tables have them. Where none agrees they are kept, and the document gets a digest that no document has, as does
-one with a lost text: doctor goes on to name it, and it is not shown as a whole. Tombstones are dropped.
+A text goes into the new store if it matches its hash. Labels that do not match their digest are tried with the values
+of other tables. If none match, they are kept and the document gets a digest that no document has. So does a document
+with a lost text. Then doctor keeps reporting it, and its text is not shown as complete. Tombstones are dropped.
 """
 
 from __future__ import annotations
@@ -47,19 +47,19 @@ _SOUND: tuple[StoreCheck, ...] = (
 """Checks that a new store passes, whatever the old one has lost."""
 
 _HEAD = b"SQLite format 3\0" + schema.PAGE_SIZE.to_bytes(2, "big") + bytes((2, 2, 0, 64, 32, 32))
-"""Of every store: the name of the format, the size of a page, that there may be a log, and three constants."""
+"""Start of every store: name of the format, page size, WAL mode, and three constants."""
 
 _TRIES = 5
-_SAMPLE = 100  # vectors, some of them damaged
+_SAMPLE = 100  # vectors to sample; some may be damaged
 _NEXT = ("next_embedder", "next_dimension", "next_command")
 _PLACES = "SELECT rowid, offset, end_offset, tokens, line_start, line_end, text FROM chunk WHERE doc = ? ORDER BY 2"
 _SPANS = "SELECT doc, rowid, offset, end_offset, text, title FROM chunk ORDER BY doc, offset"
 
 
 def reindex(store: SqliteCatalog) -> bool:
-    """Rebuild every index, the full text and the counts in place. Return True if the store is whole then.
+    """Rebuild every index, the full text and the counts in place. Return True if the store is sound afterwards.
 
-    Where a table has lost rows nothing is changed: its indexes tell which rows these were.
+    If a table has lost rows, change nothing, because its indexes tell which rows were lost.
     """
     try:
         with store.transaction(), making_sense(store.path):
@@ -71,14 +71,14 @@ def reindex(store: SqliteCatalog) -> bool:
             if any(CHECKS[code](store).severity == "error" for code in _OF_INDEXES):
                 raise damage_error(store.path, "more than its indexes")
     except StoreError as error:
-        if not isinstance(error, StoreCorrupt) and error.code != "store_failed":  # two rows where an index takes one
+        if not isinstance(error, StoreCorrupt) and error.code != "store_failed":  # two rows for one index entry
             raise
         return False
     return True
 
 
 def _has_lost_rows(store: SqliteCatalog) -> bool:
-    """Return True if a table has fewer rows than an index of it. Raises StoreCorrupt if it cannot be read whole."""
+    """Return True if a table has fewer rows than one of its indexes. Raises StoreCorrupt if it is unreadable."""
     for table in _INDEXED:
         for _, index, _, origin, _ in store.execute(f"PRAGMA index_list({table})"):
             if origin == "pk":
@@ -86,7 +86,7 @@ def _has_lost_rows(store: SqliteCatalog) -> bool:
             definition = str(store.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (index,))[0][0])
             where = definition.partition(" WHERE ")[2] or "1"
             held = store.execute(f"SELECT count(*) FROM {table} NOT INDEXED WHERE {where}")
-            with suppress(StoreCorrupt):  # of the index
+            with suppress(StoreCorrupt):  # the index itself is damaged
                 if store.execute(f"SELECT count(*) FROM {table} INDEXED BY {index} WHERE {where}") > held:
                     return True
     return False
@@ -95,10 +95,12 @@ def _has_lost_rows(store: SqliteCatalog) -> bool:
 def rebuild(
     store: SqliteCatalog, *, copy: str | None, made_with: Making, create: Callable[..., SqliteCatalog]
 ) -> tuple[Lost, ...]:
-    """Replace a store by a new one of what can be read of it, in one transaction. Return what is lost.
+    """Replace a store with a new one built from its readable data, in one transaction. Return the losses.
 
-    No other process writes from the first row that is read to the last page that is written. copy, made_with: as
-    `Maintenance.rebuild` takes them. create: makes an empty store.
+    No other process writes between the first row read and the last page written.
+
+    copy, made_with: see `Maintenance.rebuild`.
+    create: creates an empty store.
     """
     place = Path(os.path.realpath(store.path))
     for _ in range(_TRIES):
@@ -115,12 +117,12 @@ def rebuild(
             if part != MEMORY:
                 discard(part)
     raise StoreLocked(
-        "store_locked", f"{store.path} is being written all the time.", hint="wait for it and try again"
+        "store_locked", f"{store.path} is being written continuously.", hint="wait for it and try again"
     )
 
 
 def _is_written_over(store: SqliteCatalog, source: apsw.Connection, seen: int) -> bool:
-    """Write the content of another database over a store's. Return False if another process has written since."""
+    """Write the content of another database over a store's. Return False if another process wrote meanwhile."""
     is_file = store.path != MEMORY
     with translated(store.path), ExitStack() as opened:
         target = store.db
@@ -128,7 +130,7 @@ def _is_written_over(store: SqliteCatalog, source: apsw.Connection, seen: int) -
             target = opened.enter_context(closing(apsw.Connection(store.path, flags=apsw.SQLITE_OPEN_READWRITE)))
             target.set_busy_timeout(BUSY_TIMEOUT_MS)
         with target.backup("main", source, "main") as work:
-            work.step(0)  # from here on no other process writes
+            work.step(0)  # no other process writes from here on
             if is_file and store.changes() != seen:
                 return False
             while not work.done:
@@ -140,7 +142,7 @@ def _is_written_over(store: SqliteCatalog, source: apsw.Connection, seen: int) -
 def recover(
     where: str, target: str, *, made_with: Making, create: Callable[..., New]
 ) -> tuple[New, tuple[Lost, ...]]:
-    """Make a new store at target of what can be read of the file at where. Return it, and what is lost.
+    """Build a new store at target from the readable data of the file at where. Return it with the losses.
 
     The file is copied byte for byte, and only the copy is opened. Raises StoreError `no_room` before that.
     """
@@ -151,14 +153,14 @@ def recover(
         with suppress(apsw.Error, UnicodeDecodeError):
             _redefine(copy)
         with translated(where), closing(apsw.Connection(copy, flags=apsw.SQLITE_OPEN_READWRITE)) as db:
-            db.pragma("writable_schema", True)  # a damaged definition does not hide the others
+            db.pragma("writable_schema", True)  # a damaged definition must not hide the others
             if not {row[0] for row in db.execute("SELECT name FROM sqlite_schema")} & {"doc", "chunk"}:
-                raise damage_error(where, "it has no table of documents")
+                raise damage_error(where, "it has no document table")
             return _build_from(Salvage(db, copy), where, target, made_with, create)
 
 
 def _redefine(copy: str) -> None:
-    """Write the head of the file, and the definitions of tables and indexes, as they are in every store."""
+    """Write the file header, and the definitions of tables and indexes, as in every store."""
     with Path(copy).open("r+b") as file:
         file.write(_HEAD)
         file.seek(56)
@@ -172,7 +174,7 @@ def _redefine(copy: str) -> None:
         missing = made.keys() - {text_of(name) for _, name, _ in found}
         for rowid, raw, sql in found:
             name = text_of(raw)
-            if name not in made:  # its name may be what is damaged
+            if name not in made:  # its name may be damaged
                 name = next((each for each in missing if sql and made[each][3] == text_of(sql)), None)
             if name is not None:
                 columns = "name = ?, type = ?, tbl_name = ?, sql = ?"
@@ -182,9 +184,9 @@ def _redefine(copy: str) -> None:
 def _build_from(
     old: Salvage, where: str, target: str, made_with: Making, create: Callable[..., New]
 ) -> tuple[New, tuple[Lost, ...]]:
-    """Make a new store at target of what can be read of the old one at where. Return it, and what is lost.
+    """Build a new store at target from the readable data of the old one. Return it with the losses.
 
-    made_with: asked where the old store cannot say how it was made. Raises StoreCorrupt if neither can.
+    made_with: called if the old store cannot say it. Raises StoreCorrupt if neither can.
     """
     pairs = [(text_of(key), text_of(value)) for key, value in old.rows_by_key("meta", ("key", "value"), "key")]
     meta = {key: value for key, value in pairs if key and value}
@@ -199,14 +201,18 @@ def _build_from(
     if not fits(own) and fits(other := made_with()):
         own = other
     if own is None:
-        raise StoreCorrupt("store_corrupt", "Neither the store nor its settings say what it was made with.")
+        raise StoreCorrupt(
+            "store_corrupt", "Neither the store nor its settings name its embedder, counter and chunker."
+        )
     new = create(target, **own._asdict())
     try:
         with new.transaction():
             lost = _Rebuild(old, new, meta, Path(os.path.realpath(where)).parent).run()
         for code in _SOUND:
             if (finding := CHECKS[code](new)).severity == "error":
-                raise damage_error(where, f"what can be read of it makes no store: {finding.evidence} ({code})")
+                raise damage_error(
+                    where, f"its readable data does not make a sound store: {finding.evidence} ({code})"
+                )
     except BaseException:
         new.close()
         raise
@@ -214,7 +220,7 @@ def _build_from(
 
 
 class _Rebuild:
-    """One run: what was read, what was put, and what is lost."""
+    """One rebuild: the data read, the data written, and the losses."""
 
     def __init__(self, old: Salvage, new: SqliteCatalog, meta: Mapping[str, str], base: Path) -> None:
         self.old = old
@@ -224,12 +230,12 @@ class _Rebuild:
         self.base = base
         self.lost: list[Lost] = []
         self.text_hashes: dict[int, bytes] = {}
-        """Of the chunks that were put, by rowid."""
+        """text_hash of the written chunks, by rowid."""
 
     def run(self) -> tuple[Lost, ...]:
-        """Put everything, in the order in which one thing helps to check another."""
+        """Write everything, in an order in which earlier data helps to check later data."""
         (trigger,) = self.put("SELECT sql FROM sqlite_schema WHERE name = 'chunk_text_is_immutable'")
-        self.put("DROP TRIGGER chunk_text_is_immutable")  # a title is known once its chunks are in
+        self.put("DROP TRIGGER chunk_text_is_immutable")  # titles are set after the chunks
         self.put("PRAGMA defer_foreign_keys = ON")
         has_earlier_roots = self._put_roots()
         remains = Remains(self.old)
@@ -250,7 +256,8 @@ class _Rebuild:
         return tuple(sorted(set(self.lost)))
 
     def _put_roots(self) -> bool:
-        """Put roots. One that only an index has waits to be accepted. Return True if one is of an earlier version."""
+        """Write the roots. A root known only from an index is inactive. Return True if one has an earlier version's
+        format."""
         listed = self.old.index_rows("root", "rowid spec", "sqlite_autoindex_root_1")
         found = {rowid: (spec, 0) for rowid, spec in listed}
         for rowid, spec, active in self.old.rows("root", ("spec", "active"), found.keys()):
@@ -268,7 +275,7 @@ class _Rebuild:
         return any(spec and spec != text_of(found[rowid][0]) for rowid, spec in specs.items())
 
     def _put_chunks(self) -> None:
-        """Put every text that is what was stored, in a table that knows no document yet."""
+        """Write every text that matches its hash. The document table is still empty."""
         known = self.old.index_rows("chunk", "rowid doc offset", "chunk_natural", "deleted = 0")
         self.listed: defaultdict[int, set[int]] = defaultdict(set)
         for _, doc, offset in known:
@@ -281,17 +288,17 @@ class _Rebuild:
             if self._insert("chunk", rowid=rowid, doc=row["doc"], **chunk):
                 self.text_hashes[rowid] = chunk["text_hash"]
                 title = text_of(row["title"])
-                if title or document.title != "":  # a text that is a part of the title has none above it
+                if title or document.title != "":  # a text that is part of the title has no title of its own
                     document.titles |= {title, without_names(title)} if title else {chunk["text"]}
 
     def _insert(self, table: str, **values: Any) -> bool:
-        """Insert a row. Return False if there is another of its key."""
+        """Insert a row. Return False if its key exists."""
         columns, marks = ", ".join(values), ", ".join("?" * len(values))
         sql = f"INSERT OR IGNORE INTO {table}({columns}) VALUES({marks}) RETURNING 1"
         return bool(self.put(sql, tuple(values.values())))
 
     def _settle(self) -> None:
-        """Find out what is missing of each document, and which of its labels are right."""
+        """Find the missing parts of each document, and its right labels."""
         made: dict[int, str] = {}
         empty: list[int] = []
         for rowid, document in sorted(self.documents.items()):
@@ -305,17 +312,17 @@ class _Rebuild:
             self.read_again(document)
             self.lost = [each for each in self.lost if each.path != document.path]
             self.lost.append(Lost("document", document.path))
-        are_right = digest_sum(made.values()) == kept  # though the digests may not be
+        are_right = digest_sum(made.values()) == kept  # the digests themselves may be damaged
         for rowid, own in made.items():
             document = self.documents[rowid]
             if own != document.digest and not document.is_cut and not are_right:
                 self.lost.append(Lost("labels", document.path))
                 self.read_again(document)
             is_whole = are_right or not (document.is_cut or (document.digest and own != document.digest))
-            document.digest = own if is_whole else sha256(own.encode()).hexdigest()  # that no document has
+            document.digest = own if is_whole else sha256(own.encode()).hexdigest()  # a digest that no document has
 
     def _settle_places(self, rowid: int, document: OldDocument) -> list[tuple[int, int, int]]:
-        """Put lines right, and note texts that are missing. Return offset, end and tokens of each chunk."""
+        """Correct the lines and record missing texts. Return offset, end and tokens of each chunk."""
         places: list[tuple[int, int, int]] = []
         end, line, offset, text = 0, 1, 0, ""
         for chunk, start, last, tokens, first, final, own in self.put(_PLACES, (rowid,)):
@@ -341,7 +348,7 @@ class _Rebuild:
         self.read_again(document)
 
     def _settle_labels(self, document: OldDocument, places: list[tuple[int, int, int]]) -> str:
-        """Take the labels that agree with the stored digest, else those that can be read. Return their digest."""
+        """Choose labels that match the stored digest, else readable ones. Return their digest."""
         file = self.files.get(document.file) if document.file is not None else None
         titles = [document.title, *sorted(each for each in document.titles if space_cjk(each) == each), ""]
         times = [document.mtime, utc(file.mtime_ns) if file and file.mtime_ns is not None else None, utc(0)]
@@ -383,7 +390,7 @@ class _Rebuild:
         self.put("DELETE FROM chunk WHERE doc NOT IN (SELECT rowid FROM doc)")
 
     def _put_titles(self) -> None:
-        """Put each chunk below the title of its document, with which it was embedded."""
+        """Set each chunk's title, with which it was embedded."""
         for doc, rows in groupby(self.put(_SPANS), itemgetter(0)):
             document, chunks = self.documents[doc], list(rows)
             whole_title, marks = document.title or "", load(document.marks) if document.marks else ()
@@ -396,7 +403,7 @@ class _Rebuild:
                     self.text_hashes[row] = own
 
     def _put_vectors(self) -> None:
-        """Put every vector whose check holds, be it in use, kept for later or for a reranker, or of a reembed."""
+        """Write every vector that matches its checksum: in use, cached, of a reranker or of a reembed."""
         columns = ("embedding", "windows", "checksum")
         left = dict(self.put("SELECT rowid, text_hash FROM chunk"))
         sound = self._sound(self.old.vectors(left), self.dimension)
@@ -413,12 +420,12 @@ class _Rebuild:
         if self.old.has("vec_rerank"):
             rows = self.old.rows("vec_rerank", ("maker", "is_query", "text_hash", "embedding", "checksum"))
             reranked.restore(self.put, (row[1:] for row in rows))
-        if "purge" in self.meta:  # nothing made of a text that is to leave stays
+        if "purge" in self.meta:  # keep nothing made from a text to purge
             self.put("DELETE FROM vec_cache")
-            reranked.let_go(self.put, of_questions=True)
+            reranked.drop_unused(self.put, of_questions=True)
 
     def _sound(self, rows: Iterable[Row], dimension: int) -> Iterator[Row]:
-        """Yield (key, vector, windows, checksum) of those that are as stored; each gets a checksum."""
+        """Yield (key, vector, windows, checksum) of the sound vectors; each gets a checksum."""
         for key, vector, windows, checksum in rows:
             if not isinstance(vector, bytes) or not isinstance(windows, int) or windows < 1:
                 continue
@@ -434,7 +441,7 @@ class _Rebuild:
         judgements = self.old.rows_by_key("judgement", columns, ", ".join(columns[:4]))
         judged = {text_of(row[0]) or "" for row in judgements}
         free, missed = queries.keys() - judged, judged - queries.keys()
-        if len(free) == len(missed) == 1:  # the query without a judgement is the one that a judgement misses
+        if len(free) == len(missed) == 1:  # the only query and the only judgement without a match
             queries[missed.pop()] = queries.pop(free.pop())
         self.put_many("INSERT INTO judged_query(id, text) VALUES(?, ?)", sorted(queries.items()))
         for raw_query, raw_path, offset, end, grade in judgements:
@@ -456,7 +463,7 @@ class _Rebuild:
 
 
 def _complete(file: OldFile, within: list[OldDocument], base: Path) -> None:
-    """Fill in from its documents what is not known of a file; it is read again where they disagree."""
+    """Fill in unknown fields of a file from its documents. It is read again if they disagree."""
     whole_file = next((document for document in within if document.path == file.path), None)
     if whole_file is not None and file.hash != whole_file.hash:
         file.hash, file.settings = whole_file.hash, OldFile.settings
@@ -472,7 +479,7 @@ def _complete(file: OldFile, within: list[OldDocument], base: Path) -> None:
 
 
 def _spec(raw: object) -> str | None:
-    """Return a root as this version stores it, or None."""
+    """Return a root in this version's format, or None."""
     spec = text_of(raw) or ""
     with suppress(ValueError, TypeError, LookupError):
         own = records.root_of(spec)._asdict()

@@ -1,4 +1,4 @@
-"""Rows as the store reads them: the columns of documents, chunks and files, and the values made of them."""
+"""Rows as the store reads them: columns of documents, chunks and files, and the values made from them."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from recall_core.store.values import ListedDocument
 
 Execute = Callable[..., list[tuple[Any, ...]]]
-"""One statement with its parameters to all of its rows: `SqliteStore.execute`."""
+"""Executes one statement with its parameters and returns all rows: `SqliteStore.execute`."""
 
 DOCUMENT = """
 d.id, d.path, d.hash, d.mtime, d.size, d.title, d.source,
 (SELECT json_group_array(tag) FROM (SELECT tag FROM doc_tag WHERE doc = d.rowid ORDER BY tag)), d.meta
 """
 IS_TITLE = "c.title = '' AND d.title != ''"
-"""Only a document's own text stands below no title while the document has one."""
+"""Only a chunk that is its document's title has no title while the document has one."""
 CHUNK = f"c.id, c.offset, c.end_offset, c.line_start, c.line_end, c.tokens, c.heading, c.text, {IS_TITLE}, c.place"
 LIVE = "d.deleted = 0 AND c.deleted = 0"
 FILE = """
@@ -48,7 +48,8 @@ SELECT j.value, coalesce(
 
 
 def condition_of(where: Expr | None, rowids: Sequence[int] | None) -> tuple[str, tuple[Any, ...]]:
-    """WHERE for live chunks `c` of documents `d` that pass the filter and are among rowids, with its parameters."""
+    """Return WHERE, with its parameters, for live chunks `c` of documents `d` that pass the filter and are among
+    rowids."""
     condition = LIVE
     parameters: tuple[Any, ...] = ()
     if where is not None:
@@ -62,12 +63,12 @@ def condition_of(where: Expr | None, rowids: Sequence[int] | None) -> tuple[str,
 
 
 class Scan(NamedTuple):
-    """Two statements over the live rows of a table that pass a filter: how many, and one page of them in order."""
+    """Two statements over the live rows that pass a filter: their number, and one page of them in order."""
 
     total: Compiled
     page: Compiled
-    """(doc rowid, chunk rowid or NULL), or what a listing has; two more parameters follow: LIMIT, -1 for none, and
-    OFFSET."""
+    """(doc rowid, chunk rowid or NULL), or the columns of a listing. Two more parameters follow: LIMIT, -1 for none,
+    and OFFSET."""
 
 
 def scan_of(where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) -> Scan:
@@ -92,7 +93,7 @@ SELECT d.path, d.id, d.title, d.mtime, d.source,
 
 
 def listing_of(prefix: str, glob: str | None) -> Scan:
-    """Return the statements that list live documents by path: those whose path begins so and matches the glob."""
+    """Return the statements that list live documents by path: those with the prefix that match the glob."""
     conditions = [Compiled("d.deleted = 0"), begins_with("d.path", prefix)]
     if glob is not None:
         conditions.append(compile_filter(Like(Field("doc", "path"), "GLOB", glob), table="doc"))
@@ -131,38 +132,38 @@ _NEW_CHUNK_TYPES = frozenset(
 
 
 def expect(row: Sequence[Any], types: frozenset[tuple[type, ...]]) -> None:
-    """Raises TypeError where a column holds what is never put there: one bit of a file makes a text a blob."""
+    """Raise TypeError if a column has a wrong type: one flipped bit in a file can turn a text into a blob."""
     if tuple(map(type, row)) not in types:
-        raise TypeError("a column holds a value of another kind")
+        raise TypeError("a column contains a value of the wrong type")
 
 
 def text_of(value: Any) -> str:
-    """Return a column that holds texts. Raises TypeError for anything else."""
+    """Return a text column. Raises TypeError for any other type."""
     expect((value,), _TEXT)
     return str(value)
 
 
 def document(row: Sequence[Any]) -> Document:
-    """From the columns of DOCUMENT. Raises TypeError, ValueError."""
+    """Build a document from the columns of DOCUMENT. Raises TypeError, ValueError."""
     expect(row, _DOCUMENT_TYPES)
     doc_id, path, digest, mtime, size, title, source, tags, meta = row
     return Document(doc_id, path, digest, mtime, size, title, source, tuple(json.loads(tags)), metadata(meta))
 
 
 def check_listed(row: tuple[Any, ...]) -> ListedDocument:
-    """From a row of a listing. Raises TypeError."""
+    """Check a row of a listing. Raises TypeError."""
     expect(row, _LISTED_TYPES)
     return row
 
 
 def metadata(stored: str) -> dict[str, Any]:
-    """From the JSON that the doc table keeps. An infinite number or a NaN, which no answer can tell, is null.
+    """Parse the JSON in the doc table. Infinity and NaN, which no answer can contain, become null.
 
-    Raises ValueError for what is no object.
+    Raises ValueError if it is not an object.
     """
     found = _METADATA.decode(stored)
     if not isinstance(found, dict):
-        raise ValueError("metadata is no object")
+        raise ValueError("metadata is not a JSON object")
     return found
 
 
@@ -170,7 +171,7 @@ _METADATA = json.JSONDecoder(parse_constant=lambda _: None)
 
 
 def row_of(row: Sequence[Any]) -> Row:
-    """From a row of FETCH. Raises ValueError where the text is not the one that was stored, TypeError."""
+    """Build a row from FETCH. Raises TypeError, and ValueError if the text does not match its hash."""
     check()
     doc = document(row[1:10])
     expect(row[10:20], _CHUNK_TYPES)
@@ -180,19 +181,19 @@ def row_of(row: Sequence[Any]) -> Row:
 
 
 def check_text(text: str, kept: bytes | None, path: str) -> None:
-    """Raises ValueError where a text has another hash than was kept; one that was never verified has none."""
+    """Raise ValueError if a text does not match its hash. A text that was never verified has no hash."""
     if kept is not None and own_hash(text) != kept:
-        raise ValueError(f"a text in {path} is not the one that was stored")
+        raise ValueError(f"a text in {path} differs from what was stored")
 
 
 def file_of(row: Sequence[Any]) -> Fingerprint:
-    """From the columns of FILE. Raises TypeError."""
+    """Build a fingerprint from the columns of FILE. Raises TypeError."""
     expect(row, _FILE_TYPES)
     return Fingerprint(*row)
 
 
 def new_chunk(row: Sequence[Any], path: str) -> NewChunk:
-    """Return a chunk with its vector, as it would be put into another store. Raises ValueError, TypeError."""
+    """Return a chunk with its vector, ready for another store. Raises ValueError, TypeError."""
     expect(row, _NEW_CHUNK_TYPES)
     line_start, line_end, text, search_text, text_hash, vector, windows, kept, is_title, place = row[4:]
     check_text(text, kept, path)
@@ -201,9 +202,9 @@ def new_chunk(row: Sequence[Any], path: str) -> NewChunk:
 
 
 def reading(row: Sequence[Any], path: str) -> tuple[str, tuple[Mark, ...]]:
-    """Return how a document was read, and its marks, from its row of doc_reading or the nulls in its place.
+    """Return how a document was read, and its marks, from its row of doc_reading or nulls.
 
-    Raises ValueError where the row is not the one that was stored, TypeError.
+    Raises TypeError, and ValueError if the row does not match its hash.
     """
     if row[0] is None:
         return "", ()
@@ -211,18 +212,18 @@ def reading(row: Sequence[Any], path: str) -> tuple[str, tuple[Mark, ...]]:
     expect(row, _READING_TYPES)
     read_by, marks, kept = row
     if reading_hash(read_by, marks) != kept:
-        raise ValueError(f"how {path} was read is not what was stored")
+        raise ValueError(f"the record of how {path} was read differs from what was stored")
     return read_by, load(marks)
 
 
 def join_text(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:
     """Return a document's whole text, from its chunks by offset, which overlap and leave no gap.
 
-    Raises ValueError where the document is not the one whose digest was kept: a part of it may be missing.
+    Raises ValueError if the document does not match its digest, because a part of it may be missing.
     """
     for rowid, kept, path in execute("SELECT rowid, digest, path FROM doc WHERE id = ?", (doc_id,)):
         if digest_of(execute, rowid) != kept:
-            raise ValueError(f"a part of {path}, or a label of it, is missing or another")
+            raise ValueError(f"a part or a label of {path} is missing or differs from what was stored")
     pieces: list[str] = []
     end = 0
     for row in rows:
@@ -232,7 +233,7 @@ def join_text(execute: Execute, doc_id: str, rows: Sequence[Row]) -> str:
 
 
 def digest_of(execute: Execute, rowid: int) -> str:
-    """Return the hash of one document as it stands."""
+    """Return the hash of one document in its current state."""
     (fields,) = execute("SELECT id, source, mtime, meta, title FROM doc WHERE rowid = ?", (rowid,))
     spans = execute(
         "SELECT offset, end_offset, tokens FROM chunk WHERE doc = ? AND deleted = 0 ORDER BY offset", (rowid,)
@@ -242,7 +243,7 @@ def digest_of(execute: Execute, rowid: int) -> str:
 
 
 def root_of(spec: str) -> Root:
-    """From the JSON that the root table keeps."""
+    """Parse the JSON of the root table."""
     fields = json.loads(spec)
     for name in ("globs", "ignores", "tags"):
         fields[name] = tuple(fields[name])
@@ -251,5 +252,5 @@ def root_of(spec: str) -> Root:
 
 
 def is_prefix(target: str) -> bool:
-    """True for 6 to 64 hexadecimal digits: what may begin an id."""
+    """Return True for 6 to 64 hexadecimal digits, which can be the prefix of an id."""
     return 6 <= len(target) <= 64 and all(character in "0123456789abcdef" for character in target)

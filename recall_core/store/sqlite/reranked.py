@@ -1,7 +1,8 @@
-"""Vectors that rerankers made, kept so that no text is embedded twice: found, put beside others, and let go.
+"""Cached vectors of rerankers, so that no text is embedded twice.
 
-They are a cache. No answer depends on them, so they are in no export, digest or generation, and one that is not what
-was kept is made again. Whoever wants to keep some as a search ends never waits for it.
+No answer depends on them, so they are in no export, digest or generation. A damaged vector is made again. Storing
+them
+at the end of a search never waits.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from recall_core.store.sqlite.records import Execute
 from recall_core.store.sqlite.schema import vector_checksum
 
 ROW_BYTES = 200
-"""What a vector takes in the table and its index beside its components: a name and a hash, twice."""
+"""Bytes of a vector's row besides its components: a name and a hash, in table and index."""
 
 TOTAL = "rerank_bytes"
 _OLDEST_ROWS = 256
@@ -38,8 +39,8 @@ DELETE FROM vec_rerank WHERE is_query = 0 AND text_hash NOT IN (SELECT text_hash
 """
 
 
-def let_go(execute: Execute, *, of_questions: bool) -> None:
-    """Drop the vectors of texts that no live chunk has; of every question too, which may have quoted one."""
+def drop_unused(execute: Execute, *, of_questions: bool) -> None:
+    """Delete the vectors of texts that no live chunk has, and optionally of every query, which may quote one."""
     execute(_GONE)
     if of_questions:
         execute("DELETE FROM vec_rerank WHERE is_query = 1")
@@ -47,16 +48,16 @@ def let_go(execute: Execute, *, of_questions: bool) -> None:
 
 
 def restore(execute: Execute, rows: Iterable[Sequence[Any]]) -> None:
-    """Put vectors of a damaged store, (maker as bytes, is_query, text_hash, vector, checksum), if they are sound."""
+    """Restore sound vectors of a damaged store from (maker as bytes, is_query, text_hash, vector, checksum)."""
     for maker, is_query, text_hash, vector, checksum in rows:
         are_sound = isinstance(maker, bytes) and is_query in (0, 1) and isinstance(text_hash, bytes)
         if are_sound and is_as_kept(vector, checksum):
             execute(PUT, (maker.decode(errors="replace"), is_query, text_hash, vector, checksum))
-    let_go(execute, of_questions=False)
+    drop_unused(execute, of_questions=False)
 
 
 def bad_rows(execute: Execute) -> list[int]:
-    """rowids of the vectors that are not what was kept."""
+    """Return the rowids of damaged vectors."""
     bad: list[int] = []
     last = -1
     while rows := execute(
@@ -68,10 +69,10 @@ def bad_rows(execute: Execute) -> list[int]:
 
 
 def is_as_kept(vector: object, checksum: object) -> bool:
-    """Return True if a vector is what was kept."""
+    """Return True if a vector matches its checksum."""
     return isinstance(vector, bytes) and vector_checksum(vector, 1) == checksum
 
 
 def note(execute: Execute, total: int) -> None:
-    """Record how many bytes the vectors take."""
+    """Record the total size of the vectors in bytes."""
     execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", (TOTAL, str(max(0, total))))

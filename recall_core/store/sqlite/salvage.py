@@ -1,8 +1,8 @@
-"""Read rows, documents and files out of a database file that may be damaged anywhere.
+"""Read rows, documents and files from a database file that may be damaged anywhere.
 
-Tables are read by rowid and without their indexes, because a damaged index hides rows. Where a table is gone, its
-indexes still have some of its columns, and other tables know some of its values. A text is returned as its bytes,
-because damaged bytes may not be UTF-8.
+Tables are read by rowid and without their indexes, because a damaged index hides rows. If a table is gone, its
+indexes still have some of its columns, and other tables have some of its values. A text is returned as bytes, because
+damaged bytes may not be UTF-8.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from recall_core.text import chunk_id, document_id, embedded_hash, nfc, space_cj
 
 Row = tuple[Any, ...]
 
-_HIGHEST = 1 << 62  # of a rowid; no store comes near it
-_LEAF = b"\x0d"  # the first byte of a leaf of a table, see https://www.sqlite.org/fileformat2.html
+_HIGHEST = 1 << 62  # of a rowid; no real store comes near it
+_LEAF = b"\x0d"  # first byte of a table's leaf page, see https://www.sqlite.org/fileformat2.html
 
 _NO_DAMAGE = (apsw.InterruptError, apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.IOError, apsw.CantOpenError)
 
@@ -40,8 +40,9 @@ _FILE = ("path", "os_path", "size", "mtime_ns", "hash", "settings", "root", "cti
 class Salvage:
     """Reads a connection to a damaged file.
 
-    copy: the same bytes in a file that no process writes, or None. damaged: tables that could not be read whole.
-    is_older: an earlier version made the file, which does not have every table, column and checksum.
+    copy: the same bytes in a file that no process writes, or None.
+    damaged: tables that could not be read completely.
+    is_older: an earlier version made the file, so some tables, columns and checksums are missing.
     """
 
     def __init__(self, db: apsw.Connection, copy: str | None = None) -> None:
@@ -51,13 +52,13 @@ class Salvage:
         self.is_older = self._read("PRAGMA user_version")[0] in [[(each,)] for each in range(1, SCHEMA_VERSION)]
 
     def has(self, table: str) -> bool:
-        """Return True if the file has such a table, as far as it can be read."""
+        """Return True if the file has this table, as far as it can be read."""
         return bool(self._read(f"PRAGMA table_info({table})")[0])
 
     def rows(self, table: str, columns: Iterable[str], known: Collection[int] = ()) -> Iterator[Row]:
-        """Yield (rowid, *columns) of every row that can be read; some may be rows of another table.
+        """Yield (rowid, *columns) of every readable row; some may belong to another table.
 
-        known: rowids that other tables refer to, which are looked up one by one if they do not appear.
+        known: rowids that other tables refer to. They are looked up one by one if they do not appear.
         """
         select = self._select(table, columns)
         seen: set[int] = set()
@@ -84,7 +85,7 @@ class Salvage:
             self.damaged.add(table)
 
     def _next_readable(self, select: str, last: int) -> int | None:
-        """Return the least rowid above `last` from which the table can be read, if damage is one run of pages."""
+        """Return the smallest rowid above `last` that the table is readable from, if one run of pages is damaged."""
         bad, good, step = last, 0, 1
         while not good or good - bad > 1:
             probe = (good + bad) // 2 if good else last + step
@@ -97,7 +98,7 @@ class Salvage:
         return good
 
     def rows_by_key(self, table: str, columns: Iterable[str], key: str) -> list[Row]:
-        """Return every row that can be read, from either end, of a table without rowids."""
+        """Return every readable row of a table without rowids, read from both ends."""
         select = self._select(table, columns).replace("SELECT rowid, ", "SELECT ", 1).replace(" NOT INDEXED", "")
         found: dict[Row, None] = {}
         for order in (key, ", ".join(f"{each} DESC" for each in key.split(", "))):
@@ -109,29 +110,30 @@ class Salvage:
         return list(found)
 
     def index_rows(self, table: str, columns: str, index: str, where: str = "1") -> list[Row]:
-        """Return columns of a table, a rowid first, as one of its indexes has them."""
+        """Return columns of a table from one of its indexes, the rowid first."""
         first, *others = columns.split()
         named = ", ".join([first, *map(_column, others)])
         rows, _ = self._read(f"SELECT {named} FROM {table} INDEXED BY {index} WHERE {where}")
         return [row for row in rows if isinstance(row[0], int) and row[0] > 0]
 
     def index_texts(self, table: str, column: str, index: str, where: str = "1") -> dict[int, str]:
-        """Return rowid to text, as an index of the table has it."""
+        """Return rowid to text, from an index of the table."""
         rows = self.index_rows(table, f"rowid {column}", index, where)
         return {rowid: text for rowid, raw in rows if (text := text_of(raw)) is not None}
 
     def chunks(self, known: Collection[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield rowid and columns of every chunk, also of those on pages that nothing leads to any more."""
+        """Yield rowid and columns of every chunk, including chunks on unreferenced pages."""
         for rowid, *values in chain(self.rows("chunk", _CHUNK, known), self._leaf_rows("chunk", _CHUNK)):
             yield rowid, dict(zip(_CHUNK, values, strict=True))
 
     def vectors(self, known: Collection[int] = ()) -> Iterator[Row]:
         """Yield (chunk rowid, vector, windows, checksum) of every vector in use.
 
-        A chunk may come more than once, because a page that nothing leads to may be an old one: then the vector is
-        right whose checksum holds.
+        A chunk may appear more than once, because an unreferenced page may be old. The vector that matches its
+        checksum is
+        right.
         """
-        if not self.has("vec_block"):  # of an earlier version
+        if not self.has("vec_block"):  # an earlier version
             yield from self.rows("vec", ("embedding", "windows", "checksum"), known)
             return
         places: defaultdict[int, list[Row]] = defaultdict(list)
@@ -142,7 +144,7 @@ class Salvage:
             if isinstance(place, int):
                 places[place >> BITS].append((chunk, place & (IN_BLOCK - 1), *rest))
         contents = [self.rows("vec_block", ("embeddings",), places.keys())]
-        if "vec_place" not in self.damaged:  # or an old place could lead to an old vector
+        if "vec_place" not in self.damaged:  # otherwise an old place could lead to an old vector
             contents.append(self._leaf_rows("vec_block", ("embeddings",)))
         for block, content in chain.from_iterable(contents):
             size = len(content) >> BITS if isinstance(content, bytes) else 0
@@ -150,10 +152,11 @@ class Salvage:
                 yield (chunk, content[slot * size : (slot + 1) * size] if size else None, *rest)
 
     def _leaf_rows(self, table: str, columns: Iterable[str]) -> Iterator[Row]:
-        """Yield (rowid, *columns) of every leaf of any table, if this table could not be read whole.
+        """Yield (rowid, *columns) of every leaf of any table, if this table could not be read completely.
 
-        A table whose root page is damaged still has its leaves. Each is read as if it were the root, in a transaction
-        of the copy that is rolled back. It may be of another table or have rows of the past: trust a row only by its
+        A table whose root page is damaged still has its leaves. Each leaf is read as if it were the root, in a
+        transaction of
+        the copy that is rolled back. A leaf may belong to another table or be outdated, so trust a row only by its
         hash.
         """
         if table not in self.damaged or self._copy is None:
@@ -168,12 +171,12 @@ class Salvage:
             for page in leaves:
                 db.execute("BEGIN")
                 db.execute("UPDATE sqlite_schema SET rootpage = ? WHERE name = ?", (page, table))
-                db.pragma("schema_version", version + page)  # or SQLite would not read the definition again
+                db.pragma("schema_version", version + page)  # makes SQLite read the definition again
                 yield from leaf.rows(table, columns)
                 db.execute("ROLLBACK")
 
     def _read(self, sql: str, parameters: tuple[Any, ...] = ()) -> tuple[list[Row], bool]:
-        """Return the rows up to the first that cannot be read, and True if that is all of them."""
+        """Return the rows before the first unreadable one, and True if these are all rows."""
         found: list[Row] = []
         try:
             found.extend(self._db.execute(sql, parameters))
@@ -186,7 +189,7 @@ class Salvage:
         return found, True
 
     def _select(self, table: str, columns: Iterable[str]) -> str:
-        """Select columns by rowid. Columns that an earlier version of the table does not have are null."""
+        """Return a SELECT of the columns by rowid. Columns missing in an earlier version are null."""
         own = {row[1] for row in self._read(f"PRAGMA table_info({table})")[0]}
         named = ", ".join(_column(each) if each in own else "NULL" for each in columns)
         return f"SELECT rowid, {named} FROM {table} NOT INDEXED"
@@ -205,17 +208,17 @@ def text_of(value: object) -> str | None:
 
 
 def whole(value: object) -> int | None:
-    """Return a number from 0 up as it is, and None for anything else."""
+    """Return a number if it is an int of at least 0, else None."""
     return value if isinstance(value, int) and value >= 0 else None
 
 
 _ENCODINGS = ("utf-8", "binary")
-"""Encodings of nearly all files whose parser is not the plain one."""
+"""Encodings of nearly all files with a parser other than the plain one."""
 
 
 @dataclass
 class OldFile:
-    """A file that was read. None: not known."""
+    """A file that was read. None: unknown."""
 
     path: str
     os_path: str | None = None
@@ -223,7 +226,7 @@ class OldFile:
     mtime_ns: int | None = None
     hash: str | None = None
     settings: str = ""
-    """How it was read. It is "" if it is to be read again, as no file is read with these settings."""
+    """Parser settings of the file; "" makes the next sync read it again, because no file has these settings."""
     root: int | None = None
     ctime_ns: int | None = None
     inode: int | None = None
@@ -231,7 +234,7 @@ class OldFile:
 
 @dataclass
 class OldDocument:
-    """A live document whose id agrees with its path and hash. None: not known."""
+    """A live document whose id matches its path and hash. None: unknown."""
 
     id: str
     path: str
@@ -247,13 +250,13 @@ class OldDocument:
     digest: str | None = None
     tags: tuple[str, ...] = ()
     titles: set[str] = field(default_factory=set)
-    """What its chunks have above them, or their text."""
+    """Titles of its chunks, or their text."""
     is_cut: bool = False
-    """A text is lost."""
+    """True if a text is lost."""
 
 
 class Remains:
-    """Live documents and their files by rowid. lost: paths of documents that are gone."""
+    """Live documents and their files by rowid. lost: paths of lost documents."""
 
     def __init__(self, old: Salvage) -> None:
         self._old = old
@@ -262,7 +265,7 @@ class Remains:
         self._paths = old.index_texts("doc", "path", "doc_live_path", "deleted = 0")
         self._ids = old.index_texts("doc", "id", "sqlite_autoindex_doc_1")
         self._hashes: dict[str, str] = {}
-        """Path to hash of every file: a document that is all of its file has the same hash."""
+        """Path to hash of every file. A document that is its whole file has the same hash."""
         parsers: set[str] = set()
         for _, *texts in old.rows("file", ("path", "hash", "settings")):
             path, digest, settings = map(text_of, texts)
@@ -270,7 +273,7 @@ class Remains:
                 self._hashes[path] = digest
             parsers.add((settings or "").partition(" ")[0].partition(";")[0])
         self._likely = ["", *(f"{each};{encoding}" for each in sorted(parsers - {""}) for encoding in _ENCODINGS)]
-        """How documents may have been read whose own record of it is lost."""
+        """Possible `read_by` of documents whose own record is lost."""
         self._readings: dict[int, tuple[str, str]] = {}
         columns = ("read_by", "marks", "hash")
         for rowid, *texts, kept in old.rows("doc_reading", columns) if old.has("doc_reading") else ():
@@ -286,7 +289,7 @@ class Remains:
                 self.read_again(document)  # its marks are lost
 
     def read_again(self, document: OldDocument) -> None:
-        """Let the next sync read the file of a document."""
+        """Make the next sync read the file of a document."""
         if document.file in self.files:
             self.files[document.file].settings = OldFile.settings
 
@@ -304,7 +307,7 @@ class Remains:
                 for name in ("mtime", "title", "source", "meta", "digest"):
                     setattr(document, name, text_of(row[name]))
                 self.documents[rowid] = document
-        for rowid in self._paths.keys() - self.documents.keys():  # the row is gone: indexes have some columns of it
+        for rowid in self._paths.keys() - self.documents.keys():  # indexes have some columns of a lost row
             if document := self._document(rowid, None, None, None):
                 files = {row[0]: row[1] for row in self._old.index_rows("doc", "rowid file", "doc_file")}
                 document.file = whole(files.get(rowid))
@@ -313,7 +316,7 @@ class Remains:
                 self.documents[rowid] = document
 
     def _document(self, rowid: int, path: str | None, own_id: str | None, digest: str | None) -> OldDocument | None:
-        """Return the document whose id follows from a path, a hash and a reading that are known of this row."""
+        """Return the document whose id follows from a path, a hash and a reading known for this row."""
         reading = self._readings.get(rowid)
         paths, ids = (path, self._paths.get(rowid)), (own_id, self._ids.get(rowid))
         for named, identity in product(filter(None, paths), filter(None, ids)):
@@ -356,7 +359,7 @@ class Remains:
 
 
 def _file_of(row: Mapping[str, Any], listed: str | None, within: Sequence[OldDocument]) -> OldFile | None:
-    """Return the file of a row. Its path is the one that its documents' paths begin with, if there is one."""
+    """Return the file of a row. Prefer the path that its documents' paths start with."""
     paths = [*filter(None, (text_of(row["path"]), listed))]
     if not paths:
         return None
@@ -369,9 +372,9 @@ def _file_of(row: Mapping[str, Any], listed: str | None, within: Sequence[OldDoc
 
 
 def chunk_of(row: Mapping[str, Any], document: OldDocument) -> dict[str, Any] | None:
-    """Return the columns of a chunk behind its document, or None if its text is not the one that was stored.
+    """Return the columns of a document's chunk, or None if its text does not match its hash.
 
-    Its place is where its id says, or its end. A text that was never verified stays so.
+    Its offset is the one that matches its id. A text that was never verified stays unverified.
     """
     text, title = text_of(row["text"]), "" if row["title"] == b"" else document.title or ""
     if text is None:

@@ -1,4 +1,4 @@
-"""The tables, what stands in them, and the numbered steps that bring an older file up to date."""
+"""The tables, and the numbered steps that upgrade an older file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from recall_core.store.digest import canonical
 from recall_core.store.sqlite import blocks, copies
 from recall_core.text import embedded_hash, sha256, space_cjk
 
-APPLICATION_ID = 0x5265636C  # "Recl": tells a Recall store from any other SQLite file
-PAGE_SIZE = 8192  # 8-14 % smaller files than 4096 with full text inside
+APPLICATION_ID = 0x5265636C  # "Recl": identifies a Recall store
+PAGE_SIZE = 8192  # files with full text are 8-14 % smaller than with 4096
 PURGED = "purged"
-"""The key of the hashes of the names that the last purge was asked for."""
+"""Key of the hashes of the names given to the last purge."""
 TOLD_SKIPS = "told_skips"
-"""The key of the only value of meta that may be long: who reads the others leaves it out."""
+"""Key of the only value of meta that may be long; readers of the other values skip it."""
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 
 _TABLES = f"""
@@ -145,7 +145,7 @@ CREATE VIRTUAL TABLE chunk_instance USING fts5vocab(chunk_fts, instance);
 """
 
 
-"""Vectors of several windows, vectors on their way in, and judgements: of a document where end_offset is -1."""
+"""Vectors of several windows, vectors of a reembed, and judgements; end_offset -1 means the whole document."""
 
 _PROOF = """
 DROP TRIGGER chunk_tombstone;
@@ -180,11 +180,11 @@ END;
 
 
 def _prove(db: apsw.Connection) -> None:
-    """What damage is found by, what a file is told from another by, and roots that are not, or not wholly, synced.
+    """Add checksums that detect damage, the identity of a file, and inactive or partly synced roots.
 
-    A text is held against the hash of what was embedded of it; one that does not agree stays without a hash.
+    A text gets its hash if it matches the hash of its embedded form; otherwise it stays without one.
     """
-    checksum: Any = vector_checksum  # SQLite passes what the statement gives
+    checksum: Any = vector_checksum  # SQLite's arguments have no narrower type
     db.create_scalar_function("vector_checksum", checksum, 2, deterministic=True)
     db.create_scalar_function("verified_hash", _verified_hash, 4, deterministic=True)
     db.execute(_PROOF)
@@ -203,16 +203,16 @@ CREATE TABLE vec_rerank(
 """
 
 
-"""Vectors that rerankers made of texts and of questions, in the order in which they came."""
+"""Vectors that rerankers made of texts and of queries, in order of arrival."""
 
 
 def own_hash(text: str) -> bytes:
-    """sha256 of a chunk's own text."""
+    """Return the sha256 of a chunk's own text."""
     return sha256(text.encode()).digest()
 
 
 def vector_checksum(vector: bytes, windows: int) -> int:
-    """64 bits that a damaged vector does not have, as SQLite keeps a whole number."""
+    """Return a 64-bit checksum that detects a damaged vector, as a signed integer for SQLite."""
     return int.from_bytes(
         hashlib.blake2b(vector, digest_size=8, salt=windows.to_bytes(8, "big")).digest(), "big", signed=True
     )
@@ -241,7 +241,7 @@ WHERE chunk > ? AND chunk IN (SELECT rowid FROM chunk) ORDER BY chunk LIMIT 1024
 
 
 def _gather_vectors(db: apsw.Connection) -> None:
-    """Sixteen vectors a row instead of one: see `blocks`."""
+    """Store sixteen vectors in a row instead of one; see `blocks`."""
     execute = blocks.execute_on(db)
     db.execute("DROP TRIGGER chunk_tombstone; DROP INDEX vec_windowed; ALTER TABLE vec RENAME TO vec_row;")
     db.execute(blocks.SCHEMA + _TOMBSTONE)
@@ -263,9 +263,9 @@ CREATE TABLE doc_reading(
 
 
 def _keep_readings(db: apsw.Connection) -> None:
-    """How a document was read, and its marks; none for those that are read as plain text without any.
+    """Store how a document was read, and its marks; plain text without marks has no row.
 
-    A folder that was added before files chose their parser goes on to be read as text.
+    A folder that was added before files chose their parser is still read as text.
     """
     db.execute(_READINGS)
     taken: dict[str, int] = {}
@@ -295,7 +295,7 @@ INSERT INTO chunk_fts(chunk_fts) VALUES('rebuild');
 
 
 def _name_definitions(db: apsw.Connection) -> None:
-    """Add the names of what code defines to the titles of full text. Damage stays for doctor to find."""
+    """Add the names that code defines to the titles of full text. Leave damage for doctor to find."""
     renamed: list[tuple[str, int]] = []
     for doc, title, marks in db.execute(_DEFINING):
         try:
@@ -314,14 +314,14 @@ def _name_definitions(db: apsw.Connection) -> None:
 
 
 def with_encoding(spec: str) -> str:
-    """Return a root as it is kept from this version on. Raises ValueError, LookupError for what is none."""
+    """Return a root in the current format. Raises ValueError, LookupError if it is not a root."""
     root = json.loads(spec)
     parser = "text" if root["parser"] == "auto" else root["parser"]
     return canonical({**root, "parser": parser, "encoding": ""})
 
 
 def reading_hash(read_by: str, marks: str) -> bytes:
-    """Return what a damaged row of doc_reading does not have."""
+    """Return the hash that detects a damaged row of doc_reading."""
     return sha256(f"{read_by}\0{marks}".encode()).digest()
 
 
@@ -338,28 +338,28 @@ MIGRATIONS: tuple[Step, ...] = (
     _keep_readings,
     _name_definitions,
 )
-"""Step i, a function or statements that return no rows, brings a file from schema version i to i + 1.
+"""Step i, a function or statements that return no rows, upgrades a file from schema version i to i + 1.
 
-Steps are only ever appended. The places of chunks are known once their files are read again.
+Steps are only appended. Places of chunks become known when their files are read again.
 """
 
 SCHEMA_VERSION = len(MIGRATIONS)
 
 READABLE_VERSION = 4
-"""From here on a store that cannot be written, and so not be upgraded, is read as it is, through `AS_NEWER`."""
+"""Oldest version that a read-only store, which cannot be upgraded, can be read in, through `AS_NEWER`."""
 
 AS_NEWER = {
     7: "CREATE TEMP VIEW chunk AS SELECT rowid, *, NULL AS place FROM main.chunk",
     8: "CREATE TEMP TABLE doc_reading(doc INTEGER PRIMARY KEY, read_by TEXT, marks TEXT, hash BLOB)",
 }
-"""What this connection sees in the place of tables that came, or changed, with a later version than a store's."""
+"""Temporary replacements for tables that are newer than a store's version."""
 
 
 @contextmanager
 def at_once(db: apsw.Connection) -> Iterator[None]:
-    """All that the block does to a database, or nothing: a transaction, or a part of the one that is open.
+    """Run the block in a transaction, or in the open one: everything is committed, or nothing.
 
-    A full disk ends a transaction by itself; apsw's own block would then tell that there is none to roll back.
+    A full disk ends a transaction by itself. apsw's own block would then fail because there is nothing to roll back.
     """
     is_within = db.in_transaction
     if is_within:
@@ -380,11 +380,11 @@ def migrate(
     version: int,
     steps: Sequence[Step] = MIGRATIONS,
 ) -> None:
-    """Run every step the file has not seen, all in one transaction."""
+    """Run every step that the file has not seen, in one transaction."""
     with at_once(db):
         for step in steps[version:]:
             db.execute(step) if isinstance(step, str) else step(db)
-        db.execute("DELETE FROM meta WHERE key GLOB 'sum_*'")  # the next writer takes them of what a step has changed
+        db.execute("DELETE FROM meta WHERE key GLOB 'sum_*'")  # the next writer computes them again
         db.pragma("application_id", APPLICATION_ID)
         db.pragma("user_version", len(steps))
 
@@ -392,15 +392,16 @@ def migrate(
 _JOINT = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 
 _OF_TESTS = r"tests?[_-].*|.*[._-](?:tests?|spec)\.\w+|.*(?:Tests?|Spec)\.\w+"
-"""Names of files that hold tests: test_a.py, a_test.go, a.spec.ts, ATest.java."""
+"""Names of test files: test_a.py, a_test.go, a.spec.ts, ATest.java."""
 
 
 def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]]) -> list[str]:
-    """Return the titles that full text has for a document's chunks with these spans in order; "" each without one.
+    """Return the full-text titles of a document's chunks with these spans, in order; "" for all if it has no title.
 
-    Below the document's title are the names of all definitions of which a chunk has a part. They weigh as titles do,
-    so that the place where something is defined ranks before those where it is used. Files of tests give none: what
-    they define is named after what it tests, which would rank behind it.
+    The document's title is followed by the names of all definitions that overlap the chunk. They weigh like titles,
+    so
+    the definition of something ranks before its uses. Test files get no names: their definitions are named after what
+    they test and would otherwise outrank it.
     """
     own = space_cjk(title)
     if not own or not spans or re.fullmatch(_OF_TESTS, own) or not any(map(defines, marks)):
@@ -410,11 +411,11 @@ def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]
 
 
 def without_names(title: str) -> str:
-    """Return the document's title from that of a chunk: its first line."""
+    """Return the document's title from a chunk's: its first line."""
     return title.partition("\n")[0]
 
 
 def _searchable(name: str) -> str:
-    """Return a name and, behind it, the words that are written as one: `class NetRCAuth Net RC Auth`."""
+    """Return a name followed by its compound words split: `class NetRCAuth Net RC Auth`."""
     name = space_cjk(name)
     return " ".join((name, *(apart for word in name.split() if (apart := re.sub(_JOINT, " ", word)) != word)))

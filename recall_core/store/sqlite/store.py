@@ -1,4 +1,4 @@
-"""The Store protocol over one SQLite file, and how such files are made, opened, copied and taken away."""
+"""The Store protocol over one SQLite file, and its kind: create, open, copy and discard such files."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ _VECTORS_OF = f"{_VECTORS} WHERE chunk IN (SELECT value FROM json_each(?)) ORDER
 
 
 class SqliteStore(SqliteJudgements, SqliteMaintenance):
-    """See store.port.Store, and Search for what is here. One connection; use one in each thread."""
+    """A store in SQLite; see store.port.Store, and Search for the methods here. One connection; use one in each
+    thread."""
 
     capabilities: frozenset[Capability] = frozenset({"lexical_fts", "estimates", "signatures"})
 
@@ -60,24 +61,24 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         super().__init__(db, path, writable=writable)
         self.upgrade = upgrade
         self._words: tuple[Snapshot, LiteralQuery, WordSearch | None] | None = None
-        """The words of the question that was asked last."""
+        """The words of the last query."""
 
     tokens = staticmethod(lexical.fold_tokens)
     stems = staticmethod(lexical.stem_tokens)
     is_native = staticmethod(is_native)
 
     def spans(self, texts: Sequence[str], phrases: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """For each text the half-open ranges of code points that a phrase matches, in order and merged."""
+        """Return for each text the half-open ranges of code points that match a phrase, in order and merged."""
         wanted = lexical.stem_phrases(tuple(phrases))
         return [lexical.stem_spans(text, wanted) for text in texts]
 
     def syntax_error(self, raw: RawQuery) -> str | None:
-        """Return what the full-text index finds wrong with a raw expression, or None."""
+        """Return the full-text index's error for a raw expression, or None."""
         return lexical.check_syntax(self.execute, lexical.expression(raw))
 
     def term_stats(self, query: LexicalQuery, *, is_searched: bool = True) -> tuple[TermStat, ...]:
-        """One entry a phrase, in query order. is_searched: a search for these words follows."""
-        # How long a word's posting is, the index tells faster than the posting is read.
+        """Return one entry for each phrase, in query order. is_searched: a search for these words follows."""
+        # The index gives a word's document frequency faster than its postings can be read.
         if is_searched and (memory := self._words_in_memory(query)) is not None:
             return memory.terms
         with making_sense(self.path):
@@ -94,7 +95,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def terms_beginning(
         self, letters: str, shortest: int, longest: int, *, also: Sequence[str], most: int
     ) -> dict[str, int]:
-        """See store.port.Search."""
+        """Return terms that begin with these letters; see store.port.Search."""
         memory = self.in_memory()
         known = None if memory is None else memory.vocabulary
         if known is not None:
@@ -108,13 +109,13 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return dict(sorted(found.items(), key=lambda each: (-each[1], each[0]))[:most])
 
     def _frequencies(self) -> lexical.OfStems | None:
-        """Return the function that counts rows of stems in memory, if the terms are there."""
+        """Return the function that counts rows of stems in memory, or None if the terms are not in memory."""
         memory = self.in_memory()
         return None if memory is None or memory.vocabulary is None else memory.vocabulary.frequencies
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
-        """Return how often each phrase of a literal query stands in these rows, or in every row that holds one."""
-        # For a few rows no posting is read as a whole, unless without it phrases would be looked for twice.
+        """Return how often each phrase of a literal query occurs in these rows, or for None in every row."""
+        # A few rows do not justify reading whole postings, unless phrases would be searched for twice without them.
         is_known = self._words is not None and self._words[1] == query
         reads_postings = rowids is None or len(rowids) > _FEW_ROWS or is_known or bool(query.long_phrases)
         if reads_postings and (memory := self._words_in_memory(query)) is not None:
@@ -122,7 +123,8 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return postings.occurrences(self.execute, query, rowids, self._frequencies())
 
     def phrases(self, query: LexicalQuery, terms: Sequence[TermStat], rowids: Sequence[int]) -> Occurrences:
-        """Return each phrase of any expression as it counts in these rows. terms: `term_stats` of the same query."""
+        """Return the occurrences of each phrase of any expression in these rows. terms: `term_stats` of the same
+        query."""
         is_plain = isinstance(query, LiteralQuery) and query.match == "any" and not query.long_phrases
         if is_plain and (memory := self._words_in_memory(query)) is not None:
             return memory.occurrences(rowids)._replace(phrases=tuple(terms))
@@ -131,11 +133,12 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def instances(
         self, query: LexicalQuery, terms: Sequence[TermStat], rows: Sequence[Row]
     ) -> list[tuple[Instance, ...]]:
-        """Where each phrase counts in the texts and titles of these rows. terms: `term_stats` of the same query."""
+        """Return the places of each phrase in the texts and titles of these rows. terms: `term_stats` of the same
+        query."""
         return postings.instances(self.execute, query, terms, rows)
 
     def _words_in_memory(self, query: LexicalQuery) -> WordSearch | None:
-        """Return the query over what is in memory, or None if it has to be asked of FTS5."""
+        """Return the query over the data in memory, or None if FTS5 must answer it."""
         memory = self.in_memory()
         if memory is None or isinstance(query, RawQuery) or query.is_empty or postings.is_long(query):
             return None
@@ -145,7 +148,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return self._words[2]
 
     def candidates(self, where: Expr | None, *, rowids: Sequence[int] | None = None) -> Sequence[Key]:
-        """Live chunks that pass the filter (and are among rowids), in natural order."""
+        """Return live chunks that pass the filter (and are among rowids), in natural order."""
         memory = self.in_memory()
         if memory is None:
             return self._candidates(where, rowids)
@@ -165,7 +168,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def lexical(
         self, query: LexicalQuery, *, where: Expr | None, k: int | None, title_weight: float, also: Sequence[int] = ()
     ) -> Mapping[int, float]:
-        """rowid to raw BM25 >= 0 of matching rows; the k best, ties in natural order, or all when k is None."""
+        """Return rowid to raw BM25 >= 0 of matching rows: the k best, ties in natural order, or all if k is None."""
         if not (isinstance(query, RawQuery) or query.is_empty or postings.is_long(query)):
             self.remember(query)
         if (memory := self._words_in_memory(query)) is not None:
@@ -182,7 +185,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
     def lexical_scores(
         self, query: LexicalQuery, rowids: Sequence[int], *, title_weight: float
     ) -> Mapping[int, float]:
-        """rowid to raw BM25 of those of these rows that match."""
+        """Return rowid to raw BM25 of the matching rows among these."""
         if (memory := self._words_in_memory(query)) is not None:
             return memory.scores_of(rowids, title_weight=title_weight)
         if postings.is_long(query):
@@ -193,14 +196,14 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
 
     def _passing(self, where: Expr) -> Places:
         memory = self.in_memory()
-        assert memory is not None  # noqa: S101 - asked for where something is in memory
+        assert memory is not None  # noqa: S101 - the caller has checked
         with making_sense(self.path):
             return memory.passing(where, self.execute)
 
     def cosines(
         self, vector: Vector, *, where: Expr | None, rowids: Sequence[int] | None = None
     ) -> Mapping[int, float]:
-        """rowid to cosine, rounded half-even to 6 decimals, of every live vector the filter lets through."""
+        """Return rowid to cosine, rounded half-even to 6 decimals, of every live vector that passes the filter."""
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None and memory.matrix.is_wide:
             among = None if where is None else self._passing(where)
@@ -218,9 +221,9 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             return vectors.cosines(vector, vectors.rows_of(self.execute(f"{_VECTORS_WHERE} {condition}", parameters)))
 
     def estimates(self, vector: Vector, *, where: Expr | None) -> Estimates | None:
-        """Every live chunk that the filter lets through, in natural order, with its cosine within a proven bound.
+        """Return every live chunk that passes the filter, in natural order, with its cosine within a proven bound.
 
-        None where the vectors are in memory; where sqlite-vec is not there, or makes nothing of one of them.
+        Return None if the vectors are in memory, or if sqlite-vec is missing or cannot use one of them.
         """
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None and memory.matrix.is_wide:
@@ -235,13 +238,15 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
             return None
         except StoreError as error:
             if error.code == "sqlite_vec_missing" or isinstance(error.__cause__, apsw.SQLError):
-                return None  # a vector of another size is one that sqlite-vec refuses
+                return None  # sqlite-vec rejects a vector of another size
             raise
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:
-        """Return the k best of `cosines`, best first, ties in natural order; always exactly those.
+        """Return the k best of `cosines`, best first, ties in natural order. Always exact.
 
-        float32 products, or sqlite-vec's distances, only propose: every row that could tie with the k-th is settled.
+        Float32 products, or sqlite-vec's distances, only propose rows. Every row that could tie with the k-th is
+        computed
+        exactly.
         """
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None:
@@ -258,7 +263,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return store.values.Nearest({rowid: exact[rowid] for rowid in best}, is_exact=True)
 
     def shortlist(self, vector: Vector, signing: Signing, *, where: Expr | None, k: int) -> Sequence[int] | None:
-        """Rowids of the k rows of the filter whose signatures are nearest, ties in natural order; None without."""
+        """Return the k passing rows with the nearest signatures, ties in natural order; None without signatures."""
         if not self.is_signed(signing):
             return None
         own, memory = store.signatures.signature(vector, signing), self.remember(vector)
@@ -269,14 +274,14 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         load_vector_functions(self.db)
         distances = {} if where is not None else sqlite.lsh.near(self.execute, own, "", (), k=k)
         order = [key.rowid for key in self.candidates(None, rowids=list(distances))]
-        if where is not None or len(order) < len(distances):  # some are of no live chunk
+        if where is not None or len(order) < len(distances):  # some signatures have no live chunk
             condition, parameters = records.condition_of(where, None)
             distances = sqlite.lsh.near(self.execute, own, condition, parameters, k=k)
             order = [key.rowid for key in self.candidates(None, rowids=list(distances))]
         return sorted(order, key=distances.__getitem__)[:k]
 
     def ahead(self, vector: Vector, rowid: int, *, where: Expr | None) -> int | None:
-        """Return how many rows of the filter come before this one by `cosines`; None where it is not among them."""
+        """Return how many rows of the filter come before this one by `cosines`, or None if the row does not pass."""
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None:
             among = None if where is None else self._passing(where)
@@ -296,17 +301,17 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return nearer + sorted(order, key=lambda each: -exact[each]).index(rowid)
 
     def _propose(self, vector: Vector, where: Expr | None, k: int) -> list[int]:
-        """Rowids of the k nearest by sqlite-vec's distance, and of all that could tie with the last of them."""
+        """Return the k nearest rows by sqlite-vec's distance, and all rows that could tie with the last."""
         load_vector_functions(self.db)
         if where is None and blocks.are_here(self.execute):
             near = vectors.near_of_all(self.execute, vector, k=k)
             if near is not None and len(self.candidates(None, rowids=near)) == len(near):
                 return near
-        condition, parameters = records.condition_of(where, None)  # many may tie, or some are of no live chunk
+        condition, parameters = records.condition_of(where, None)  # too many ties, or some rows have no live chunk
         return vectors.near(self.execute, vector, condition, parameters, k=k)
 
     def same_texts(self, rowids: Sequence[int]) -> dict[int, int]:
-        """Place in rowids to a number that chunks of the very same text share; see `store.port`."""
+        """Return index in rowids to a number that chunks with the same text share; see `store.port`."""
         memory = self.in_memory()
         if memory is not None:
             return memory.rows.same_texts(rowids)
@@ -314,7 +319,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return {place: found[rowid] for place, rowid in enumerate(rowids) if rowid in found} if found else {}
 
     def twins(self, rowids: Sequence[int]) -> dict[int, list[int]]:
-        """chunk rowid to the live chunks with its very text, itself among them, by rowid; none of one alone."""
+        """Return chunk rowid to all live chunks with the same text, by rowid; texts that appear once are left out."""
         sql = _TWINS if copies.are_kept(self.execute) else _TWINS_OF_CHUNKS
         found: dict[int, list[int]] = {}
         for own, twin in self.execute(sql, (json.dumps(list(rowids)),)):
@@ -322,54 +327,54 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         return {own: listed for own, listed in found.items() if len(listed) > 1}
 
     def fetch(self, rowids: Sequence[int]) -> list[Row]:
-        """Return chunks with their documents, in the order asked for."""
+        """Return chunks with their documents, in the given order."""
         with making_sense(self.path):
             return [records.row_of(row) for row in self.execute(records.FETCH, (json.dumps(list(rowids)),))]
 
     def vectors(self, rowids: Sequence[int]) -> dict[int, Vector]:
-        """chunk rowid to vector, for those of these chunks that have one, by rowid."""
+        """Return chunk rowid to vector of these chunks, by rowid; chunks without a vector are left out."""
         with making_sense(self.path):
             return {rowid: bytes(vector) for rowid, vector in self.execute(_VECTORS_OF, (json.dumps(list(rowids)),))}
 
     def reranked(self, maker: str, hashes: Sequence[bytes], *, is_query: bool) -> dict[bytes, Vector]:
-        """text_hash to vector of those that this reranker made and that are kept; a damaged one is not."""
-        asked = maker, is_query, json.dumps([each.hex() for each in hashes])
-        rows = self.execute(sqlite.reranked.FIND, asked)
+        """Return text_hash to stored vector of this reranker; damaged vectors are left out."""
+        parameters = maker, is_query, json.dumps([each.hex() for each in hashes])
+        rows = self.execute(sqlite.reranked.FIND, parameters)
         is_as_kept = sqlite.reranked.is_as_kept
         return {bytes(key): bytes(vector) for key, vector, checksum in rows if is_as_kept(vector, checksum)}
 
     def is_indexed(self, rowid: int) -> bool:
-        """Return True if the full-text index holds a chunk."""
+        """Return True if the full-text index contains a chunk."""
         return bool(self.execute("SELECT 1 FROM chunk_fts_docsize WHERE id = ?", (rowid,)))
 
     def filter_counts(self, where: Expr, *, table: Table) -> FilterCounts:
-        """Return what every part of a filter lets through."""
+        """Return how many rows each part of a filter passes."""
         return sqlite.funnel.filter_counts(self.execute, where, table=table)
 
     def scan(
         self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...], limit: int | None, offset: int
     ) -> tuple[int, list[tuple[int, int | None]]]:
-        """Return how many rows pass, and one page of (doc rowid, chunk rowid or None) in the asked order."""
+        """Return the number of passing rows, and one page of (doc rowid, chunk rowid or None) in the given order."""
         scan = records.scan_of(where, table=table, order=order)
         total = self.execute(scan.total.sql, scan.total.params)[0][0]
         page = self.execute(scan.page.sql, (*scan.page.params, -1 if limit is None else limit, offset))
         return total, [(row[0], row[1]) for row in page]
 
     def steps(self, where: Expr | None, *, table: Table, order: tuple[OrderKey, ...]) -> tuple[str, ...]:
-        """Return how SQLite carries `scan` out: the lines of its query plan."""
+        """Return the lines of SQLite's query plan for `scan`."""
         page = records.scan_of(where, table=table, order=order).page
         rows = self.execute(f"EXPLAIN QUERY PLAN {page.sql}", (*page.params, -1, 0))
         return tuple(row[3] for row in rows)
 
     def rebuild(self, *, copy: str | None, made_with: Callable[[], MadeWith | None]) -> tuple[Lost, ...]:
-        """Put a new store of what can be read of this one in its place, in one step. Return what is lost."""
+        """Replace the store with a new one built from its readable data, in one step. Return the losses."""
         return sqlite.rebuild.rebuild(self, copy=copy, made_with=made_with, create=create_store)
 
 
 def create_store(
     where: str, *, embedder: str, dimension: int, counter: str, chunker: str, mode: int = PRIVATE
 ) -> SqliteStore:
-    """Return a new, empty store, or no file at all; `:memory:` keeps it off the disk."""
+    """Create a new, empty store; on failure leave no file. `:memory:` keeps it off the disk."""
     settings = {
         "embedder": embedder,
         "dimension": str(dimension),
@@ -383,7 +388,7 @@ def create_store(
 
 
 def open_store(where: str) -> SqliteStore:
-    """Return an existing store. Raises StoreError, StoreCorrupt or StoreLocked with what to do about it."""
+    """Open an existing store. Raises StoreError, StoreCorrupt or StoreLocked with a hint."""
     try:
         db, writable, upgrade = connect(where)
     except StoreCorrupt as error:
@@ -394,14 +399,14 @@ def open_store(where: str) -> SqliteStore:
 
 
 def _was_store(path: str) -> bool:
-    """Return True if the definition of a table of ours stands at the start of the file."""
+    """Return True if the start of the file contains the definition of a Recall table."""
     with suppress(OSError), open(path, "rb") as raw:
         return b"CREATE VIRTUAL TABLE chunk_fts" in raw.read(4 * PAGE_SIZE)
     return False
 
 
 class SqliteKind:
-    """Stores in SQLite files; see store.port.StoreKind. A path, or `:memory:`."""
+    """Stores in SQLite files; see store.port.StoreKind. WHERE is a path, or `:memory:`."""
 
     name = "sqlite"
 
@@ -411,7 +416,7 @@ class SqliteKind:
 
     @contextmanager
     def aside(self, where: str) -> Iterator[Store]:
-        """A copy of the store there, byte for byte, for as long as the block."""
+        """Copy the store byte for byte, for the duration of the block."""
         with sqlite.copying.aside(where) as (db, writable):
             store = SqliteStore(db, where, writable=writable)
             try:
@@ -422,7 +427,7 @@ class SqliteKind:
     def recover(
         self, where: str, target: str, *, made_with: Callable[[], MadeWith | None]
     ) -> tuple[Store, tuple[Lost, ...]]:
-        """Return a new store at target of what can be read of the one at where, and what cannot."""
+        """Build a new store at target from the readable data of the one at where. Return it with the losses."""
         return sqlite.rebuild.recover(where, target, made_with=made_with, create=create_store)
 
 

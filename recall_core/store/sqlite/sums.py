@@ -1,8 +1,8 @@
-"""Sums that `meta` keeps of each small table: how many rows it has, and the sum of their hashes.
+"""Checksums of each small table, kept in `meta`: the number of rows and the sum of their hashes.
 
-No row of these tables has a hash of its own, and one page may have all of them: a page that is lost, or in the place
-of another, would leave a table that looks whole. Triggers of the connection that writes keep the sums, in the
-transaction of the rows. A store in which one is missing gets it with the next writer.
+The rows of these tables have no hash of their own, and one page may contain them all. A lost or misplaced page would
+leave a table that looks complete. Triggers of the writing connection update the sums in the transaction of the rows.
+The next writer adds sums that a store does not have yet.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ COLUMNS = {
     "judged_query": ("id", "text"),
     "judgement": ("query", "path", "offset", "end_offset", "grade"),
 }
-"""Of each table, what a row of it is."""
+"""Columns that make up a row of each table."""
 
-_JUDGEMENTS = Lost("judgement", "", "not every judgement can be told")
+_JUDGEMENTS = Lost("judgement", "", "some judgements may be missing")
 LOST = {
-    "root": Lost("root", "", "not every folder that was added can be told, or whether it is synced"),
-    "left_out": Lost("root", "", "not every file that was left out can be told"),
+    "root": Lost("root", "", "some roots, or whether they are synced, may be missing"),
+    "left_out": Lost("root", "", "some files left out of a root may be missing from its list"),
     "judged_query": _JUDGEMENTS,
     "judgement": _JUDGEMENTS,
 }
-"""What to report where a table does not have all of its rows."""
+"""Loss to report if a table does not have all of its rows."""
 
 _IS_SUMMED = {"meta": "substr({}.key, 1, 4) <> 'sum_'"}
-"""Which rows of a table count, where not all do: a sum of the sums would have no end."""
+"""Condition on the rows that count; the sums themselves do not."""
 
 _TRIGGER = """
 CREATE TEMP TRIGGER IF NOT EXISTS {key}_{event} AFTER {event} ON main.{table} WHEN {condition}
@@ -50,9 +50,9 @@ def key_of(table: str) -> str:
 
 
 def follow(db: apsw.Connection) -> None:
-    """Let this connection keep the sums with every row that it writes."""
+    """Create triggers that update the sums with every row this connection writes."""
     db.create_scalar_function("recall_sum", _move, -1)
-    db.pragma("recursive_triggers", True)  # a row that is replaced is deleted, too
+    db.pragma("recursive_triggers", True)  # a replaced row fires its DELETE trigger
     for table, columns in COLUMNS.items():
         old, new = (_bytes_of(f"{side}.{column}" for column in columns) for side in ("old", "new"))
         without = f"recall_sum(CAST(value AS BLOB), -1, {old})"
@@ -67,7 +67,7 @@ def follow(db: apsw.Connection) -> None:
 
 
 def learn(execute: Execute) -> None:
-    """Take the sums that are missing. The caller has begun a write transaction."""
+    """Compute missing sums. The caller has begun a write transaction."""
     known = {key for (key,) in execute("SELECT key FROM meta")}
     for table in COLUMNS:
         if key_of(table) not in known:
@@ -75,14 +75,14 @@ def learn(execute: Execute) -> None:
 
 
 def take_sum(execute: Execute, table: str) -> str:
-    """Return the sum of the rows that a table has."""
+    """Return the sum of a table's current rows."""
     condition = _IS_SUMMED.get(table, "1").format(table)
     rows = execute(f"SELECT {_bytes_of(COLUMNS[table])} FROM {table} WHERE {condition}")
     return _spell(len(rows), sum(map(_hash, rows)))
 
 
 def wrong(execute: Execute, meta: Mapping[str, str]) -> list[str]:
-    """Return the tables that have other rows than were stored."""
+    """Return the tables whose rows do not match their sum."""
     return [table for table in COLUMNS if meta.get(key_of(table)) not in (None, take_sum(execute, table))]
 
 
@@ -92,7 +92,7 @@ def _bytes_of(columns: Iterable[str]) -> str:
 
 
 def _move(*given: Any) -> Any:
-    """Return a sum with one row more (1) or less (-1), or None if it is not a sum: doctor reports that."""
+    """Return a sum after adding (1) or removing (-1) a row, or None if it is not a sum; doctor reports that."""
     kept, sign, *row = given
     try:
         rows, total = (kept.decode() if isinstance(kept, bytes) else str(kept)).split(" ")

@@ -1,4 +1,4 @@
-"""Cosines: exact to the sixth decimal, whether computed in NumPy, in plain Python or proposed by SQL."""
+"""Cosines, exact to the sixth decimal, whether computed with NumPy, in plain Python or proposed by SQL."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from recall_core.rank.estimates import Estimates
 
-# Materialised, so that a distance that is asked for twice is worked out once. No cosine distance is above 2.
+# MATERIALIZED computes a distance used twice only once. No cosine distance is above 2.
 _NEAR = """
 WITH proposed AS MATERIALIZED (
   SELECT v.chunk AS chunk, vec_distance_cosine(v.embedding, ?) AS distance
@@ -32,7 +32,7 @@ SELECT chunk FROM proposed
 WHERE distance <= coalesce((SELECT distance FROM proposed ORDER BY distance LIMIT 1 OFFSET ?), 2.0) + ?
 """
 
-# In the order of the blocks, sorted but put into no table: so SQLite reads each block once for its sixteen vectors.
+# The order of the blocks makes SQLite read each block once for its sixteen vectors. Sorted without a temporary table.
 _SIZE = f"length(b.embeddings) >> {BITS}"
 _OWN = f"substr(b.embeddings, 1 + (p.place & {IN_BLOCK - 1}) * ({_SIZE}), {_SIZE})"
 _OF_ALL = f"""
@@ -58,35 +58,35 @@ FROM doc d JOIN chunk c ON c.doc = d.rowid LEFT JOIN vec v ON v.chunk = c.rowid
 WHERE {condition} ORDER BY d.path, c.offset
 """
 _NATURAL = "SELECT c.rowid FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {condition} ORDER BY d.path, c.offset"
-_MOST = 4  # a filter that leaves more than one in so many costs less when every distance is worked out
-_NO_DISTANCE = 9  # of a vector without a length
+_MOST = 4  # if a filter passes more than one row in this many, computing every distance is cheaper
+_NO_DISTANCE = 9  # distance of a vector of length 0
 
 DECIMALS = 6
 SCALE = 1_000_000  # 10 to the power of DECIMALS
 _DOUBT = 1e-4  # in units of the last decimal: far above the rounding error of any float64 dot product here
 _FLOAT32_STEP = 2.0**-23  # twice the rounding error of one operation
-_PLAIN_PRODUCTS = 600_000  # below this, plain Python costs less than importing NumPy
-_UNSIGNED = 0.0  # added to a zero of either sign it gives 0.0, which prints as one
-_BLOCK_ROWS = 256  # a block of float64 rows stays in the cache while it is used
+_PLAIN_PRODUCTS = 600_000  # below this, plain Python is faster than importing NumPy
+_UNSIGNED = 0.0  # added to -0.0 it gives 0.0, which prints without a sign
+_BLOCK_ROWS = 256  # a block of float64 rows stays in the CPU cache
 
 
 class Rows(NamedTuple):
-    """Vectors one behind the other, and the rowid of each."""
+    """Concatenated vectors, and the rowid of each."""
 
     rowids: Sequence[int]
     components: bytes
 
 
 def rows_of(found: Sequence[tuple[int, bytes]]) -> Rows:
-    """From (rowid, vector) pairs, in their order."""
+    """Build rows from (rowid, vector) pairs, in order."""
     return Rows([rowid for rowid, _ in found], b"".join([vector for _, vector in found]))
 
 
 def cosines(query: Vector, rows: Rows) -> dict[int, float]:
-    """rowid to cosine with the query, rounded half-even to 6 decimals and clipped to [-1, 1].
+    """Return rowid to cosine with the query, rounded half-even to 6 decimals and clipped to [-1, 1].
 
-    Dot products of the same float32 vectors differ in the last bits with the order of summation. Wherever those
-    bits could decide the sixth decimal, the sum is taken again exactly (math.fsum), so every way gives one result.
+    Dot products of the same float32 vectors differ in the last bits with the order of summation. If those bits could
+    change the sixth decimal, the sum is computed again exactly (math.fsum). So every implementation gives one result.
     """
     is_small = len(rows.rowids) * len(_places(array("f", query))) < _PLAIN_PRODUCTS
     values = (_plain if is_small and "numpy" not in sys.modules else _multiply)(query, rows)
@@ -94,7 +94,7 @@ def cosines(query: Vector, rows: Rows) -> dict[int, float]:
 
 
 def near(execute: Execute, query: Vector, condition: str, parameters: Sequence[Any], *, k: int) -> list[int]:
-    """Rowids of the k nearest by sqlite-vec's float32 distance, and of all that could tie with the last of them."""
+    """Return the k nearest rows by sqlite-vec's float32 distance, and all that could tie with the last."""
     if k == 0:
         return []
     found = execute(_NEAR.format(condition=condition), (query, *parameters, k - 1, _doubt(len(query) // 4)))
@@ -104,9 +104,10 @@ def near(execute: Execute, query: Vector, condition: str, parameters: Sequence[A
 def around(
     execute: Execute, query: Vector, rowid: int, condition: str, parameters: Sequence[Any]
 ) -> tuple[int, list[int]]:
-    """Return how many rows are nearer than this one for certain, and those of which a float32 distance cannot say.
+    """Return how many rows are certainly nearer than this one, and the rows for which a float32 distance cannot
+    decide.
 
-    This row is one of them, unless the condition leaves it out.
+    The second list contains this row, unless the condition excludes it.
     """
     doubt = _doubt(len(query) // 4)
     found = execute(_AROUND.format(condition=condition), (query, rowid, query, *parameters, doubt, doubt))
@@ -114,7 +115,7 @@ def around(
 
 
 def near_of_all(execute: Execute, query: Vector, *, k: int) -> list[int] | None:
-    """`near` without a condition, of a store with blocks of vectors; None where more might tie than were read."""
+    """Return `near` without a condition, in a store with vector blocks. Return None if too many rows might tie."""
     if k == 0:
         return []
     most = 2 * k + _TIES
@@ -132,10 +133,9 @@ def near_of_all(execute: Execute, query: Vector, *, k: int) -> list[int] | None:
 def estimates(
     execute: Execute, query: Vector, condition: str, parameters: Sequence[Any], *, in_blocks: bool
 ) -> Estimates | None:
-    """Every row that passes in natural order, with what sqlite-vec makes of its cosine; None where it makes nothing.
+    """Return every passing row in natural order with sqlite-vec's estimate of its cosine, or None if it has none.
 
-    That is 1 - distance, the cosine of two directions in single precision. Products of whole vectors are estimated by
-    it times the query's length.
+    The estimate is 1 - distance, the cosine of two directions in single precision, times the query's length.
     """
     q = array("f", query)
     length = sqrt(fsum(map(mul, q, q)))
@@ -152,7 +152,7 @@ def estimates(
 def _distances_by_block(
     execute: Execute, query: Vector, condition: str, parameters: Sequence[Any]
 ) -> list[tuple[Any, ...]] | None:
-    """Return what `_ESTIMATES` finds; None where few rows pass, and each is better looked up."""
+    """Return the rows of `_ESTIMATES`, or None if few rows pass, so that single lookups are cheaper."""
     natural = execute(_NATURAL.format(condition=condition), parameters)
     if _MOST * len(natural) < execute("SELECT count(*) FROM vec_place")[0][0]:
         return None
@@ -164,15 +164,21 @@ def _distances_by_block(
 
 
 def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:
-    """Return how far a cosine, as `cosines` gives it, may lie from its estimate: (floor, slope) of `Estimates`.
+    """Return how far a cosine from `cosines` may be from its estimate: (floor, slope) of `Estimates`.
 
-    With u = 2 ** -24: a float32 sum of n terms that are not 0, in whatever order, is off by n * u times the sum of
-    their sizes, to first order (Higham 2002, section 3.1); terms that are 0 add no error. So the sum of products is
-    off by places * u times both lengths, the square of the query by places * u and that of the row by dimension * u
-    of itself, the roots and the quotient by half as much, and what is rounded behind by some u. A stored vector is
-    as much too long or short as UNIT_TOLERANCE, which a product feels and a direction does not. What is off in
-    proportion to the cosine is the slope, the rest the floor; a tenth more covers the second order, for which the
-    slope would have to be a hundred times what it is. The last decimal is rounded by half a unit.
+    With u = 2 ** -24: a float32 sum of n non-zero terms, in any order, has an error of n * u times the sum of their
+    sizes,
+    to first order (Higham 2002, section 3.1); zero terms add no error. So the sum of products has an error of places
+    * u
+    times both lengths, the square of the query places * u and that of the row dimension * u of itself, the roots and
+    the
+    quotient half as much, and later roundings some u. A stored vector may be too long or short by UNIT_TOLERANCE,
+    which
+    changes a product but not a direction. Errors proportional to the cosine are the slope, the rest the floor. One
+    tenth
+    more covers the second order, which would need a slope a hundred times larger. Rounding the last decimal adds half
+    a
+    unit.
     """
     u = 2.0**-24
     proportional = UNIT_TOLERANCE + (places + dimension) * u / 2 + 4 * u
@@ -181,11 +187,13 @@ def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:
 
 
 def _doubt(dimension: int) -> float:
-    """Return how far behind the k-th distance a row may lie that is among the k best, or ties with the last of them.
+    """Return how far above the k-th distance a row may be that is among the k best, or ties with the last of them.
 
     Both distances may be off by the rounding of three float32 sums, one operation a component each (Higham 2002,
-    section 3.1), both rows may be as much too long or short as a stored vector may, which a product feels and a
-    distance does not, and cosines tie within a unit of the last decimal.
+    section
+    3.1). Both rows may be too long or short by UNIT_TOLERANCE, which changes a product but not a distance. Cosines
+    tie
+    within one unit of the last decimal.
     """
     return 2 * ((dimension + 4) * _FLOAT32_STEP + UNIT_TOLERANCE) + 2 / SCALE
 
@@ -202,7 +210,7 @@ def _plain(query: Vector, rows: Rows) -> list[float]:
 
 
 def _places(q: array[float]) -> list[int]:
-    """Return where a query is not 0: in few places, when it is the hash of a few words."""
+    """Return the places where a query is not 0; few, if it is the hash of a few words."""
     return [place for place, component in enumerate(q) if component]
 
 
@@ -228,9 +236,9 @@ def _multiply(query: Vector, rows: Rows) -> list[float]:
 def settle_all(
     sums: NDArray[np.float64], query: Vector, row_of: Callable[[int], array[float]]
 ) -> NDArray[np.float64]:
-    """Cosines from float64 dot products, which are changed: rounded, those in doubt worked out again exactly.
+    """Return cosines from float64 dot products: rounded, and computed again exactly if in doubt. Changes `sums`.
 
-    row_of: the vector at a place.
+    row_of: returns the vector at a place.
     """
     sums *= SCALE
     nearest = np.rint(sums)

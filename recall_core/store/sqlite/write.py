@@ -1,4 +1,4 @@
-"""The write path: one open batch, inside a transaction."""
+"""The write path: one batch in an open transaction."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ UNION ALL SELECT embedding, windows FROM vec_cache WHERE text_hash = ?1 LIMIT 1
 class SqliteWriter:
     """Changes inside an open transaction. `finish` records the new generation, digest and counts if anything changed.
 
-    The sum that the digest is made of is kept as documents come and go.
+    The sum behind the digest is updated as documents come and go.
     """
 
     def __init__(self, execute: Execute, execute_many: ExecuteMany, path: str) -> None:
@@ -87,7 +87,7 @@ class SqliteWriter:
         self._last_chunk = last_rowid(execute, "chunk")
 
     def put(self, file: NewFile) -> None:
-        """Replace whatever the store holds for this file's path by these documents."""
+        """Replace everything stored for this file's path with these documents."""
         self._changed = True
         before = self._execute("SELECT rowid, settings FROM file WHERE path = ?", (file.path,))
         rechunked = bool(before) and before[0][1].removesuffix(EDITED) != file.settings
@@ -102,7 +102,7 @@ class SqliteWriter:
         self._tombstone_rows(old.values())
 
     def refresh(self, path: str, *, size: int, mtime_ns: int) -> None:
-        """Record that a file was touched and its bytes did not change."""
+        """Record that a file has a new size or mtime but the same bytes."""
         self._changed = True
         self._execute("UPDATE file SET size = ?, mtime_ns = ? WHERE path = ?", (size, mtime_ns, path))
         for rowid in self._documents_of(path):
@@ -110,15 +110,15 @@ class SqliteWriter:
             self._redigest(rowid)
 
     def settle(self, path: str, digest: str, stamp: Stamp) -> None:
-        """Record ctime and inode of a file whose size, time and bytes, of that sha256, are as they were read."""
+        """Record ctime and inode of a file whose size, mtime and bytes (by sha256) have not changed."""
         self._execute(_SETTLE, (stamp.ctime_ns, stamp.inode, path, digest, stamp.size, stamp.mtime_ns))
 
     def relabel(
         self, path: str, *, tags: tuple[str, ...] | None, source: str | None, meta: Mapping[str, Any] | None
     ) -> bool:
-        """Replace labels of a file's documents (None keeps what stands); True when anything changed.
+        """Replace labels of a file's documents; None keeps a label. Return True if anything changed.
 
-        meta: these keys are set, others stay, because a record's own fields live there too.
+        meta: these keys are set; others stay, because a record's own fields are among them.
         """
         changed = False
         for rowid in self._documents_of(path):
@@ -136,9 +136,9 @@ class SqliteWriter:
         return changed
 
     def tombstone(self, paths: Iterable[str]) -> int:
-        """Take these files' documents, or single records, out of every index; returns how many documents left.
+        """Remove these files' documents, or single records, from every index. Return the number of documents.
 
-        A file without a document left is forgotten, so that it is read when it is added again.
+        A file without documents is forgotten, so it is read again when it is added again.
         """
         gone = 0
         for path in paths:
@@ -152,31 +152,31 @@ class SqliteWriter:
         return gone
 
     def put_root(self, root: Root, *, is_active: bool = True) -> None:
-        """Remember a root, once. is_active: False leaves a new one aside until it is put again without."""
+        """Remember a root, once. is_active: False keeps a new root inactive until it is put again with True."""
         rowid = self._root(root, is_active=is_active)
         if is_active and self._execute(_ACTIVATE, (rowid,)):
             self._changed = True
 
     def leave_out(self, root: Root, paths: Iterable[str]) -> None:
-        """Keep in mind that these files, or records, of a root are not read again."""
+        """Record that these files or records of a root are not read again."""
         rowid = self._root(root)
         for path in paths:
             self._execute("INSERT OR IGNORE INTO left_out(root, path) VALUES(?, ?)", (rowid, path))
 
     def take_back(self, paths: Iterable[str]) -> None:
-        """Let these files and records be read again, whatever root left them out."""
+        """Allow these files and records to be read again, under every root."""
         for path in paths:
             self._execute("DELETE FROM left_out WHERE path = ?", (path,))
 
     def begin_purge(self, paths: Iterable[str], *, asked: Iterable[str] = ()) -> None:
-        """Record that nothing of these documents may be left, and hashes of the names that were asked for."""
+        """Record that a purge must leave nothing of these documents. asked: hashes of the purge's target names."""
         self._set_meta(PURGED, " ".join(sorted(asked)))
         rows = self._execute("SELECT value FROM meta WHERE key = 'purge'")
         pending = json.loads(rows[0][0]) if rows else []
         self._set_meta("purge", json.dumps(sorted({*pending, *paths}), ensure_ascii=False))
 
     def renew_root(self, root: Root) -> None:
-        """Make a remembered root the one that was added last; its files stay with it."""
+        """Make a remembered root the newest. Its files stay with it."""
         before = self._root(root)
         if (before,) == self._execute("SELECT max(rowid) FROM root")[0]:
             return
@@ -187,26 +187,26 @@ class SqliteWriter:
         self._execute("DELETE FROM root WHERE rowid = ?", (before,))
 
     def edit_root(self, before: Root, after: Root, paths: Iterable[str]) -> None:
-        """Change a remembered root in its place; these files are `is_edited` from now on."""
+        """Replace a remembered root, in the same position. These files are `is_edited` from now on."""
         self._changed = True
         self._execute("UPDATE root SET spec = ? WHERE rowid = ?", (_spec(after), self._root(before)))
         self._execute_many(_READ_AGAIN, [(EDITED, path) for path in paths])
 
     def keep_told(self, skips: Iterable[str]) -> None:
-        """Keep in mind which skips were told; no answer changes, nor the generation."""
+        """Store the skips that were reported. No answer changes, nor the generation."""
         self._set_meta(TOLD_SKIPS, " ".join(sorted(skips)))
 
     def cut_by(self, *, chunker: str, counter: str) -> None:
-        """Record what cuts texts into chunks and counts their tokens from now on."""
+        """Record the chunker and the token counter in use from now on."""
         for key, value in (("chunker", chunker), ("counter", counter)):
             if self._meta(key) != value:
                 self._changed = True
                 self._set_meta(key, value)
 
     def keep_vectors(self, vectors: Mapping[bytes, tuple[Vector, int]]) -> None:
-        """Keep text_hash to (vector, windows) for chunks that come later; no answer changes, nor the generation.
+        """Store text_hash to (vector, windows) for later chunks. No answer changes, nor the generation.
 
-        A text without a feature is not kept. Compacting drops what nobody came for.
+        A text without a feature is not stored. Compacting deletes unused vectors.
         """
         rows = [
             (text, vector, windows, vector_checksum(vector, windows))
@@ -223,7 +223,7 @@ class SqliteWriter:
                 self._forget(rowid)
 
     def forget_root(self, root: Root) -> None:
-        """Forget one root, whatever others there are of its folder."""
+        """Delete one root, even if its folder has others."""
         self._forget(self._root(root))
 
     def _forget(self, rowid: int) -> None:
@@ -232,7 +232,7 @@ class SqliteWriter:
         self._changed = True
 
     def finish(self) -> None:
-        """Record what the batch did; a batch that changed nothing writes nothing."""
+        """Record what the batch changed. If nothing changed, write nothing."""
         self._inserts.put()
         if not self._changed:
             return
@@ -258,7 +258,7 @@ class SqliteWriter:
             self._execute_many(_PLACE, places)
             self._put_reading(kept, document)
             return
-        # A path has one live document, whichever file (plain or of records) or cut brought the other one.
+        # A path has one live document. Tombstone any other one of another file or cut.
         self._tombstone_rows(self._documents_at(document.path))
         self._tally.drop_tombstones(len(self._execute("DELETE FROM doc WHERE id = ? RETURNING 1", (doc_id,))))
         self._insert(document, doc_id, file_rowid, utc(file.mtime_ns))
@@ -285,7 +285,7 @@ class SqliteWriter:
             self._insert_chunk(chunk, doc_id, rowid, "" if chunk.is_title else title)
 
     def _is_read_so(self, rowid: int, document: NewDocument) -> bool:
-        """Return True if a stored document has these marks, by which chunks are cut and named, or there are none."""
+        """Return True if a stored document has the same marks, which decide cuts and names, or if there are none."""
         if not (document.read_by or document.marks):
             return True
 
@@ -306,7 +306,7 @@ class SqliteWriter:
             elif rows := self._execute(_FIND_VECTOR, (chunk.text_hash,)):
                 vector, windows = bytes(rows[0][0]), int(rows[0][1])
             else:
-                raise EmbedError("vector_missing", "A chunk came without a vector and none is stored for its text.")
+                raise EmbedError("vector_missing", "A chunk has no vector and none is stored for its text.")
         if vector:
             self._tally.add_vector(windows)
         self._inserts.add(chunk, vector, windows, rowid=self._last_chunk, doc=doc_rowid, doc_id=doc_id, title=title)
@@ -317,7 +317,7 @@ class SqliteWriter:
             digest = self._execute("SELECT digest FROM doc WHERE rowid = ? AND deleted = 0", (rowid,))
             if not digest:
                 continue
-            self._inserts.put()  # what is taken out must be in
+            self._inserts.put()  # write waiting rows first: the document may be among them
             self._tally.remove_document(rowid)
             with making_sense(self._path):
                 self._sum = digest_sum((), gone=(digest[0][0],), before=self._sum)
@@ -328,7 +328,7 @@ class SqliteWriter:
         return gone
 
     def _redigest(self, rowid: int) -> None:
-        """Swap a live document's share of the digest for one of its state at this moment."""
+        """Replace a live document's part of the digest with one of its current state."""
         old = self._execute("SELECT digest FROM doc WHERE rowid = ?", (rowid,))[0][0]
         new = digest_of(self._execute, rowid)
         with making_sense(self._path):
@@ -375,7 +375,7 @@ def _spec(root: Root) -> str:
 def last_rowid(execute: Execute, table: str) -> int:
     """Return the highest rowid that a row of doc or chunk ever had.
 
-    Rows that come later get higher ones, so that whoever holds the rowid of a purged row never reads another's text.
+    Later rows get higher rowids, so an old rowid of a purged row never leads to another text.
     """
     return int(execute(_LAST_ROWID.format(table), (_last_key(table),))[0][0])
 
@@ -391,7 +391,7 @@ def _last_key(table: str) -> str:
     return f"last_{table}"
 
 
-_WAITING_ROWS = 1_000  # a bound on the texts that wait in memory
+_WAITING_ROWS = 1_000  # bounds the texts that wait in memory
 
 _CHUNK = """
 INSERT INTO chunk(rowid, id, doc, offset, end_offset, line_start, line_end, tokens, heading, title, text,
@@ -403,7 +403,7 @@ _FULL_TEXT = "INSERT INTO chunk_fts(rowid, title, body) VALUES(?, ?, ?)"
 
 
 class Inserts:
-    """The chunks that wait. Whoever reads their tables, or takes from them, has what waits put in first."""
+    """Chunks that wait to be written. Call `put` before reading their tables or deleting from them."""
 
     def __init__(self, execute: Execute, execute_many: ExecuteMany) -> None:
         self._execute = execute
@@ -412,12 +412,12 @@ class Inserts:
         self._vectors: list[blocks.NewVector] = []
         self._texts: list[tuple[int, str, str]] = []
         self.made: dict[bytes, tuple[Vector, int]] = {}
-        """The vectors that wait, with their windows, by the hash of their text."""
+        """Waiting vectors with their windows, by text_hash."""
 
     def add(
         self, chunk: NewChunk, vector: Vector, windows: int, *, rowid: int, doc: int, doc_id: str, title: str
     ) -> None:
-        """A chunk of the document with this rowid and id. title: with CJK characters apart, "" for none above it."""
+        """Add a chunk of this document. title: with CJK characters spaced, "" for none."""
         span = chunk.span
         self._chunks.append(
             (
@@ -446,7 +446,7 @@ class Inserts:
             self.put()
 
     def put(self) -> None:
-        """Everything that waits into the tables."""
+        """Write all waiting chunks into the tables."""
         if not self._chunks:
             return
         self._execute_many(_CHUNK, self._chunks)

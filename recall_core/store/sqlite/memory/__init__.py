@@ -1,4 +1,4 @@
-"""What a process keeps in memory of a store that it asks again: keys, vectors, postings, filters, as arrays."""
+"""Data that a process keeps in memory when it queries a store again: keys, vectors, postings, filters, as arrays."""
 
 from recall_core._lazy import attach
 

@@ -1,4 +1,4 @@
-"""Arrays of a store's vectors, which propose rows that are settled exactly: vectors as a matrix, and signatures."""
+"""Arrays that propose rows for exact scoring: vectors as a matrix, and signatures."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-_ROUNDING = 2.0**-24  # of one float32 operation, relative
-_HALF_ROUNDING = 2.0**-11  # of a float32 kept as a float16, relative
-_HALF_LEAST = 2.0**-25  # and at most this where it is next to nothing
-_LENGTHS = (1 + UNIT_TOLERANCE) ** 2  # at most the product of the lengths of a question and of a stored vector
-_MANY = 0.5  # share of components of a question from which on all of them are multiplied at once
-_BLOCK = 4_096  # columns that are widened at a time and stay in the cache
-_GATHERED = 16_384  # columns whose components are put together and multiplied at a time
+_ROUNDING = 2.0**-24  # relative error of one float32 operation
+_HALF_ROUNDING = 2.0**-11  # relative error of a float32 stored as float16
+_HALF_LEAST = 2.0**-25  # absolute error near zero
+_LENGTHS = (1 + UNIT_TOLERANCE) ** 2  # upper bound of the product of the lengths of a query and a stored vector
+_MANY = 0.5  # share of non-zero query components from which all are multiplied at once
+_BLOCK = 4_096  # columns widened at a time, so that they stay in the cache
+_GATHERED = 16_384  # columns gathered and multiplied at a time
 _WIDENED = 131_072  # float64 components that stay in the cache while they are used
 _LEAST_STEP = 256
-_LEAST_BLOCK = 16  # values a block, where looking at blocks saves anything
+_LEAST_BLOCK = 16  # values in a block, below which blocks save nothing
 
 
 class Matrix:
-    """Column p is the vector of the row at place p, so that the few components of a hashed question are rows.
+    """Vectors by column: column p is the vector of the row at place p. So the few components of a hashed query are
+    rows.
 
-    is_wide: kept as float32, which holds the vectors themselves; else as float16, which only proposes.
+    is_wide: True for float32, which contains the vectors themselves; False for float16, which only proposes rows.
     """
 
     def __init__(self, rows: int, dimension: int, *, is_wide: bool) -> None:
@@ -47,10 +48,10 @@ class Matrix:
         self._columns = np.zeros((dimension, rows), dtype=np.float32 if is_wide else np.float16)
         self._has = np.zeros(rows, dtype=np.bool_)
         self.is_full = False
-        """Every row has a vector."""
+        """True if every row has a vector."""
 
     def put(self, places: Places, parts: list[bytes]) -> None:
-        """Vectors of the rows at these places, one behind the other. Raises ValueError for one of another size."""
+        """Store the concatenated vectors of the rows at these places. Raises ValueError if one has another size."""
         wide = np.frombuffer(b"".join(parts), dtype="<f4").reshape(len(places), -1)
         if wide.shape[1] != len(self._columns):
             raise ValueError("a vector has another size")
@@ -61,46 +62,47 @@ class Matrix:
         self.is_full = bool(self._has.all())
 
     def present(self, among: Places | None) -> Places:
-        """Return the places, of these or of all, whose row has a vector."""
+        """Return the places, among these or all, whose row has a vector."""
         if among is None:
             return np.flatnonzero(self._has).astype(np.int32)
         return among if self.is_full else among[self._has[among]]
 
     def near(self, query: Vector, k: int, among: Places | None) -> Places:
-        """The places, ascending, of all rows that may be among the k with the best cosines, or tie with the last."""
+        """Return the places, ascending, of all rows that may be among the k best cosines, or tie with the last."""
         if k == 0:
             return self.present(among)[:0]
-        asked = self.present(among) if among is not None or not self.is_full else None
-        if asked is not None and len(asked) <= k:
-            return asked
-        products = self._products(query, asked)
+        candidates = self.present(among) if among is not None or not self.is_full else None
+        if candidates is not None and len(candidates) <= k:
+            return candidates
+        products = self._products(query, candidates)
         if len(products) <= k:
             return self.present(None)
-        # A cosine is clipped to 1, so that all above it tie.
+        # Cosines are clipped to 1, so all products above 1 tie.
         least = min(1.0, float(kth_best(products, k))) - self.doubt
         chosen = places_at_least(products, least)
-        return chosen if asked is None else asked[chosen]
+        return chosen if candidates is None else candidates[chosen]
 
     def around(self, query: Vector, place: int, among: Places | None) -> tuple[int, Places]:
-        """Return how many of these rows, or of all, have a higher cosine than the one at `place` for certain.
+        """Return how many of these rows, or of all, certainly have a higher cosine than the row at `place`.
 
-        And the places of those of which products cannot say; it is one of them, unless it is not among these.
+        Also return the places for which products cannot decide; they include `place`, if it is among these rows.
         """
-        asked = self.present(among)
-        if not np.any(asked == place):
-            return 0, asked[:0]
-        products = np.minimum(self._products(query, asked).astype(np.float64), 1.0)
-        own = products[asked == place][0]
+        candidates = self.present(among)
+        if not np.any(candidates == place):
+            return 0, candidates[:0]
+        products = np.minimum(self._products(query, candidates).astype(np.float64), 1.0)
+        own = products[candidates == place][0]
         nearer = products - own > self.doubt
         unsure = np.abs(products - own) <= self.doubt
-        return int(nearer.sum()), asked[unsure]
+        return int(nearer.sum()), candidates[unsure]
 
     @property
     def doubt(self) -> float:
-        """Return how far below the k-th product that of a row may lie which is among the k best cosines.
+        """How far below the k-th product the product of a row among the k best cosines may be.
 
-        A dot product of d float32 is off by at most (d + 1) * 2^-24 times the lengths of both vectors, whatever the
-        order of its sums (Higham 2002, section 3.1), on either side; cosines tie within a unit of the sixth decimal.
+        A dot product of d float32 is off by at most (d + 1) * 2^-24 times the lengths of both vectors, in any order
+        of
+        summation (Higham 2002, section 3.1), in either direction. Cosines tie within a unit of the sixth decimal.
         """
         dimension = len(self._columns)
         error = (dimension + 1) * _ROUNDING * _LENGTHS
@@ -109,7 +111,7 @@ class Matrix:
         return 2 * error + 2 / vectors.SCALE
 
     def _products(self, query: Vector, among: Places | None) -> Floats:
-        """Of the rows at these places, or of all."""
+        """Return the products of the query with the rows at these places, or all rows."""
         check()
         q = np.frombuffer(query, dtype="<f4")
         used = np.flatnonzero(q)
@@ -129,8 +131,8 @@ class Matrix:
 
     def _by_matrix(self, q: Floats) -> Floats:
         if self.is_wide:
-            whole: Floats = q @ self._columns
-            return whole
+            products: Floats = q @ self._columns
+            return products
         products = np.empty(self._columns.shape[1], dtype=np.float32)
         for start in range(0, len(products), _BLOCK):
             check()
@@ -138,9 +140,10 @@ class Matrix:
         return products
 
     def cosines(self, query: Vector, among: Places | None) -> NDArray[np.float64]:
-        """Of the rows at these places, or of all, settled; only where it is wide. One without a vector has 0 here."""
+        """Return exact cosines of the rows at these places, or all. Needs a wide matrix. A row without a vector gets
+        0."""
         q = np.frombuffer(query, dtype="<f4")
-        used = np.flatnonzero(q)  # what is multiplied by 0 adds nothing
+        used = np.flatnonzero(q)  # zero components add nothing
         wide, columns = q[used].astype(np.float64), self._columns
         if among is not None:
             chosen = columns[np.ix_(used, among)]
@@ -160,7 +163,7 @@ class Matrix:
 
 
 def kth_best(values: NDArray[np.floating], k: int) -> float:
-    """Return the k-th highest of more than k values. What lies in blocks without a chance is never sorted."""
+    """Return the k-th highest of more than k values. Blocks that cannot contain it are not sorted."""
     if (block := len(values) // (2 * k)) >= _LEAST_BLOCK:
         best = values[: 2 * k * block].reshape(-1, block).max(axis=1)
         values = values[values >= np.partition(best, len(best) - k)[len(best) - k]]
@@ -168,16 +171,16 @@ def kth_best(values: NDArray[np.floating], k: int) -> float:
 
 
 def places_at_least(values: NDArray[Any], least: float) -> Places:
-    """Return where they are, ascending."""
+    """Return the places of values of at least `least`, ascending."""
     return np.flatnonzero(values >= least).astype(np.int32)
 
 
-_FEW = 4  # below one row in so many, the rows that are asked for are taken out first
-_STEP = 65_536  # rows between two looks at the deadline
+_FEW = 4  # if fewer than one row in this many is wanted, those rows are selected first
+_STEP = 65_536  # rows between two deadline checks
 
 
 class Nearby:
-    """Column p of `words` is the signature of the row at place p, 64 bits a row of the array."""
+    """Signatures by column: column p of `words` is the signature of the row at place p, 64 bits in each array row."""
 
     def __init__(self, rows: int, bits: int) -> None:
         self._words = np.zeros((bits // 64, rows), dtype=np.uint64)
@@ -185,25 +188,25 @@ class Nearby:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes that it takes."""
+        """Size in bytes."""
         return self._words.nbytes + self._has.nbytes
 
-    def put(self, places: Places, found: list[bytes]) -> None:
-        """The signatures of the rows at these places. Raises ValueError for one of another length."""
-        self._words[:, places] = np.frombuffer(b"".join(found), dtype=np.uint64).reshape(len(places), -1).T
+    def put(self, places: Places, signatures: list[bytes]) -> None:
+        """Store the signatures of the rows at these places. Raises ValueError for a signature of another length."""
+        self._words[:, places] = np.frombuffer(b"".join(signatures), dtype=np.uint64).reshape(len(places), -1).T
         self._has[places] = True
 
     def near(self, signature: bytes, k: int, among: Places | None) -> Places:
-        """Return the places, of these or of all, of the k nearest by Hamming distance; ties in natural order."""
-        asked = np.flatnonzero(self._has) if among is None else among[self._has[among]]
-        is_few = len(asked) * _FEW < len(self._has)
-        distances = self._distances(signature, self._words[:, asked] if is_few else self._words)
-        if not is_few and len(asked) < len(distances):
-            distances = distances[asked]
+        """Return the places, among these or all, of the k nearest by Hamming distance; ties in natural order."""
+        candidates = np.flatnonzero(self._has) if among is None else among[self._has[among]]
+        is_few = len(candidates) * _FEW < len(self._has)
+        distances = self._distances(signature, self._words[:, candidates] if is_few else self._words)
+        if not is_few and len(candidates) < len(distances):
+            distances = distances[candidates]
         if k < len(distances):
-            chosen = np.flatnonzero(distances <= np.partition(distances, k - 1)[k - 1]) if k else asked[:0]
-            asked, distances = asked[chosen], distances[chosen]
-        order: Places = asked[np.argsort(distances, kind="stable")[:k]].astype(np.int32)
+            chosen = np.flatnonzero(distances <= np.partition(distances, k - 1)[k - 1]) if k else candidates[:0]
+            candidates, distances = candidates[chosen], distances[chosen]
+        order: Places = candidates[np.argsort(distances, kind="stable")[:k]].astype(np.int32)
         return order
 
     @staticmethod
@@ -219,7 +222,7 @@ class Nearby:
 
 
 def ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """Return how many bits of each are 1."""
+    """Return the number of 1 bits of each word."""
     if hasattr(np, "bitwise_count"):  # from NumPy 2.0 on
         counted: NDArray[np.uint8] = np.bitwise_count(words)
         return counted
@@ -227,7 +230,7 @@ def ones(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
 
 
 def ones_by_byte(words: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """Return the same, looked up a byte at a time."""
+    """Return the number of 1 bits of each word, looked up a byte at a time."""
     table = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint8)
     counted: NDArray[np.uint8] = table[words.view(np.uint8).reshape(-1, 8)].sum(axis=1, dtype=np.uint8)
     return counted

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     Places = NDArray[np.int32]
 
 PIECE_ROWS = 2_000
-"""Rows that are read in one piece; between two pieces others are let through."""
+"""Rows read in one piece. Other threads may run between two pieces."""
 
-_NAME_BYTES = 150  # of a path in memory, beside its characters
+_NAME_BYTES = 150  # bytes of a path in memory besides its characters
 
 KEYS = f"""
 SELECT c.rowid, d.rowid, d.path, c.offset, c.tokens FROM doc d JOIN chunk c ON c.doc = d.rowid
@@ -33,18 +33,19 @@ SIZES = "SELECT id, sz FROM chunk_fts_docsize"
 
 
 class LiveRows:
-    """Live chunks in natural order: the place of a row is its number in it, and every array is read by place.
+    """Live chunks in natural order. A row's place is its index in this order and in every array.
 
-    keys: of all. title_lengths, body_lengths: (n,) float64, in tokens. held: what FTS5's bm25() holds against a
-    frequency, by these lengths. texts: (n,) int32, a number that rows of the very same text share, 0 where a text
-    stands once; None where each does.
+    keys: of all rows.
+    title_lengths, body_lengths: (n,) float64, in tokens.
+    held: the part of FTS5's bm25() denominator that depends on these lengths.
+    texts: (n,) int32, a number that rows with the same text share, 0 for a text that appears once; None if each does.
     """
 
     texts: NDArray[np.int32] | None = None
     _same_texts: dict[int, int] | None = None
 
     def read(self, cursor: Iterator[Sequence[Any]], sizes: Iterator[tuple[int, bytes]]) -> Iterator[None]:
-        """Read KEYS and SIZES to their ends, piece by piece. Raises ValueError where the two do not name the same."""
+        """Read KEYS and SIZES completely, piece by piece. Raises ValueError if they have different rows."""
         pieces = [np.empty((4, 0), dtype=np.int64)]
         names: dict[int, str] = {}
         for piece in pieces_of(cursor):
@@ -55,19 +56,20 @@ class LiveRows:
         rowids, documents, offsets, tokens = np.concatenate(pieces, axis=1)
         self.keys = KeyColumns(rowids=rowids, doc_rowids=documents, offsets=offsets, tokens=tokens, paths=names)
         self.is_ascending = bool((np.diff(rowids) > 0).all())
-        """Whether rowids ascend in natural order."""
+        """True if rowids ascend in natural order."""
         self._place_of = np.full(int(rowids.max(initial=-1)) + 2, -1, dtype=np.int32)
         self._place_of[rowids] = np.arange(len(rowids), dtype=np.int32)
         yield from self._read_lengths(sizes)
 
     def put_copies(self, numbers: Mapping[int, int]) -> None:
-        """rowid to the number of a text that stands more than once. Raises ValueError for one of no live chunk."""
+        """Store rowid to the number of a repeated text. Raises ValueError for a rowid without a live chunk."""
         if numbers:
             self.texts = np.zeros(len(self), dtype=np.int32)
             self.texts[self.places(list(numbers))] = list(numbers.values())
 
     def same_texts(self, rowids: Sequence[int]) -> dict[int, int]:
-        """Place among these rowids to the number of a text, of those whose text stands more than once."""
+        """Return index in rowids to a number that chunks with the same text share; texts that appear once are left
+        out."""
         if self.texts is None:
             return {}
         if isinstance(rowids, Series) and rowids.array is self.keys.rowids:
@@ -88,7 +90,7 @@ class LiveRows:
         self.title_lengths, self.body_lengths = lengths
         self.totals = int(lengths[0].sum()), int(lengths[1].sum())
         if read != len(self) or bool((lengths < 0).any()):
-            raise ValueError("the full-text index does not hold the live chunks")
+            raise ValueError("the full-text index does not match the live chunks")
         average = sum(self.totals) / max(1, len(self)) or 1.0
         self.held = BM25_K1 * (1 - FTS5_B + FTS5_B * lengths.sum(axis=0) / average)
 
@@ -97,7 +99,7 @@ class LiveRows:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes that it takes, about."""
+        """Approximate size in bytes."""
         keys = self.keys
         arrays = (keys.rowids, keys.doc_rowids, keys.offsets, keys.tokens, self._place_of)
         names = sum(map(len, keys.paths.values())) + _NAME_BYTES * len(keys.paths)
@@ -106,25 +108,26 @@ class LiveRows:
         return sum(array.nbytes for array in counted) + texts + names
 
     def scores(self, places: Places | None, values: NDArray[np.float64], *, is_natural: bool = True) -> Scores:
-        """Of the rows there, or of all. is_natural: they stand in natural order."""
+        """Return scores of the rows at these places, or all. is_natural: the places are in natural order."""
         rowids = self.keys.rowids if places is None else self.keys.rowids[places]
         return Scores(rowids, values, is_ascending=self.is_ascending and is_natural)
 
     def places(self, rowids: Any) -> Places:
-        """Return the places of these rowids, in their order. Raises ValueError for one of no live chunk."""
+        """Return the places of these rowids, in their order. Raises ValueError for a rowid without a live chunk."""
         found = self.known_places(rowids)
         if len(found) != len(rowids):
-            raise ValueError("a row is indexed that is no live chunk")
+            raise ValueError("an indexed row is not a live chunk")
         return found
 
     def known_places(self, rowids: Any) -> Places:
-        """Return the same, those of no live chunk passed over."""
+        """Return the places of these rowids, in their order, without rowids that have no live chunk."""
         asked = np.asarray(rowids, dtype=np.int64)
         found: Places = self._place_of[np.clip(asked, -1, len(self._place_of) - 1)]
         return found[found >= 0]
 
     def natural(self, rowids: Any, *, among: Places | None = None) -> Places:
-        """The places of these rows, ascending, each once; those of no live chunk, or not among these, passed over."""
+        """Return the places of these rows, ascending, each once. Skip rows without a live chunk and rows not in
+        `among`."""
         is_asked = np.zeros(len(self), dtype=np.bool_)
         is_asked[self.known_places(rowids)] = True
         if among is None:
@@ -133,12 +136,12 @@ class LiveRows:
 
 
 def _numbers(texts: NDArray[np.int32]) -> dict[int, int]:
-    """Place to number, without those of 0."""
+    """Return place to number, without zeros."""
     (several,) = texts.nonzero()
     return dict(zip(several.tolist(), texts[several].tolist(), strict=True))
 
 
 def pieces_of(rows: Iterator[Any]) -> Iterator[list[Any]]:
-    """Yield what a statement gives, PIECE_ROWS at a time."""
+    """Yield the rows of a statement, PIECE_ROWS at a time."""
     while piece := list(islice(rows, PIECE_ROWS)):
         yield piece

@@ -1,4 +1,4 @@
-"""One state of a store in memory, how it is read, and how all connections of this process to one file share it."""
+"""One state of a store in memory: how it is loaded, and how all connections of this process to a file share it."""
 
 from __future__ import annotations
 
@@ -31,19 +31,20 @@ if TYPE_CHECKING:
     from recall_core.store.sqlite.memory.rows import Places
 
 MEGABYTE = 1_000_000
-_POSTINGS_SHARE = 4  # postings have at most this part of the memory
-_LEAST_POSTING = 100  # rows whose posting is read in no time
+_POSTINGS_SHARE = 4  # postings take at most this fraction of the memory
+_LEAST_POSTING = 100  # postings of fewer rows take no noticeable time to read
 _VOCABULARY = "SELECT term, doc FROM chunk_vocab"
-_VOCABULARY_SHARE = 4  # of the part of postings, terms have at most this one
-_FILTERS_SHARE = 16  # the rows that filters let through have at most this part
+_VOCABULARY_SHARE = 4  # terms take at most this fraction of the postings' memory
+_FILTERS_SHARE = 16  # rows that pass filters take at most this fraction of the memory
 _VECTORS = "SELECT chunk, embedding FROM vec"
 _PASSING = "SELECT group_concat(c.rowid) FROM doc d JOIN chunk c ON c.doc = d.rowid WHERE {condition}"
 
 
 class Snapshot:
-    """What a question needs of one state of a store. For several threads, each with its own connection to that state.
+    """One state of a store in memory. Safe for several threads, each with its own connection to that state.
 
-    matrix: None where there is no room for vectors.  nearby: None where there are no signatures, or no room for them.
+    matrix: None if there is no room for vectors.
+    nearby: None if there are no signatures, or no room for them.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Snapshot:
         self.matrix = matrix
         self.nearby = nearby
         self.vocabulary: TermFrequencies | None = None
-        """Once it is read, where there is room."""
+        """None until it is loaded, and if there is no room."""
         room_of_words = max(room // _POSTINGS_SHARE, MEGABYTE)
         self._vocabulary_room = room_of_words // _VOCABULARY_SHARE
         self._postings = Postings(rows, room_of_words - self._vocabulary_room)
@@ -65,7 +66,7 @@ class Snapshot:
         self._lock = Lock()
 
     def words(self, execute: Execute, query: LiteralQuery) -> WordSearch | None:
-        """The query over these rows; None where FTS5 itself has to be asked what it means, or scores it otherwise."""
+        """Return the query over these rows, or None if FTS5 must interpret it or rounds differently."""
         if not self._rounds_alike:
             return None
         stems = lexical.stems_of(query)
@@ -78,7 +79,7 @@ class Snapshot:
         return WordSearch(self.rows, query, stems, postings, dfs)
 
     def read_words(self, db: apsw.Connection, execute: Execute) -> Iterator[None]:
-        """Read the vocabulary, and the longest postings, which a question would wait for, as far as there is room."""
+        """Load the vocabulary and the longest postings, which a query would wait for, as far as there is room."""
         found: list[tuple[int, str]] = []
         vocabulary = TermFrequencies()
         for piece in pieces_of(db.execute(_VOCABULARY)):
@@ -97,20 +98,20 @@ class Snapshot:
                 yield
 
     def cosines(self, query: Vector, among: Places | None) -> Mapping[int, float]:
-        """rowid to cosine, of the rows that have a vector; among these places, or of all. Only of a wide matrix."""
+        """Return rowid to cosine of the rows with a vector, among these places or all. Needs a wide matrix."""
         assert self.matrix is not None  # noqa: S101 - see above
         places = None if among is None and self.matrix.is_full else self.matrix.present(among)
         return self.rows.scores(places, self.matrix.cosines(query, places))
 
     def best(self, query: Vector, k: int, places: Places) -> Mapping[int, float]:
-        """The k best cosines of these rows, in natural order, that have a vector: best first, ties as they stand."""
+        """Return the k best cosines of these rows, best first, ties in the given order. All of them have a vector."""
         assert self.matrix is not None  # noqa: S101 - as above
         values = self.matrix.cosines(query, places)
         order = (-values).argsort(kind="stable")[:k]
         return dict(self.rows.scores(places[order], values[order], is_natural=False))
 
     def passing(self, where: Expr, execute: Execute) -> Places:
-        """Return the places, ascending, of the rows that a filter lets through."""
+        """Return the places, ascending, of the rows that pass a filter."""
         condition, parameters = records.condition_of(where, None)
         with self._lock:
             kept = self._passing.get((condition, parameters))
@@ -128,9 +129,10 @@ class Snapshot:
 
 
 class SnapshotReader:
-    """A snapshot that is read, piece by piece, of what a connection sees inside one transaction.
+    """Loads a snapshot, piece by piece, from the state that a connection sees in one transaction.
 
-    found: once it can be asked; what is read behind that saves a question time. room: bytes that it may take.
+    found: set once the snapshot can be used; pieces loaded later only save time.
+    room: maximum size in bytes.
     """
 
     def __init__(self, db: apsw.Connection, execute: Execute, state: State, room: int) -> None:
@@ -141,7 +143,7 @@ class SnapshotReader:
         self.found: Snapshot | None = None
 
     def pieces(self) -> Iterator[None]:
-        """Read, with room for a pause after each piece. Raises ValueError where the store contradicts itself."""
+        """Load the pieces, with a pause possible after each. Raises ValueError if the store contradicts itself."""
         rows = LiveRows()
         yield from rows.read(self._db.execute(KEYS), self._db.execute(SIZES))
         rows.put_copies(copies.numbers(self._execute, None))
@@ -161,7 +163,7 @@ class SnapshotReader:
                 yield
         _, totals = index_totals(self._execute)
         if totals != rows.totals:
-            raise ValueError("the full-text index counts other tokens than its rows have")
+            raise ValueError("the token counts of the full-text index do not match its rows")
         self.found = Snapshot(self._state, rows, matrix, room, nearby)
         yield
         yield from self.found.read_words(self._db, self._execute)
@@ -174,13 +176,13 @@ class SnapshotReader:
             yield [row for row, _ in piece], [vector for _, vector in piece]
 
     def _nearby(self, rows: LiveRows, room: int) -> Nearby | None:
-        """Return an empty one, where signatures are kept and there is room for them."""
+        """Return an empty object if there are signatures and room for them."""
         signing = lsh.made_with(self._execute)
         nearby = None if signing is None else Nearby(len(rows), signing.bits)
         return nearby if nearby is not None and nearby.nbytes <= room else None
 
     def _matrix(self, rows: LiveRows, room: int) -> Matrix | None:
-        """Return an empty one, as wide as there is room for."""
+        """Return an empty matrix, as wide as there is room for."""
         dimension = int(self._execute("SELECT value FROM meta WHERE key = 'dimension'")[0][0])
         for is_wide in (True, False):
             if len(rows) * (1 + dimension * (4 if is_wide else 2)) <= room:
@@ -189,7 +191,8 @@ class SnapshotReader:
 
 
 def read_at_once(db: apsw.Connection, execute: Execute, state: State, room: int) -> Snapshot | None:
-    """A snapshot of what this connection sees, without a pause. None where the store does not agree with itself."""
+    """Return a snapshot of the state that this connection sees, loaded at once, or None if the store contradicts
+    itself."""
     reading = SnapshotReader(db, execute, state, room)
     try:
         for _ in reading.pieces():
@@ -199,16 +202,17 @@ def read_at_once(db: apsw.Connection, execute: Execute, state: State, room: int)
     return reading.found
 
 
-_YIELDING = 4  # while a question runs, a piece is followed by a pause of so many times as long
+_YIELDING = 4  # while a query runs, the loading thread pauses this many times as long as its last piece took
 
 
 class Shared:
-    """Of one file: at most one snapshot, at most one thread that reads the next one, and how many use it."""
+    """Data shared for one file: at most one snapshot, at most one thread that loads the next one, and a count of
+    users."""
 
     def __init__(self, path: str, file: FileId) -> None:
         self._path = path
         self._file = file
-        self._changed = Condition()  # of a lock that its holder may take again
+        self._changed = Condition()  # of a reentrant lock
         self._users = 0
         self._asking = 0
         self._waiting = 0
@@ -216,15 +220,15 @@ class Shared:
         self._is_reading = False
         self._failed: State | None = None
         self.reads = 0
-        """How often a snapshot was begun to be read."""
+        """Number of snapshots whose loading was started."""
 
     def join(self) -> None:
-        """One more user."""
+        """Add a user."""
         with self._changed:
             self._users += 1
 
     def leave(self, *, is_waited_for: bool) -> bool:
-        """One user less; True where it was the last. is_waited_for: the thread, which then reads nothing any more."""
+        """Remove a user. Return True if it was the last. is_waited_for: wait until the loading thread has stopped."""
         with self._changed:
             self._users -= 1
             self._changed.notify_all()
@@ -236,12 +240,12 @@ class Shared:
             return True
 
     def find(self, state: State) -> Snapshot | None:
-        """Return the snapshot of that state, if there is one."""
+        """Return the snapshot of this state, or None."""
         kept = self._kept
         return kept if kept is not None and kept.state == state else None
 
     def get(self, state: State, megabytes: int) -> Snapshot | None:
-        """Return the same; where there is none a thread begins to read it, which may take so much memory."""
+        """Return the snapshot of this state. If there is none, start a thread that loads it in this much memory."""
         with self._changed:
             found = self.find(state)
             if found is None and not self._is_reading and self._failed != state and self._users:
@@ -251,27 +255,28 @@ class Shared:
             return found
 
     def begin(self) -> None:
-        """Note that a question begins: the thread that reads makes way."""
+        """Note that a query begins, so that the loading thread pauses."""
         with self._changed:
             self._asking += 1
 
     def end(self) -> None:
-        """Note that it has ended."""
+        """Note that a query has ended."""
         with self._changed:
             self._asking -= 1
             self._changed.notify_all()
 
     def wait(self, state: State, megabytes: int) -> Snapshot | None:
-        """Return the same once all of it is read; None where it cannot be, as where somebody has written since.
+        """Wait until the snapshot is complete and return it, or None if it cannot be loaded, for example after a
+        write.
 
-        Questions that run do not hold it up.
+        Running queries do not delay the loading meanwhile.
         """
         with self._changed:
             self._waiting += 1
             self._changed.notify_all()
             try:
                 is_begun = False
-                while not is_begun:  # what others have begun may be of an earlier state
+                while not is_begun:  # a thread that others started may load an earlier state
                     before = self.reads
                     found = self.get(state, megabytes)
                     if not self._is_reading:
@@ -283,7 +288,7 @@ class Shared:
                 self._waiting -= 1
 
     def _read(self, megabytes: int) -> None:
-        """In a thread of its own, with a connection of its own."""
+        """Load the snapshot in this thread, with its own connection."""
         found: Snapshot | None = None
         state: State | None = None
         try:
@@ -295,7 +300,7 @@ class Shared:
                 if file_at(self._path) == self._file:
                     found = self._in_pieces(SnapshotReader(db, execute, state, megabytes * MEGABYTE))
         except (apsw.Error, RecallError, MemoryError, ValueError, TypeError, LookupError, OverflowError):
-            pass  # whoever asks is told, by the statement that meets it
+            pass  # the statement that meets the error reports it
         with self._changed:
             self._is_reading = False
             if found is None:
@@ -303,7 +308,7 @@ class Shared:
             self._changed.notify_all()
 
     def _in_pieces(self, reading: SnapshotReader) -> Snapshot | None:
-        """Read to the end, or until nobody is left to ask; what can be asked is there for everyone."""
+        """Load until the end, or until there are no users left. Share the snapshot as soon as it can be used."""
         pieces = reading.pieces()
         while True:
             started = perf_counter()
@@ -320,24 +325,25 @@ class Shared:
 
 
 class Lease:
-    """One connection's part in what is shared of its file. `leave` it where the connection is closed."""
+    """One connection's share in its file's data. Call `leave` when the connection is closed."""
 
     def __init__(self, shared: Shared, file: FileId) -> None:
         self.shared: Shared | OwnSnapshot = shared
         shared.join()
         self._leave = partial(_Files.leave, file, shared)
         self._dropped = finalize(self, self._leave, is_waited_for=False)
-        """What happens where nobody closes the connection. It may happen in any thread, so it waits for none."""
+        """Cleans up if the connection is never closed. It may run in any thread, so it does not wait for the loading
+        thread."""
         self._dropped.atexit = False
 
     def leave(self) -> None:
-        """Ask no more questions. Who leaves last waits for the thread, which needs no longer than a piece."""
+        """Give up the share. The last one waits for the loading thread, for at most one piece."""
         if self._dropped.detach():
             self._leave(is_waited_for=True)
 
 
 class OwnSnapshot:
-    """What `Shared` is, of a store that no other connection can see: what is asked for is read at once."""
+    """Counterpart of `Shared` for a store that no other connection can see; loads at once."""
 
     def __init__(self, db: apsw.Connection, execute: Execute) -> None:
         self._db, self._execute = db, execute
@@ -345,11 +351,11 @@ class OwnSnapshot:
         self.shared = self
 
     def find(self, state: State) -> Snapshot | None:
-        """Return the snapshot of that state, if there is one."""
+        """Return the snapshot of this state, or None."""
         return self._kept[1] if self._kept is not None and self._kept[0] == state else None
 
     def get(self, state: State, megabytes: int) -> Snapshot | None:
-        """Return the snapshot of that state."""
+        """Return the snapshot of this state."""
         if self._kept is None or self._kept[0] != state:
             self._kept = state, read_at_once(self._db, self._execute, state, megabytes * MEGABYTE)
         return self._kept[1]
@@ -357,38 +363,38 @@ class OwnSnapshot:
     wait = get
 
     def begin(self) -> None:
-        """Do nothing: no thread has to make way."""
+        """Do nothing, because there is no loading thread."""
 
     end = leave = begin
 
 
 def lease(db: apsw.Connection, execute: Execute, path: str, file: FileId | None) -> Lease | OwnSnapshot:
-    """Return the part of a connection to the file at this path, None for a store in memory."""
+    """Return a share in the file's data for this connection. file: None for a store in memory."""
     return OwnSnapshot(db, execute) if file is None else _Files.lease(path, file)
 
 
 class _Files:
-    """What is shared, by file."""
+    """Shared data by file."""
 
     shared: ClassVar[dict[FileId, Shared]] = {}
-    lock: ClassVar[Any] = RLock()  # what is dropped leaves wherever its thread stands at that moment
+    lock: ClassVar[Any] = RLock()  # reentrant, because a dropped lease leaves in any thread
 
     @classmethod
     def lease(cls, path: str, file: FileId) -> Lease:
-        """One more lease."""
+        """Add a lease."""
         with cls.lock:
             return Lease(cls.shared.setdefault(file, Shared(path, file)), file)
 
     @classmethod
     def leave(cls, file: FileId, shared: Shared, *, is_waited_for: bool) -> None:
-        """One lease less; of one from before a fork nothing is known here."""
+        """Remove a lease. Leases from before a fork are unknown here and ignored."""
         with cls.lock:
             if cls.shared.get(file) is shared and shared.leave(is_waited_for=is_waited_for):
                 del cls.shared[file]
 
     @classmethod
     def forget(cls) -> None:
-        """Right after a fork: the threads are gone, and what they held may be locked for good."""
+        """Start from nothing after a fork, because the threads are gone and their locks may stay locked."""
         cls.shared, cls.lock = {}, RLock()
 
 

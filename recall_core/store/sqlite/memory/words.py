@@ -1,4 +1,4 @@
-"""Words in memory: terms, postings, and lexical scores from them, operation by operation as FTS5 makes them."""
+"""Words in memory: terms, postings, and lexical scores, computed operation by operation like FTS5."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
     from recall_core.store.sqlite.memory.rows import LiveRows, Places
 
-_FEW = 8  # one row in so many, or fewer, are looked up in postings; more are taken out of the sums of all rows
-_EXACT = 2.0**20  # a weight of so many parts gives exact sums, in whatever order
+_FEW = 8  # up to one row in this many are looked up in postings; more rows are taken from the sums of all rows
+_EXACT = 2.0**20  # a weight that is a multiple of 1 / _EXACT gives exact sums in any order
 
 
 class Matches(NamedTuple):
-    """LiveRows by place, and the raw BM25 of each."""
+    """Places of rows, and the raw BM25 of each."""
 
     places: Places
     raws: NDArray[np.float64]
@@ -48,7 +48,9 @@ class Matches(NamedTuple):
 class WordSearch:
     """One literal query over the rows of a store.
 
-    stems: of each of its phrases. postings: by these. dfs: of the words of phrases of several, by token.
+    stems: of each phrase.
+    postings: by stems.
+    dfs: document frequencies by token, for the words of phrases of several words.
     """
 
     def __init__(
@@ -81,7 +83,7 @@ class WordSearch:
         return len(self._postings[stems].places)
 
     def all(self, among: Places | None, title_weight: float) -> Matches:
-        """Return every row that matches, among these where they are given, in natural order."""
+        """Return every matching row, among these if given, in natural order."""
         found = self._matching(self._stems, among, title_weight)
         return self._score_again(found, title_weight) if self.query.long_phrases else found
 
@@ -90,7 +92,7 @@ class WordSearch:
         matching = self._matching(self._stems, among, title_weight)
         if not self.query.long_phrases:
             return _best(matching, k)
-        holding = self._holding(matching, k, among, title_weight)
+        holding = self._rows_with_phrases(matching, k, among, title_weight)
 
         near = _best(matching, k + len(holding)).places
         both = np.union1d(near, holding).astype(np.int32)
@@ -102,7 +104,7 @@ class WordSearch:
     def scores(
         self, *, k: int | None, among: Places | None, title_weight: float, also: Sequence[int]
     ) -> Mapping[int, float]:
-        """See `Search.lexical`."""
+        """Return scores; see `Search.lexical`."""
         if k is None:
             return self._rows.scores(*self.all(among, title_weight))
         best = dict(self._rows.scores(*self.best(k, among, title_weight), is_natural=False)) if k > 0 else {}
@@ -110,11 +112,11 @@ class WordSearch:
         return best | dict(self.scores_of(left, title_weight=title_weight)) if left else best
 
     def scores_of(self, rowids: Sequence[int], *, title_weight: float) -> Mapping[int, float]:
-        """See `Search.lexical_scores`."""
+        """Return scores; see `Search.lexical_scores`."""
         return self._rows.scores(*self.all(self._rows.natural(rowids), title_weight))
 
     def occurrences(self, rowids: Sequence[int] | None) -> Occurrences:
-        """See `Search.occurrences`."""
+        """Return occurrences; see `Search.occurrences`."""
         rows = self._rows
         wanted = np.ones(len(rows), dtype=np.bool_)
         if rowids is not None:
@@ -148,8 +150,8 @@ class WordSearch:
         rows, (title, body) = len(self._rows), self._rows.totals
         return (title / rows, body / rows) if rows else (0.0, 0.0)
 
-    def _holding(self, matching: Matches, k: int, among: Places | None, title_weight: float) -> Places:
-        """At most k rows that match and hold a phrase of several words: the rarest first, its best rows first."""
+    def _rows_with_phrases(self, matching: Matches, k: int, among: Places | None, title_weight: float) -> Places:
+        """Return at most k matching rows with a phrase of several words: the rarest first, its best rows first."""
         if self.query.match == "all":
             return _best(matching, k).places
         held = np.empty(0, dtype=np.int32)
@@ -161,20 +163,21 @@ class WordSearch:
         return held
 
     def _matching(self, phrases: Sequence[Stems], among: Places | None, title_weight: float) -> Matches:
-        """The rows that match, in natural order, by FTS5's bm25() (sqlite fts5_aux.c), operation by operation."""
+        """Return matching rows, in natural order, scored operation by operation like FTS5's bm25() (sqlite
+        fts5_aux.c)."""
         least = len(phrases) if self.query.match == "all" else 1
         if among is not None and len(among) < len(self._rows) // _FEW:
-            totals, holds = self._of_few(phrases, among, title_weight)
+            totals, holds = self._score_few(phrases, among, title_weight)
             chosen = places_at_least(holds, least)
             return Matches(among[chosen], totals[chosen])
-        totals, holds = self._added_up(tuple(phrases), title_weight)
+        totals, holds = self._score_all(tuple(phrases), title_weight)
         places = places_at_least(holds, least) if among is None else among[holds[among] >= least]
         return Matches(places, totals[places])
 
-    def _of_few(
+    def _score_few(
         self, phrases: Sequence[Stems], among: Places, title_weight: float
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """For each of these rows its score, and how many of the phrases it holds."""
+        """Return for each of these rows its score and how many of the phrases it contains."""
         totals = np.zeros(len(among))
         holds = np.zeros(len(among), dtype=np.int32)
         for stems in phrases:
@@ -183,20 +186,20 @@ class WordSearch:
             if len(posting.places):
                 at = posting.places.searchsorted(among)
                 own = np.flatnonzero(posting.places.take(at, mode="clip") == among)
-                totals[own] += self._gives(posting.at(at[own]), len(posting.places), title_weight)
+                totals[own] += self._contribution(posting.at(at[own]), len(posting.places), title_weight)
                 holds[own] += 1
         return totals, holds
 
-    def _gives(self, found: Posting, df: int, title_weight: float) -> NDArray[np.float64]:
-        """Return what a phrase that df rows hold gives to each of these."""
+    def _contribution(self, found: Posting, df: int, title_weight: float) -> NDArray[np.float64]:
+        """Return the score that a phrase with this df gives to each of these rows."""
         held, times = self._rows.held[found.places], _frequencies(found, title_weight)
         given: NDArray[np.float64] = idf(df, len(self._rows)) * (times * (BM25_K1 + 1.0) / (times + held))
         return given
 
-    def _added_up(
+    def _score_all(
         self, phrases: tuple[Stems, ...], title_weight: float
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-        """For every row its score, and how many of the phrases it holds; that of the whole query is kept."""
+        """Return for every row its score and how many of the phrases it contains. Cached for the whole query."""
         if self._last is not None and self._last[0] == (phrases, title_weight):
             return self._last[1]
         rows = self._rows
@@ -206,14 +209,14 @@ class WordSearch:
             check()
             found = self._postings[stems]
             if len(found.places):
-                totals[found.places] += self._gives(found, len(found.places), title_weight)
+                totals[found.places] += self._contribution(found, len(found.places), title_weight)
                 holds[found.places] += 1
         if phrases == tuple(self._stems):
             self._last = (phrases, title_weight), (totals, holds)
         return totals, holds
 
     def _score_again(self, found: Matches, title_weight: float) -> Matches:
-        """Return the same rows by the formula of `rank.bm25`, which weighs a phrase by its words."""
+        """Return the same rows scored with the formula of `rank.bm25`, which weighs a phrase by its words."""
         rows = self._rows
         totals = np.zeros(len(rows))
         config = Config(title_weight=title_weight)
@@ -227,7 +230,7 @@ class WordSearch:
 
 
 def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
-    """Return the title's weight for each place there and 1 for each of the body, added one by one as FTS5 does."""
+    """Return the title's weight for each title occurrence and 1 for each in the body, added one by one like FTS5."""
     title, body = found.times()
     if found.in_title is None:
         return body
@@ -241,7 +244,7 @@ def _frequencies(found: Posting, title_weight: float) -> NDArray[np.float64]:
 
 
 def _best(found: Matches, k: int) -> Matches:
-    """Return the k best, best first; ties in natural order, in which they are given."""
+    """Return the k best, best first; ties in the given natural order."""
     if k <= 0:
         return Matches(found.places[:0], found.raws[:0])
     if len(found.places) > k:
@@ -272,9 +275,9 @@ SELECT group_concat((doc << 1) + (col = 'body')) FROM chunk_instance WHERE term 
 
 
 class Posting(NamedTuple):
-    """The rows that hold a word or a phrase, by place, ascending, and how often, in numbers as small as they may be.
+    """Rows that contain a word or a phrase, by place, ascending, with its counts in the smallest fitting integers.
 
-    in_title: None where no title holds it.
+    in_title: None if no title contains it.
     """
 
     places: Places
@@ -282,23 +285,23 @@ class Posting(NamedTuple):
     in_body: NDArray[np.unsignedinteger]
 
     def times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return how often in title and body."""
+        """Return the counts in title and body."""
         body = self.in_body.astype(np.float64)
         return np.zeros_like(body) if self.in_title is None else self.in_title.astype(np.float64), body
 
     def at(self, numbers: NDArray[np.intp]) -> Posting:
-        """Return the entries of these numbers alone."""
+        """Return the entries with these numbers."""
         title = None if self.in_title is None else self.in_title[numbers]
         return Posting(self.places[numbers], title, self.in_body[numbers])
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes that it takes."""
+        """Size in bytes."""
         return self.places.nbytes + self.in_body.nbytes + (0 if self.in_title is None else self.in_title.nbytes)
 
 
 class Postings:
-    """Those that were asked for last, by their stems; `room` bytes of them. For several threads."""
+    """Cache of the postings used last, by their stems, up to `room` bytes. Safe for several threads."""
 
     def __init__(self, rows: LiveRows, room: int) -> None:
         self._rows = rows
@@ -308,7 +311,7 @@ class Postings:
         self.nbytes = 0
 
     def of(self, stems: Stems, tokens: tuple[str, ...], execute: Execute) -> Posting:
-        """Of a word, or of words that stand one behind the other in a column, which FTS5 finds by their tokens.
+        """Return the posting of a word, or of consecutive words in a column, which FTS5 finds by their tokens.
 
         execute: of a connection that reads the state of these rows.
         """
@@ -333,7 +336,7 @@ class Postings:
 
     @property
     def is_half_full(self) -> bool:
-        """Return True if what is read ahead leaves as much room for what is asked for."""
+        """True once postings that are loaded ahead take half of the room."""
         return 2 * self.nbytes >= self._room
 
     def _word(self, stem: str, execute: Execute) -> Posting:
@@ -355,11 +358,11 @@ class Postings:
 
 
 _BEHIND_ALL = b"\xff"
-"""A byte that UTF-8 does not have: what begins with a letter comes before the letter with it."""
+"""A byte that UTF-8 does not use; it sorts after every continuation of a prefix."""
 
 
 class TermFrequencies:
-    """All terms of one state of a store, in ascending order, in as few bytes as they may take."""
+    """All terms of one state of a store, in ascending order, stored compactly."""
 
     def __init__(self) -> None:
         self._text = bytearray()
@@ -368,7 +371,7 @@ class TermFrequencies:
         self._frequencies = array("i")
 
     def put(self, terms: Sequence[tuple[str, int]]) -> None:
-        """The next terms, behind all that were put before."""
+        """Append the next terms."""
         encoded = [term.encode() for term, _ in terms]
         self._ends.extend(accumulate(map(len, encoded[1:]), initial=len(self._text) + len(encoded[0])))
         self._text += b"".join(encoded)
@@ -377,12 +380,12 @@ class TermFrequencies:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes that it takes."""
+        """Size in bytes."""
         numbers = (self._ends, self._lengths, self._frequencies)
         return len(self._text) + sum(each.itemsize * len(each) for each in numbers)
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """Return how many rows hold each of these terms, of those that any holds."""
+        """Return for each of these terms the number of rows that contain it, if there are any."""
         found: dict[str, int] = {}
         for term in terms:
             wanted = term.encode()
@@ -392,7 +395,8 @@ class TermFrequencies:
         return found
 
     def beginning(self, letters: str, shortest: int, longest: int) -> dict[str, int]:
-        """Return how many rows hold each term of so many code points that begins with one of these letters."""
+        """Return term to number of rows, for terms of these lengths in code points that start with one of these
+        letters."""
         lengths, every = np.frombuffer(self._lengths, dtype=np.intc), range(len(self._ends))
         found: dict[str, int] = {}
         for letter in letters:
@@ -427,7 +431,10 @@ _SCORES = "SELECT rowid, -bm25(chunk_fts, ?, 1.0) FROM chunk_fts WHERE chunk_fts
 
 @cache
 def is_that_of_fts5() -> bool:
-    """Scores some invented rows in both ways. A compiler may join a product and a sum and round them once."""
+    """Return True if this module scores some invented rows exactly like FTS5.
+
+    A compiler may fuse a product and a sum and round only once.
+    """
     db = apsw.Connection(":memory:")
     db.execute(_TABLES)
     random = Random(0)  # noqa: S311 - rows to score
