@@ -108,7 +108,7 @@ def test_list_shortened_by_copies_in_a_bounded_pool_warns(recall: Recall, monkey
     (warning,) = [each for each in response["warnings"] if each.startswith("W_POOL_END")]
     shown, struck = len(response["results"]), response["stats"]["copies"]
     assert shown + struck == response["stats"]["total_hits"] == 7
-    assert f"ends at the {shown} candidates of the pool, {struck} more of which are copies of these" in warning
+    assert f"ends after the pool's {shown} candidates and their {struck} copies" in warning
 
 
 def test_report_has_the_ranks_of_the_list(recall: Recall) -> None:

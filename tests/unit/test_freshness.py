@@ -57,7 +57,7 @@ def test_doctor_reports_it_as_missing(folder: Path) -> None:
     ran = in_ascii(folder, "doctor")
 
     assert ran.returncode == 0, ran.stderr
-    assert b"of 2 files 2 are missing" in ran.stdout
+    assert b"2 files checked, 2 missing" in ran.stdout
 
 
 def test_pipe_replacing_a_file_does_not_block(tmp_path: Path) -> None:
