@@ -27,9 +27,9 @@ def read_toml(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("config_invalid", f"{path} cannot be read: {why_unread(error)}.") from error
-    said = plain(text)
-    if said is not None:
-        return said
+    values = plain(text)
+    if values is not None:
+        return values
 
     try:
         return tomllib.loads(text)
@@ -39,7 +39,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def plain(text: str) -> dict[str, Any] | None:
     """Parse a file with one `key = simple value` per line, as `render` writes it. Return None for other files."""
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for number, line in enumerate(text.split("\n")):
         line = line.strip(" \t")  # noqa: PLW2901 - surrounding blanks have no meaning
         if not line.isprintable() or number > _PLAIN_LINES:
@@ -48,10 +48,10 @@ def plain(text: str) -> dict[str, Any] | None:
             key, _, value = (part.strip(" ") for part in line.partition("="))
             is_name = key.isascii() and key.replace("_", "a").isalnum()
             simple = _simple(value)
-            if not is_name or simple is None or key in said:
+            if not is_name or simple is None or key in values:
                 return None
-            said[key] = simple
-    return said
+            values[key] = simple
+    return values
 
 
 def _simple(value: str) -> bool | int | float | str | None:
@@ -280,10 +280,10 @@ def load(path: Path) -> Config:
 
     Raises ConfigError `config_invalid` (not TOML), `unknown_key`, `bad_value`.
     """
-    said, where = read_toml(path), str(path)
-    parsers = _parsers(said.pop("parsers", {}), where=where)
+    values, where = read_toml(path), str(path)
+    parsers = _parsers(values.pop("parsers", {}), where=where)
     return _anchor_paths(
-        replace(Config(), said, where=where)._replace(parsers=parsers), path.parent.absolute().joinpath
+        replace(Config(), values, where=where)._replace(parsers=parsers), path.parent.absolute().joinpath
     )
 
 
@@ -377,8 +377,8 @@ def cut_as(config: Config, *, chunker: str, counter: str) -> Config:
 
 def find_outdated(config: Config, toml: Path) -> dict[str, SettingValue]:
     """Return the settings of NEW that this recall.toml does not set, with their values for new stores."""
-    said = read_toml(toml)
-    return {key: value for key, value in NEW.items() if key not in said and getattr(config, key) != value}
+    values = read_toml(toml)
+    return {key: value for key, value in NEW.items() if key not in values and getattr(config, key) != value}
 
 
 def render(config: Config) -> str:

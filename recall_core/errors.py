@@ -107,10 +107,10 @@ class RqlError(UsageError):
             first = max(first, self.start - _LONGEST_LINE // 2)
             last = min(last, first + _LONGEST_LINE)
         width = max(1, min(self.end, last) - self.start)
-        wanted = f"  expected {self.expected}" if self.expected else ""
+        expectation = f"  expected {self.expected}" if self.expected else ""
         line = self.text[first:last]
-        shown = "".join(mark if mark.isprintable() else " " if mark == "\t" else "?" for mark in line)
-        return f"{shown}\n{' ' * (self.start - first)}{'^' * width}{wanted}"
+        visible_line = "".join(mark if mark.isprintable() else " " if mark == "\t" else "?" for mark in line)
+        return f"{visible_line}\n{' ' * (self.start - first)}{'^' * width}{expectation}"
 
 
 class StoreError(RecallError):

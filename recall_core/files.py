@@ -89,9 +89,9 @@ def find(home: Path) -> list[LeftPart]:
     own = _parts_in(home)
     notes = [part for part in own if part.folder is not None]
     others = {note.folder for note in notes if note.folder is not None and note.folder != home}
-    found = [part for part in own if part.folder is None]
-    found += [part for folder in others for part in _parts_in(folder) if part.folder is None]
-    return [*sorted(set(found)), *sorted(notes)]
+    parts = [part for part in own if part.folder is None]
+    parts += [part for folder in others for part in _parts_in(folder) if part.folder is None]
+    return [*sorted(set(parts)), *sorted(notes)]
 
 
 def remove(home: Path, *, is_thorough: bool = False) -> list[LeftPart]:

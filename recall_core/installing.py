@@ -87,12 +87,12 @@ def _came_from() -> str | None:
     from urllib.parse import unquote, urlsplit  # noqa: PLC0415 - as above
 
     try:
-        told = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+        record = json.loads(distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         return None
-    url = str(told.get("url", ""))
-    if "vcs_info" in told:
-        return f"{told['vcs_info'].get('vcs', 'git')}+{url}"
+    url = str(record.get("url", ""))
+    if "vcs_info" in record:
+        return f"{record['vcs_info'].get('vcs', 'git')}+{url}"
     return (unquote(urlsplit(url).path) if url.startswith("file:") else url) or None
 
 
@@ -108,22 +108,22 @@ def _of_source(extra: str) -> list[str]:
 
 def _resolve(extras: dict[str, list[str]], extra: str) -> list[str]:
     """Return the requirements with the project's own extras expanded."""
-    found: list[str] = []
+    names_of_packages: list[str] = []
     for each in extras.get(extra, ()):
         own = _SELF.fullmatch(each)
         names = own["names"].split(",") if own else ()
-        found += [part for name in names for part in _resolve(extras, name.strip())] if own else [each]
-    return found
+        names_of_packages += [part for name in names for part in _resolve(extras, name.strip())] if own else [each]
+    return names_of_packages
 
 
 def _of_metadata(extra: str) -> list[str]:
     from importlib.metadata import PackageNotFoundError, requires  # noqa: PLC0415 - only a hint asks
 
     try:
-        told = requires(DISTRIBUTION) or []
+        entries = requires(DISTRIBUTION) or []
     except PackageNotFoundError:
         return []
-    pairs = [(each.partition(";")[0].strip(), _OF_EXTRA.search(each)) for each in told]
+    pairs = [(each.partition(";")[0].strip(), _OF_EXTRA.search(each)) for each in entries]
     extras: dict[str, list[str]] = {}
     for name, marker in pairs:
         if marker is not None:

@@ -18,10 +18,10 @@ PRIVATE = 0o600
 
 def folder() -> Path:
     """Return the current folder. Raises RecallError `no_folder` if it was deleted."""
-    found = known()
-    if found is None:
+    current = known()
+    if current is None:
         raise RecallError("no_folder", "The current folder was deleted.", hint="cd DIR")
-    return found
+    return current
 
 
 def known() -> Path | None:

@@ -263,10 +263,10 @@ def _pieces(text: str) -> float:
     digits = list(map(len, runs.digits.findall(text)))
     solid = "".join(text.split())
     others = "" if solid.isascii() else "".join(runs.others.findall(solid))
-    whole = len(runs.whole.findall(others))
+    single_tokens = len(runs.whole.findall(others))
     low = text.count("_")
-    halves = text.count("\n") + low + len(others) - whole
-    marks = len(solid) - sum(letters) - sum(digits) - low - len(others) + whole
+    halves = text.count("\n") + low + len(others) - single_tokens
+    marks = len(solid) - sum(letters) - sum(digits) - low - len(others) + single_tokens
     pieces: float = sum([1 + max(0, size - 2) // 5 for size in letters]) + sum([-(-size // 3) for size in digits])
     return pieces + marks + halves / 2
 

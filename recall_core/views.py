@@ -147,8 +147,8 @@ def _models_echo(plan: Plan, pool: Pool) -> shapes.ModelsEcho:
 
 
 def _signal_echoes(plan: Plan, pool: Pool) -> list[shapes.SignalEcho]:
-    asked: tuple[tuple[Signal, str | None], ...] = (("lexical", plan.lexical), ("semantic", plan.semantic))
-    return [_signal_echo(signal, text, plan, pool) for signal, text in asked if text is not None]
+    signals: tuple[tuple[Signal, str | None], ...] = (("lexical", plan.lexical), ("semantic", plan.semantic))
+    return [_signal_echo(signal, text, plan, pool) for signal, text in signals if text is not None]
 
 
 _REPEATED = 1_000

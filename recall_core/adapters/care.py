@@ -118,11 +118,11 @@ def draw_checks(response: DoctorResponse, console: Console, flags: Any) -> Table
         table.add_column(name, overflow="fold")
     for check in response["checks"]:
         severity = adapters.terminal.Text(check["severity"], style=_SEVERITY[check["severity"]])
-        told = adapters.terminal.Text("\n").join(
+        evidence = adapters.terminal.Text("\n").join(
             map(adapters.terminal.cell, [check["evidence"], *lost_lines(check.get("lost", []))])
         )
         table.add_row(
-            severity, adapters.terminal.cell(check["code"]), told, adapters.terminal.cell(check.get("fix", ""))
+            severity, adapters.terminal.cell(check["code"]), evidence, adapters.terminal.cell(check.get("fix", ""))
         )
     return table
 

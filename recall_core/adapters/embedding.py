@@ -148,11 +148,11 @@ def rechunked_lines(response: RechunkResponse) -> Iterator[str]:
     sizes = f"{before['chunks']} -> {count_of(after['chunks'], 'chunk')}"
     tokens = f"{before['tokens_per_chunk']:g} -> {after['tokens_per_chunk']:g} tokens each"
     to_embed = f"{count_of(view['embedded'], 'text')} {'to embed' if view['dry_run'] else 'embedded'}"
-    spent = f"; {count_of(view['tokens'], 'token')}" if "tokens" in view else ""
+    charged = f"; {count_of(view['tokens'], 'token')}" if "tokens" in view else ""
     did = "would be rechunked" if view["dry_run"] else "rechunked"
     yield (
         f"{count_of(view['documents'], 'document')} {did}: {sizes}, {tokens}; "
-        f"{to_embed}, {view['reused']} reused{spent}"
+        f"{to_embed}, {view['reused']} reused{charged}"
     )
 
 

@@ -86,10 +86,10 @@ def init(request: Request, streams: Streams, opener: Opener) -> StatsResponse:
         raise UsageError("conflicting_flags", "init takes a folder instead of --store.", hint=Hint("init", "DIR"))
     folder = request.words[0] if request.words else "."
     flags, mode = request.flags, mode_of(request.flags)
-    given = tuple(flags.set or ())
+    settings = tuple(flags.set or ())
 
-    embedding = flags.embedding if flags.embedding is not None else choose_embedder(Path(folder), given)
-    options = api.stores.NewStoreFields(embedding=embedding, settings=given)
+    embedding = flags.embedding if flags.embedding is not None else choose_embedder(Path(folder), settings)
+    options = api.stores.NewStoreFields(embedding=embedding, settings=settings)
     return api.recall.Recall.init(folder, **options if mode is None else {**options, "mode": mode})
 
 
@@ -116,10 +116,10 @@ def created_lines(made: StatsResponse) -> Iterator[str]:
 
 def _embedder_text(config: Config) -> str:
     """Return the embedder, what its vectors match, and why `local` is not used."""
-    found = embed.registry.kind(config.embedding)
-    if found.name != "hash":
-        where = "; texts leave this machine" if found.sends_text(config) else ""
-        return f"{config.embedding}: {found.purpose}{where}"
+    kind = embed.registry.kind(config.embedding)
+    if kind.name != "hash":
+        where = "; texts leave this machine" if kind.sends_text(config) else ""
+        return f"{config.embedding}: {kind.purpose}{where}"
     reason = embed.registry.kind("local").missing(config)
     return f"hash: {embed.registry.HASH_NOTE}" + ("" if reason is None else f"; {reason}")
 
@@ -323,8 +323,8 @@ def _forgotten_lines(view: ForgottenView) -> Iterator[str]:
     stay = f"{count_of(view['kept'], 'document')} of {'it' if len(view['roots']) == 1 else 'them'} stay"
     stay += "s" if view["kept"] == 1 else ""
     if view["documents"]:
-        held = f"; {stay} (also in another root)" if view["kept"] else ""
-        yield f"     removed {count_of(view['documents'], 'document')}{held}"
+        remainder = f"; {stay} (also in another root)" if view["kept"] else ""
+        yield f"     removed {count_of(view['documents'], 'document')}{remainder}"
     elif view["kept"]:
         folders = [root["folder"] for root in view["roots"]]
         yield f"     {stay} in the store ({Hint('rm', *folders)} removes all documents there)"

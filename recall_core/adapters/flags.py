@@ -210,7 +210,7 @@ BY_MEANING = Flag("--by-meaning", "with -l or -q: include documents without a qu
 AS_ROWS = (
     Flag(
         "--paths",
-        "print paths of documents with a query word, best first: all, or N with -n",
+        "print paths of documents with a query word, best first: all, or N with -n (with --vector: of the hits)",
         short="-l",
     ),
     QUIET,
@@ -266,10 +266,10 @@ def _settings(flags: Namespace) -> tuple[str, ...]:
         "all_words": "stop_words=none",
         "numbers": "line_numbers=true",
     }
-    chosen = [setting for flag, setting in own.items() if getattr(flags, flag, False)]
+    own_settings = [setting for flag, setting in own.items() if getattr(flags, flag, False)]
     if (least := getattr(flags, "min_cosine", None)) is not None:
-        chosen.append(f"min_cosine={least}")
-    return (*(flags.set or ()), *chosen)
+        own_settings.append(f"min_cosine={least}")
+    return (*(flags.set or ()), *own_settings)
 
 
 def pack_of(flags: Namespace) -> Pack:
@@ -309,10 +309,10 @@ def given_rql(flag: str | None, words: Sequence[str], prog: str) -> str:
     """Return the query from --rql or from the words. Raises UsageError if both or neither are given."""
     if flag is not None and words:
         raise UsageError("unexpected_argument", "The query is given twice.", hint=f"{prog} --rql @FILE")
-    given = " ".join(words) if flag is None else flag
+    text = " ".join(words) if flag is None else flag
     if flag is None and not words:
         raise UsageError("missing_argument", f"{prog} needs a query.", hint=f"{prog} --rql @FILE")
-    return given
+    return text
 
 
 def read_rql(given: str, stdin: TextIO) -> str:
@@ -354,12 +354,12 @@ def read_metadata(pairs: Sequence[str]) -> tuple[tuple[str, MetaValue], ...]:
 
     Raises UsageError `bad_value`, also for a repeated key.
     """
-    found = tuple(map(_pair, pairs))
-    keys = [key for key, _ in found]
+    parsed = tuple(map(_pair, pairs))
+    keys = [key for key, _ in parsed]
     for place, key in enumerate(keys):
         if key in keys[:place]:
             raise UsageError("bad_value", f"--meta {key} is given twice.", hint=f"--meta {key}=VALUE, once")
-    return found
+    return parsed
 
 
 def read_value(text: str) -> MetaValue:

@@ -87,9 +87,9 @@ def account_lines(view: AccountView, count: Callable[[int], str] = str) -> Itera
         missing = ", ".join(term["text"] for term in view["coverage"]["terms"] if not term["packed"])
         lacking = f"; not in the context: {missing}" if missing else ""
         yield f"{'words':<11}{view['coverage']['share']:.0%} of the query's idf{lacking}"
-    spent = view["tokens"]
-    parts = f"{count(spent['chunks'])} in chunks + {count(spent['headers'])} in headers"
-    yield f"{'tokens':<11}{parts} + {count(spent['separators'])} in separators"
+    tokens = view["tokens"]
+    parts = f"{count(tokens['chunks'])} in chunks + {count(tokens['headers'])} in headers"
+    yield f"{'tokens':<11}{parts} + {count(tokens['separators'])} in separators"
     if view["truncated_tokens"]:
         yield f"{'cut':<11}{count(view['truncated_tokens'])} tokens cut from the last chunk"
     yield f"{'repeats':<11}{view['redundancy']:.0%} of word triples"
@@ -147,9 +147,11 @@ def _results_figures(response: SearchResponse | ReportResponse) -> str:
 def _context_figures(context: ContextView) -> str:
     model = context.get("estimated_model_tokens")
     about = f", about {model} model tokens" if model is not None else ""
-    kept = f", {context['reserved_tokens']} reserved for recalled documents" if "reserved_tokens" in context else ""
+    reserved = (
+        f", {context['reserved_tokens']} reserved for recalled documents" if "reserved_tokens" in context else ""
+    )
     return (
-        f"{context['used_tokens']} of {context['budget_tokens']} tokens ({context['counter']}{about}{kept}), "
+        f"{context['used_tokens']} of {context['budget_tokens']} tokens ({context['counter']}{about}{reserved}), "
         f"{count_of(len(context['blocks']), 'block')} from {count_of(context['candidates'], 'candidate')}"
     )
 

@@ -93,8 +93,8 @@ def _weights(view: ReportView, results: Sequence[ResultView]) -> Iterator[str]:
 
 
 def _context(view: ContextView) -> Iterator[str]:
-    kept = f", {view['reserved_tokens']} reserved for recalled documents" if "reserved_tokens" in view else ""
-    used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({flat(view['counter'])}{kept})"
+    reserved = f", {view['reserved_tokens']} reserved for recalled documents" if "reserved_tokens" in view else ""
+    used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({flat(view['counter'])}{reserved})"
     yield f"\n## Context\n\n{used}.\n"
     yield from _table(("account", ""), account_facts(view))
     yield ""
@@ -173,7 +173,7 @@ COMMANDS: tuple[Command[Any], ...] = (
             Flag("--md", "write Markdown to FILE (- for stdout)", "FILE"),
             RQL,
             K,
-            Flag("--budget-tokens", "most tokens of the context", "N", least=1),
+            Flag("--budget-tokens", "token budget of the context", "N", least=1),
             Flag(
                 "--pack",
                 "pack the context in rank order, or for the highest total value",

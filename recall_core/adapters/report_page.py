@@ -376,8 +376,8 @@ def _result(result: ResultView, number: int) -> Html:
         for part in _parts(result)
     ]
     bar = tag("div", *pieces, class_="bar") if pieces else Html()
-    whole = _fold(f"text, {chunk.get('tokens', 0)} tokens", tag("pre", text)) if text else Html()
-    return tag("article", head, heading, bar, excerpt, _ledger(result, is_open=number == 1), whole)
+    full_text = _fold(f"text, {chunk.get('tokens', 0)} tokens", tag("pre", text)) if text else Html()
+    return tag("article", head, heading, bar, excerpt, _ledger(result, is_open=number == 1), full_text)
 
 
 def place(result: Mapping[str, Any]) -> str:
@@ -457,8 +457,8 @@ def _funnel(view: TraceView) -> Html:
 
 
 def _context(view: ContextView) -> Html:
-    kept = f", {view['reserved_tokens']} reserved for recalled documents" if "reserved_tokens" in view else ""
-    used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({view['counter']}{kept}), "
+    reserved = f", {view['reserved_tokens']} reserved for recalled documents" if "reserved_tokens" in view else ""
+    used = f"{view['used_tokens']} of {view['budget_tokens']} tokens ({view['counter']}{reserved}), "
     note = tag("p", used + f"{len(view['blocks'])} blocks from {view['candidates']} candidates.", class_="note")
     facts = [tag("tr", tag("th", name), tag("td", value)) for name, value in account_facts(view)]
     table = tag("table", *facts) if facts else Html()

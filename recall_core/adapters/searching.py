@@ -93,8 +93,8 @@ def search(recall: Recall, request: Request, streams: Streams) -> SearchResponse
 
 def query(recall: Recall, request: Request, streams: Streams) -> SearchResponse:
     """Run `recall query`."""
-    given = given_rql(request.flags.rql, request.words, "recall query")
-    return _ask_for_answer(request, lambda: recall.query(read_rql(given, streams.stdin), ask_of(request.flags)))
+    rql = given_rql(request.flags.rql, request.words, "recall query")
+    return _ask_for_answer(request, lambda: recall.query(read_rql(rql, streams.stdin), ask_of(request.flags)))
 
 
 def context(recall: Recall, request: Request, streams: Streams) -> ContextResponse:
@@ -179,9 +179,9 @@ def marks(result: ResultView) -> list[str]:
     `[recalled: distance 0.11]`: a hit added by sparse-document recall.
     `+5 identical`: copies with the same text.
     """
-    shown = [f"by meaning {result['cosine']:.3f}"] if "cosine" in result else []
-    shown += [f"[recalled: distance {result['recall']['distance']:g}]"] if "recall" in result else []
-    return [*shown, f"+{result['copies']['count']} identical"] if "copies" in result else shown
+    notes = [f"by meaning {result['cosine']:.3f}"] if "cosine" in result else []
+    notes += [f"[recalled: distance {result['recall']['distance']:g}]"] if "recall" in result else []
+    return [*notes, f"+{result['copies']['count']} identical"] if "copies" in result else notes
 
 
 def is_whole(result: ResultView) -> bool:
@@ -194,7 +194,7 @@ def is_whole(result: ResultView) -> bool:
 
 def fields(result: ResultView) -> dict[str, str]:
     """Return the SELECTed fields by name. A text is shortened to its passage or its start."""
-    found = {"score": f"{result['score']:.3f}"} if "score" in result else {}
+    values = {"score": f"{result['score']:.3f}"} if "score" in result else {}
     for table in ("doc", "chunk"):
         view = dict(cast(Mapping[str, Any], result.get(table, {})))
         if table == "chunk" and "passage" in result:
@@ -202,8 +202,8 @@ def fields(result: ResultView) -> dict[str, str]:
         meta = view.pop("meta", {})
         named = {f"{table}.{key}": value for key, value in view.items()}
         named |= {f"{table}.meta.{key}": value for key, value in meta.items()}
-        found |= {name: _field_text(name, value) for name, value in named.items()}
-    return found
+        values |= {name: _field_text(name, value) for name, value in named.items()}
+    return values
 
 
 def _field_text(name: str, value: Any) -> str:
@@ -266,16 +266,16 @@ def passage_lines(result: ResultView) -> Iterator[Line]:
     above = chunk.get("text", "")[: passage["offset"] - chunk.get("offset", 0)].rpartition("\n")[2]
     before = passage.get("before", "" if above.strip() else above)
     pieces = [(before, False), *_passage_pieces(passage["text"], passage), (passage.get("after", ""), False)]
-    shown: list[Line] = [[]]
+    lines: list[Line] = [[]]
     for text, matches in pieces:
         first, *others = text.split("\n")
-        shown[-1].append((first, matches))
-        shown += [[(other, matches)] for other in others]
-    whole = ["".join(text for text, _ in line) for line in shown]
-    blanks = [text[: len(text) - len(text.lstrip())] for text in whole if text.strip()]
+        lines[-1].append((first, matches))
+        lines += [[(other, matches)] for other in others]
+    texts = ["".join(text for text, _ in line) for line in lines]
+    blanks = [text[: len(text) - len(text.lstrip())] for text in texts if text.strip()]
     least = min(blanks, key=len, default="")
     shared = len(least) if all(each.startswith(least) for each in blanks) else 0
-    yield from (_cut_line(line, shared) for line in shown)
+    yield from (_cut_line(line, shared) for line in lines)
 
 
 def _passage_pieces(text: str, passage: PassageView) -> Iterator[tuple[str, bool]]:
@@ -477,7 +477,7 @@ COMMANDS: tuple[Command[Any], ...] = (
         operand=Operand("WORDS", WORDS + "; or use --rql", least=0, most=None),
         flags=(
             RQL,
-            Flag("--budget-tokens", "most tokens of the whole text", "N", least=1),
+            Flag("--budget-tokens", "token budget of the whole text", "N", least=1),
             Flag("--k", "pack at most the best N chunks (default: all)", "N", least=0, short="-n"),
             Flag("--diversity", "at most N chunks per document (0: no limit)", "N", least=0),
             Flag(
@@ -487,7 +487,7 @@ COMMANDS: tuple[Command[Any], ...] = (
             ),
             Flag(
                 "--format",
-                "output format (default plain); json is the same as --json",
+                "output format (default plain)",
                 "FORMAT",
                 choices=("plain", "markdown", "xml", "json"),
             ),

@@ -201,8 +201,8 @@ def _power_lines(view: JudgedTuningView) -> Iterator[str]:
     least = power["detectable"]
     if least is not None:
         yield f"{'detectable':<12}gains from {least:.4f}: {view['queries']} queries detect 4 of 5"
-    wanted = {view["gain"]: power["more_queries"], view["expected_gain"]: power["more_queries_expected"]}
-    needs = [f"{more or 'no'} more for {gain:+.4f}" for gain, more in wanted.items() if more is not None]
+    queries_needed = {view["gain"]: power["more_queries"], view["expected_gain"]: power["more_queries_expected"]}
+    needs = [f"{more or 'no'} more for {gain:+.4f}" for gain, more in queries_needed.items() if more is not None]
     if needs:
         yield f"{'to confirm':<12}judged queries: {', '.join(needs)}"
 
@@ -255,9 +255,9 @@ def _distance(distance: float | None) -> str:
 def _bands(views: Sequence[BandView]) -> str:
     """Return the widest bands in ascending order."""
     widest = sorted(views, key=lambda each: each["low"] - each["high"])[:SHOWN]
-    found = ", ".join(f"{each['low']:.4f} to {each['high']:.4f}" for each in sorted(widest, key=lambda b: b["low"]))
+    bands = ", ".join(f"{each['low']:.4f} to {each['high']:.4f}" for each in sorted(widest, key=lambda b: b["low"]))
     more = len(views) - len(widest)
-    return f"{found}, and {more} narrower" if more else found
+    return f"{bands}, and {more} narrower" if more else bands
 
 
 def _interval(view: WeightIntervalView) -> str:

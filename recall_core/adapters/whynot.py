@@ -190,14 +190,14 @@ def _hint(stage: StageView) -> Iterator[str]:
 
 def _sentence(stage: StageView) -> str:
     """Return why a stage fails, in a sentence that needs no other stage."""
-    held = stage.get("evidence", {})
-    if stage["stage"] == "fusion" and "last_score" in held:
+    evidence = stage.get("evidence", {})
+    if stage["stage"] == "fusion" and "last_score" in evidence:
         return (
-            f"it is row {held['rank']} of {held['of']} with a score of {held['score']:.6f}; "
-            f"row {held['last']}, the last row shown, has {held['last_score']:.6f}"
+            f"it is row {evidence['rank']} of {evidence['of']} with a score of {evidence['score']:.6f}; "
+            f"row {evidence['last']}, the last row shown, has {evidence['last_score']:.6f}"
         )
-    if stage["stage"] == "rerank" and "rank_before" in held:
-        return f"the reranker moved it from row {held['rank_before']} to row {held['rank']}"
+    if stage["stage"] == "rerank" and "rank_before" in evidence:
+        return f"the reranker moved it from row {evidence['rank_before']} to row {evidence['rank']}"
     return detail_of(stage)
 
 
@@ -297,9 +297,9 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         yield f"ask without  {clean(' and '.join(dropped))}"
     for term in view.get("terms", []):
         stem = f" ({clean(term['stem'])})" if "stem" in term else ""
-        held = f"  title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""
+        counts = f"  title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""
         floored = "  floored" if term["floored"] else ""
-        yield f"{clean(term['text'])}{stem}  in {count_of(term['df'], 'chunk')}  {weight_of(term)}{floored}{held}"
+        yield f"{clean(term['text'])}{stem}  in {count_of(term['df'], 'chunk')}  {weight_of(term)}{floored}{counts}"
     if "last_score" in view and "gap" in view:
         yield f"score {view['score']:.6f}, row {view['last']} has {view['last_score']:.6f}: {view['gap']:.6f} short"
     if "against" in view:

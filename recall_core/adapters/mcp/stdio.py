@@ -183,14 +183,14 @@ def _signals(on_signal: Callable[[], None]) -> Iterator[list[int]]:
     """Yield the received signals. Handlers run between steps of the event loop, which an exception would break."""
     loop, came = asyncio.get_running_loop(), list[int]()
 
-    def tell(number: int) -> None:
+    def receive(number: int) -> None:
         came.append(number)
         on_signal()
 
     former = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     with suppress(NotImplementedError):  # event loops without signal handlers
         for number in former:
-            loop.add_signal_handler(number, tell, number)
+            loop.add_signal_handler(number, receive, number)
     try:
         yield came
     finally:
@@ -204,10 +204,10 @@ def _when_unread(writing: int, gone: Callable[[], None]) -> None:
     """Call `gone` when the other end of a pipe is closed, which makes this end readable."""
     loop = asyncio.get_running_loop()
 
-    def tell() -> None:
+    def report() -> None:
         loop.remove_reader(writing)
         gone()
 
     if stat.S_ISFIFO(os.fstat(writing).st_mode):
         with suppress(NotImplementedError):  # event loops that watch only sockets
-            loop.add_reader(writing, tell)
+            loop.add_reader(writing, report)

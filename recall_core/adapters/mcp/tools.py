@@ -141,23 +141,23 @@ def read(kind: type[Arguments], given: Mapping[str, Any]) -> Arguments:
     list. null counts as absent, and so does an empty value of an optional argument, because clients with strict
     schemas send every argument.
     """
-    wanted = schema(kind)
-    values = {key: _convert(key, value, wanted["properties"].get(key)) for key, value in given.items()}
+    expected = schema(kind)
+    values = {key: _convert(key, value, expected["properties"].get(key)) for key, value in given.items()}
     if values.get("rql"):
         values.setdefault("query", "")
     values = {
         key: value
         for key, value in values.items()
-        if value is not None and (key in wanted["required"] or value not in ("", [], {}))
+        if value is not None and (key in expected["required"] or value not in ("", [], {}))
     }
     if not is_storable(json.dumps(values, ensure_ascii=False)):
         raise UsageError("bad_arguments", "An argument is not valid Unicode.", hint="remove lone surrogates")
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
-        absent = [name for name in wanted["required"] if name not in values]
-        example = {name: _EXAMPLES[name] for name in wanted["required"]}
-        hint = json.dumps(example) if absent else f"it takes {', '.join(wanted['properties'])}"
+        absent = [name for name in expected["required"] if name not in values]
+        example = {name: _EXAMPLES[name] for name in expected["required"]}
+        hint = json.dumps(example) if absent else f"it takes {', '.join(expected['properties'])}"
         raise UsageError("bad_arguments", _plainly(str(error)), hint=hint) from error
 
 
