@@ -386,7 +386,7 @@ def test_server_follows_a_store_that_appears_and_changes(tmp_path: Path) -> None
         file.write_bytes(b"no database, but long enough to be taken for one. " * 200)
         broken = client.error("search", query="retries")
 
-    assert "no documents for now" in instructions
+    assert "not available now" in instructions
     assert told["code"] == "no_store"
     assert "ask the user to run: recall init" in told["hint"]
     assert [each["disabled"] for each in disabled] == [True, True]

@@ -159,7 +159,7 @@ def test_distinguishing_words_come_last_with_a_label(folder: Path) -> None:
     assert kinds[0] != "term"
     assert kinds.count("term") <= 1
     assert kinds == sorted(kinds, key=lambda kind: kind == "term")
-    assert ["tells its text apart" in line for line in changes] == [kind == "term" for kind in kinds]
+    assert ["distinctive for its text" in line for line in changes] == [kind == "term" for kind in kinds]
 
 
 def test_fixes_are_sorted_by_effort_of_last_change() -> None:

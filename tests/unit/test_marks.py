@@ -119,7 +119,7 @@ def test_marks_survive_dump_and_load(steps: list[tuple[int, str, str, int]]) -> 
 
 def test_invalid_marks_are_refused() -> None:
     for text in ["{", "[1]", '[["page"]]', '[["page","",1,"x"]]', '[[1,"",1,0]]', '[["a","",1,1.5]]']:
-        with pytest.raises(ValueError, match="no marks"):
+        with pytest.raises(ValueError, match="invalid marks"):
             load(text)
 
 

@@ -195,7 +195,7 @@ def test_two_row_formats_are_refused(home: Path) -> None:
         code, out, err = run("search", "retry", *flags)
 
         assert code == 2, flags
-        assert "two ways to write" in out + err, flags
+        assert "cannot be combined" in out + err, flags
 
 
 def test_paths_of_a_query_without_doc_path_are_refused(home: Path) -> None:

@@ -325,7 +325,7 @@ def test_compression_uses_the_given_scorer() -> None:
         sentences=1, budget_tokens=5, scorer=lambda question, texts: [len(text) for text in texts]
     )
     assert [each.text for each in compress("", given, policy)] == ["A longer one.", "Mid size."]
-    with pytest.raises(UsageError, match="at least one sentence"):
+    with pytest.raises(UsageError, match="must be at least 1"):
         compress("", given, CompressPolicy(sentences=0))
 
 
