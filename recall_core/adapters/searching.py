@@ -385,7 +385,7 @@ def _write_paths(response: SearchResponse, stdout: TextIO) -> None:
     """Write each path once, in the order of its best row."""
     if any("path" not in result.get("doc", {}) for result in response["results"]):
         message = "--paths needs doc.path in SELECT."
-        raise UsageError("conflicting_flags", message, hint="add doc.path to SELECT, or leave out --paths")
+        raise UsageError("conflicting_flags", message, hint="SELECT doc.path, or leave out --paths")
     for path in dict.fromkeys(result["doc"]["path"] for result in response["results"]):
         stdout.write(encode_for(f"{one_line(path)}\n", stdout))
 
