@@ -1,4 +1,4 @@
-"""One store with one method a command: the only rooms where everything meets."""
+"""The API: one store, with one method per command."""
 
 from recall_core._lazy import attach
 

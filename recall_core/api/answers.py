@@ -1,4 +1,4 @@
-"""An answered question as a response: hits listed, packed or explained, checked against the files, with a receipt."""
+"""Responses of a query: hits listed, packed or explained, checked against the files, with a receipt."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def fresh_reading(engine: Engine, ask: Ask) -> Iterator[float]:
-    """Bring the store up to date if the question wants it, and read one state of it inside the block.
+    """Update the store if the query wants that, and read one state of it inside the block.
 
-    Yields perf_counter() of the moment at which the question came.
+    Yields perf_counter() of the start.
     """
     started = perf_counter()
     refresh(engine, ask)
@@ -74,19 +74,19 @@ def fresh_reading(engine: Engine, ask: Ask) -> Iterator[float]:
 
 
 def query_checked(text: str, settings: GivenSettings = ()) -> RqlResponse:
-    """A query that can be asked, in its canonical spelling. Raises RqlError."""
+    """Return a valid query in its canonical spelling. Raises RqlError."""
     plan = plan_rql(text, config=Config(), exact=False, settings=settings)
     assert plan.query is not None  # noqa: S101 - a plan of RQL has its tree
     return {**OK, "rql": {"text": rql.print.print_query(plan.query)}, "warnings": list(plan.warnings)}
 
 
 def query_formatted(text: str) -> RqlResponse:
-    """A query in its canonical spelling, below its comments. Raises RqlError."""
+    """Return a query in its canonical spelling, below its comments. Raises RqlError."""
     return {**OK, "rql": {"text": rql.parser.format_query(text)}, "warnings": []}
 
 
 def explain_chunk(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versus: str | None) -> ExplainResponse:
-    """Explain why a chunk, or the first hit, scores what it scores, whatever its rank; compare it with another."""
+    """Explain the score of a chunk, or of the first hit, at any rank; compare it with another chunk."""
     with fresh_reading(engine, ask) as started:
         answer = engine.answer(plan)
         expect_snapshot(answer, ask)
@@ -107,9 +107,9 @@ def explain_chunk(engine: Engine, plan: Plan, ask: Ask, chunk: str | None, versu
 def sweep(
     engine: Engine, plan: Plan, ask: Ask, wishes: tuple[PinTarget, ...], *, breaks: bool, collapse: bool
 ) -> SweepResponse:
-    """One answer at every weight, or the weights that grant wishes. collapse: count copies of a text once."""
+    """Return one answer at every weight, or the weights that satisfy wishes. collapse: count a text's copies once."""
     if collapse and plan.table == "doc":
-        message = f"{flag('collapse')} counts a chunk's text once; here the rows are documents."
+        message = f"{flag('collapse')} works on chunks, but these rows are documents."
         raise UsageError("collapse_of_documents", message, hint="FROM chunk")
     started = perf_counter()
     with engine.store.reading():
@@ -134,7 +134,7 @@ def sweep(
 
 
 def refresh(engine: Engine, ask: Ask) -> None:
-    """Bring the store up to date first, where the question wants that; what earlier ones have made is kept."""
+    """Update the store first if the query wants that. Vectors from earlier queries are saved."""
     engine.keep_vectors()
     if ask.fresh:
         for _ in api.write.sync(engine):
@@ -142,7 +142,7 @@ def refresh(engine: Engine, ask: Ask) -> None:
 
 
 def listing(engine: Engine, answer: Answer, ask: Ask, *, started: float) -> SearchResponse:
-    """Return the page of an answer. Raises SnapshotMismatch, and StaleError if asked to."""
+    """Return the page of an answer. Raises SnapshotMismatch, and StaleError if requested."""
     expect_snapshot(answer, ask)
     began = perf_counter()
     store = engine.store
@@ -166,7 +166,7 @@ def listing(engine: Engine, answer: Answer, ask: Ask, *, started: float) -> Sear
         ]
     answer = _add_time(answer, "passages", began) if any(passages) else answer
     following = plan.offset + len(shown)
-    is_paged = listed.recall is None or plan.rql is None  # sparse recall does not go with the OFFSET of a query
+    is_paged = listed.recall is None or plan.rql is None  # sparse recall excludes the OFFSET of a query
     has_more = shown and following < listed.total and is_paged
     next_part: NextPart = {"next_offset": following} if has_more else {}
     receipt: ReceiptPart = {"receipt": receipt_of_rows(answer, ask, store)} if ask.receipt else {}
@@ -192,7 +192,7 @@ def listing(engine: Engine, answer: Answer, ask: Ask, *, started: float) -> Sear
 
 
 def context(engine: Engine, answer: Answer, ask: Ask, options: Pack, *, started: float) -> ContextResponse:
-    """Return the context of an answer. Raises SnapshotMismatch, and StaleError if asked to."""
+    """Return the context of an answer. Raises SnapshotMismatch, and StaleError if requested."""
     expect_snapshot(answer, ask)
     began = perf_counter()
     store = engine.store
@@ -245,7 +245,7 @@ def context(engine: Engine, answer: Answer, ask: Ask, options: Pack, *, started:
 
 
 def _named_documents(hits: Iterable[Hit]) -> Iterator[Document]:
-    """Yield the documents of these hits, and of the other places of their texts that the answer names."""
+    """Yield the documents of these hits, and of the copies that the answer names."""
     for hit in hits:
         yield hit.doc
         if hit.twins is not None:
@@ -257,7 +257,7 @@ def _passage_part(passage: PassageView | None) -> PassagePart:
 
 
 def _with_twins(hits: dict[str, Hit], made: Packed, answer: Answer, store: Store) -> dict[str, Hit]:
-    """Return the hits by the ids of their chunks, those that are packed with the other places of their texts."""
+    """Return the hits by chunk id, with the packed copies."""
     if not answer.plan.collapses or not (answer.struck or answer.known.texts):
         return hits
     read = {row.chunk.id: rowid for rowid, row in answer.rows.items()}
@@ -268,7 +268,7 @@ def _with_twins(hits: dict[str, Hit], made: Packed, answer: Answer, store: Store
 
 
 def _copies_part(hit: Hit) -> CopiesPart:
-    """Return how many other chunks have a hit's text, and the first places of these."""
+    """Return how many other chunks have a hit's text, and the first of their places."""
     if hit.twins is None:
         return {}
     return {"copies": {"count": hit.twins.number, "places": [_place_view(row) for row in hit.twins.first]}}
@@ -289,7 +289,7 @@ def _place_view(row: Row) -> PlaceView:
 
 
 def expect_snapshot(answer: Answer, ask: Ask) -> None:
-    """Raise SnapshotMismatch if the store is not the one that the caller has in mind."""
+    """Raise SnapshotMismatch if the store is not in the state that the caller expects."""
     if ask.snapshot is not None and not (len(ask.snapshot) >= 6 and answer.digest.startswith(ask.snapshot)):
         raise SnapshotMismatch(
             "snapshot_mismatch",
@@ -300,9 +300,9 @@ def expect_snapshot(answer: Answer, ask: Ask) -> None:
 
 
 def stats_view(answer: Answer, started: float, word_hits: int | None = None) -> StatsView:
-    """Return the figures of an answer.
+    """Return the statistics of an answer.
 
-    started: perf_counter() when the question came. word_hits: rows that have the words of the question.
+    started: perf_counter() at the start. word_hits: rows that contain the query's words.
     """
     view: StatsView = {
         "took_ms": round((perf_counter() - started) * 1000, 3),
@@ -323,7 +323,7 @@ def stats_view(answer: Answer, started: float, word_hits: int | None = None) -> 
 
 
 def _warn_unmatched(answer: Answer, store: Store) -> Iterator[str]:
-    """Yield a warning if the filter leaves no row, or if meaning alone ranked the rows although words were asked."""
+    """Yield a warning if the filter leaves no row, or if a query with words matched by meaning alone."""
     where = answer.plan.where
     if not answer.total and where is not None:
         count = partial(store.scan, table=answer.plan.table, order=(), limit=0, offset=0)
@@ -331,14 +331,14 @@ def _warn_unmatched(answer: Answer, store: Store) -> Iterator[str]:
         if not count(where)[0] and count(None)[0]:
             would_match = count(_in_any_folder(where, patterns))[0]
             hint = f"; did you mean GLOB {' and '.join(patterns)}?" if would_match else ""
-            yield f"W_EMPTY_FILTER: nothing passes the filter{hint}"
+            yield f"W_EMPTY_FILTER: no row passes the filter{hint}"
     if answer.total and rows_with_words(answer) == 0:
         least = "every word" if answer.plan.config.match == "all" else "a word"
-        yield f"W_NO_MATCH: no row has {least} of the question; they are ranked by meaning alone"
+        yield f"W_NO_MATCH: no row has {least} of the query; rows are ranked by meaning alone"
 
 
 def _in_any_folder(expr: Expr, patterns: list[str]) -> Expr:
-    """Return the filter with each pattern of a bare name matching in any folder; these are added to `patterns`."""
+    """Return the filter with each bare file name matching in any folder. Adds these patterns to `patterns`."""
     match expr:
         case Like(op="GLOB", field=Field(name="path")) if not set(expr.pattern) & set("/'\\"):
             patterns.append(f"'**/{expr.pattern}'")
@@ -353,17 +353,17 @@ def _in_any_folder(expr: Expr, patterns: list[str]) -> Expr:
 def check_files(
     documents: Iterable[Document], ask: Ask, *, store: Store, base: Path
 ) -> tuple[dict[str, State], list[str]]:
-    """What happened to the files behind an answer, and the warnings that say so. Raises StaleError if asked to."""
+    """Return the state of changed files behind an answer, with warnings. Raises StaleError if requested."""
     shown = {document.id: document.path for document in documents}
     states = stale_documents(list(shown), store=store, base=base)
-    warnings = [f"W_STALE: {shown[doc_id]} was {_PAST[state]} since it was read" for doc_id, state in states.items()]
+    warnings = [f"W_STALE: {shown[doc_id]} was {_PAST[state]} after it was read" for doc_id, state in states.items()]
     if states and ask.strict_fresh:
         paths = sorted(shown[doc_id] for doc_id in states)
         remove = Hint("rm", paths[0])
         raise StaleError(
             "stale",
             f"{len(paths)} of the documents changed on disk: {', '.join(paths[:3])}.",
-            hint=remove if ask.fresh else f"{Hint('sync')}, or {remove} where that skips it",
+            hint=remove if ask.fresh else f"{Hint('sync')}, or {remove} if that skips it",
             details={"paths": paths},
         )
     return states, warnings
@@ -378,7 +378,7 @@ def _add_time(answer: Answer, stage: str, began: float) -> Answer:
 
 
 def receipt_of_rows(answer: Answer, ask: Ask, store: Store) -> ReceiptView:
-    """Return the receipt of the page that an answer shows."""
+    """Return the receipt of the page."""
     rows = [
         _receipt_row(hit, None if hit.chunk is None else (hit.chunk.id, hit.chunk.offset, hit.chunk.end))
         for hit in page(answer, store)
@@ -389,9 +389,9 @@ def receipt_of_rows(answer: Answer, ask: Ask, store: Store) -> ReceiptView:
 def receipt_of_context(
     answer: Answer, ask: Ask, pack: Pack, context: ContextView, *, packed: Mapping[str, Hit], store: Store
 ) -> ReceiptView:
-    """Return the receipt of a context: of its chunks in the order of the text, each as far as it was packed.
+    """Return the receipt of a context: its chunks in order of the text, each as far as it was packed.
 
-    answer: as `packable` gives it.  packed: by the id of the chunk.
+    answer: as from `packable`. packed: hits by chunk id.
     """
     rows = [
         _receipt_row(packed[chunk["id"]], (chunk["id"], chunk["offset"], chunk["offset"] + len(chunk["text"])))
@@ -409,7 +409,7 @@ def receipt_of_context(
 
 
 def _question(plan: Plan, ask: Ask, packing: ReceiptPacking | None = None) -> ReceiptQuestion:
-    """Return the question with its own settings as the plan has them: each was checked."""
+    """Return the query with its own settings as checked by the plan."""
     own = settings_of(ask.settings, where=flag("set"))
     return maintain.receipts.ReceiptQuestion(
         text=plan.text,
@@ -432,7 +432,7 @@ def _receipt(
     config: Config,
     context: ReceiptContext | None = None,
 ) -> Receipt:
-    """Return the receipt of these rows. config: the settings that they were listed or packed under."""
+    """Return the receipt of these rows. config: the settings used to list or pack them."""
     receipts, plan = maintain.receipts, answer.plan
     return receipts.Receipt(
         recall_receipt=receipts.FORMAT,
@@ -470,6 +470,6 @@ def _receipt_row(hit: Hit, chunk: tuple[str, int, int] | None) -> ReceiptRow:
 
 
 def receipt_view(receipt: Receipt) -> ReceiptView:
-    """Return a receipt as the contract has it: sealed, and named by its hash."""
+    """Return a receipt as a JSON view, sealed and named by its hash."""
     text = maintain.receipts.seal(receipt)
     return {"sha256": json.loads(text)["sha256"], "text": text}

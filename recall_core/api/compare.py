@@ -1,4 +1,4 @@
-"""One question, or a set of them, asked twice: under two configurations, of two stores, or both."""
+"""Compare one query, or a set, under two configurations, in two stores, or both."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from recall_core.evaluate.measures import Condition, bad_gate, parse_gate
 from recall_core.explain.moves import DEPTH, PERSISTENCE, Diff, Move, RowStanding, Side, diff
 from recall_core.retrieve.answer import Answer
 from recall_core.retrieve.asking import Ask, Asker, rows_of
-from recall_core.shell import AGAIN, Hint, flag
+from recall_core.shell import AGAIN, Hint
 from recall_core.types import Progress, Table
 
 if TYPE_CHECKING:
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 FIGURES = ("rbo", "jaccard", "rbo_min", "jaccard_min", "queries_changed", "firsts_changed")
 
-"""What --gate of diff may ask for."""
+"""The figures that diff --gate accepts."""
 
 _LIVE = tuple(key for key, setting in SETTINGS.items() if setting.live)
 
 
 class DiffRequest(NamedTuple):
-    """What is asked of both sides: words, a query, or the questions of a file.
+    """The input for both sides: words, a query, or the queries of a file.
 
-    gate: conditions in a list with commas.
+    gate: comma-separated conditions.
     """
 
     text: str | None = None
@@ -57,7 +57,7 @@ class DiffRequest(NamedTuple):
 
 
 class _ComparedQuestion(NamedTuple):
-    """One question of a set: its id, its text, and its two answers side by side."""
+    """One query of a set: its id, text and two answers."""
 
     query: str
     text: str
@@ -65,10 +65,10 @@ class _ComparedQuestion(NamedTuple):
 
 
 def configure(config: Config, given: Sequence[str], *, is_vouched: bool = False) -> Config:
-    """A store's config with the ranking and packing settings of recall.toml files, and with `key=value,…` settings.
+    """Return a config with the ranking and packing settings of recall.toml files and of `key=value,…` settings.
 
-    given: in order, later ones win. A file brings every such setting, its defaults too; what belongs to the store
-    stays. is_vouched: what the files say needs not be accepted. Raises ConfigError, UsageError.
+    given: in order; later ones win. A file sets all such settings, including defaults, but not the store's own.
+    is_vouched: True to accept what the files request. Raises ConfigError, UsageError.
     """
     for each in given:
         path = Path(each)
@@ -88,7 +88,7 @@ def configure(config: Config, given: Sequence[str], *, is_vouched: bool = False)
 
 
 class _Sides(NamedTuple):
-    """The two that are compared, asked alike. k: the rows of each that are looked at."""
+    """The two sides, with equal queries. k: rows compared on each side."""
 
     a: Asker
     b: Asker
@@ -108,7 +108,7 @@ class _Sides(NamedTuple):
 
 
 def beside(mine: Engine, theirs: Engine, asked: DiffRequest, ask: Ask) -> Generator[Progress, None, DiffResponse]:
-    """What one engine answers beside another; where both are of one store, words are embedded once for both."""
+    """Compare the answers of two engines. If both use one store, words are embedded once."""
     is_embedded_twice = theirs.store is mine.store and ask.mode != "lexical" and not asked.is_rql
     a = mine.once() if is_embedded_twice else mine.beside()
     b = theirs.beside(embedder=a.embedder if is_embedded_twice else None)
@@ -116,9 +116,9 @@ def beside(mine: Engine, theirs: Engine, asked: DiffRequest, ask: Ask) -> Genera
 
 
 def compare(a: Asker, b: Asker, asked: DiffRequest, ask: Ask) -> Generator[Progress, None, DiffResponse]:
-    """What b answers beside what a answers. Each store is read at one state from the first question to the last.
+    """Compare the answers of b with those of a. Each store is read in one transaction.
 
-    Raises UsageError `bad_gate`, `bad_queries` before anything is asked.
+    Raises UsageError `bad_gate`, `bad_queries` before the first query.
     """
     started = perf_counter()
     conditions = _conditions(asked.gate)
@@ -135,7 +135,7 @@ def compare(a: Asker, b: Asker, asked: DiffRequest, ask: Ask) -> Generator[Progr
         figures: dict[str, Any] = {"rbo_min": view["rbo"], "jaccard_min": view["jaccard"], **view}
         view["gate"] = []
         for each in conditions:
-            value = float(figures[each.figure])  # of one question, the least is its own
+            value = float(figures[each.figure])  # for one query, the least is its own
             view["gate"].append(ConditionView(condition=each.text, value=value, holds=each.holds(value)))
     took_ms = round((perf_counter() - started) * 1000, 3)
     return {**OK, **question, "diff": view, "stats": StatsView(took_ms=took_ms), "warnings": warnings}
@@ -162,14 +162,14 @@ def _many(
         yield Progress("ask", query, number, len(texts), 0, 0, 0, 0, 0, 0, 0, 0, ())
     view = _view(shown, [each.diff for each in compared], sides.k)
     changed = [each for each in compared if _is_changed(each.diff)]
-    # Stable: questions that changed as much stay in the order of the file.
+    # Stable: equal queries keep the order of the file.
     changed.sort(key=lambda each: (each.diff.rbo, each.diff.jaccard))
     view["changed"] = [_query_view(each) for each in changed]
     return view, []
 
 
 def _view(sides: tuple[SideView, SideView], found: Sequence[Diff], k: int) -> DiffView:
-    """The figures over these questions."""
+    """Return the figures over these queries."""
     view: dict[str, Any] = {"a": sides[0], "b": sides[1], "k": k, "p": PERSISTENCE, "depth": max(DEPTH, k)}
     view |= {"rbo": _mean(each.rbo for each in found), "jaccard": _mean(each.jaccard for each in found)}
     if len(found) != 1:
@@ -227,7 +227,7 @@ def _query_view(compared: _ComparedQuestion) -> QueryDiffView:
 
 
 def _move_views(moves: Sequence[Move], a: Asker, b: Asker, *, table: Table) -> list[MoveView]:
-    """The moves with the rows they are of, as b has them, else as a has them."""
+    """Return the moves with their rows, as in b, else as in a."""
     listed = []
     for move in moves:
         rowid, store = (move.pair.a, a.store) if move.pair.b is None else (move.pair.b, b.store)
@@ -268,6 +268,6 @@ def _conditions(text: str | None) -> tuple[Condition, ...]:
     conditions = () if text is None else parse_gate(text)
     for each in conditions:
         if each.mode is not None or each.figure not in FIGURES:
-            hint = f"{flag('gate')} one of: {', '.join(FIGURES)}"
-            raise bad_gate(f"{each.text!r} asks for no figure of diff", hint=hint)
+            hint = f"use one of:  {', '.join(FIGURES)}"
+            raise bad_gate(f"{each.text!r} does not name a figure of diff", hint=hint)
     return conditions

@@ -1,4 +1,4 @@
-"""A ranked list packed under a budget, as the options of a question say, and what that is worth."""
+"""Contexts: pack a ranked list within a budget, and compute its account."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from recall_core.retrieve.freshness import State
 
 _CITED_ROWS = 8
-"""Candidates whose passages are found at once: a context seldom has more blocks."""
+"""Candidates whose passages are found at a time. Few contexts have more blocks."""
 
 
 def packing(answer: Answer, options: Pack, *, store: Store, cite: Citing, seen: list[Hit] | None = None) -> Packed:
-    """The ranked list under a budget. answer: as `packable` gives it. seen collects every hit whose text was read."""
+    """Pack the ranked list. answer: as from `packable`. seen collects every hit whose text was read."""
     config, counting, pinned, dropped = terms(answer, options, store)
     answer, pinned = _led_by_pins(_with_pins(answer, pinned, store), pinned, store)
     own = cite(answer, take_injected(answer, store)) if config.sparse_share else []
@@ -56,7 +56,7 @@ def packing(answer: Answer, options: Pack, *, store: Store, cite: Citing, seen: 
 
 
 def _alike(answer: Answer, store: Store, cite: Citing, looked_at: list[Hit]) -> tuple[Alike, int]:
-    """What the candidates stand for, and how many there are in all."""
+    """Return the copies of candidates, and the number of all candidates."""
     if not answer.struck:
         start, stop = candidate_range(answer)
         return pack.layout.ALONE, stop - start
@@ -66,7 +66,7 @@ def _alike(answer: Answer, store: Store, cite: Citing, looked_at: list[Hit]) -> 
 
 
 def _with_pins(answer: Answer, pinned: frozenset[str], store: Store) -> Answer:
-    """Return the answer with the pinned rows that min_cosine dropped, each where its score puts it."""
+    """Return the answer with pinned rows that min_cosine dropped, ordered by score."""
     ranked, pool = answer.ranked, answer.pool
     count = 0 if ranked is None else dropped_by_cosine(ranked, answer.plan.config)
     if ranked is None or pool is None or not (count and pinned):
@@ -84,7 +84,7 @@ def _with_pins(answer: Answer, pinned: frozenset[str], store: Store) -> Answer:
 
 
 def _led_by_pins(answer: Answer, pinned: frozenset[str], store: Store) -> tuple[Answer, frozenset[str]]:
-    """The answer where a pinned chunk stands for its text, at the rank that the text has, and the pins that stand."""
+    """Return the answer where pinned chunks represent their texts, at the same rank, with these pins."""
     if answer.copies is None or answer.pool is None or answer.ranked is None or not pinned:
         return answer, pinned
     before = standing_for(answer)
@@ -102,19 +102,19 @@ def _led_by_pins(answer: Answer, pinned: frozenset[str], store: Store) -> tuple[
 
 
 def terms(answer: Answer, options: Pack, store: Store) -> Terms:
-    """What the packing goes by: the settings, how tokens are counted, the chunks that are pinned and dropped."""
+    """Return the packing terms: settings, token counter, pinned and dropped chunks."""
     config = _pack_config(answer.plan.config, options)
     counting = counter(options.counter or config.pack_counter or _default(answer.counter))
     return pack.policy.Terms(config, counting, _ids(options.pins, store), _ids(options.drops, store))
 
 
 def _default(stored: str) -> str:
-    """Return the counter of a budget if the user names none: the store's if it is made for models of the user."""
+    """Return the default counter of a budget: the store's if it is made for the user's models."""
     return MODEL_COUNTER if stored in ESTIMATES and stored != MODERN_COUNTER else stored
 
 
 def ranges(made: Packed, terms: Terms) -> list[tuple[int, int]]:
-    """Where the text of each block is in the context."""
+    """Return the range of each block's text in the context."""
     sheet = pack.layout.layout(terms.config, terms.counter)
     return pack.layout.text_ranges(sheet, [pack.layout.draft(sheet, block) for block in made.blocks])
 
@@ -128,12 +128,12 @@ def _pack_config(config: Config, options: Pack) -> Config:
     if options.budget_tokens is not None:
         config = config._replace(budget_tokens=options.budget_tokens)
     if config.budget_tokens < 1:
-        message = f"budget_tokens must be a whole number from 1 up, not {config.budget_tokens}."
+        message = f"budget_tokens must be at least 1, not {config.budget_tokens}."
         raise UsageError("bad_value", message, hint=Hint(AGAIN, budget_tokens=2000))
     if options.diversity is not None:
         config = config._replace(diversity=options.diversity)
     if config.diversity < 0:
-        message = f"{flag('diversity')} goes from 0, which means no cap."
+        message = f"{flag('diversity')} must be at least 0, which means no cap."
         raise UsageError("bad_value", message, hint=Hint(AGAIN, diversity=2))
     return config
 
@@ -143,14 +143,14 @@ def _ids(targets: tuple[str, ...], store: Store) -> frozenset[str]:
     for target in targets:
         chunks = [full for kind, full in store.resolve(target) if kind == "chunk"]
         if len(chunks) != 1:
-            message = f"{target} is not the id of one chunk."
+            message = f"{target} is not the id of a single chunk."
             raise UsageError("unknown_chunk", message, hint=Hint("search", "WORDS", json=True))
         chosen.add(chunks[0])
     return frozenset(chosen)
 
 
 def with_passage(hit: Hit, passage: PassageView | None, terms: Sequence[TermStat]) -> Hit:
-    """Return the hit with its passage, as packing needs it."""
+    """Return the hit with its passage, ready to pack."""
     if passage is None:
         return hit
     idf = {term.text: term.idf for term in terms}
@@ -161,7 +161,7 @@ def with_passage(hit: Hit, passage: PassageView | None, terms: Sequence[TermStat
 
 
 def _cite(answer: Answer, store: Store, cite: Citing, seen: list[Hit]) -> Iterator[Hit]:
-    """The candidates with their passages, a few at a time."""
+    """Yield the candidates with their passages, a few at a time."""
     stream = candidates(answer, store)
     while some := cite(answer, [*islice(stream, _CITED_ROWS)]):
         for hit in some:
@@ -170,7 +170,7 @@ def _cite(answer: Answer, store: Store, cite: Citing, seen: list[Hit]) -> Iterat
 
 
 def _below(answer: Answer) -> tuple[Omission, ...]:
-    """Return what min_cosine and then min_score keep out of a list that no limit cuts."""
+    """Return the rows that min_cosine and then min_score drop from a list without a limit."""
     ranked, pool = answer.ranked, answer.pool
     if ranked is None or pool is None or answer.plan.is_capped or len(ranked) <= ranked.kept:
         return ()
@@ -190,7 +190,7 @@ def _below(answer: Answer) -> tuple[Omission, ...]:
 def context_view(
     packed: Packed, hits: Mapping[str, Hit], states: Mapping[str, State], account: AccountPart
 ) -> ContextView:
-    """A packed context. hits: every packed one by the id of its chunk."""
+    """Return the view of a context. hits: every packed hit by chunk id."""
     return {
         "text": packed.text,
         "budget_tokens": packed.budget_tokens,
@@ -216,7 +216,7 @@ def _sizes(packed: Packed) -> SizesView:
 
 
 def _context_chunk(block: Block, hit: Hit) -> ContextChunk:
-    """A packed chunk; of a cut one, only what was packed."""
+    """Return the view of a packed chunk; for a cut one, only the packed part."""
     chunk = hit.chunk
     assert chunk is not None  # noqa: S101 - documents are not packed
     offset, end = (block.offset, block.end) if block.truncated else (chunk.offset, chunk.end)

@@ -1,4 +1,4 @@
-"""One store, opened with its settings and its embedder: plan, answer, rank again, fetch hits, pack."""
+"""One open store with its settings and embedder: plan, answer, rank again, fetch hits, pack."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 
 
 def result_of(steps: Generator[Progress, None, Result]) -> Result:
-    """Take every step, and what they come to."""
+    """Run every step and return the result."""
     while True:
         try:
             next(steps)
@@ -47,10 +47,10 @@ def result_of(steps: Generator[Progress, None, Result]) -> Result:
 
 
 class Engine:
-    """One store and what it takes to ask it, for one thread at a time, as class Recall says.
+    """One store and everything needed to query it, for one thread at a time; see class Recall.
 
-    toml: where its settings stand; by default recall.toml in its folder.  found: the settings as they were found,
-    where a person has to accept what they say; otherwise whoever makes this answers for them.
+    toml: the settings file; by default recall.toml in the store's folder.
+    found: the settings as read, if a person must accept what they request; otherwise the caller vouches for them.
     """
 
     def __init__(
@@ -64,28 +64,28 @@ class Engine:
         found: FoundSettings | None = None,
     ) -> None:
         self.store = store
-        """Its guard lets in one thread at a time, whatever else uses the same store."""
+        """Its guard admits one thread at a time, for all users of the store."""
         self._config = config
         store.memory_mb = config.memory_mb
         self.base = base
         self.toml = toml or base / FILE_NAME
         self.found = found or FoundSettings(config, self.toml, is_vouched=True)
-        """The settings as recall.toml has them, and whether what they say may be done."""
+        """The settings as in recall.toml, and whether their requests are accepted."""
         self.is_for_others = False
-        """Whether who asks may be no user of this machine: nothing that a question names is opened or loaded."""
+        """True if callers may not be users of this machine. Then a query cannot open or load anything by name."""
         self.goes_on = False
-        """Whether questions go by words alone while embedder or reranker wait to be accepted."""
+        """True to answer by words alone while an embedder or reranker waits to be accepted."""
         self._may_embed = False
         self._watched: Event | None = None
         self._cited: tuple[Pool | None, dict[str, PassageView | None]] = (None, {})
-        """The passages of the last answer by chunk: a context needs them before and after it is packed."""
+        """Passages of the last answer by chunk. A context needs them before and after packing."""
         self._embedder = embedder
         self._rerankers: dict[str, Reranker] = {}
         self._kept: dict[str, StoredVectors] = {}
-        """Of the rerankers that are embedders, by name."""
+        """The vectors of rerankers that are embedders, by name."""
 
     def beside(self, config: Config | None = None, *, embedder: Embedder | None = None) -> Engine:
-        """Another one of the same store, with settings and an embedder of its own."""
+        """Return another engine of the same store, with its own settings and embedder."""
         config = config or self.config
         other = Engine(self.store, config=config, base=self.base, toml=self.toml, embedder=embedder, found=self.found)
         other.goes_on, other.is_for_others = self.goes_on, self.is_for_others
@@ -94,12 +94,12 @@ class Engine:
         return other
 
     def once(self) -> Engine:
-        """Another one of the same store, whose embedder reads a question once however often it is asked in a row."""
+        """Return another engine of the same store that embeds repeated questions once."""
         return self.beside(embedder=embed.registry.Once(self.embedder))
 
     @property
     def config(self) -> Config:
-        """The settings; with others of who makes the vectors, embedder and rerankers are made anew."""
+        """The settings. Setting another source of vectors reloads embedder and rerankers."""
         return self._config
 
     @config.setter
@@ -113,14 +113,14 @@ class Engine:
 
     @property
     def embedder(self) -> Embedder:
-        """The embedder that made this store's vectors, which a reembed may have changed since the last question.
+        """The embedder of this store's vectors, reloaded if a reembed changed it.
 
         Raises EmbedError; ConfigError `untrusted_config`.
         """
         identity = self.store.embedder()
         if self._embedder is None or self._embedder.identity != identity:
             if not agrees(self.usable, identity):
-                fresh = load(self.toml)  # a reembed in another process has written it
+                fresh = load(self.toml)  # a reembed in another process wrote it
                 makers = {key: getattr(fresh, key) for key in EMBEDDING}
                 found = self.found.config._replace(**makers)
                 self.config = self.config._replace(**makers)
@@ -133,25 +133,25 @@ class Engine:
         return self._embedder
 
     def use_embedder(self, embedder: Embedder) -> None:
-        """Ask this one, which others may use, too, as long as it is the one that made the store's vectors."""
+        """Use this embedder, possibly shared, while it matches the store's vectors."""
         self._embedder = embedder
 
     def take_over(self, found: FoundSettings) -> None:
-        """Go by these settings from now on."""
+        """Use these settings from now on."""
         self.config, self.found = found.config, found
 
     @property
     def usable(self) -> Config:
-        """The settings, with `hash` in the place of an embedder that waits to be accepted."""
+        """The settings, with `hash` in place of an embedder that waits to be accepted."""
         self._may_embed = self._may_embed or self.found.refusal(EMBEDDER) is None
         return self.config if self._may_embed else self.config._replace(**AT_HOME)
 
     def untrusted(self) -> ConfigError | None:
-        """Why a question by meaning, or one that is reranked, would be refused by what the settings say; or None."""
+        """Return the error that a query by meaning or with reranking would raise for these settings, or None."""
         return self.found.refusal(EMBEDDER, RERANKER)
 
     def reranker(self, config: Config) -> Reranker:
-        """The reranker that these settings name; kept, because loading one takes time."""
+        """Return the reranker of these settings. Cached, because loading takes time."""
         if config.rerank not in self._rerankers:
 
             def keep(maker: VectorMaker) -> StoredVectors:
@@ -163,52 +163,52 @@ class Engine:
         return self._rerankers[config.rerank]
 
     def vectors_of_reranker(self, config: Config) -> StoredVectors | None:
-        """Those of the reranker that these settings name; None for a plug-in's, which has none."""
+        """Return the stored vectors of the reranker of these settings; None for a plug-in's reranker."""
         self.reranker(config)
         return self._kept.get(config.rerank)
 
     @property
     def has_vectors_to_keep(self) -> bool:
-        """Return True if `keep_vectors` has anything to do."""
+        """True if `keep_vectors` has vectors to save."""
         return self.config.rerank_keep and any(kept.waiting for kept in self._kept.values())
 
     def keep_vectors(self) -> None:
-        """Put what rerankers have made into the store, where that waits for nobody; the next question does, too."""
+        """Save the rerankers' vectors if the store is free to write. The next query does this too."""
         if self.config.rerank_keep:
             for kept in self._kept.values():
                 kept.keep(megabytes=self.config.rerank_mb)
 
     def close(self) -> None:
-        """Let go of the file, as often as one likes. Raises UsageError `wrong_thread` in the midst of any call.
+        """Close the store. May be called twice. Raises UsageError `wrong_thread` during any call.
 
-        What rerankers have made is kept before, where that waits for nobody.
+        Saves the rerankers' vectors first if the store is free to write.
         """
         with self.store.guard.last_turn():
             try:
-                with suppress(RecallError):  # what is not kept is made again
+                with suppress(RecallError):  # lost vectors are made again
                     self.keep_vectors()
             finally:
                 self._kept.clear()
                 self.store.close()
 
     def interrupt(self) -> None:
-        """From any thread: end a watch, and abort the statement that runs; its call raises Interrupted.
+        """Stop a watch and abort the running statement, whose call raises Interrupted. Safe from any thread.
 
-        So does one that asks an embedder's server, or else the next one that does: it can meet only one.
-        Where no statement runs, or all is closed, there is none to abort.
+        A call that waits for an embedder's server also raises it, or else the next such call, but only one of them.
+        Does nothing if no statement runs or the store is closed.
         """
         self.store.guard.expect_own_process()
         if self._watched is not None:
             self._watched.set()
         self.store.interrupt()
-        embedder: object = self._embedder  # the other thread may take another one meanwhile
+        embedder: object = self._embedder  # another thread may replace it meanwhile
         if isinstance(embedder, Interruptible):
             embedder.interrupt()
 
     def changes(self, stop: Stop | None = None, *, rest_ms: int = WATCH_REST_MS) -> Iterator[tuple[str, ...]]:
-        """The places below the remembered roots that changed, as they change; sync after each answer.
+        """Yield the changed places below the added roots, as they change. Sync after each.
 
-        Only this call reads the store: waiting for the next answer keeps no thread out.
+        Only this call reads the store. Waiting for changes blocks no other thread.
         """
         if stop is None:
             from threading import Event  # noqa: PLC0415 - a search never needs it
@@ -218,49 +218,49 @@ class Engine:
             self.store.roots(), base=self.base, config=self.config, stop=stop, rest_ms=rest_ms
         )
 
-    # A question in steps, for those who rank and pack the same pool again.
+    # One query in steps, to rank and pack the same pool again.
 
     def plan(self, text: str, ask: Ask = Ask()) -> Plan:
-        """A question understood: RQL when it begins with SELECT, words otherwise."""
+        """Return the plan of a query: RQL if it starts with SELECT, else words."""
         return self.rql_plan(text, ask) if rql.parser.is_query(text) else self.words_plan(text, ask)
 
     def replan(self, plan: Plan, ask: Ask = Ask()) -> Plan:
-        """The question under the settings and for the rows of `ask`; all else stays, and no text is read again."""
+        """Return the plan with the settings and rows of `ask`. No text is parsed again."""
         return self._without_waiting(replan(plan, config=self.config, settings=ask.settings, k=ask.k))
 
     def answer(self, plan: Plan, *, is_read_on: bool = False) -> Answer:
-        """Search and rank: the only step that searches the store. What earlier questions have made is kept first.
+        """Search and rank. Only this step searches the store. Saves vectors from earlier queries first.
 
-        is_read_on: the caller is done with the answer within the block of `store.reading` that it asks in.
+        is_read_on: True if the caller uses the answer only inside its own `store.reading` block.
         """
         with self.store.guard.turn():
             self.keep_vectors()
-            with self.store.reading():  # the question's vector and those it meets are of one embedder
+            with self.store.reading():  # the query's vector and the store's vectors must be of one embedder
                 embedder = self.embedder if plan.semantic is not None else None
             reranker = self.reranker(plan.config) if plan.config.rerank else None
             return answering.answer(plan, self.store, embedder, reranker, is_read_on=is_read_on)
 
     def vector(self, plan: Plan) -> Vector | None:
-        """What the question means, as its embedder has it: b"" without a feature, None where it does not ask."""
+        """Return the query's vector: b"" if it has no feature, None if the query has no semantic part."""
         return None if plan.semantic is None else self.embedder.embed([plan.semantic], is_query=True)[0]
 
     def weigh(self, answer: Answer, config: Config) -> Answer:
-        """The same pool under other ranking settings: those of answer.plan.config with what is to be changed."""
+        """Rank the same pool again. config: answer.plan.config with other ranking settings."""
         reranker = self.reranker(config) if config.rerank else None
         return answering.weigh(answer, config, self.store, reranker)
 
     def hits(self, answer: Answer, start: int, stop: int) -> list[Hit]:
-        """Ranks start + 1 to stop of the full list, with their texts and where else these stand."""
+        """Return ranks start + 1 to stop of the full list, with texts and copies."""
         hits = answering.hits(answer, self.store, start=start, stop=stop)
         return answering.with_twins(answer, hits, self.store, start=start)
 
     def leaves(self, answer: Answer, hits: Sequence[Hit]) -> list[Leaves]:
-        """What the parts of these hits add up from, by signal. Where an embedder is a black box, words alone."""
+        """Return the leaves of these hits' parts, by signal. With a black-box embedder, only lexical leaves."""
         embedder = self.embedder if answer.plan.semantic is not None else None
         return explain.ledger.hit_leaves(answer, hits, store=self.store, embedder=embedder)
 
     def passages(self, answer: Answer, hits: Sequence[Hit]) -> list[PassageView | None]:
-        """Return the passage of each hit of an answer; None for one without a score, or without a text."""
+        """Return the passage of each hit; None without a score or text."""
         pool, known = self._cited
         if pool is None or pool is not answer.pool:
             known = {}
@@ -275,45 +275,47 @@ class Engine:
         return [None if hit.chunk is None else known[hit.chunk.id] for hit in hits]
 
     def cited(self, answer: Answer, hits: Sequence[Hit]) -> list[Hit]:
-        """Return the hits of an answer with their passages, as they are packed."""
+        """Return the hits with their passages, ready to pack."""
         if answer.pool is None:
             return [*hits]
         made = self.passages(answer, hits)
         return [with_passage(hit, each, answer.pool.terms) for hit, each in zip(hits, made, strict=True)]
 
     def pack(self, answer: Answer, options: Pack = Pack(), *, cites: bool = True) -> Packed:
-        """Pack the ranked list under a budget; see `retrieve.asking.Asker.pack`."""
+        """Pack the ranked list within a budget; see `retrieve.asking.Asker.pack`."""
         cite = self.cited if cites else lambda _, hits: [*hits]
         return packing(answering.packable(answer, self.store), options, store=self.store, cite=cite)
 
-    # What commands share.
+    # Shared by commands.
 
     def words_plan(self, words: str, ask: Ask) -> Plan:
-        """A search for these words, understood."""
+        """Return the plan of a search for these words."""
         config = override(self.config, ask.settings)
         mode = "lexical" if self.goes_on and self.found.refusal(EMBEDDER) else ask.mode
         plan = plan_words(words, config=config, mode=mode, filter_text=ask.filter, k=ask.k, exact=ask.exact)
         return self._without_waiting(plan)
 
     def rql_plan(self, text: str, ask: Ask) -> Plan:
-        """A query in RQL, understood. Raises RqlError; UsageError `bad_value` for a mode, of which it has no use."""
+        """Return the plan of an RQL query. Raises RqlError; UsageError `bad_value` for a mode, which RQL does not
+        use.
+        """
         mode_named(ask.mode)
         plan = self._without_waiting(plan_rql(text, config=self.config, exact=ask.exact, settings=ask.settings))
         return plan if ask.k is None else plan._replace(limit=ask.k, is_capped=True)
 
     def notes(self) -> tuple[str, ...]:
-        """Where recall.toml and the store disagree."""
+        """Return where recall.toml and the store disagree."""
         return disagreements(self.config, self.usable, self.store.info())
 
     def store_config(self) -> Config:
-        """The settings with those that the store was made with in place of what recall.toml says by now."""
+        """Return the settings, with those of the store's creation in place of recall.toml's."""
         info = self.store.info()
         return cut_as(self.config, chunker=info.chunker, counter=info.counter)
 
     def _without_waiting(self, plan: Plan) -> Plan:
-        """The plan, without a reranker that waits where questions go on all the same.
+        """Return the plan, without a reranker that waits to be accepted if queries may continue without it.
 
-        Raises UsageError `bad_value` for a reranker or a counter that only a user of this machine may name.
+        Raises UsageError `bad_value` for a reranker or counter that only a user of this machine may name.
         """
         if self.is_for_others:
             _expect_own(plan.config, self._config)
@@ -322,27 +324,27 @@ class Engine:
 
 
 def _expect_own(asked: Config, own: Config) -> None:
-    """Raises UsageError `bad_value` where a question names what would be opened or loaded for it."""
+    """Raise UsageError `bad_value` if a query names something to open or load."""
     for key, harmless in _NAMING.items():
         value = getattr(asked, key)
         if value not in (getattr(own, key), *harmless):
             allowed = ", ".join(repr(each) for each in dict.fromkeys((getattr(own, key), *harmless)))
-            message = f"{key} cannot be {value!r} in a question of a client."
-            raise UsageError("bad_value", message, hint=f"{key} may be {allowed}; others belong into {FILE_NAME}")
+            message = f"{key} cannot be {value!r} in a client's query."
+            raise UsageError("bad_value", message, hint=f"use {allowed} for {key}, or set it in {FILE_NAME}")
 
 
 _NAMING = {"rerank": ("",), "pack_counter": ("", *ESTIMATES)}
-"""Settings of a question that may name a file or a program, with the values that name none."""
+"""Settings of a query that may name a file or program, with the values that do not."""
 
 
 MEGABYTE = 1_000_000
-_MOST_WAITING = 4_096  # a few MB; what waits longer than that is made again some day
+_MOST_WAITING = 4_096  # a few MB; vectors over this limit are made again
 
 
 class StoredVectors:
-    """The vectors of a reranker that outlast a process: found in the store, and put into it once an answer is out.
+    """Reranker vectors that outlast the process: read from the store, and saved after an answer.
 
-    Where their maker is that of the store's own vectors, these serve for texts.
+    If the reranker is the store's own embedder, the store's vectors are used for texts.
     """
 
     def __init__(self, store: Store, maker: VectorMaker) -> None:
@@ -350,20 +352,20 @@ class StoredVectors:
         self._maker = maker
         self.waiting: dict[VectorKey, RerankVector] = {}
         self.made = 0
-        """Texts that were embedded so far because the store has no vector of them."""
+        """Texts embedded so far because the store has no vector for them."""
 
     @property
     def maker(self) -> str:
-        """As the store knows it."""
+        """The maker's name in the store."""
         return self._maker.name
 
     @property
     def is_own(self) -> bool:
-        """Return True if it is the maker of the store's own vectors at this moment."""
+        """True if it is the current maker of the store's own vectors."""
         return self._maker.is_of(self._store.embedder())
 
     def find(self, keys: Sequence[VectorKey]) -> dict[VectorKey, Vector]:
-        """Those that the store has."""
+        """Return the vectors in the store."""
         found: dict[VectorKey, Vector] = {}
         for is_query in dict.fromkeys(key.is_query for key in keys):
             hashes = [key.text_hash for key in keys if key.is_query == is_query]
@@ -374,7 +376,7 @@ class StoredVectors:
         return found
 
     def leave(self, made: Mapping[VectorKey, Vector]) -> None:
-        """Let these wait, but for those that are no vectors."""
+        """Queue these vectors to be saved, except invalid ones."""
         generation = self._store.generation()
         self.made += sum(not key.is_query for key in made)
         size = max(map(len, made.values()), default=0) // 4
@@ -386,10 +388,10 @@ class StoredVectors:
             del self.waiting[key]
 
     def keep(self, *, megabytes: int, may_wait: bool = False) -> None:
-        """Put those that wait into the store; they go on waiting where somebody else writes at this moment.
+        """Save the queued vectors. They stay queued if another process is writing.
 
-        may_wait: for whoever does. Otherwise nothing is waited for, and nothing is said where the store takes none:
-        an answer is out by now, and what is not kept is made again.
+        may_wait: wait for the other process. Otherwise return at once and ignore errors: the answer is done, and
+        unsaved vectors are made again.
         """
         made = list(self.waiting.values())
         if may_wait:

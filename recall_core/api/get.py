@@ -1,4 +1,4 @@
-"""What a store holds: all of it in figures, or a document, lines of it or a chunk, verbatim as ingested."""
+"""Read a store: its statistics, or a document, lines of it or a chunk, verbatim as ingested."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
     from recall_core.store.port import Store
     from recall_core.store.values import ListedDocument
 
-_DIGITS = 12  # of an id in a name that is told
-_MOST_OTHERS = 3  # parts of one name that a warning names
+_DIGITS = 12  # of an id in a printed name
+_MOST_OTHERS = 3  # parts with the same name in a warning
 
 
 def describe_store(engine: Engine, *, sizes: bool = False) -> StatsResponse:
-    """The store in figures. sizes: what its file is made of, too."""
+    """Return the store's statistics. sizes: also the sizes of the parts of its file."""
     started = perf_counter()
     store = engine.store
     info, totals = store.info(), store.totals()
@@ -77,7 +77,7 @@ def describe_store(engine: Engine, *, sizes: bool = False) -> StatsResponse:
 
 
 def _by_ending(store: Store, name: str, base: Path, part: str) -> str | None:
-    """The only path, of a document or a file of records, that ends so; None without one. Raises `ambiguous_path`.
+    """Return the only path of a document or record file with this ending, or None. Raises `ambiguous_path`.
 
     part: see `one`.
     """
@@ -88,10 +88,10 @@ def _by_ending(store: Store, name: str, base: Path, part: str) -> str | None:
 
 
 def find(store: Store, target: str, *, base: Path) -> GetResponse:
-    """The document, lines or chunk of that name, verbatim as ingested, with a warning when its file has changed.
+    """Return the document, lines or chunk with that name, verbatim as ingested. Warns if its file changed.
 
-    Live paths are tried first, then ids, then places, then names of parts. A path that is a place of another document
-    too comes with a warning that says how to get that. Raises what `one` raises, and UnknownTarget.
+    Names are tried as live paths, ids, places, then names of parts. If a path is also a place of another document, a
+    warning tells how to get that one. Raises the errors of `one`, and UnknownTarget.
     """
     kind, full_id = one(store, target, base=base) or ("", "")
     if not kind:
@@ -114,10 +114,10 @@ def find(store: Store, target: str, *, base: Path) -> GetResponse:
 
 
 def _part(store: Store, target: str, base: Path) -> GetResponse:
-    """Return the part of a document that the end of a name gives: `a.md:3-9`, `a.pdf#page=3`, `a.html#usage`.
+    """Return the part of a document at the end of a name: `a.md:3-9`, `a.pdf#page=3`, `a.html#usage`.
 
-    Between places and names it is the only document whose path ends with the target, or a place of it.
-    Raises what `find` raises, and UsageError `bad_place`, `bad_lines`.
+    After places and before names of parts, tries the only document whose path ends with the target, or a place of it.
+    Raises the errors of `find`, and UsageError `bad_place`, `bad_lines`.
     """
     named = PART.fullmatch(target)
     kind, doc_id = (one(store, named["path"], base=base, part=target[named.end("path") :]) if named else None) or (
@@ -143,7 +143,7 @@ def _part(store: Store, target: str, base: Path) -> GetResponse:
 
 
 def _named_part(store: Store, doc_id: str, name: str, base: Path) -> GetResponse:
-    """The first part of that name, with a warning that says how to get the others."""
+    """Return the first part of that name, with a warning on how to get the others."""
     document = next(iter(store.documents([store.rowid("doc", doc_id)]).values()), None)
     if document is None:
         raise _damage_error(store, doc_id)
@@ -168,9 +168,9 @@ def _by_place(text: str, unit: Unit, place: str | None) -> str:
 
 
 def _other_meaning(store: Store, target: str, doc_id: str, base: Path) -> list[str]:
-    """A warning for the name of a document that is a place in another too, with a name for what lies there.
+    """Return a warning if a document's name is also a place in another document, with a name for that place.
 
-    Raises UsageError `ambiguous_path` where the one is meant as seen from this folder, the other as Recall prints it.
+    Raises UsageError `ambiguous_path` if one is relative to this folder and the other as Recall prints it.
     """
     named = PART.fullmatch(target)
     if named is None:
@@ -186,9 +186,9 @@ def _other_meaning(store: Store, target: str, doc_id: str, base: Path) -> list[s
 
 
 def at_place(store: Store, names: Sequence[str], named: re.Match[str], *, base: Path) -> str | None:
-    """A name by id for what a document, or a file of records, has at a place; None where it has nothing there.
+    """Return an id-based name for what a document or record file has at a place, or None.
 
-    names: what the store may call it.  named: the place, as `targets.PART` reads it.
+    names: possible names in the store. named: the place, as matched by `targets.PART`.
     """
     doc_id = first_document(store, names)
     if doc_id is None:
@@ -246,8 +246,8 @@ def _document(store: Store, doc_id: str, base: Path, *, lines: tuple[int, int] |
 
 
 def _damage_error(store: Store, name: str) -> StoreCorrupt:
-    """An id was found whose row is not there."""
-    message = f"{store.path} is damaged: what {name[:12]} names is not there."
+    """Return the error for an id without a row."""
+    message = f"{store.path} is damaged: the row of {name[:12]} is missing."
     return StoreCorrupt("store_corrupt", message, hint=Hint("doctor", store=store.path))
 
 
@@ -263,11 +263,12 @@ _MOST = 2**31 - 1
 
 
 def list_documents(engine: Engine, prefix: str, glob: str | None, *, limit: int | None, offset: int) -> ListResponse:
-    """The live documents whose path, as Recall prints it, begins with the prefix and matches the glob, by path.
+    """Return live documents whose printed path starts with the prefix and matches the glob, by path.
 
-    prefix: the name of a folder, with or without a slash behind it, means all below it.  glob: of the whole path, as
-    in a filter by doc.path.  limit: None for all from the offset on.  No file is looked at, and no embedder loaded.
-    Raises UsageError `bad_value`, `bad_pattern`.
+    prefix: the name of a folder, with or without a trailing slash, means everything below it.
+    glob: matches the whole path, as in a filter on doc.path.
+    limit: None for all rows from the offset on.
+    Reads no file and loads no embedder. Raises UsageError `bad_value`, `bad_pattern`.
     """
     started = perf_counter()
     _expect(prefix, glob, limit, offset)
@@ -301,7 +302,7 @@ def _expect(prefix: str, glob: str | None, limit: int | None, offset: int) -> No
             raise UsageError("bad_value", f"The {name} {text!r} is not valid UTF-8.", hint=Hint("ls"))
     for name, number in (("limit", limit or 0), ("offset", offset)):
         if not 0 <= number <= _MOST:
-            message = f"{name} takes a whole number from 0 to {_MOST}, not {number}."
+            message = f"{name} must be from 0 to {_MOST}, not {number}."
             raise UsageError("bad_value", message, hint=f"{name}=10")
     if glob is not None:
         check_glob(glob)

@@ -1,4 +1,4 @@
-"""Recall: one store with one method a command. The only place where everything meets."""
+"""Recall: one store with one method per command."""
 
 from __future__ import annotations
 
@@ -37,29 +37,30 @@ __all__ = ["Ask", "Pack", "Recall"]
 class Recall:
     """One store. Close it, or use it in a `with` block.
 
-    It serves one thread at a time: open one in each thread, or hand one on, also between two steps of a generator.
-    What reads or writes the store during another thread's call raises UsageError `wrong_thread`, as `close` does
-    during any call, and every use of the store in a process that was forked off since. A generator whose step is
-    refused ends. `interrupt` and `end` may come from any thread.
-    What asks a question takes an Ask, or its fields as keywords; what packs a context takes a Pack, or its fields.
+    Use it from one thread at a time: open one per thread, or hand it on between calls, or between two steps of a
+    generator. A call during another thread's call raises UsageError `wrong_thread`. So does `close` during any call,
+    and any use in a forked process. A generator whose step raises ends. `interrupt` and `end` are safe from any
+    thread. Methods that query take an Ask, or its fields as keywords. Methods that pack a context take a Pack, or its
+    fields.
     """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        """The finer steps: plan, answer, rank again, fetch hits, pack."""
+        """The single steps: plan, answer, rank again, fetch hits, pack."""
         self.store = engine.store
-        """The store itself. It serves one thread at a time, as this object does."""
+        """The store. Use it from one thread at a time, like this object."""
 
     @classmethod
     def open(
         cls, store: str | None = None, *, start: Path | None = None, create: bool = False, trust: bool = False
     ) -> Self:
-        """The store at that path or URL, or the one named by the nearest recall.toml upwards from `start`.
+        """Open the store at that path or URL, or the one named by the nearest recall.toml from `start` upwards.
 
-        start: None is the current folder. `:memory:` is a new, empty store that ends with this object, under the
-        settings of that recall.toml or else the defaults. create: where no file is, make it and its recall.toml as
-        `init` does; a name that ends like a file names the database, any other its folder. trust: what recall.toml
-        says may be done without a person who accepts it.
+        start: None is the current folder. `:memory:` is a new, temporary store with the settings of that recall.toml,
+        or the defaults.
+        create: if there is no file, make it and its recall.toml, as `init` does. A name with a file suffix is the
+        database, any other name its folder.
+        trust: accept everything that recall.toml requests.
         """
         try:
             place = stores.find(store, start=start)
@@ -87,7 +88,7 @@ class Recall:
         return self.engine.config
 
     def close(self) -> None:
-        """Let go of the file, as often as one likes. Raises UsageError `wrong_thread` in the midst of any call."""
+        """Close the store. May be called twice. Raises UsageError `wrong_thread` during any call."""
         self.engine.close()
 
     def __enter__(self) -> Self:
@@ -99,34 +100,36 @@ class Recall:
         except UsageError as refused:
             if error is None:
                 raise
-            error.add_note(str(refused))  # what ends the block is not hidden by what that leaves open
+            error.add_note(str(refused))  # keep the error that ended the block visible
 
     def interrupt(self) -> None:
-        """From any thread: end a watch, and abort the statement that runs, where one does; its call raises
-        Interrupted, as does one that asks an embedder's server, or else the next one that does."""
+        """Stop a watch and abort the running statement, whose call raises Interrupted. Safe from any thread.
+
+        A call that waits for an embedder's server also raises it, or else the next such call.
+        """
         self.engine.interrupt()
 
     def end(self) -> None:
-        """Interrupt for good: between two statements there is none to abort, and the next one raises Interrupted."""
+        """Interrupt for good: if no statement runs, the next one raises Interrupted."""
         self.store.guard.expect_own_process()
         self.store.end()
         self.engine.interrupt()
 
     within = staticmethod(deadline.within)
-    """`with Recall.within(2.5):` gives all that this thread asks in the block, of any Recall, so many seconds.
-    Then TimedOut is raised, nothing was written for the answer, and the Recall goes on to be of use."""
+    """`with Recall.within(2.5):` limits all calls of this thread in the block, on any Recall, to this many seconds.
+    Then TimedOut is raised. The answer wrote nothing, and the Recall stays usable."""
 
     def changes(self, stop: Stop | None = None, *, rest_ms: int = WATCH_REST_MS) -> Iterator[tuple[str, ...]]:
-        """The places below the remembered roots that changed, once nothing has for a while; sync after each."""
+        """Yield the changed places below the added roots, once changes pause. Sync after each."""
         return self.engine.changes(stop, rest_ms=rest_ms)
 
     def under(self, given: Sequence[str]) -> Recall:
-        """The same store under other ranking settings: recall.toml files, or `key=value,…`; later ones win."""
+        """Return the same store under other ranking settings: recall.toml files or `key=value,…`; later ones win."""
         return Recall(
             self.engine.beside(api.compare.configure(self.config, given, is_vouched=self.engine.found.is_vouched))
         )
 
-    # Commands that read.
+    # Read commands.
 
     def search(self, words: str, ask: Ask | None = None, **fields: Unpack[AskFields]) -> responses.SearchResponse:
         """Return the best chunks for these words."""
@@ -159,7 +162,7 @@ class Recall:
             return answers.context(self.engine, answer, ask, pack, started=started)
 
     def replay(self, receipt: Path | str) -> responses.ReplayResponse:
-        """The question of a receipt, by its file or its text, asked again; and what is another by now."""
+        """Run the query of a receipt (file or text) again, and return what changed."""
         return api.report.replay(self.engine, receipt)
 
     def explain(
@@ -172,9 +175,9 @@ class Recall:
         rql: str | None = None,
         **fields: Unpack[AskFields],
     ) -> responses.ExplainResponse:
-        """Explain why a chunk scores what it scores for these words or an RQL query, whatever its rank.
+        """Explain the score of a chunk for these words or an RQL query, at any rank.
 
-        chunk: an id, or `path:line`; by default the first hit. versus: another one, to compare it with.
+        chunk: an id or `path:line`; by default the first hit. versus: another chunk to compare with.
         """
         return answers.explain_chunk(
             self.engine, self._plan(words, rql, ask := merge_ask(ask, fields)), ask, chunk, versus
@@ -191,9 +194,9 @@ class Recall:
         fixes: bool = True,
         **fields: Unpack[QuestionFields],
     ) -> responses.WhyNotResponse:
-        """Why a chunk, document, line, file or text is not in the answer, and what would bring it in.
+        """Explain why a chunk, document, line, file or text is not in the answer, and what would bring it in.
 
-        pack: with a budget, the answer is a context. fixes: try changes to the question, and tell those that do.
+        pack: with a budget, the answer is a context. fixes: try changes to the query, and return those that work.
         """
         ask, pack = asked_and_packed(ask, pack, fields)
         answers.refresh(self.engine, ask)
@@ -210,34 +213,34 @@ class Recall:
         rql: str | None = None,
         **fields: Unpack[QuestionFields],
     ) -> responses.TraceResponse:
-        """Return how many rows are left after each step from the store to the answer, or to a context."""
+        """Return how many rows remain after each step from the store to the answer, or to a context."""
         ask, pack = asked_and_packed(ask, pack, fields)
         answers.refresh(self.engine, ask)
         return api.whynot.trace(self.engine, api.whynot.question_of(words, ask, pack, rql=rql), ask)
 
     def get(self, target: str) -> responses.GetResponse:
-        """A document, lines of it (`path:first-last`) or a chunk, verbatim as ingested."""
+        """Return a document, lines of it (`path:first-last`) or a chunk, verbatim as ingested."""
         with self.store.reading():
             return api.get.find(self.store, target, base=self.engine.base)
 
     def list(
         self, prefix: str = "", *, glob: str | None = None, limit: int | None = None, offset: int = 0
     ) -> responses.ListResponse:
-        """The live documents whose paths begin so and match a glob, by path; see `api.get.list_documents`."""
+        """Return live documents with this path prefix that match a glob, by path; see `api.get.list_documents`."""
         return api.get.list_documents(self.engine, prefix, glob, limit=limit, offset=offset)
 
     def stats(self, *, sizes: bool = False) -> responses.StatsResponse:
-        """What the store holds. sizes: what its file is made of, too, which every page of it is looked at for."""
+        """Return the store's statistics. sizes: also the sizes of the parts of its file, which reads every page."""
         return api.get.describe_store(self.engine, sizes=sizes)
 
     def doctor(self, *, fix: bool = False, dups: bool = False) -> responses.DoctorResponse:
-        """Run every check of the store. fix: repair what can be, after a backup. dups: find near-duplicates too."""
+        """Check the store. fix: repair what is possible, after a backup. dups: also find near-duplicates."""
         engine = self.engine
-        with self.store.guard.turn():  # a check that is refused would read as damage
+        with self.store.guard.turn():  # a refused check would look like damage
             checks = maintain.doctor.doctor(
                 self.store,
                 engine.base,
-                config=engine.usable,  # an embedder that waits to be accepted is not asked
+                config=engine.usable,  # do not load an embedder that waits to be accepted
                 own=lambda: engine.embedder,
                 is_known=engine.usable == engine.config,
                 fix=fix,
@@ -255,25 +258,27 @@ class Recall:
             }
 
     def backup(self, target: Path | str, *, force: bool = False) -> responses.BackupResponse:
-        """Copy the store into a file, checked before it gets its name. force: over a file that is there."""
+        """Copy the store into a file, which gets its name only after a check. force: overwrite an existing file."""
         return result_of(api.write.backup(self.engine, Path(target), force=force))
 
     @staticmethod
     def verify(source: Path | str) -> responses.VerifyResponse:
-        """Check a store's file, a backup or an export, of which nothing changes; no store is opened."""
+        """Check a store's file, a backup or an export without changing it. Opens no store."""
         view, checks = maintain.copies.verify(Path(source), stores.store_kind("sqlite"))
         return {**OK, "verified": view, "checks": checks, "warnings": []}
 
     @staticmethod
     def recover(old: Path | str, new: Path | str) -> responses.RecoverResponse:
-        """Make a new store of what can be read of a damaged one, which is only read, and say what is lost."""
+        """Make a new store from the readable part of a damaged one, and report losses. The old one is only read."""
         return api.write.recover(Path(old), Path(new))
 
     @staticmethod
     def embedders(
         config: Config = Config(), *, in_use: str | None = None, probe: bool = False, waits: bool = False
     ) -> responses.EmbeddersResponse:
-        """Every kind of embedder under these settings; no store is needed. in_use: the identity of a store's own."""
+        """List every kind of embedder under these settings, without a store. in_use: the identity of a store's
+        embedder.
+        """
         return {
             **OK,
             "embedders": maintain.embedders.embedders(config, in_use=in_use, probe=probe, waits=waits),
@@ -283,7 +288,7 @@ class Recall:
     def diff(
         self, other: Recall, request: DiffRequest, ask: Ask = Ask()
     ) -> Generator[Progress, None, responses.DiffResponse]:
-        """What another store, or the same one under other settings, answers beside what this one answers."""
+        """Compare the answers of another store, or of this one under other settings, with this one's."""
         steps = api.compare.beside(self.engine, other.engine, request, merge_ask(ask, {}))
         return self.store.guard.steps(other.store.guard.steps(steps))
 
@@ -296,31 +301,33 @@ class Recall:
         is_rql: bool = False,
         **fields: Unpack[QuestionFields],
     ) -> responses.ReportResponse:
-        """Everything about one question, for a page: results with their ledgers, the context, the rank lines."""
+        """Return everything about one query, for a page: results with ledgers, the context, and rank lines."""
         ask, pack = asked_and_packed(ask, pack, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
         return api.report.report(self.engine, plan, ask, pack)
 
-    # The query language, for those who write queries.
+    # RQL, for those who write queries.
 
     check_rql = staticmethod(answers.query_checked)
-    """A query that can be asked, in its canonical spelling; no store is needed. Raises RqlError."""
+    """Return a valid query in its canonical spelling, without a store. Raises RqlError."""
 
     format_rql = staticmethod(answers.query_formatted)
-    """A query in its canonical spelling, below its comments; no store is needed. Raises RqlError."""
+    """Return a query in its canonical spelling, below its comments, without a store. Raises RqlError."""
 
     def explain_rql(
         self, text: str, ask: Ask | None = None, **fields: Unpack[AskFields]
     ) -> responses.ExplainedResponse:
-        """What a query does: the effective plan, the filter with the rows each part leaves, SQLite's own steps."""
+        """Return what a query does: the effective plan, the rows that pass each part of the filter, SQLite's own
+        steps.
+        """
         return api.whynot.explain_query(self.engine, self.engine.rql_plan(text, ask := merge_ask(ask, fields)), ask)
 
     def complete_rql(self, text: str, cursor: int) -> responses.CompletionResponse:
-        """Return what may be written at a cursor (code points) of a query."""
+        """Return the completions at a cursor (code points) of a query."""
         with self.store.reading():
             return views.completion(text, cursor, self.store.vocabulary(rql.complete.SUGGESTIONS))
 
-    # Commands that measure.
+    # Evaluation commands.
 
     def evaluate(self, options: EvalOptions) -> Generator[Progress, None, responses.EvaluationResponse]:
         """Measure the ranking on judged queries; documents are ranked by their best chunk."""
@@ -329,7 +336,7 @@ class Recall:
         )
 
     def tune(self, options: TuneOptions, ask: Ask = Ask()) -> Generator[Progress, None, responses.TuneResponse]:
-        """The weights that judged queries speak for, written into recall.toml if that is asked for."""
+        """Find the weights that judged queries support. Saves them in recall.toml if requested."""
         return self.store.guard.steps(evaluate.tune.tune(options, self.engine.once(), ask, toml=self.engine.toml))
 
     def sweep(
@@ -343,16 +350,17 @@ class Recall:
         wishes: tuple[PinTarget, ...] = (),
         **fields: Unpack[AskFields],
     ) -> responses.SweepResponse:
-        """One answer at every weight. breaks: each weight that changes it. wishes: rather those that grant them.
+        """Return one answer at every weight. breaks: also each weight that changes it.
 
-        collapse: a text that several chunks hold counts once.
+        wishes: return the weights that satisfy these pins instead.
+        collapse: a text that several chunks have counts once.
         """
         ask = merge_ask(ask, fields)
         plan = self._plan(None, text, ask) if is_rql else self._plan(text, None, ask)
         return answers.sweep(self.engine, plan, ask, wishes, breaks=breaks, collapse=collapse)
 
     def judge_import(self, *, queries: Path | None, qrels: Path | None) -> responses.JudgeResponse:
-        """Read queries and judgements into the store, whole or not at all."""
+        """Read queries and judgements into the store, all or nothing."""
         return evaluate.questions.import_(self.store, queries=queries, qrels=qrels)
 
     def judge_export(
@@ -364,7 +372,7 @@ class Recall:
     def check_fixtures(
         self, fixtures: Path, ask: Ask = Ask(), *, baseline: Path | None = None, gate: str | None = None
     ) -> responses.FixturesResponse:
-        """Check whether contexts hold the facts of a file of fixtures. baseline: an earlier answer, as JSON."""
+        """Check whether contexts contain the facts of a file of fixtures. baseline: an earlier answer, as JSON."""
         with self.store.guard.turn():
             view, warnings = fixture.rates.check_file(fixtures, self.engine, ask, baseline=baseline, gate=gate)
         return {**OK, "fixtures": view, "warnings": [*self.engine.notes(), *warnings]}
@@ -372,64 +380,66 @@ class Recall:
     def calibrate_sparse(
         self, ask: Ask = Ask(), *, queries: Path | None = None, qrels: Path | None = None
     ) -> responses.CalibrationResponse:
-        """A sparse_distance_ceiling proposed from judged queries: those of files, else those of the store."""
+        """Propose a sparse_distance_ceiling from the judged queries of files, else of the store."""
         view, warnings = evaluate.calibrate.calibrate_judged(self.engine, ask, queries=queries, qrels=qrels)
         return {**OK, "calibration": view, "warnings": [*self.engine.notes(), *warnings]}
 
-    # Commands that write.
+    # Write commands.
 
     def index(self, *targets: str, template: Root = Root(""), strict: bool = False) -> responses.IngestResponse:
-        """Ingest files and folders, to the end. `add` does it in steps, and says what template and strict are."""
+        """Ingest files and folders in one call. See `add` for template and strict."""
         return result_of(self.add(targets, template, strict=strict))
 
     def add(
         self, targets: Sequence[str], template: Root = Root(""), **how: Unpack[AddFields]
     ) -> Generator[Progress, None, responses.IngestResponse]:
-        """Ingest files and folders, as steps that say how far it is; `index` does it in one call. template: what
-        holds for the files of each. how: see AddFields; strict, or the content of what is no file."""
+        """Ingest files and folders in steps that report progress; `index` does it in one call.
+
+        template: options for the files of each target. how: see AddFields; strict, or content without a file.
+        """
         return self.store.guard.steps(api.write.add(self.engine, targets, template, **how))
 
     def sync(self, *, reparse: bool = False) -> Generator[Progress, None, responses.IngestResponse]:
-        """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
+        """Update every added folder and file. reparse: also read unchanged files."""
         return self.store.guard.steps(api.write.sync(self.engine, reparse=reparse))
 
     def remove(
         self, targets: Sequence[str], *, purge: bool = False, dry_run: bool = False
     ) -> responses.RemoveResponse:
-        """Take documents out, or name them. purge: leave no byte of their text, nor a judgement."""
+        """Remove documents, or list them with dry_run. purge: also erase their text and judgements."""
         purging = partial(evaluate.judgements.forget, self.store) if purge else None
         view = maintain.remove.remove(self.store, targets, base=self.engine.base, purge=purging, dry_run=dry_run)
         return {**OK, "removed": view, "warnings": []}
 
     def compact(self) -> responses.CompactResponse:
-        """Drop tombstones and give their space back; keep the index of vectors that the settings want, or none."""
+        """Delete tombstones and free their space. Keep the vector index that the settings want, or none."""
         return {**OK, "compacted": maintain.remove.compact(self.store, self.engine.config), "warnings": []}
 
     def reembed(
         self, name: str, settings: GivenSettings = ()
     ) -> Generator[Progress, None, responses.ReembedResponse]:
-        """Make every vector anew with another embedder; recall.toml follows. settings: its own."""
+        """Rebuild every vector with another embedder, and update recall.toml. settings: the embedder's own."""
         return self.store.guard.steps(api.write.reembed(self.engine, name, settings))
 
     def rechunk(
         self, settings: GivenSettings = (), *, dry_run: bool = False
     ) -> Generator[Progress, None, responses.RechunkResponse]:
-        """Cut every document anew by these settings, some of `config.CUTTING`, or else recall.toml's; it follows."""
+        """Cut every document again with these settings (of `config.CUTTING`), which are saved, or recall.toml's."""
         return self.store.guard.steps(api.write.rechunk(self.engine, settings, dry_run=dry_run))
 
     def warm(self, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, responses.WarmResponse]:
-        """Embed ahead what a reranker will read, of some questions or of every text, and keep it; see WarmFields."""
+        """Embed ahead what a reranker reads, for some queries or all texts, and save it; see WarmFields."""
         return self.store.guard.steps(api.write.warm(self.engine, **wanted))
 
     def roots(self, **wanted: Unpack[RootsFields]) -> responses.RootsResponse:
-        """What was added, by number, with its rules; accepted, edited or forgotten before: see RootsFields."""
+        """Return the added roots by number, with their rules. May change roots first; see RootsFields."""
         return api.write.roots(self.engine, **wanted)
 
     trust = staticmethod(stores.trust)
-    """What the recall.toml of a store says that waits for the person; accept, forget: from now on."""
+    """Return the requests in a store's recall.toml that wait for a person. accept, forget: record a decision."""
 
     def import_(self, source: Path, **options: Unpack[ImportFields]) -> responses.TransferResponse:
-        """Read an export into this store, whole or not at all."""
+        """Read an export into this store, all or nothing."""
         return api.write.import_(self.engine, source, options)
 
     def _plan(self, words: str | None, rql: str | None, ask: Ask) -> Plan:

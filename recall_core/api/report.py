@@ -1,4 +1,4 @@
-"""One question on paper, and the question of a receipt asked again."""
+"""The report of one query, and replays of receipts."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 MOST_LINES = 8
 
-"""Lines that can still be told apart in one picture."""
+"""Lines that remain distinct in one picture."""
 
 RANKS = 12
 
-"""Ranks that the picture shows at least."""
+"""The least number of ranks in the picture."""
 
 
 def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ReportResponse:
-    """The answer as search gives it with --explain, its funnel, the context from the same pool, and the rank lines.
+    """Return the answer of search --explain, its funnel, the context from the same pool, and the rank lines.
 
-    The context takes the whole list, whatever k says; of a query with a LIMIT, what that leaves.
+    The context uses the whole list, ignoring k; for a query with a LIMIT, the limited list.
     """
     with answers.fresh_reading(engine, ask) as started:
         answer = engine.answer(plan)
@@ -64,7 +64,7 @@ def report(engine: Engine, plan: Plan, ask: Ask, pack: Pack) -> ReportResponse:
 
 
 def report_view(answer: Answer) -> ReportView:
-    """The rank of each of the best rows at every share of the semantic weight, where the weights made the order."""
+    """Return the rank of the best rows at every semantic weight, if the weights decide the order."""
     pool, ranked, plan = answer.pool, answer.ranked, answer.plan
     if pool is None or ranked is None or not (pool.lexical and pool.semantic):
         return ReportView()
@@ -93,9 +93,9 @@ def _line_views(shown: Sequence[Ranked], lines: Lines, depth: int, texts: Sequen
 
 
 def replay(engine: Engine, given: Path | str) -> ReplayResponse:
-    """The question of a receipt asked again under the settings of this store, and what is another by now.
+    """Run the query of a receipt again under this store's settings, and return what changed.
 
-    given: its file, or its text. Raises UsageError `bad_receipt`, `untrusted_receipt`, and what the question raises.
+    given: a file or text. Raises UsageError `bad_receipt`, `untrusted_receipt`, and the errors of the query.
     """
     before = (
         receipts.read(given) if isinstance(given, Path) else receipts.read_receipt(given.encode(errors="replace"))
@@ -113,7 +113,7 @@ def replay(engine: Engine, given: Path | str) -> ReplayResponse:
             response = answers.listing(engine, answer, ask, started=started)
         else:
             packing, resolve = question.packing, engine.store.resolve
-            pins, drops = (tuple(filter(resolve, ids)) for ids in (packing.pins, packing.drops))  # still there
+            pins, drops = (tuple(filter(resolve, ids)) for ids in (packing.pins, packing.drops))  # those that exist
             pack = Pack(
                 packing.budget_tokens, packing.diversity, packing.counter, packing.format, pins, drops, packing.pack
             )

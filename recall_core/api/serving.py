@@ -1,4 +1,4 @@
-"""One store for many callers at once: a pool of connections, names that callers may use, and following changes."""
+"""Serve one store to many callers: a connection pool, document names for callers, and background syncs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from recall_core.text import nfc, one_line
 from recall_core.types import Root
 
 _SIGNS = re.compile(r"[\\`]|\*(?=\*)|(?<=\*)\*|(?<!\S)·|·(?!\S)|\[(?=\d+\])")
-"""What ends or imitates a citation in an answer: bold, code, the sign between fields, the number of a block."""
+"""Characters that end or imitate a citation in an answer: bold, code, the field separator, block numbers."""
 _BLANKS = re.compile(r"^ | (?=$)|(?<= ) ")
 _SPELLED = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[ntr]|[^\w\s])")
 _LEAST_OF_ID = 4
@@ -42,13 +42,13 @@ _SOME = 1_000
 _SHOWN = 3
 _SIMILAR = 0.75
 _REST = "outside"
-"""The label of documents that no folder was added for."""
+"""The label of documents outside any added folder."""
 
 
 def spell(name: str) -> str:
-    """Return a name for the text of an answer, on one line, where it can neither end nor imitate a citation.
+    """Return a name on one line, escaped so that it cannot end or imitate a citation.
 
-    `CallerNames.find` reads it. Controls and signs of our own are escaped by a backslash, and so are backslashes.
+    `CallerNames.find` reads it. Control characters, citation signs and backslashes are escaped with a backslash.
     """
     if name.isprintable() and not (_SIGNS.search(name) or _BLANKS.search(name)):
         return name
@@ -57,7 +57,7 @@ def spell(name: str) -> str:
 
 
 def unspell(name: str) -> str:
-    """Return the name that is spelled so in answers, or the name itself if no answer spells one so."""
+    """Return the name with this spelling in answers, or the name itself if answers never spell one so."""
     if "\\" not in name:
         return name
     plain = _SPELLED.sub(_unescape, name)
@@ -70,9 +70,9 @@ def _unescape(found: re.Match[str]) -> str:
 
 
 class ServedTarget(NamedTuple):
-    """What a caller's name means. target: for the methods of Recall, always by an id. path: as callers know it.
+    """The meaning of a caller's name. target: an id, for the methods of Recall. path: the caller's path.
 
-    warnings: of what else the name means, for the answer, with documents as the store has them.
+    warnings: other meanings of the name, with documents as named in the store.
     """
 
     target: str
@@ -81,23 +81,22 @@ class ServedTarget(NamedTuple):
 
 
 class _LabelledFolder(NamedTuple):
-    """A folder on disk, and what stands for it, with a slash at its end, before the names of what is below."""
+    """A folder on disk, and the label, with a trailing slash, that replaces it in names."""
 
     folder: str
     label: str
 
 
 _known: WeakKeyDictionary[Store, tuple[tuple[str, int], tuple[_LabelledFolder, ...]]] = WeakKeyDictionary()
-"""What lies elsewhere, by store: for which base and generation, and the places."""
+"""Labelled folders by store, with the base and generation they are for."""
 
 
 class CallerNames:
-    """The names of one store's documents for callers.
+    """The document names that callers of one store see.
 
-    A name that comes from a caller is looked up among the live documents of the store, and nowhere else: no file is
-    opened, listed or looked for by it.
-    base: the folder that paths are relative to; what lies elsewhere begins with the name of the folder that was
-    added, `wiki/a.md`, and where two have the same name, or one is that of a folder below the base, with `wiki-2/`.
+    A caller's name is looked up only among the store's live documents. It never opens, lists or searches files.
+    base: the folder that paths are relative to. Other paths start with the name of the added folder, `wiki/a.md`. If
+    two folders have the same name, or one has the name of a folder below the base, it becomes `wiki-2/`.
     """
 
     def __init__(self, recall: Recall, base: str | None = None) -> None:
@@ -109,7 +108,7 @@ class CallerNames:
         self._renamed: dict[str, str] = {}
 
     def shown(self, path: str) -> str:
-        """A document's path as callers know it."""
+        """Return a document's path for callers."""
         check()
         if self._is_home and not path.startswith("/"):
             return path
@@ -121,11 +120,11 @@ class CallerNames:
         )
 
     def find(self, name: str) -> ServedTarget:
-        """The document, lines of it, place in it or chunk of that name, as an answer spells it or as it is.
+        """Return the document, lines, place or chunk of that name, plain or as spelled in answers.
 
-        A whole path comes first, then an id or the beginning of one, then the end of a path that no other has.
-        Raises UsageError `bad_path` for what is no name here, `ambiguous_path`, `ambiguous_id`; UnknownTarget with
-        the nearest name.
+        Names are tried as whole paths, then ids or their prefixes, then unique path endings.
+        Raises UsageError `bad_path` for an invalid name, `ambiguous_path`, `ambiguous_id`; UnknownTarget with the
+        nearest name.
         """
         for path in dict.fromkeys((unspell(name), name)):
             for whole, part in _readings(self._expect_name(path)):
@@ -145,42 +144,46 @@ class CallerNames:
         path = next(iter(self._store.documents([self._store.rowid("doc", doc_id)]).values())).path
         warnings = () if part else tuple(self._other_meaning(path, doc_id))
         shown = self.shown(path)
-        self._renamed |= {path: shown, doc_id: shown}  # errors call the document so from now on
+        self._renamed |= {path: shown, doc_id: shown}  # errors use the caller's name from here on
         return ServedTarget(doc_id + part, shown, warnings)
 
     def _other_meaning(self, path: str, doc_id: str) -> Iterator[str]:
-        """A warning for the path of a document that is a place in another too, with a name for what lies there."""
+        """Yield a warning if a document's path is also a place in another document, with a name for that place."""
         named = targets.PART.fullmatch(path)
         other = named and at_place(self._store, [named["path"]], named, base=Path(self._home))
         if other and not doc_id.startswith(other):
             yield f"W_AMBIGUOUS_PATH: {path} is a place in another document too: get {other}"
 
     def stored(self, name: str) -> Iterator[str]:
-        """What the store may call a path, or the beginning of one, that a caller gave."""
+        """Yield possible store names for a path, or path prefix, from a caller."""
         yield self._of_store(_below(self._base) + name)
         for place in self._elsewhere():
             if f"{name}/".startswith(place.label):
                 yield self._of_store(place.folder + name[len(place.label) :])
 
     def stored_as(self, name: str) -> str:
-        """The beginning of a path, or a pattern of paths, that a caller gave, as the store has it."""
+        """Return the store's form of a path prefix or pattern from a caller."""
         *_, found = self.stored(unspell(name))
         return found
 
     def folders(self) -> dict[str, int]:
-        """What is right in the folder that paths are relative to, folders first and with a slash at the end, and how
-        many documents each holds; at most a thousand, and of folders only those that have some."""
+        """Return the entries of the base folder with their document counts, folders first and with a trailing slash.
+
+        At most a thousand entries; empty folders are left out.
+        """
         listing = self._store.folder("" if self._is_home else self._of_store(_below(self._base)), _SOME)
         found = {entry.name: entry.documents for entry in listing.entries if entry.name != "/"}
         above = _below(self._base)
-        if not self._is_home and self._home.startswith(above):  # the store has what is below its own folder apart
+        if not self._is_home and self._home.startswith(
+            above
+        ):  # the store lists paths below its own folder separately
             own = self._store.folder("", _SOME).entries
             name = self._home[len(above) :].partition("/")[0] + "/"
             found = {name: found.get(name, 0) + sum(each.documents for each in own if each.name != "/"), **found}
         return {name: documents for name, documents in found.items() if documents}
 
     def labels(self) -> list[str]:
-        """What paths begin with that lie in folders which were added elsewhere."""
+        """Return the labels of added folders outside the base."""
         return [place.label for place in self._elsewhere() if place.folder != "/"]
 
     def _expect_name(self, name: str) -> str:
@@ -194,7 +197,7 @@ class CallerNames:
             or (is_odd and not self._has(path))
         ):
             hint = "paths look as in an answer, such as notes/a.md"
-            raise UsageError("bad_path", f"{name!r} is no path in this store.", hint=hint)
+            raise UsageError("bad_path", f"{name!r} is not a path in this store.", hint=hint)
         return path
 
     def _has(self, name: str) -> bool:
@@ -205,7 +208,7 @@ class CallerNames:
         return next((each for each in found if each is not None), None)
 
     def _ending(self, name: str, part: str) -> str | None:
-        """The id of the only document whose path ends so, in whole parts. Raises `ambiguous_path`, with `part`."""
+        """Return the id of the only document whose path has this ending, in whole parts. Raises `ambiguous_path`."""
         paths = sorted(path for path in self._store.paths_with((name,), _SOME) if path.endswith(f"/{name}"))
         if len(paths) > 1:
             some = " or ".join(self.shown(path) + part for path in paths[:_SHOWN]) + (
@@ -216,14 +219,14 @@ class CallerNames:
 
     def _unknown(self, name: str) -> UnknownTarget:
         near = self._near(name)
-        message = f"The store holds nothing named {name}."
+        message = f"The store has nothing named {name}."
         if not near:
             return UnknownTarget("unknown_target", message, hint="list the documents, or search for words")
         hint = f"did you mean {near[0]}?"
         return UnknownTarget("unknown_target", message, hint=hint, details={"near": near})
 
     def _near(self, name: str) -> list[str]:
-        """Paths like it, the likest first: of the same folder, or with a like name in any."""
+        """Return similar paths, most similar first: from the same folder, or with a similar name in any folder."""
         folder, _, _ = name.rpartition("/")
         beside = [path for each in self.stored(folder) for path in self._store.paths_below(each)] if folder else []
         elsewhere = targets.nearest(self._store, name)
@@ -233,7 +236,7 @@ class CallerNames:
         )
 
     def rename(self, error: RecallError) -> RecallError:
-        """The error with documents that were asked for by the names that callers know."""
+        """Return the error with the caller's names for documents."""
         error.message = self._with_names(error.message)
         if isinstance(error.hint, Hint):
             words = (word if isinstance(word, Verbatim) else self._with_names(word) for word in error.hint.words)
@@ -248,7 +251,7 @@ class CallerNames:
         return text
 
     def _elsewhere(self) -> tuple[_LabelledFolder, ...]:
-        """The places that are not below the base, the longest first, and last where all the rest is."""
+        """Return the folders outside the base, longest first, then the label for everything else."""
         if self._places is None:
             state = (self._base, self._store.info().generation)
             known = _known.get(self._store)
@@ -269,23 +272,23 @@ class CallerNames:
         return tuple(sorted(places, key=lambda place: (-len(place.folder), place.folder)))
 
     def _folder_of(self, root: Root) -> str:
-        """The folder that was added, or that of a file that was added by itself."""
+        """Return the added folder, or the folder of a file that was added alone."""
         whole = posixpath.normpath(self._whole(root.folder))
         is_file = self._store.document_at(self._of_store(whole)) is not None
         return posixpath.dirname(whole) if is_file else whole
 
     def _whole(self, path: str) -> str:
-        """A path of the store from the root."""
+        """Return a store path as an absolute path."""
         return path if path.startswith("/") else _below(self._home) + path
 
     def _of_store(self, whole: str) -> str:
-        """A path from the root as the store has it."""
+        """Return an absolute path as a store path."""
         home = _below(self._home)
         return nfc(whole[len(home) :] if whole.startswith(home) else whole)
 
 
 def _readings(name: str) -> Iterator[tuple[str, str]]:
-    """Return all of a name as a path; then paths with lines, another place, or the name of a part behind them."""
+    """Yield the whole name as a path, then splits into a path and lines, another place, or a part name."""
     yield name, ""
     parted = _PART.fullmatch(name)
     if parted:
@@ -307,22 +310,22 @@ def _number(name: str) -> Iterator[str]:
 
 Result = TypeVar("Result")
 Work = Callable[[Recall], Result]
-"""What is done for a caller, by a connection that nobody else uses meanwhile."""
+"""The work for a caller, on a connection that no other caller uses meanwhile."""
 
 CONNECTIONS = 4
 QUEUE = 64
 SHARE, LEAST_SHARE = 4, 8
-"""One session may have a quarter of the queue, and at least so many places if there are more."""
+"""A session may use a quarter of the queue, or this many places if that is more."""
 SECONDS = 60.0
-"""How long a question may take, the time in the queue included."""
+"""The time limit of a query, including the wait in the queue."""
 _USUAL_SECONDS = 0.05
-"""What a question takes, before any was answered."""
+"""The assumed duration of a query before any has finished."""
 _NEWEST_SHARE = 0.1
-"""Of the time of a question in the mean of those before it."""
+"""The weight of the newest query in the running mean of durations."""
 
 
 class Asked(Generic[Result]):
-    """A question in the queue, or being answered. `result` waits for it; `cancel` ends it, wherever it is."""
+    """A queued or running query. `result` waits for it; `cancel` ends it in either state."""
 
     def __init__(self, work: Work[Result], seconds: float, session: object = None) -> None:
         self.session = session
@@ -332,24 +335,26 @@ class Asked(Generic[Result]):
         self._deadline = Deadline(check_seconds(seconds), monotonic, None, self._cancel)
 
     def cancel(self) -> None:
-        """From any thread, as often as one likes: the answer is Interrupted, unless it is there already."""
+        """Cancel the query, so that the answer is Interrupted, unless it is done. May be called twice, from any
+        thread.
+        """
         self._cancel.set()
         self.future.cancel()
 
     def result(self) -> Result:
-        """The answer, once it is there. Raises what the work raised; Interrupted where it was cancelled."""
+        """Wait for the answer and return it. Raises what the work raised; Interrupted if it was cancelled."""
         try:
             return self.future.result()
         except CancelledError:
-            raise Interrupted("interrupted", "The question was cancelled.", hint="ask it again") from None
+            raise Interrupted("interrupted", "The query was cancelled.", hint="ask it again") from None
 
     def answer(self, recall: Callable[[], Recall]) -> None:
-        """Do the work, and leave its result, whatever that is; nothing where nobody waits any more."""
+        """Run the work and store its result or error. Does nothing if the query was cancelled."""
         if not self.future.set_running_or_notify_cancel():
             return
         try:
             with until(self._deadline):
-                check()  # its time may have gone by in the queue
+                check()  # it may have timed out in the queue
                 done = self._work(recall())
         except BaseException as error:  # noqa: BLE001 - whoever asked gets it
             self.future.set_exception(error)
@@ -358,7 +363,7 @@ class Asked(Generic[Result]):
 
 
 class StoreSettings(NamedTuple):
-    """Which store is served, as `Recall.open` takes it."""
+    """The arguments of `Recall.open` for the served store."""
 
     store: str | None = None
     start: Path | None = None
@@ -366,11 +371,10 @@ class StoreSettings(NamedTuple):
 
 
 class ConnectionPool:
-    """Connections to one store, each with a thread of its own; questions wait in one queue, the oldest first.
+    """Connections to one store, each with its own thread; queries wait in one queue, oldest first.
 
-    What is kept in memory of a state of the store is the same for all of them, and so is the embedder's model. A
-    connection is opened with its first question, and opened anew where the store's file or its recall.toml is another
-    by then. A store that is not there, or cannot be opened, is looked for again with each question.
+    Connections share cached data of a store state and the embedder's model. A connection opens with its first query,
+    and again if the store's file or recall.toml changed. A missing store is tried again with each query.
     """
 
     def __init__(self, settings: StoreSettings, *, connections: int = CONNECTIONS, queue: int = QUEUE) -> None:
@@ -389,16 +393,14 @@ class ConnectionPool:
         self._is_started = False
 
     def ask(self, work: Work[Result], *, seconds: float = SECONDS, session: object = None) -> Asked[Result]:
-        """Put a question into the queue. session: whose it is, None for no one's.
+        """Queue a query. session: its session, or None.
 
-        Raises Busy if the queue is full, or the session's share of it; UsageError `closed` after `close`.
+        Raises Busy if the queue, or the session's share of it, is full; UsageError `closed` after `close`.
         """
         asked = Asked(work, seconds, session)
         with self._changed:
             if self._is_closed:
-                raise UsageError(
-                    "closed", "This server is closing; it takes no more questions.", hint="start it again"
-                )
+                raise UsageError("closed", "The server is closing and takes no more queries.", hint="start it again")
             own = [each for each in self._queue if session is not None and each.session == session]
             if len(self._queue) >= self._most or len(own) >= self._most_of_session:
                 self._queue = deque(each for each in self._queue if not each.future.cancelled())
@@ -414,7 +416,7 @@ class ConnectionPool:
         return asked
 
     def close(self) -> None:
-        """Take no more questions, end those that run, and let go of the store."""
+        """Take no more queries, end the running ones, and close the store."""
         with self._changed:
             self._is_closed = True
             left = [*self._queue, *self._running]
@@ -425,15 +427,15 @@ class ConnectionPool:
             thread.join()
 
     def _busy(self, own: int | None) -> Busy:
-        """Return the error for a full queue. own: questions of the session, if only its share is full."""
+        """Return the error for a full queue. own: queries of the session, if only its share is full."""
         seconds = round(max(0.1, self._mean_seconds * len(self._queue) / len(self._threads)), 1)
         of_session = "" if own is None else " of this session"
-        message = f"{len(self._queue) if own is None else own} questions{of_session} are waiting already."
+        message = f"{len(self._queue) if own is None else own} queries{of_session} are already waiting."
         hint = f"ask again in {seconds:g} s"
         return Busy("busy", message, hint=hint, details={"retry_after_seconds": seconds})
 
     def _serve(self) -> None:
-        """The life of one connection."""
+        """Run one connection's thread."""
         connection = _Connection(self.settings, self._models)
         try:
             while (asked := self._next()) is not None:
@@ -456,15 +458,15 @@ class ConnectionPool:
 
 
 class _Models:
-    """The embedders that connections share, by identity: Recall's own, which many threads may ask at once."""
+    """Embedders shared by connections, by identity. Recall's own embedders allow many threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._kept: dict[str, Embedder] = {}
 
     def give(self, recall: Recall) -> None:
-        """Have it use the one that another connection has loaded already, or others use its own from now on."""
-        with self._lock, suppress(RecallError):  # a question by words needs none, any other is told
+        """Use the embedder that another connection loaded, or share this one."""
+        with self._lock, suppress(RecallError):  # a query by words needs none; other queries report the error
             identity = recall.store.embedder()
             kept = self._kept.get(identity)
             if kept is not None:
@@ -476,7 +478,7 @@ class _Models:
 
 
 class _Connection:
-    """One thread's Recall, opened when it is needed and again when what it was opened by has changed."""
+    """One thread's Recall, opened on demand, and again if its files changed."""
 
     def __init__(self, settings: StoreSettings, models: _Models) -> None:
         self._settings = settings
@@ -485,7 +487,7 @@ class _Connection:
         self._toml: tuple[int, int, int] | None = None
 
     def recall(self) -> Recall:
-        """An open store. Raises what opening it raises."""
+        """Return an open store. Raises the errors of opening it."""
         recall = self._recall
         if recall and (recall.store.is_replaced() or _stamp(recall.engine.found.toml) != self._toml):
             self.close()
@@ -498,15 +500,15 @@ class _Connection:
         return self._recall
 
     def close(self) -> None:
-        """Let go of the store, if it is open."""
+        """Close the store if it is open."""
         if self._recall is not None:
-            with suppress(StoreError):  # what it held is another's by now
+            with suppress(StoreError):  # another process may own it now
                 self._recall.close()
             self._recall = None
 
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:
-    """What tells a file's content from an earlier one; None where it is not there."""
+    """Return a stamp that changes with a file's content; None if the file is missing."""
     try:
         status = os.stat(file)  # noqa: PTH116 - asked before every question
     except (OSError, ValueError):
@@ -516,11 +518,11 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
 
 REST_MS = 1_500
 _AGAIN_SECONDS = 5.0
-"""After a failure."""
+"""The pause after a failure."""
 
 
 class Following(NamedTuple):
-    """When a served store is synced. on_boot: once, as it starts. interval: every so many seconds, 0 for never."""
+    """When to sync a served store. on_boot: once at the start. interval: seconds between syncs, 0 for never."""
 
     watch: bool = False
     on_boot: bool = False
@@ -528,9 +530,9 @@ class Following(NamedTuple):
 
 
 class Follower:
-    """Threads that sync a store, each with a connection of its own; questions are answered meanwhile.
+    """Threads that sync a store on their own connections while queries run.
 
-    say: is told what each sync changed, and why one failed; the next one is tried all the same.
+    say: receives what each sync changed, or why it failed. Failed syncs are tried again.
     """
 
     def __init__(self, settings: StoreSettings, following: Following, say: Callable[[str], None]) -> None:
@@ -543,13 +545,13 @@ class Follower:
         self._threads: list[Thread] = []
 
     def start(self) -> None:
-        """Begin."""
+        """Start the threads."""
         works = []
         if self._following.watch:
             works.append(self._watch)
         if self._following.interval:
             works.append(self._every)
-        if self._following.on_boot and not self._following.watch:  # a watch begins with a sync
+        if self._following.on_boot and not self._following.watch:  # a watch starts with a sync
             works.append(self._once)
         self._threads = [
             Thread(target=work, name=f"recall-{work.__name__.strip('_')}", daemon=True) for work in works
@@ -558,7 +560,7 @@ class Follower:
             thread.start()
 
     def close(self) -> None:
-        """End, what is being written included; what was committed stays."""
+        """Stop, including a running write. Committed changes stay."""
         self._stop.set()
         for recall in tuple(self._open):
             recall.end()
@@ -580,7 +582,7 @@ class Follower:
                     if self._stop.is_set():
                         break
                     self._sync(recall)
-            self._stop.wait(_AGAIN_SECONDS)  # the store was replaced, or a folder is gone
+            self._stop.wait(_AGAIN_SECONDS)  # the store was replaced, or a folder is missing
 
     def _sync(self, recall: Recall) -> None:
         with self._writing:
@@ -601,7 +603,7 @@ class Follower:
     def _recall(self) -> Iterator[Recall]:
         with Recall.open(self._settings.store, start=self._settings.start, trust=self._settings.trust) as recall:
             self._open.add(recall)
-            if self._stop.is_set():  # nobody ends it who did not see it open
+            if self._stop.is_set():  # close() may have missed a connection that was still opening
                 recall.end()
             try:
                 yield recall
@@ -610,7 +612,7 @@ class Follower:
 
 
 def _report_changes(response: IngestResponse) -> str:
-    """Return what a sync changed, and which files its parsers gave up; "" for nothing."""
+    """Return what a sync changed, and the files whose parsers timed out; "" for nothing."""
     view = response["ingest"]
     counts = {name: view[name] for name in ("added", "updated", "removed")}
     slow = [one_line(skip["path"]) for skip in view["skipped"] if skip["code"] == "parser_timeout"]

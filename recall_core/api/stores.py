@@ -1,4 +1,4 @@
-"""Which store is meant, and making a new one."""
+"""Find, open and make stores."""
 
 from __future__ import annotations
 
@@ -45,33 +45,33 @@ if TYPE_CHECKING:
     from recall_core.contract.responses import TrustResponse
 
 STORE_KINDS: dict[str, str] = {"sqlite": "recall_core.store.sqlite.store:SQLITE"}
-"""What is built in: name to `module:attribute` of a StoreKind, imported when a store of that kind is meant."""
+"""Built-in store kinds: name to `module:attribute` of a StoreKind, imported on use."""
 STORE_GROUP = "recall.store"
-"""The entry points of plug-ins, each a StoreKind; looked at when a name is not built in."""
+"""The entry points of plug-ins, each a StoreKind, for names that are not built in."""
 
 _WEIGHTS = frozenset({"bm25_weight", "vector_weight"})
 
 
 Words = Callable[[str], tuple[str, ...]]
-"""The words of a text."""
+"""Return the words of a text."""
 
 
 class StoreUrl(NamedTuple):
-    """A kind of store, and where the store is, for that kind to read."""
+    """A kind of store, and the location that the kind reads."""
 
     kind: str
     where: str
 
 
 def store_url(text: str) -> StoreUrl:
-    """Split `KIND:WHERE`; a path, and `:memory:`, are SQLite's. A file of that name is a path, colon or not."""
+    """Split `KIND:WHERE`. Paths and `:memory:` are SQLite's. If a file has the whole name, it is a path."""
     kind, colon, where = text.partition(":")
     is_url = colon and len(kind) > 1 and (kind.isidentifier() or where.startswith("//")) and not os.path.lexists(text)
     return StoreUrl(kind, where) if is_url else StoreUrl("sqlite", text)
 
 
 def store_kind(name: str) -> StoreKind:
-    """The kind of store of that name. Raises UsageError `unknown_store_kind`."""
+    """Return the kind of store with that name. Raises UsageError `unknown_store_kind`."""
     from importlib import import_module  # noqa: PLC0415 - beside its only use
 
     if name in STORE_KINDS:
@@ -81,15 +81,17 @@ def store_kind(name: str) -> StoreKind:
     points = {point.name: point for point in metadata.entry_points(group=STORE_GROUP)}
     if name not in points:
         known = ", ".join([*STORE_KINDS, *sorted(points.keys() - STORE_KINDS.keys())])
-        message = f"There is no kind of store named {name!r}."
-        raise UsageError("unknown_store_kind", message, hint=f"a path, or one of these before the colon: {known}")
+        message = f"Unknown kind of store {name!r}."
+        raise UsageError(
+            "unknown_store_kind", message, hint=f"use a path, or one of these before the colon:  {known}"
+        )
     return cast(StoreKind, points[name].load())
 
 
 class StorePlace(NamedTuple):
-    """A store's URL, its settings, the folder that its relative paths start from, and where the settings stand.
+    """A store's URL, its settings, its base folder, and the settings file.
 
-    found: the file that they were read from, where it is another one.  needs: what opening it does that waits.
+    found: the file that the settings were read from, if different. needs: requests of opening it that wait.
     """
 
     url: StoreUrl
@@ -100,14 +102,14 @@ class StorePlace(NamedTuple):
     needs: tuple[str, ...] = ()
 
     def settings(self, *, is_vouched: bool) -> FoundSettings:
-        """The settings as they were found. is_vouched: see there."""
+        """Return the settings as found. is_vouched: see there."""
         return FoundSettings(self.config, self.found or self.toml, is_vouched)
 
 
 def find(store: str | None, *, start: Path | None) -> StorePlace:
-    """The store of that name, or the one that the nearest recall.toml from `start` upwards names.
+    """Return the store of that name, or the one named by the nearest recall.toml from `start` upwards.
 
-    A folder stands for the store inside it; a start of None is the current folder. A store that is no file has the
+    A folder means the store inside it. A start of None is the current folder. A store that is not a file uses the
     settings of the nearest recall.toml, or the defaults.
     Raises StoreError `no_store`, `no_settings`, `store_unreadable`; RecallError `no_folder`; UsageError; ConfigError.
     """
@@ -139,7 +141,9 @@ def _nearest(first: Path) -> Path | None:
 
 
 def _apart(url: StoreUrl, first: Path) -> StorePlace:
-    """A store that is no file. Its settings are never written: those that stand in a folder are of another store."""
+    """Return the place of a store that is not a file. Its settings are never written, as a folder's belong to another
+    store.
+    """
     toml = _nearest(first)
     config = initial_config(None, (), is_new=url.where == MEMORY)[0] if toml is None else load(toml)
     base = first if toml is None else toml.parent
@@ -148,7 +152,7 @@ def _apart(url: StoreUrl, first: Path) -> StorePlace:
 
 
 def _nowhere(first: Path) -> StoreError:
-    """That no recall.toml names a store; a store that lost its settings is still opened by its own name."""
+    """Return the error for a missing recall.toml. A store without settings can still be opened by name."""
     path = first / Config().store_path
     with reaching(path):
         is_there = path.is_file()
@@ -157,7 +161,7 @@ def _nowhere(first: Path) -> StoreError:
         return unmade(str(path))
     if is_there:
         hint = Hint("stats", store=str(path))
-        return StoreError("no_settings", f"There is no {FILE_NAME} beside {path}, or above it.", hint=hint)
+        return StoreError("no_settings", f"There is no {FILE_NAME} next to {path} or above it.", hint=hint)
     return StoreError("no_store", f"There is no {FILE_NAME} in {first} or above.", hint=Hint("init"))
 
 
@@ -168,7 +172,7 @@ def _beside(toml: Path) -> StorePlace:
 
 
 class OpenedStore(NamedTuple):
-    """A store, its settings as they hold, and as they were found."""
+    """A store, its settings in effect, and the settings as found."""
 
     store: Store
     config: Config
@@ -176,9 +180,9 @@ class OpenedStore(NamedTuple):
 
 
 def open_store(place: StorePlace, *, is_vouched: bool = False) -> OpenedStore:
-    """An existing store, or a new one in memory. is_vouched: what its settings say needs not be accepted.
+    """Open an existing store, or a new one in memory. is_vouched: accept what its settings request.
 
-    Raises StoreError, UsageError, EmbedError; ConfigError `untrusted_config` where opening it waits.
+    Raises StoreError, UsageError, EmbedError; ConfigError `untrusted_config` if opening waits for acceptance.
     """
     found = place.settings(is_vouched=is_vouched)
     if place.needs:
@@ -207,9 +211,9 @@ def _create(url: StoreUrl, config: Config, mode: int = PRIVATE) -> Store:
 def trust(
     store: str | None = None, *, start: Path | None = None, accept: bool = False, forget: bool = False
 ) -> TrustResponse:
-    """What the recall.toml of that store, found as `find` does, says that waits. accept, forget: from now on.
+    """Return the waiting requests of that store's recall.toml. accept, forget: record a decision.
 
-    Raises ConfigError `trust_unkept`.
+    Finds the store as `find` does. Raises ConfigError `trust_unkept`.
     """
     found = find(store, start=start).settings(is_vouched=False)
     if accept:
@@ -229,12 +233,12 @@ def trust(
 
 
 def tokenizers() -> tuple[Words, Words]:
-    """How a text becomes words, folded and stemmed, for those who have no store at hand."""
+    """Return the functions that split a text into words, folded and stemmed, without a store."""
     return sqlite.lexical.fold_tokens, sqlite.lexical.stem_tokens
 
 
 class NewStore(NamedTuple):
-    """A new store, and what was decided for it."""
+    """A new store and its notes."""
 
     place: StorePlace
     store: Store
@@ -242,10 +246,11 @@ class NewStore(NamedTuple):
 
 
 class NewStoreFields(TypedDict, total=False):
-    """What is asked of a new store. embedding, settings: see `initial_config`; who gives them accepts what they do.
+    """Options of a new store. embedding, settings: see `initial_config`; passing them accepts their requests.
 
-    name: of the database, whatever the settings call it. mode: of its file, which is private by default. trust: what
-    a recall.toml says that is there already may be done without a person who accepts it.
+    name: of the database; overrides the settings.
+    mode: of its file, private by default.
+    trust: accept the requests of an existing recall.toml.
     """
 
     embedding: str | None
@@ -256,17 +261,17 @@ class NewStoreFields(TypedDict, total=False):
 
 
 def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
-    """A new store and its recall.toml in this folder, which is made if need be; an existing recall.toml is kept.
+    """Make a store and its recall.toml in this folder, which is created if needed. An existing recall.toml is kept.
 
-    Raises StoreError `store_exists`, `folder_unusable`, `store_unreadable`; RecallError `no_folder`; EmbedError;
-    ConfigError; leaves nothing half-made.
+    On an error nothing half-made remains. Raises StoreError `store_exists`, `folder_unusable`, `store_unreadable`;
+    RecallError `no_folder`; EmbedError; ConfigError.
     """
     path, name = paths.absolute(folder), options.get("name", "")
     embedding, settings = options.get("embedding"), options.get("settings", ())
     config, warnings = initial_config(embedding, settings)
     kept: KeptSettings | None = None
     if not is_storable(str(path)):
-        message = f"{str(folder)!r} cannot hold a store: its path is not UTF-8."
+        message = f"{str(folder)!r} cannot contain a store because its path is not UTF-8."
         raise StoreError("folder_unusable", message, hint=Hint("init", "DIR"))
     try:
         _expect_apart(path, name or config.store_path)
@@ -274,7 +279,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else why_unread(error)
         raise StoreError(
-            "folder_unusable", f"{folder} cannot be made: {reason}.", hint=Hint("init", "DIR")
+            "folder_unusable", f"{folder} cannot be created:  {reason}.", hint=Hint("init", "DIR")
         ) from error
     toml = folder / FILE_NAME
     with reaching(toml):
@@ -301,7 +306,7 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
 
 
 def _settle(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:
-    """What is new in recall.toml, accepted by who made it; and what to tell of that."""
+    """Write new settings to recall.toml, accepted by the maker, and return notes on them."""
     before = FoundSettings(Config(), place.toml)
     told: tuple[str, ...] = ()
     if kept is not None:
@@ -315,7 +320,7 @@ def _settle(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:
 
 
 def _make(url: StoreUrl, config: Config, mode: int) -> Store:
-    """A new store, or the one that was made before by whoever was killed before writing its recall.toml."""
+    """Return a new store, or one from a run that was killed before it wrote recall.toml."""
     try:
         return _create(url, config, mode)
     except StoreError as error:
@@ -326,7 +331,7 @@ def _make(url: StoreUrl, config: Config, mode: int) -> Store:
 
 
 def _find_begun(url: StoreUrl, config: Config) -> Store | None:
-    """The store that stands there, where nothing was ever put into it and it is as these settings make one."""
+    """Return the store at this place if it is empty and has these settings."""
     try:
         store = store_kind(url.kind).open(url.where)
     except StoreError:
@@ -339,7 +344,7 @@ def _find_begun(url: StoreUrl, config: Config) -> Store | None:
 
 
 def _expect_apart(folder: Path, database: str) -> None:
-    """Raises ConfigError where the database would be the folder or its recall.toml itself."""
+    """Raise ConfigError if the database would be the folder or its recall.toml."""
     if os.path.realpath(folder / database) in (os.path.realpath(folder), os.path.realpath(folder / FILE_NAME)):
         message = f"store_path cannot be {database!r}: the database needs a file of its own."
         raise ConfigError("bad_value", message, hint=f'store_path = "{Config().store_path}"')
@@ -348,13 +353,13 @@ def _expect_apart(folder: Path, database: str) -> None:
 def initial_config(
     embedding: str | None, settings: GivenSettings, *, is_new: bool = True
 ) -> tuple[Config, tuple[str, ...]]:
-    """The settings of a new store, and how `auto` was decided: the defaults, with these on top.
+    """Return the settings of a new store (defaults plus these), and notes on how `auto` was decided.
 
-    The weights are those that suit the embedder, unless the settings name one of them. is_new: False for a store that
-    was there before, which has no settings.
+    The weights suit the embedder, unless the settings set one of them. is_new: False for an existing store without
+    settings.
     """
     start = Config()._replace(**NEW) if is_new else Config()  # type: ignore[arg-type]  # values of its own fields
-    if embedding is not None:  # first, because which other settings make sense depends on it
+    if embedding is not None:  # first, because other settings depend on it
         start = replace(start, {"embedding": embedding}, where=flag("embedding"))
     values = settings_of(settings, where=flag("set"))
     config = assign(start, values, where=flag("set"))
@@ -363,9 +368,9 @@ def initial_config(
 
 
 class KeptSettings(NamedTuple):
-    """What a recall.toml that was there before says, with an embedder for `auto` and its weights where none is named.
+    """The settings of an existing recall.toml, with an embedder for `auto` and default weights.
 
-    warnings: of that.  resolved: what it is to say as well.
+    warnings: notes on these. resolved: settings to add to the file.
     """
 
     found: FoundSettings
@@ -382,15 +387,15 @@ def _keep(found: FoundSettings, *, has_flags: bool) -> KeptSettings:
     if suited != config and not _WEIGHTS & by_key(read_toml(toml)).keys():
         weights = {"bm25_weight": suited.bm25_weight, "vector_weight": suited.vector_weight}
         told = " and ".join(f"{NAMES[key]} = {weight:g}" for key, weight in weights.items())
-        warnings += (f"W_CONFIG: {FILE_NAME} names no weight; {told} suit {config.embedding} and are taken",)
+        warnings += (f"W_CONFIG: {FILE_NAME} sets no weight; using {told}, which suit {config.embedding}",)
         config, resolved = suited, {**resolved, **weights}
     if has_flags:
-        warnings += (f"W_CONFIG: {FILE_NAME} was there already and is kept; the flags of init were not used",)
+        warnings += (f"W_CONFIG: {FILE_NAME} already exists and is kept; the flags of init are ignored",)
     return KeptSettings(found, config, warnings, resolved)
 
 
 def _weigh(config: Config) -> Config:
-    """With the weights that suit the embedder."""
+    """Return the config with weights that suit the embedder."""
     weight = vector_weight(config)
     return config._replace(bm25_weight=round(1 - weight, 6), vector_weight=weight)
 
@@ -401,9 +406,9 @@ def _resolve(config: Config) -> tuple[Config, tuple[str, ...]]:
 
 
 def disagreements(config: Config, usable: Config, info: StoreInfo) -> tuple[str, ...]:
-    """Where recall.toml and the store disagree: the store wins, and says so.
+    """Return warnings where recall.toml and the store disagree. The store wins.
 
-    usable: the settings without an embedder that waits to be accepted, which is not asked whether it agrees.
+    usable: the settings without an embedder that waits to be accepted, which is not loaded to compare.
     """
     embedder = info.embedder if usable != config or agrees(config, info.embedder) else config.embedding
     pairs = (

@@ -1,4 +1,4 @@
-"""Why something is not in an answer, the steps from the store to one, and what a query will do, as responses."""
+"""Responses of whynot, trace and explain_query."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from recall_core.types import Table
 
 
 def question_of(words: str | None, ask: Ask, pack: Pack, *, rql: str | None) -> Question:
-    """Words or a query with their options, as the question that is looked into."""
+    """Return words or a query with their options as the question to explain."""
     return Question(
         words=words or "",
         rql=rql,
@@ -42,12 +42,12 @@ def question_of(words: str | None, ask: Ask, pack: Pack, *, rql: str | None) -> 
 
 
 def asker_of(engine: Engine, question: Question) -> Engine:
-    """What the question is asked anew of, often: the same words are embedded once."""
+    """Return an engine for repeated queries, which embeds the same words once."""
     return engine if question.mode == "lexical" else engine.once()
 
 
 def why_not(engine: Engine, question: Question, target: str, ask: Ask, *, fixes: bool) -> WhyNotResponse:
-    """The account of one target. Raises UnknownTarget, SnapshotMismatch."""
+    """Return the explanation of one target. Raises UnknownTarget, SnapshotMismatch."""
     with engine.store.reading():
         started = perf_counter()
         done = explained(asker_of(engine, question), question, target, fixes=fixes)
@@ -64,7 +64,7 @@ def why_not(engine: Engine, question: Question, target: str, ask: Ask, *, fixes:
 
 
 def add_passage(view: WhyNotView, engine: Engine, answer: Answer) -> None:
-    """What the chunk that is missed has to say to the question, where there is one and a signal was asked."""
+    """Add the best passage of the missing chunk, if a signal is in use."""
     if "chosen" not in view["target"] or answer.pool is None:
         return
     chosen = view["target"]["chosen"]
@@ -75,7 +75,7 @@ def add_passage(view: WhyNotView, engine: Engine, answer: Answer) -> None:
 
 
 def trace(engine: Engine, question: Question, ask: Ask) -> TraceResponse:
-    """The funnel of one question. Raises SnapshotMismatch."""
+    """Return the funnel of one query. Raises SnapshotMismatch."""
     with engine.store.reading():
         started = perf_counter()
         done = traced(asker_of(engine, question), question)
@@ -91,7 +91,7 @@ def trace(engine: Engine, question: Question, ask: Ask) -> TraceResponse:
 
 
 def explain_query(engine: Engine, plan: Plan, ask: Ask) -> ExplainedResponse:
-    """Return what a query does: rows are counted, not guessed, and steps are those of reading the rows in order."""
+    """Return what a query does. Rows are counted exactly, and steps are those of reading the rows in order."""
     started = perf_counter()
     store = engine.store
     with store.reading():

@@ -1,4 +1,4 @@
-"""Fill a store and keep it: files, pipes, imports, roots, other settings, backups, vectors made ahead."""
+"""Fill and maintain a store: files, pipes, imports, roots, settings, backups and vectors made ahead."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ if TYPE_CHECKING:
 
 
 def reembed(engine: Engine, name: str, settings: GivenSettings) -> Generator[Progress, None, ReembedResponse]:
-    """Make every vector anew with another embedder; the settings follow."""
+    """Rebuild every vector with another embedder, and update the settings."""
     done = yield from maintain.embedders.reembed(engine.store, name, settings, found=engine.found, toml=engine.toml)
     engine.take_over(done.found)
     return {**OK, "reembedded": done.view, "warnings": [*done.warnings, *engine.notes()]}
 
 
 def rechunk(engine: Engine, settings: GivenSettings, *, dry_run: bool) -> Generator[Progress, None, RechunkResponse]:
-    """Cut every document anew; the settings follow."""
+    """Cut every document again, and update the settings."""
     found, toml = engine.found, engine.toml
     done = yield from maintain.rechunk.rechunk(
         engine.store, settings, found=found, toml=toml, own=lambda: engine.embedder, dry_run=dry_run
@@ -82,10 +82,10 @@ def rechunk(engine: Engine, settings: GivenSettings, *, dry_run: bool) -> Genera
 def backup(
     engine: Engine, target: Path, *, force: bool = False, mode: int | None = None
 ) -> Generator[Progress, None, BackupResponse]:
-    """Copy the store of one moment into a file, in steps that say how far it is; see `Recall.backup`.
+    """Copy one state of the store into a file, in steps that report progress; see `Recall.backup`.
 
-    force: take the place of a file that is there. mode: of the copy, which else is for its owner alone.
-    Until the last step the target is as it was.
+    The target stays unchanged until the last step. force: replace an existing file. mode: of the copy; by default
+    only its owner may read it.
     """
     kind = store_kind(store_url(engine.store.path).kind)
     view = yield from maintain.copies.backup(engine.store, target, kind=kind, force=force, mode=mode)
@@ -93,7 +93,7 @@ def backup(
 
 
 def recover(old: Path, new: Path) -> RecoverResponse:
-    """Make a new store of what can be read of a damaged one."""
+    """Make a new store from the readable part of a damaged one."""
     toml = paths.absolute(old).parent / FILE_NAME
     found = FoundSettings(load(toml), toml) if toml.is_file() else None
     config = found.config if found is not None and found.refusal(EMBEDDER) is None else None
@@ -101,12 +101,12 @@ def recover(old: Path, new: Path) -> RecoverResponse:
     return {**OK, "recovered": view, "checks": checks, "warnings": []}
 
 
-_TOLD = 5  # roots that an error names
+_TOLD = 5  # roots in an error
 _OF_FOLDERS = ("globs", "ignores", "hidden", "gitignore", "follow")
 
 
 class RootFields(TypedDict, total=False):
-    """What of a root is changed; other fields stay. globs, ignores, tags, meta: in the place of all of before."""
+    """Changes of a root; other fields stay. globs, ignores, tags, meta: replace all earlier ones."""
 
     globs: tuple[str, ...]
     ignores: tuple[str, ...]
@@ -121,10 +121,11 @@ class RootFields(TypedDict, total=False):
 
 
 class RootsFields(TypedDict, total=False):
-    """What happens to the roots of these numbers before they are listed, one of three.
+    """Changes to the roots with these numbers before they are listed; one of three.
 
-    accept: brought by an import, they are synced from now on. edit: it is changed as `changes` say, which the next
-    sync applies. forget: they are not synced any more; rm: their documents go too, but those that another root holds.
+    accept: sync imported roots from now on.
+    edit: change a root as in `changes`; the next sync applies it.
+    forget: stop syncing the roots. rm: also remove their documents, except those of other roots.
     """
 
     accept: Sequence[int]
@@ -135,10 +136,10 @@ class RootsFields(TypedDict, total=False):
 
 
 def roots(engine: Engine, **wanted: Unpack[RootsFields]) -> RootsResponse:
-    """Every root by its number, in the order in which they were added, once what is wanted is done, all or nothing.
+    """Return every root by number, in the order added, after the requested changes, which apply all or nothing.
 
-    Raises UnknownTarget for a number that none has; UsageError `root_exists` where an edit would make a root that is
-    there, `conflicting_flags` for rules of folders and a root that is a file, `bad_pattern`, `unknown_parser`.
+    Raises UnknownTarget for an unknown number; UsageError `root_exists` if an edit would duplicate a root,
+    `conflicting_flags` for folder rules on a file, `bad_pattern`, `unknown_parser`.
     """
     done: RootsPart = {}
     if "edit" in wanted:
@@ -155,13 +156,13 @@ def roots(engine: Engine, **wanted: Unpack[RootsFields]) -> RootsResponse:
 
 
 def root_views(store: Store) -> list[RootView]:
-    """Return every root by its number, in the order in which they were added."""
+    """Return every root by number, in the order added."""
     pairs = zip(store.known_roots(), store.root_sources(), strict=True)
     return [_view(number, *pair) for number, pair in enumerate(pairs, 1)]
 
 
 def waiting_warnings(store: Store) -> list[str]:
-    """Return a warning that names the roots which wait to be accepted, or nothing."""
+    """Return a warning that names the roots that wait to be accepted, if any."""
     waiting = [f"{n} {each.root.folder}" for n, each in enumerate(store.known_roots(), 1) if not each.is_active]
     if not waiting:
         return []
@@ -175,7 +176,7 @@ def waiting_warnings(store: Store) -> list[str]:
 def changes_of(
     before: Sequence[KnownRoot], after: Sequence[KnownRoot], folders: Iterable[str]
 ) -> list[RootChangeView]:
-    """What an add did to the roots of these folders, as far as they had one before; a first root says nothing new."""
+    """Return what an add changed in existing roots of these folders."""
     were = [each.root for each in before]
     active = {each.root for each in before if each.is_active}
     stayed = [each.root for each in after if each.root in were]
@@ -196,7 +197,7 @@ def changes_of(
 
 
 def _find_roots(store: Store, numbers: Sequence[int]) -> list[KnownRoot]:
-    """The roots of these numbers. Raises UnknownTarget, which says what there is."""
+    """Return the roots with these numbers. Raises UnknownTarget, which lists the roots."""
     known = store.known_roots()
     for number in numbers:
         if not 0 < number <= len(known):
@@ -237,7 +238,7 @@ def _edit(engine: Engine, number: int, changes: RootFields) -> RootEditView:
 
 
 def _check(engine: Engine, before: Root, after: Root, fields: Sequence[str]) -> None:
-    """Raises UsageError where the root cannot be as it is to be."""
+    """Raise UsageError if the root cannot be changed like this."""
     for pattern in (*after.globs, *after.ignores):
         check_glob(pattern)
     check_name(after.parser)
@@ -245,17 +246,17 @@ def _check(engine: Engine, before: Root, after: Root, fields: Sequence[str]) -> 
     check_labels(after)
     of_folders = [name for name in fields if name in _OF_FOLDERS]
     if of_folders and os.path.isfile(engine.base / before.folder):  # noqa: PTH113 - Path.is_file raises for some
-        message = f"{before.folder} is a file: {', '.join(of_folders)} are for folders."
+        message = f"{before.folder} is a file: {', '.join(of_folders)} apply only to folders."
         raise UsageError("conflicting_flags", message, hint=Hint("roots"))
     known = [each.root for each in engine.store.known_roots()]
     if after != before and after in known:
         number = known.index(after) + 1
-        message = f"Root {number} says just that of {after.folder} already."
+        message = f"Root {number} is already the same for {after.folder}."
         raise UsageError("root_exists", message, hint=Hint("roots", "forget", str(known.index(before) + 1)))
 
 
 def _value(value: Any) -> RootValue:
-    """A field as RootView has it."""
+    """Return a field as in RootView."""
     is_meta = isinstance(value, tuple) and any(isinstance(each, tuple) for each in value)
     return cast(RootValue, dict(value) if is_meta else list(value) if isinstance(value, tuple) else value)
 
@@ -277,7 +278,7 @@ def _forget(store: Store, numbers: Sequence[int], *, rm: bool) -> ForgottenView:
 
 
 def _documents(store: Store, roots: Sequence[Root]) -> Mapping[str, list[str]]:
-    """The paths of the documents below these roots, by that of the file that each was read from."""
+    """Return the paths of the documents below these roots, by the path of their file."""
     files = {file.path for file in store.files() if file.os_path and any(belongs(root, file.path) for root in roots)}
     found: dict[str, list[str]] = {}
     for path, file in store.document_files():
@@ -287,7 +288,7 @@ def _documents(store: Store, roots: Sequence[Root]) -> Mapping[str, list[str]]:
 
 
 def _view(number: int, known: KnownRoot, source: Source) -> RootView:
-    """A root by its number."""
+    """Return the view of a root."""
     root = known.root
     view = RootView(
         number=number,
@@ -311,13 +312,13 @@ def _view(number: int, known: KnownRoot, source: Source) -> RootView:
     return view
 
 
-_NOTES = 10  # of how files were read, that are told
+_NOTES = 10  # notes on how files were read
 
 
 class AddFields(TypedDict, total=False):
-    """How files are read. mtime_only: trust size and time. strict: skipped files are an error, told after the rest.
+    """How files are read. mtime_only: trust size and time. strict: raise for skipped files, after reading the rest.
 
-    content: of the one target, which is no file, but the name that this content has from now on.
+    content: the content of the single target, which is then a name instead of a file.
     """
 
     mtime_only: bool
@@ -328,7 +329,7 @@ class AddFields(TypedDict, total=False):
 def add(
     engine: Engine, targets: Sequence[str], template: Root, **how: Unpack[AddFields]
 ) -> Generator[Progress, None, IngestResponse]:
-    """Ingest files and folders, or content that no file holds."""
+    """Ingest files and folders, or content without a file."""
     if "content" in how:
         return (yield from _add_content(engine, targets, how["content"], template))
     before = engine.store.known_roots()
@@ -353,7 +354,9 @@ def _add_content(
     engine: Engine, names: Sequence[str], content: bytes, template: Root
 ) -> Generator[Progress, None, IngestResponse]:
     if len(names) != 1:
-        raise UsageError("unexpected_argument", "Content has one name.", hint=Hint("add", "-", name="notes/today.md"))
+        raise UsageError(
+            "unexpected_argument", "Content needs exactly one name.", hint=Hint("add", "-", name="notes/today.md")
+        )
     check_labels(template)
     raw = RawFile(content, len(content), time_ns(), sha256(content).hexdigest())
     events = pipeline.ingest_content(
@@ -369,21 +372,21 @@ def _add_content(
 
 
 def sync(engine: Engine, *, reparse: bool = False) -> Generator[Progress, None, IngestResponse]:
-    """Bring every remembered folder and file up to date. reparse: read those too that did not change."""
+    """Update every added folder and file. reparse: also read unchanged files."""
     has_roots = bool(engine.store.known_roots())
     events = pipeline.sync(engine.store, engine.embedder, engine.store_config(), engine.base, reparse=reparse)
     answer = yield from _ingest(engine, events, strict=False, is_all=True)
     if not has_roots:
-        answer["warnings"].append(f"W_NOTHING_ADDED: there is no folder to be synced; {Hint('add', 'DIR')}")
+        answer["warnings"].append(f"W_NOTHING_ADDED: there is no folder to sync; {Hint('add', 'DIR')}")
     answer["warnings"] += waiting_warnings(engine.store)
     return answer
 
 
 class ImportFields(TypedDict, total=False):
-    """How an export is read. on_conflict: `error`, `skip` or `replace`, for a document that is here already.
+    """How an export is read. on_conflict: `error`, `skip` or `replace`, for documents that already exist.
 
-    embeddings: False leaves its vectors out; reembed makes them anew. accept_roots: sync the folders that it names,
-    which otherwise wait for `roots`; a person decides that.
+    embeddings: False to leave out vectors, for reembed to make. accept_roots: sync its folders, which otherwise wait
+    for `roots`, because a person decides that.
     """
 
     on_conflict: str
@@ -415,7 +418,7 @@ def import_(engine: Engine, source: Path, options: ImportFields) -> TransferResp
 def _ingest(
     engine: Engine, events: Iterator[Progress], *, strict: bool, is_all: bool = False
 ) -> Generator[Progress, None, IngestResponse]:
-    """The outcome of a run. is_all: every root was walked, so that what was not skipped is not skipped any more."""
+    """Return the outcome of a run. is_all: True if every root was walked, so that earlier skips can be cleared."""
     last: Progress | None = None
     for last in events:
         yield last
@@ -440,12 +443,12 @@ def _ingest(
 
 
 def _missing_packages(skipped: Sequence[Skip], known: Mapping[str, int]) -> Iterator[str]:
-    """Name what to install for files that were skipped for want of a package.
+    """Yield what to install for files that were skipped because a package is missing.
 
-    known: how many files of the store were read by a plug-in of Recall's own that is missing, by its parser's name.
+    known: by parser name, how many files a missing Recall plug-in read earlier.
     """
     for files, kind, install in missing_packages(skip.path for skip in skipped if skip.code == "parser_unavailable"):
-        yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} would be read with: {install}"
+        yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} can be read after: {install}"
     waiting = Counter(skip.kind for skip in skipped if skip.code == "parser_missing")
     for name, plug_in in PLUG_INS.items():
         counts = {f"{plug_in.kind}s skipped": waiting[plug_in.kind], "files left as it read them": known.get(name, 0)}
@@ -454,7 +457,7 @@ def _missing_packages(skipped: Sequence[Skip], known: Mapping[str, int]) -> Iter
 
 
 def _read_notes(notes: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """What is to be told of how files were read; of many alike the first few."""
+    """Yield notes on how files were read; of many alike, the first few."""
     by_text: dict[str, list[str]] = {}
     for path, text in notes:
         by_text.setdefault(text, []).append(path)
@@ -466,12 +469,12 @@ def _read_notes(notes: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def _skip_groups(store: Store, skipped: Sequence[Skip], *, is_all: bool) -> list[SkipGroupView]:
-    """What was skipped by its reason; who asks the next time is told what is new by then."""
+    """Return the skipped files by reason, and record them so that the next run reports only new ones."""
     told = store.told_skips()
     now = {skips.key(skip) for skip in skipped}
     kept = now if is_all else told | now
     if kept != told:
-        with suppress(StoreLocked), store.writer() as writer:  # the files are in, and skips are told once more
+        with suppress(StoreLocked), store.writer() as writer:  # the files are in; skips are reported once more
             writer.keep_told(kept)
     return [
         {"code": group.code, "kind": group.kind, "files": group.files, "new": group.new, "first": list(group.first)}
@@ -480,7 +483,7 @@ def _skip_groups(store: Store, skipped: Sequence[Skip], *, is_all: bool) -> list
 
 
 def _why_nothing(engine: Engine, template: Root, targets: Sequence[str], view: IngestView) -> Iterator[str]:
-    """What is to be done where nothing came in."""
+    """Yield what to do if nothing was added."""
     if any(view[count] for count in ("added", "updated", "unchanged")):
         return
     roots = [template._replace(folder=os_path_of(Path(target), engine.base, is_added=True)) for target in targets]
@@ -490,11 +493,11 @@ def _why_nothing(engine: Engine, template: Root, targets: Sequence[str], view: I
     ]
     if (groups := view.get("skipped_by")) and not any(rules for _, rules in empty):
         files = sum(group["files"] for group in groups)
-        every = "the one file" if files == 1 else f"each of the {files} files"
+        every = "the only file" if files == 1 else f"each of the {files} files"
         way = _way_out(groups[0], targets, engine.base)
         if way and groups[0]["files"] < files:
             way = f"for {groups[0]['files']} ({groups[0]['kind']}): {way}"
-        yield f"W_NOTHING_ADDED: {every} that could have been read was skipped{f'; {way}' if way else ''}"
+        yield f"W_NOTHING_ADDED: {every} that could be read was skipped{f'; {way}' if way else ''}"
         return
     known = [each.root for each in engine.store.known_roots()]
     for root, (why, rules) in zip(roots, empty, strict=True):
@@ -504,27 +507,27 @@ def _why_nothing(engine: Engine, template: Root, targets: Sequence[str], view: I
 
 
 def _way_out(group: SkipGroupView, targets: Sequence[str], base: Path) -> str:
-    """What has files of a group read after all, where anything has."""
+    """Return how to read the files of a group, if possible."""
     if group["kind"].startswith(("compressed", "archive")):
-        return "unpack what is to be found, and add that"
+        return "unpack it, and add the files"
     if group["code"] == "not_utf8" or group["kind"].startswith("UTF-"):
-        return f"save them as UTF-8, or name what they are in: {Hint('add', *targets, encoding='NAME')}"
+        return f"save them as UTF-8, or name their encoding: {Hint('add', *targets, encoding='NAME')}"
     ways: dict[str, str] = {
         "file_too_large": "raise max_file_bytes in recall.toml",
         "left_out": Hint("add", *(shorten(base / name) for name in group["first"])),
         "symlink_outside": Hint("add", *targets, follow=True),
-        "unreadable": "ls -l shows who may read them",
+        "unreadable": "check their permissions with ls -l",
     }
     return ways.get(group["code"], "")
 
 
 def _has_file(root: Root, engine: Engine) -> bool:
-    """Return True if the rules of a root leave a file to be read."""
+    """Return True if the rules of a root leave a file to read."""
     return any(isinstance(step, Found) for step in walk(root, engine.base, engine.config))
 
 
 def _why_empty(root: Root, target: str, engine: Engine) -> tuple[str, dict[str, Any]]:
-    """Which rule leaves every file out, and what of the root to change, as options of `roots edit`."""
+    """Return which rule excludes every file, and the options of `roots edit` that change it."""
 
     def has_file(**rules: Any) -> bool:
         return _has_file(root._replace(**rules), engine)
@@ -535,24 +538,26 @@ def _why_empty(root: Root, target: str, engine: Engine) -> tuple[str, dict[str, 
         helps = wider != root.globs and has_file(globs=wider)
         return f"no file in {target} matches {named}, which is relative to it", {"glob": wider if helps else ""}
     if root.ignores and has_file(ignores=()):
-        return f"{flag('ignore')} leaves out every file in {target}", {"ignore": ""}
+        return f"{flag('ignore')} excludes every file in {target}", {"ignore": ""}
     if root.gitignore and has_file(gitignore=False):
         return f"git ignores every file in {target}", {"gitignore": False}
     if not root.hidden and has_file(hidden=True):
         return f"every file in {target} is hidden", {"hidden": True}
     if has_file(globs=(), ignores=(), gitignore=False, hidden=True):
         rules: dict[str, Any] = {"glob": "", "ignore": "", "gitignore": False, "hidden": True}
-        return f"every file in {target} is left out, by several rules", rules
-    return f"there is no file in {target} that is ever read", {}
+        return f"several rules together exclude every file in {target}", rules
+    return f"{target} has no file of a readable type", {}
 
 
 _BLOCK_TEXTS = 1_024
-_ROW_BYTES = 256  # at most what a store takes for a vector beside its components
+_ROW_BYTES = 256  # upper bound for a stored vector, without its components
 
 
 class WarmFields(TypedDict, total=False):
-    """What is embedded ahead. queries: what these questions need, in a file as `eval` reads it. everything: every
-    text of the store. budget_s: seconds after which it ends, with what is made by then. settings: of the reranker."""
+    """What to embed ahead. queries: a file of queries as for `eval`. everything: every text of the store.
+
+    budget_s: stop after this many seconds and keep the vectors made so far. settings: of the reranker.
+    """
 
     queries: Path | None
     everything: bool
@@ -561,14 +566,14 @@ class WarmFields(TypedDict, total=False):
 
 
 def warm(engine: Engine, **wanted: Unpack[WarmFields]) -> Generator[Progress, None, WarmResponse]:
-    """Embed what is missing and keep it. Stopped, it leaves what it has made, and the same call goes on there.
+    """Embed missing texts and save the vectors. If stopped, the same call continues later.
 
     Raises UsageError `no_reranker`, `rerank_unkept` for one without vectors, `bad_queries`; EmbedError; StoreLocked.
     """
     config = override(engine.config, wanted.get("settings", ()))
     queries = wanted.get("queries")
     if (queries is None) != wanted.get("everything", False):
-        message = f"warm takes {flag('queries')} FILE or {flag('all')}, one of them."
+        message = f"warm needs either {flag('queries')} FILE or {flag('all')}."
         raise UsageError("missing_argument", message, hint=Hint("warm", all=True))
     run = _WarmRun(engine, config, wanted.get("budget_s"))
     yield from run.texts() if queries is None else run.questions(queries)
@@ -577,14 +582,14 @@ def warm(engine: Engine, **wanted: Unpack[WarmFields]) -> Generator[Progress, No
 
 
 class _WarmRun:
-    """One run: what is made, and what is left."""
+    """One run: the vectors made, and those left."""
 
     def __init__(self, engine: Engine, config: Config, budget_s: float | None) -> None:
         if not config.rerank:
             raise UsageError("no_reranker", "No reranker is set.", hint=Hint(AGAIN, set="rerank=minilm"))
         kept, reranker = engine.vectors_of_reranker(config), engine.reranker(config)
         if kept is None or not isinstance(reranker, EmbedderReranker):
-            message = f"The reranker {config.rerank} has no vectors that could be kept."
+            message = f"The reranker {config.rerank} has no vectors to keep."
             raise UsageError("rerank_unkept", message, hint=Hint(AGAIN, set="rerank=minilm"))
         self.engine = engine
         self.config = config
@@ -601,15 +606,15 @@ class _WarmRun:
 
     @property
     def embedded(self) -> int:
-        """Return how many texts this run has embedded."""
+        """The number of texts embedded by this run."""
         return self.kept.made - self._made_before
 
     def texts_there(self) -> int:
-        """Return how many of the texts have their vector."""
+        """Return how many texts have a vector."""
         return self.total if self.kept.is_own else self.store.texts_reranked(self.kept.maker)
 
     def texts(self) -> Iterator[Progress]:
-        """Every text of the store, as far as there is room."""
+        """Embed every text of the store while there is room. Yield progress."""
         yield self.event("embed")
         if self.kept.is_own:
             return
@@ -630,8 +635,8 @@ class _WarmRun:
         self.left = self.total - self.texts_there()
         if self.left and self._room() == 0:
             self.warnings.append(
-                f"W_RERANK_MB: rerank_mb = {self.config.rerank_mb} has no room for {self.left} of the texts; "
-                "they are embedded when a question needs them"
+                f"W_RERANK_MB: rerank_mb = {self.config.rerank_mb} has no room for {self.left} texts; "
+                "these are embedded when a query needs them"
             )
 
     def _made(self) -> Iterator[list[RerankVector]]:
@@ -650,19 +655,19 @@ class _WarmRun:
             )
 
     def _room(self) -> int:
-        """For how many more vectors there is room, so that none makes room for another."""
+        """Return how many vectors fit without evicting others."""
         one = 4 * self.reranker.embedder.dimension + _ROW_BYTES
         return max(0, self.config.rerank_mb * MEGABYTE // one - self.before - self.embedded)
 
     def questions(self, queries: Path) -> Iterator[Progress]:
-        """What these need: the texts that are read for each, and its own vector."""
+        """Embed what these queries need: the texts read for each, and its own vector. Yield progress."""
         texts = evaluate.formats.read_queries(queries)
         self.left = len(texts)
         since = monotonic()
         try:
             for number, (query, text) in enumerate(texts.items(), start=1):
                 plan = self.engine.words_plan(text, Ask())._replace(config=self.config)
-                with self.store.reading():  # in whose midst nothing is kept question by question
+                with self.store.reading():  # so nothing is saved query by query
                     self.engine.answer(plan)
                 self.asked, self.left = number, len(texts) - number
                 if monotonic() - since >= COMMIT_SECONDS:
@@ -678,14 +683,14 @@ class _WarmRun:
         return self.last is not None and monotonic() >= self.last
 
     def event(self, stage: Stage) -> Progress:
-        """Documents count as files, which all are there; chunks are distinct texts."""
+        """Return a progress event. Documents count as files; chunks are distinct texts."""
         documents = self.documents
         waiting = max(0, self.total - self.before - self.embedded)
         counters = (documents, documents, documents, self.total, self.embedded, self.before)
         return Progress(stage, "", *counters, 0, 0, 0, 0, (), waiting=waiting)
 
     def view(self) -> WarmView:
-        """What the run did."""
+        """Return what the run did."""
         return WarmView(
             reranker=self.config.rerank,
             texts=self.total,

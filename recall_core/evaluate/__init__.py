@@ -1,4 +1,4 @@
-"""Is the ranking good, and is it better: judgements, measures, fixtures and their verdicts."""
+"""Evaluation of a ranking: judgements, measures, fixtures and their verdicts."""
 
 from recall_core._lazy import attach
 

@@ -1,4 +1,4 @@
-"""The sparse_distance_ceiling that judged queries speak for, and what it would do to them."""
+"""The sparse_distance_ceiling that judged queries suggest, and its effect on them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STEPS = 10_000  # a ceiling is proposed with four decimals, rounded up
 
 
 class ShortDocument(NamedTuple):
-    """A short document near a query and out of its list; the ones of a query stand nearest first."""
+    """A short document near a query and missing from its list. Documents of a query come nearest first."""
 
     query: int
     distance: float
@@ -33,10 +33,13 @@ class ShortDocument(NamedTuple):
 
 
 class JudgedDistances(NamedTuple):
-    """What the judged queries say. missed: for each query, how many relevant short documents its list lacks.
+    """Short documents near the judged queries.
 
-    near: every candidate; injectable: those that the limit on injections lets through, by distance; of the queries
-    whose list is mostly of long documents, mostly_long in number: into no other is anything injected.
+    missed: for each query, how many relevant short documents its list lacks.
+    near: every candidate.
+    injectable: the candidates within the limit on injections, by distance.
+    mostly_long: the number of queries with a list of mostly long documents. Other lists get no injection, so near and
+    injectable exclude them.
     """
 
     near: tuple[ShortDocument, ...]
@@ -46,7 +49,7 @@ class JudgedDistances(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What a ceiling does: how many injections, and how many of them are relevant."""
+    """The effect of a ceiling: the number of injections, and how many of them are relevant."""
 
     ceiling: float
     injections: int
@@ -56,7 +59,10 @@ class Effect(NamedTuple):
 def calibrate_judged(
     asker: Asker, ask: Ask, *, queries: Path | None, qrels: Path | None
 ) -> tuple[CalibrationView, tuple[str, ...]]:
-    """`calibrate` over judged queries, and warnings: those of files, else those of the store, read at one state."""
+    """Return the calibration of judged queries, and warnings. Without files, the store's queries are used.
+
+    The store is read in one transaction.
+    """
     with asker.store.reading():
         judged, warnings = judged_paths(asker.store, queries=queries, qrels=qrels)
         copies = with_each_copy(override(asker.config, ask.settings), asker.store)
@@ -64,12 +70,12 @@ def calibrate_judged(
 
 
 def calibrate(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask) -> CalibrationView:
-    """Return the ceiling with the highest F-measure over these queries, beside the one that is set.
+    """Return the ceiling with the highest F-measure over these queries, next to the current one.
 
+    The F-measure is the harmonic mean of two shares: relevant injections among all injections, and recovered
+    documents among the relevant short documents that the list lacks. Ties go to the lowest ceiling. held_out shows
+    how reliable the ceiling is: each query is measured with the ceiling from all other queries.
     judged: query text to the paths of its relevant documents.
-    The F-measure is the harmonic mean of two shares: of the injections, those that are relevant; of the relevant
-    short documents left out of the list, those that come back. Of equal ones the lowest ceiling is proposed.
-    held_out says how far that can be trusted: what all queries but one propose, measured on that one.
     """
     config, k = override(asker.config, ask.settings), rows_of(ask)
     gathered = _gather(judged, asker, ask._replace(k=k), allowed=max(1, config.sparse_max_injections))
@@ -98,7 +104,7 @@ def calibrate(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask) -> 
 def judged_paths(
     store: Store, *, queries: Path | None, qrels: Path | None
 ) -> tuple[dict[str, set[str]], tuple[str, ...]]:
-    """Query text to the paths of its relevant documents, and warnings; what no file gives comes from the store.
+    """Return the paths of relevant documents by query text, and warnings. Missing files are replaced by the store.
 
     Raises UsageError `no_judgements`, `bad_queries`, `bad_qrels`.
     """
@@ -110,15 +116,15 @@ def judged_paths(
 
 
 def effect(injectable: Sequence[ShortDocument], ceiling: float) -> Effect:
-    """Return what that ceiling does."""
+    """Return the effect of this ceiling."""
     within = [each for each in injectable if each.distance <= ceiling]
     return Effect(ceiling, len(within), sum(each.relevant for each in within))
 
 
 def propose(injectable: Sequence[ShortDocument], missed: int) -> Effect | None:
-    """Return the ceiling of highest F-measure, the lowest of equal ones; None if it can help no document.
+    """Return the ceiling with the highest F-measure, the lowest in a tie; None if no ceiling helps any document.
 
-    injectable: by distance. F = 2 * relevant / (injections + missed), and 0 for no injection.
+    injectable: by distance. F = 2 * relevant / (injections + missed), and 0 without an injection.
     """
     best: Effect | None = None
     for step in _steps(injectable):
@@ -128,7 +134,7 @@ def propose(injectable: Sequence[ShortDocument], missed: int) -> Effect | None:
 
 
 def held_out(judged: JudgedDistances, ceiling: float) -> Effect:
-    """Return every query under the ceiling that the others propose. ceiling: of all queries, for the name alone."""
+    """Return the sum of effects where each query gets the ceiling from the others. ceiling: kept in the result."""
     injections = relevant = 0
     missed = sum(judged.missed)
     for query in dict.fromkeys(each.query for each in judged.injectable):
@@ -164,7 +170,7 @@ def _gather(judged: Mapping[str, Collection[str]], asker: Asker, ask: Ask, *, al
 
 
 def _count_missed(answer: Answer, paths: Collection[str], store: Store) -> int:
-    """Return how many of these documents are short and have no row in the list."""
+    """Return how many of these documents are short and missing from the list."""
     if answer.pool is None or answer.fused is None:
         return 0
     keys = answer.pool.keys
@@ -178,7 +184,7 @@ def _count_missed(answer: Answer, paths: Collection[str], store: Store) -> int:
 
 
 def _steps(injectable: Sequence[ShortDocument]) -> Iterator[Effect]:
-    """Yield the effect of every ceiling that lets through more than the one before, lowest first."""
+    """Yield the effect of each ceiling that allows more documents than the previous one, lowest first."""
     relevant = 0
     for count, each in enumerate(injectable, start=1):
         relevant += each.relevant
@@ -196,7 +202,7 @@ def _f(done: Effect, missed: int) -> float:
 
 
 def _nearest_irrelevant(near: Iterable[ShortDocument]) -> Iterator[float]:
-    """Yield the distance that a wrong injection would have, of each query."""
+    """Yield for each query the distance of its nearest irrelevant document."""
     seen: set[int] = set()
     for each in near:
         if not each.relevant and each.query not in seen:

@@ -1,4 +1,4 @@
-"""Measured rankings as the figures of an answer: means with their intervals, comparisons, single queries."""
+"""The figures of an evaluation: means with intervals, comparisons and single queries."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 RESAMPLES = 2_000
 FLIPS = 10_000
-SEED = 20_090_719  # any number would do; a fixed one gives the same interval every time
+SEED = 20_090_719  # arbitrary, but fixed so that intervals are reproducible
 SIGNIFICANT = 0.05
-_EXACT = 13  # queries up to which all 2^n assignments of signs are tried, in place of 10,000 drawn ones
-_ROWS = 1_000  # assignments of signs at a time
+_EXACT = 13  # queries up to which all 2^n sign assignments are tried instead of 10,000 random ones
+_ROWS = 1_000  # sign assignments per block
 
 
 class Paired(NamedTuple):
-    """One measure's differences, query by query: their mean with a 95 % interval, and how they fall."""
+    """One measure's per-query differences: their mean with a 95 % interval, and their distribution."""
 
     difference: float
     low: float
@@ -52,7 +52,7 @@ class Paired(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """In words."""
+        """The verdict as text."""
         if self.p >= SIGNIFICANT or self.difference == 0:
             return "no significant difference"
         return "better" if self.difference > 0 else "worse"
@@ -61,7 +61,7 @@ class Paired(NamedTuple):
 def intervals(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
     """Return the 95 % percentile interval of each column's mean, by 2,000 resamples of its rows (Efron 1979).
 
-    Every column has one value a query, and the same resamples serve all. Deterministic.
+    Each column has one value per query. All columns share the resamples. Deterministic.
     """
     values = np.asarray(columns, dtype=np.float64).T
     queries = len(values)
@@ -72,7 +72,7 @@ def intervals(columns: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
 
 
 def compare_columns(after: Sequence[Sequence[float]], before: Sequence[Sequence[float]]) -> list[Paired]:
-    """Compare each column of `after` with that of `before`; a column has one value a query, queries in order."""
+    """Compare each column of `after` with that of `before`. A column has one value per query, in query order."""
     differences = np.asarray(after, dtype=np.float64) - np.asarray(before, dtype=np.float64)
     differences[np.abs(differences) <= EPSILON] = 0.0
     bounds = intervals(differences.tolist())
@@ -86,10 +86,10 @@ def compare_columns(after: Sequence[Sequence[float]], before: Sequence[Sequence[
 
 
 def sign_flip(differences: Floats) -> list[float]:
-    """Return two-sided p of each column: how often signs given at random make a mean as far from 0 (Fisher 1935).
+    """Return each column's two-sided p: the share of random signs with a mean as far from 0 (Fisher 1935).
 
-    differences: (queries, columns). All assignments are tried up to 13 queries; above, 10,000 drawn ones stand for
-    them and the observed one counts among them, so that p is never 0. Deterministic.
+    differences: (queries, columns). Up to 13 queries, all assignments are tried. With more, 10,000 random ones are
+    drawn; the observed one counts as one of them, so p is never 0. Deterministic.
     """
     observed = np.abs(differences.sum(axis=0)) - EPSILON
     exceeding = np.zeros(differences.shape[1], dtype=np.int64)
@@ -103,7 +103,7 @@ def sign_flip(differences: Floats) -> list[float]:
 
 
 def _signs(queries: int) -> Iterator[Floats]:
-    """Yield rows of -1 and 1, one sign a query, some at a time."""
+    """Yield rows of -1 and 1, one sign per query, in blocks."""
     if queries <= _EXACT:
         numbers = np.arange(2**queries)[:, None] >> np.arange(queries)
         yield np.where(numbers & 1, -1.0, 1.0)
@@ -114,15 +114,15 @@ def _signs(queries: int) -> Iterator[Floats]:
 
 
 def _round(value: float) -> float:
-    """To as many decimals as any value has; 0 has no sign."""
+    """Round to the decimals of all values; 0 has no sign."""
     return round(float(value), DIGITS) + 0.0
 
 
 RUN = "run"
-"""The mode of a TREC run."""
+"""The mode name of a TREC run."""
 
 Values = Mapping[str, Mapping[str, float]]
-"""Measure to query to value."""
+"""Values by measure, then query."""
 
 
 _MEASURED = Hint("eval", json=True)
@@ -140,7 +140,7 @@ class _Mode(msgspec.Struct):
 
 class _Evaluation(msgspec.Struct):
     modes: Annotated[list[_Mode], msgspec.Meta(min_length=1)]
-    unit: Unit = "doc"  # before answers said it, documents were measured
+    unit: Unit = "doc"  # older answers without a unit measured documents
 
 
 class _BaselineAnswer(msgspec.Struct):
@@ -153,29 +153,29 @@ class Baseline(NamedTuple):
     modes: Mapping[str, Values]
 
     def against(self, mode: str) -> str | None:
-        """Return the mode to compare this one with: of the same name, or else the only one there is."""
+        """Return the mode to compare this one with: the same name, else the baseline's only mode."""
         if mode in self.modes:
             return mode
         return next(iter(self.modes)) if len(self.modes) == 1 else None
 
     def values_for(self, mode: str, measure: str, queries: Iterable[str]) -> dict[str, float]:
-        """Return the values to compare with, of those of these queries that the baseline has, in their order."""
+        """Return the baseline's values for these queries, in their order. Queries without a value are left out."""
         against = self.against(mode)
         known = {} if against is None else self.modes[against].get(measure, {})
         return {query: known[query] for query in queries if query in known}
 
 
 def find_fallen(after: Mapping[str, float], before: Mapping[str, float]) -> dict[str, float]:
-    """Return the queries of `before` with a lower value after, with the difference, the lowest first."""
+    """Return the queries whose value fell, with the difference, largest fall first."""
     differences = {query: after[query] - value for query, value in before.items()}
     lower = {query: difference for query, difference in differences.items() if difference < -EPSILON}
     return dict(sorted(lower.items(), key=lambda each: (each[1], each[0])))
 
 
 def read_baseline(path: Path, measured: Callable[[dict[str, list[str]]], Values], *, unit: Unit = "doc") -> Baseline:
-    """Return the baseline in a file. measured: the values of a run, given as query id to the file's documents.
+    """Return the baseline in a file. measured: returns the values of a run, given as query id to document names.
 
-    unit: what is measured; an answer that measured the other one is `bad_baseline`.
+    unit: the current unit; an answer for the other unit raises `bad_baseline`.
     Raises UsageError `bad_baseline`, `bad_run`.
     """
     text = read_text(path)
@@ -186,11 +186,11 @@ def read_baseline(path: Path, measured: Callable[[dict[str, list[str]]], Values]
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise UsageError(
             "bad_baseline",
-            f"{path} is neither an answer of {_MEASURED} nor a TREC run: {error}.",
+            f"{path} is neither the output of {_MEASURED} nor a TREC run: {error}.",
             hint=f"{_MEASURED} > before.json",
         ) from error
     if answer.evaluation.unit != unit:
-        message = f"{path} measured {PLURAL[answer.evaluation.unit]}, and this measures {PLURAL[unit]}."
+        message = f"{path} measured {PLURAL[answer.evaluation.unit]}, but this run measures {PLURAL[unit]}."
         raise UsageError("bad_baseline", message, hint=Hint(AGAIN, unit=answer.evaluation.unit))
     modes = answer.evaluation.modes
     return Baseline({mode.mode: {each.measure: each.values for each in mode.measures} for mode in modes})
@@ -200,7 +200,7 @@ REGRESSIONS_SHOWN = 10
 
 
 class Setup(NamedTuple):
-    """Everything known before the first query is asked."""
+    """Everything known before the first query runs."""
 
     questions: Questions
     names: Names
@@ -212,7 +212,7 @@ class Setup(NamedTuple):
 
 
 class _Other(NamedTuple):
-    """What a mode is compared with, under the name that it is shown by."""
+    """The comparison partner of a mode, with its display name."""
 
     name: str
     is_baseline: bool
@@ -220,11 +220,11 @@ class _Other(NamedTuple):
 
 
 Rankings = Mapping[str, Mapping[str, Sequence[str]]]
-"""Mode to query to documents, best first."""
+"""Documents, best first, by mode and query."""
 
 
 def evaluation_view(board: Setup, rankings: Rankings, measured: Mapping[str, Values]) -> EvaluationView:
-    """Return the answer's figures. measured: by mode."""
+    """Return the figures of an evaluation. measured: values by mode."""
     asked = board.questions
     columns = [list(found.values()) for mode in board.modes for found in measured[mode].values()]
     spreads = iter(intervals(columns))
@@ -246,7 +246,7 @@ def evaluation_view(board: Setup, rankings: Rankings, measured: Mapping[str, Val
 
 
 def mean(values: Collection[float]) -> float:
-    """Return the mean of at least one value, rounded."""
+    """Return the rounded mean of at least one value."""
     return round(sum(values) / len(values), DIGITS)
 
 
@@ -271,7 +271,7 @@ def _mode_view(
     measured: Values,
     spreads: Iterator[tuple[float, float]],
 ) -> ModeView:
-    """spreads: the intervals of the measures, in order."""
+    """Return the figures of a mode. spreads: the intervals of its measures, in order."""
     views = []
     for measure in board.measures:
         found = measured[measure.name]
@@ -292,7 +292,7 @@ def _mode_view(
 
 
 def _reach(measure: Measure, asked: Questions, rankings: Mapping[str, Sequence[str]]) -> IntervalView | None:
-    """Return what the mean could be, each unjudged hit being either irrelevant or of the best grade."""
+    """Return the range of the mean, if each unjudged hit is irrelevant or has the best grade."""
     found = [bounds(measure, grades, rankings[query], best=asked.best) for query, grades in asked.grades.items()]
     pairs = [pair for pair in found if pair is not None]
     return _interval((mean([low for low, _ in pairs]), mean([high for _, high in pairs]))) if pairs else None
@@ -303,7 +303,7 @@ def _interval(ends: tuple[float, float]) -> IntervalView:
 
 
 def _pairs(board: Setup, measured: Mapping[str, Values]) -> Iterator[tuple[str, _Other]]:
-    """Yield each mode with each that follows, then each with what the baseline has for it."""
+    """Yield each mode with each later one, then each mode with its baseline."""
     for number, mode in enumerate(board.modes):
         for other in board.modes[number + 1 :]:
             yield mode, _Other(other, is_baseline=False, values=measured[other])
@@ -314,7 +314,7 @@ def _pairs(board: Setup, measured: Mapping[str, Values]) -> Iterator[tuple[str, 
 
 
 def _comparisons(mode: str, other: _Other, board: Setup, measured: Values) -> Iterator[ComparisonView]:
-    """Yield one view a measure that both have, over the queries that both have."""
+    """Yield one comparison for each shared measure, over the shared queries."""
     measures = [measure for measure in measured if measure in other.values]
     if not measures:
         return

@@ -1,4 +1,4 @@
-"""Files of queries, judgements and runs: BEIR, TREC, JSON lines and Quepid, told apart by what stands in them."""
+"""Files of queries, judgements and runs: BEIR, TREC, JSON lines and Quepid, detected by content."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _QRELS_HINT = "q1<TAB>doc1<TAB>1 (BEIR) or q1 0 doc1 1 (TREC) on each line"
 
 
 class Qrel(NamedTuple):
-    """One judgement as a file has it: how relevant a document, by the file's name for it, is to a query."""
+    """A judgement from a file: how relevant a document, by its name in the file, is to a query."""
 
     query: str
     document: str
@@ -37,7 +37,7 @@ class Qrel(NamedTuple):
 
 
 class Qrels(NamedTuple):
-    """The judgements of a file, in file order, and the texts of queries where the file brings them (Quepid)."""
+    """The judgements of a file, in file order, and the query texts if the file contains them (Quepid)."""
 
     rows: tuple[Qrel, ...]
     texts: dict[str, str]
@@ -51,8 +51,8 @@ def read_queries(path: Path) -> dict[str, str]:
 def parse_queries(text: str, *, name: str) -> dict[str, str]:
     """Return the text of each query by its id, from JSON lines (`_id` or `id`, `text`) or lines of id, tab and text.
 
-    Empty lines are passed over; further keys are ignored; a line repeated word for word is one query. name: the
-    file, for messages. Raises UsageError `bad_queries` with the line and what was expected there.
+    Empty lines, other keys and repeated lines are ignored. name: the file, for messages. Raises UsageError
+    `bad_queries` with the line and the expected format.
     """
     found: dict[str, str] = {}
     lines = list(_lines(text))
@@ -64,9 +64,9 @@ def parse_queries(text: str, *, name: str) -> dict[str, str]:
             continue
         _check_query(query, words, where)
         if found.setdefault(query, words) != words:
-            raise _bad_query(where, f"query {query} has another text above")
+            raise _bad_query(where, f"query {query} appears above with a different text")
     if not found:
-        raise _bad_query(name, "there is no query")
+        raise _bad_query(name, "the file has no queries")
     return found
 
 
@@ -76,14 +76,15 @@ def read_qrels(path: Path) -> Qrels:
 
 
 def parse_qrels(text: str, *, name: str) -> Qrels:
-    """Parse judgements of BEIR (three columns between tabs), TREC (four between blanks) or Quepid (CSV with a head).
+    """Parse judgements of BEIR (3 tab-separated columns), TREC (4 blank-separated ones) or Quepid (CSV with a
+    header).
 
-    Grades are whole numbers from -9999 to 9999. name: the file, for messages. Raises UsageError `bad_qrels` with the
-    line and what was expected there.
+    Grades are integers from -9999 to 9999. name: the file, for messages. Raises UsageError `bad_qrels` with the line
+    and the expected format.
     """
     lines = list(_lines(text))
     if not lines:
-        _bad_qrel(name, "there is no judgement")
+        _bad_qrel(name, "the file has no judgements")
     head = lines[0][1]
     names = {name.strip().strip('"').lower() for name in head.split(",")}
     if {"query", "rating"} <= names and names & _QUEPID_IDS:
@@ -93,8 +94,8 @@ def parse_qrels(text: str, *, name: str) -> Qrels:
     for number, line in lines:
         cells = line.split("\t") if columns == 3 else line.split()
         if len(cells) != columns:
-            expected = "3 columns between tabs" if columns == 3 else "4 columns: query, 0, document, grade"
-            _bad_qrel(f"{name}:{number}", f"there are {len(cells)} columns, not {expected}")
+            expected = "3 tab-separated columns" if columns == 3 else "4 columns: query, 0, document, grade"
+            _bad_qrel(f"{name}:{number}", f"found {len(cells)} columns, expected {expected}")
         if columns == 3 and number == lines[0][0] and cells[-1].strip().lower() in _GRADE_HEADS:
             continue
         rows.append(_qrel(cells[0], cells[-2], cells[-1], f"{name}:{number}"))
@@ -102,19 +103,19 @@ def parse_qrels(text: str, *, name: str) -> Qrels:
 
 
 def queries_lines(queries: Mapping[str, str]) -> Iterator[str]:
-    """Yield the queries as BEIR JSON lines, in the order given."""
+    """Yield the queries as BEIR JSON lines, in the given order."""
     for query, text in queries.items():
         yield json.dumps({"_id": query, "text": text}, ensure_ascii=False) + "\n"
 
 
 def holds_queries(path: Path) -> bool:
-    """Return True if a file begins as queries do, and not as judgements. Raises UsageError `bad_qrels`."""
+    """Return True if the file starts with queries, not judgements. Raises UsageError `bad_qrels`."""
     _, first = next(_lines(_text(path, "bad_qrels", _QRELS_HINT)), (0, ""))
     return first.lstrip().startswith("{") or first.count("\t") == 1
 
 
 def qrels_lines(rows: Iterable[Qrel], form: Literal["beir", "trec"]) -> Iterator[str]:
-    """Yield the judgements as BEIR's or TREC's lines, in the order given."""
+    """Yield the judgements as BEIR or TREC lines, in the given order."""
     if form == "beir":
         yield "query-id\tcorpus-id\tscore\n"
     between = "\t" if form == "beir" else " 0 "
@@ -124,7 +125,7 @@ def qrels_lines(rows: Iterable[Qrel], form: Literal["beir", "trec"]) -> Iterator
 
 
 def quepid_lines(rows: Iterable[Qrel], texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield the judgements as Quepid's CSV, in the order given. texts: of the queries, used in place of ids."""
+    """Yield the judgements as Quepid CSV, in the given order. texts: query texts, which replace ids."""
     yield "query,docid,rating\n"
     for row in rows:
         line = io.StringIO()
@@ -133,7 +134,7 @@ def quepid_lines(rows: Iterable[Qrel], texts: Mapping[str, str]) -> Iterator[str
 
 
 def _text(path: Path, code: str, hint: str) -> str:
-    """Return the whole file."""
+    """Return the file's text."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
@@ -141,7 +142,7 @@ def _text(path: Path, code: str, hint: str) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield numbered lines that are not blank, without their ends."""
+    """Yield nonblank lines without line ends, with their numbers."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             yield number, line.removesuffix("\r")
@@ -160,9 +161,9 @@ def _json_query(line: str, where: str) -> tuple[str, str]:
     query = record.get("_id", record.get("id"))
     words = record.get("text")
     if isinstance(query, bool) or not isinstance(query, str | int):
-        raise _bad_query(where, "it has no id that is a string or a whole number")
+        raise _bad_query(where, "the id is missing, or is not a string or an integer")
     if not isinstance(words, str):
-        raise _bad_query(where, 'it has no string under "text"')
+        raise _bad_query(where, '"text" is missing or not a string')
     return str(query), words
 
 
@@ -175,35 +176,35 @@ def _tab_query(line: str, where: str) -> tuple[str, str]:
 
 def _check_query(query: str, words: str, where: str) -> None:
     if not is_query_id(query):
-        raise _bad_query(where, f"the id {query!r} has blanks or unprintable characters, or is empty")
+        raise _bad_query(where, f"the id {query!r} is empty, or contains blanks or unprintable characters")
     if not words.strip():
         raise _bad_query(where, f"query {query} has no text")
     if not is_storable(words):
-        raise _bad_query(where, f"the text of query {query} has half a surrogate pair")
+        raise _bad_query(where, f"the text of query {query} contains an unpaired surrogate")
     if len(words) > LONGEST_QUESTION:
-        count = f"{len(words):,} characters; {LONGEST_QUESTION:,} are allowed"
+        count = f"{len(words):,} characters; the limit is {LONGEST_QUESTION:,}"
         raise _bad_query(where, f"the text of query {query} has {count}")
 
 
 def is_query_id(query: str) -> bool:
-    """Return True if every format can carry this id: TREC files separate by blanks."""
+    """Return True if every format can store this id. TREC files use blanks as separators."""
     return bool(query) and query.isprintable() and " " not in query
 
 
 def _qrel(query: str, document: str, grade: str, where: str) -> Qrel:
     document = document.strip()
     if not is_query_id(query):
-        _bad_qrel(where, f"the query id {query!r} has blanks or unprintable characters, or is empty")
+        _bad_qrel(where, f"the query id {query!r} is empty, or contains blanks or unprintable characters")
     if not document or not is_storable(document):
-        _bad_qrel(where, "there is no document")
+        _bad_qrel(where, "the document is missing")
     number = _GRADE.fullmatch(grade.strip())
     if number is None:
-        _bad_qrel(where, f"the grade {grade.strip()!r} is not a whole number from -9999 to 9999")
+        _bad_qrel(where, f"the grade {grade.strip()!r} is not an integer from -9999 to 9999")
     return Qrel(query, document, int(number[1]))
 
 
 def _quepid(text: str, name: str) -> Qrels:
-    """Rows of query text, document and rating; an unrated one is no judgement. A query's id is made of its text."""
+    """Parse rows of query text, document and rating. Unrated rows are skipped. A query's id comes from its text."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: list[Qrel] = []
     texts: dict[str, str] = {}
@@ -218,7 +219,7 @@ def _quepid(text: str, name: str) -> Qrels:
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(head):
-                _bad_qrel(where, f"there are {len(cells)} columns, not the header's {len(head)}")
+                _bad_qrel(where, f"found {len(cells)} columns, expected {len(head)} as in the header")
             words, rating, document = (cells[place] for place in places)
             query = query_id(words)
             _check_query(query, words, where)
@@ -228,12 +229,12 @@ def _quepid(text: str, name: str) -> Qrels:
     except (csv.Error, ValueError) as error:
         raise UsageError("bad_qrels", f"{name}:{reader.line_num}: {error}.", hint="query,docid,rating") from error
     if not rows:
-        _bad_qrel(name, "there is no judgement")
+        _bad_qrel(name, "the file has no judgements")
     return Qrels(tuple(rows), texts)
 
 
 def query_id(words: str) -> str:
-    """Return the id of a query that was given none: the same for the same text."""
+    """Return an id for a query without one. The same text gets the same id."""
     return f"q-{sha256(words.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
@@ -245,38 +246,38 @@ def _bad_qrel(where: str, reason: str) -> NoReturn:
     raise UsageError("bad_qrels", f"{where}: {reason}.", hint=_QRELS_HINT)
 
 
-_BITS_OF_A_FLOAT = 23  # of the fraction, in 32
+_BITS_OF_A_FLOAT = 23  # fraction bits of a 32-bit float
 _HINT = "q1 Q0 doc1 1 12.5 name on each line"
 
 
 def parse_run(text: str, *, name: str) -> dict[str, list[str]]:
-    """Return the documents of each query, best first: by score, equal scores by rank, then as they stand.
+    """Return the documents of each query, best first: by score, then rank, then file order.
 
-    name: the file, for messages. Raises UsageError `bad_run` with the line and what was expected there.
+    name: the file, for messages. Raises UsageError `bad_run` with the line and the expected format.
     """
     found: dict[str, dict[str, tuple[float, int]]] = {}
     for number, line in _lines(text):
         cells = line.split()
         where = f"{name}:{number}"
         if len(cells) != 6:
-            raise _bad(where, f"there are {len(cells)} columns, not 6: query, Q0, document, rank, score, name")
+            raise _bad(where, f"found {len(cells)} columns, expected 6: query, Q0, document, rank, score, name")
         query, _, document, rank, score, _ = cells
         hits = found.setdefault(query, {})
         if document in hits:
-            raise _bad(where, f"query {query} has the document {document} above")
+            raise _bad(where, f"query {query} has document {document} twice")
         if not (rank.isascii() and rank.isdigit() and len(rank) < 10):
-            raise _bad(where, f"the rank {rank!r} is not a whole number")
+            raise _bad(where, f"the rank {rank!r} is not an integer")
         hits[document] = (-_score(score, where), int(rank))
     if not found:
-        raise _bad(name, "there is no hit")
+        raise _bad(name, "the file has no hits")
     return {query: sorted(hits, key=hits.__getitem__) for query, hits in found.items()}
 
 
 def run_lines(rankings: Mapping[str, Sequence[tuple[str, float]]], *, tag: str) -> Iterator[str]:
-    """Return the lines of a run: queries as given, their documents with their scores best first, under this tag.
+    """Yield the lines of a run under this tag: queries as given, each with its documents and scores, best first.
 
-    Evaluators order by score and break ties by the document's name. So each score is below the one above it: where
-    it is not so by itself, by a millionth, or by what a float of 32 bits can tell, in which trec_eval reads it.
+    Evaluators sort by score and break ties by document name. So each score is made lower than the previous one where
+    needed: by a millionth, or by one step of a 32-bit float, which trec_eval uses.
     """
     for query, documents in rankings.items():
         above: int | None = None
@@ -289,7 +290,7 @@ def run_lines(rankings: Mapping[str, Sequence[tuple[str, float]]], *, tag: str) 
 
 
 def read_text(path: Path) -> str:
-    """Return a run file's or baseline's text. Raises UsageError `bad_baseline`."""
+    """Return the text of a run file or baseline. Raises UsageError `bad_baseline`."""
     return _text(path, "bad_baseline", Hint(AGAIN, baseline="FILE"))
 
 

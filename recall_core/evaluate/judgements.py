@@ -1,4 +1,4 @@
-"""Judgements: what files call documents, where the store keeps judgements, and the grade that they give a chunk."""
+"""Judgements: document names in files, judgements in the store, and the grade of a chunk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from recall_core.store.values import JudgementRow
 
 _SPAN = re.compile(r"(?P<name>.+)\[(?P<offset>[0-9]{1,9}):(?P<end>[0-9]{1,9})\]", re.DOTALL)
 WHOLE = (0, -1)
-"""The span that stands for a whole document."""
+"""The span of a whole document."""
 
 
 class Spot(NamedTuple):
@@ -30,13 +30,13 @@ class Spot(NamedTuple):
 
 
 class Names:
-    """The names of live documents: their paths; the ids of records; file names with and without their ending.
+    """The names of live documents: paths, ids of records, and file names with and without suffix.
 
-    A name that several documents share names none. A span follows in brackets: `docs/a.md[120:450]`.
+    A name that several documents share is not a name. A span follows in brackets: `docs/a.md[120:450]`.
     """
 
     def __init__(self, documents: Iterable[tuple[str, str | None]]) -> None:
-        """documents: (path, the path of its file) pairs; they differ for records."""
+        """Index pairs of a document's path and its file's path, which differ for records."""
         self._paths: set[str] = set()
         self._records: dict[str, str] = {}
         self._files: dict[str, str] = {}
@@ -57,11 +57,11 @@ class Names:
 
     @property
     def has_uncut(self) -> bool:
-        """Return True when a file of records was read as one document."""
+        """True if a file of records was read as one document."""
         return any(path.endswith(".jsonl") for path in self._paths)
 
     def find(self, name: str) -> Spot | None:
-        """Return the document or span of that name, as it is or percent-decoded; None for no or several."""
+        """Return the document or span with that name, as is or percent-decoded; None if none or several match."""
         for spelling in dict.fromkeys((unquote(name), name)):
             path = self._path(spelling)
             if path is not None:
@@ -73,7 +73,7 @@ class Names:
         return None
 
     def name(self, spot: Spot) -> str:
-        """Return a name that `find` resolves to this spot: the record's id where that is enough, else the path."""
+        """Return a name that `find` resolves to this spot: the record's id if that is enough, else the path."""
         _, mark, record = spot.path.partition("#")
         short = record if mark and self._path(record) == spot.path else spot.path
         span = "" if (spot.offset, spot.end) == WHOLE else f"[{spot.offset}:{spot.end}]"
@@ -86,7 +86,7 @@ class Names:
 
 
 def unknown_spot(name: str) -> Spot:
-    """Return what a name of no live document stands for: the inverse of `Names.name` for documents that are gone."""
+    """Return the spot of a name without a live document: the inverse of `Names.name` for deleted documents."""
     name = unquote(name)
     span = _SPAN.fullmatch(name)
     if span is None or int(span["offset"]) >= int(span["end"]):
@@ -95,20 +95,20 @@ def unknown_spot(name: str) -> Spot:
 
 
 def quote_name(name: str) -> str:
-    """Return the name with blanks, unprintable characters and the percent sign encoded, so that it is one word."""
+    """Return the name as one word, with blanks, unprintable characters and percent signs encoded."""
     return "".join(
         quote(letter, safe="") if letter in " %" or not letter.isprintable() else letter for letter in name
     )
 
 
 def _enter(names: dict[str, str], name: str, path: str) -> Iterator[str]:
-    """Give the document its name; the name itself where another document has it."""
+    """Add a name of the document. Yield the name if another document already has it."""
     if names.setdefault(name, path) != path:
         yield name
 
 
 class Judgement(NamedTuple):
-    """How relevant a document, or a span of it, is to a query. spot.path may be of no live document."""
+    """How relevant a document, or a span of it, is to a query. spot.path may have no live document."""
 
     query: str
     spot: Spot
@@ -116,9 +116,10 @@ class Judgement(NamedTuple):
 
 
 class Regrade(NamedTuple):
-    """A change of one query's judgements, with all that it takes to make it and to take it back.
+    """A change of one query's judgements that contains everything needed to apply and undo it.
 
-    begins, ends: the query itself comes into the store with the change, or leaves it.
+    begins: True if the change adds the query to the store.
+    ends: True if the change removes the query from the store.
     """
 
     query: str
@@ -130,10 +131,10 @@ class Regrade(NamedTuple):
 
 
 def stands_for(judged: Spot, chunk: Spot) -> bool:
-    """Return True if a judgement of one spot counts for the other: one of both is the whole document, or the judged
-    span has its middle in the chunk, or the chunk lies within it.
+    """Return True if a judgement of one spot counts for the other.
 
-    A neighbour that merely shares its overlap with a judged chunk is not judged by that.
+    This is so if one of them is the whole document, the middle of the judged span is in the chunk, or the chunk is
+    inside the span. A neighbouring chunk that only shares an overlap with a judged chunk is not judged.
     """
     if judged.path != chunk.path:
         return False
@@ -145,18 +146,18 @@ def stands_for(judged: Spot, chunk: Spot) -> bool:
 
 
 def grade_of_chunk(judgements: Iterable[Judgement], chunk: Spot) -> int | None:
-    """Return the highest grade of the judgements that stand for the chunk, None without any.
+    """Return the highest grade of the judgements that count for the chunk; None without any.
 
-    judgements: of one query, each span once. chunk: the place of a chunk, or a whole document.
+    judgements: of one query, each span once. chunk: the spot of a chunk, or a whole document.
     """
     return max((grade for _, spot, grade in judgements if stands_for(spot, chunk)), default=None)
 
 
 def regrade_chunk(query: str, text: str, judgements: Iterable[Judgement], chunk: Spot, grade: int | None) -> Regrade:
-    """Return the smallest change after which the chunk has this grade, or with None no grade at all.
+    """Return the smallest change that gives the chunk this grade, or no grade for None.
 
-    Where the document is judged as a whole, the grade becomes that of the document. A lower grade takes the place of
-    higher ones of other spans that stand for the chunk.
+    If the whole document is judged, the document gets the grade. A lower grade replaces higher ones of other spans
+    that count for the chunk.
     """
     standing = [each for each in judgements if each.query == query and stands_for(each.spot, chunk)]
     if grade is None:
@@ -173,17 +174,17 @@ def undo_of(change: Regrade) -> Regrade:
 
 
 def apply_change(judgements: Iterable[Judgement], change: Regrade) -> tuple[Judgement, ...]:
-    """Return the judgements of a query after a change, in the order of their places."""
+    """Return a query's judgements after a change, in order of their spots."""
     gone = {each.spot for each in (*change.removed, *change.added)}
     left = [each for each in judgements if each.query != change.query or each.spot not in gone]
     return tuple(sorted((*left, *change.added)))
 
 
 def at_home(change: Regrade, texts: Mapping[str, str], ids: Mapping[str, str]) -> Regrade:
-    """Return the change under the id that its query has among these by now, and with the text that stands there.
+    """Return the change under the current id and text of its query.
 
-    Where its own id is taken by another query, it goes to that of its words, or begins under the next free one.
-    texts: query id to text.  ids: words to query id.
+    If another query has its id, use the id of the query with the same words, or the next free id.
+    texts: query id to text. ids: words to query id.
     """
     known = words(change.text)
     query = change.query if words(texts.get(change.query, "")) == known else ids.get(known, change.query)
@@ -196,29 +197,29 @@ def at_home(change: Regrade, texts: Mapping[str, str], ids: Mapping[str, str]) -
 
 
 def free_id(queries: Iterable[str]) -> str:
-    """Return the id of the next query: the first of q1, q2, ... that is not taken."""
+    """Return the next query id: the first of q1, q2, ... that is free."""
     taken = set(queries)
     return next(query for number in range(1, len(taken) + 2) if (query := f"q{number}") not in taken)
 
 
 def words(text: str) -> str:
-    """Return a query's text as it is compared with others: its words, one blank between."""
+    """Return the words of a query's text with one blank between them, to compare texts."""
     return " ".join(text.split())
 
 
 Place = tuple[str, Spot]
-"""A query, and what is judged for it."""
+"""A query and the spot judged for it."""
 
 
 class Located(NamedTuple):
-    """Judgements whose names were looked up in a store. unknown: how many are of no live document, or several."""
+    """Judgements with their spots in a store. unknown: how many match no live document, or several."""
 
     judgements: tuple[Judgement, ...]
     unknown: int
 
 
 class Since(NamedTuple):
-    """What stands where a grade was to be taken back. grade: None where it was taken away."""
+    """The current state where an undo was rejected. grade: None if the judgement is gone."""
 
     spot: Spot
     grade: int | None
@@ -230,7 +231,7 @@ def names_of(store: Store) -> Names:
 
 
 def locate(rows: Iterable[Qrel], names: Names) -> Located:
-    """Return the judgements at their documents' places, in order; an unknown name is taken for a path."""
+    """Return the judgements with their spots, in order. Unknown names count as paths."""
     found, unknown = [], set()
     for row in rows:
         spot = names.find(row.document)
@@ -241,11 +242,11 @@ def locate(rows: Iterable[Qrel], names: Names) -> Located:
 
 
 def put(store: Store, queries: Mapping[str, str], judgements: Iterable[Judgement]) -> None:
-    """Add queries and judgements in one transaction; a span that was judged takes the last grade.
+    """Add queries and judgements in one transaction. A span that is already judged gets the last grade.
 
-    A judgement made before its document came, under another name than its path, gives way to the new one of it.
-    Every judgement is of a query given here or stored before. Raises UsageError `query_conflict` where a query is
-    stored with another text; then nothing is written.
+    A judgement under another name, made before its document existed, is replaced by the new one. Every judgement must
+    be of a query given here or stored earlier. Raises UsageError `query_conflict` and writes nothing if a query is
+    stored with another text.
     """
     added = tuple(judgements)
     with store.judging() as writer:
@@ -254,20 +255,18 @@ def put(store: Store, queries: Mapping[str, str], judgements: Iterable[Judgement
 
 
 def change(store: Store, regrade: Regrade) -> None:
-    """Make a change of one query's judgements, in one transaction. Raises UsageError `query_conflict`.
+    """Apply a change of one query's judgements, in one transaction. Raises UsageError `query_conflict`.
 
-    A query that it begins takes the id that its words have in the store by now, or the next free one where its own is
-    taken.
+    A new query gets the id of a stored query with the same words, or the next free id if its own is taken.
     """
     with store.judging() as writer:
         _change(store, writer, _at_home(store, regrade))
 
 
 def take_back(store: Store, regrade: Regrade) -> Since | None:
-    """Make a change that undoes another, in one transaction. Where the store no longer has what is to be undone,
-    nothing changes, and what it has instead is given back.
+    """Apply an undo in one transaction. If the store changed in between, change nothing and return its current state.
 
-    A query that ends with the change leaves the store, unless it has other judgements by now.
+    A query that ends with the undo leaves the store, unless it has other judgements.
     """
     with store.judging() as writer:
         regrade = _at_home(store, regrade)
@@ -278,7 +277,7 @@ def take_back(store: Store, regrade: Regrade) -> Since | None:
 
 
 def forget(store: Store, writer: JudgementWriter, paths: Iterable[str]) -> None:
-    """Delete the judgements of these documents, live or gone, by whatever name they are kept, in one batch."""
+    """Delete the judgements of these documents, live or gone, under all their names, in one batch."""
     names, gone = names_of(store), frozenset(paths)
     going = []
     for row in store.judgements():
@@ -290,7 +289,7 @@ def forget(store: Store, writer: JudgementWriter, paths: Iterable[str]) -> None:
 
 
 def ids_of(texts: Mapping[str, str]) -> dict[str, str]:
-    """Return the words of each query to its id, the first one where several ask for the same."""
+    """Return query ids by words; the first id if several queries have the same words."""
     ids: dict[str, str] = {}
     for query in sorted(texts, key=lambda query: (len(query), query)):
         ids.setdefault(words(texts[query]), query)
@@ -298,14 +297,14 @@ def ids_of(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def digest(store: Store) -> str:
-    """SHA-256 of every judged query and judgement, in hexadecimal: the digest of the store knows none of them."""
+    """Return the SHA-256 of all judged queries and judgements, in hexadecimal. The store's digest excludes them."""
     return sha256(json.dumps([store.judged_queries(), store.judgements()]).encode()).hexdigest()
 
 
 def read_stored(store: Store, names: Names) -> Located:
-    """Return the store's judgements by query, path and span, each at the document that its path names at this moment.
+    """Return the store's judgements by query, path and span, each with the document that its path names now.
 
-    Of several that stand at one place by now, the one under the document's own path counts, else the last by name.
+    If several have the same spot, the one under the document's own path counts, else the last by name.
     """
     grades: dict[Place, int] = {}
     unknown = 0
@@ -317,14 +316,14 @@ def read_stored(store: Store, names: Names) -> Located:
 
 
 def count(store: Store) -> int:
-    """Return how many judgements the store has, those that stand at one place counted once."""
+    """Return how many judgements the store has. Judgements of the same spot count once."""
     if not store.stray_judgements():
         return store.judgement_count()
     return len(read_stored(store, names_of(store)).judgements)
 
 
 def by_document(judgements: Iterable[Judgement]) -> dict[str, dict[str, int]]:
-    """Return each query's grade of each path: the last grade of each span, the highest of a document's spans."""
+    """Return each query's grades by path: the last grade of each span, and the highest of a document's spans."""
     last = {(query, spot): grade for query, spot, grade in judgements}
     found: dict[str, dict[str, int]] = {}
     for (query, spot), grade in last.items():
@@ -349,7 +348,7 @@ def _change(store: Store, writer: JudgementWriter, regrade: Regrade) -> None:
 
 
 def _since(store: Store, undo: Regrade) -> Since | None:
-    """Return the first place with another grade than the one to take back; None if the store has them all."""
+    """Return the first place whose grade differs from the one to undo; None if all match."""
     left: dict[Spot, int | None] = {each.spot: None for each in undo.added}
     left |= {each.spot: each.grade for each in undo.removed}
     is_there = store.judged_queries().get(undo.query) == undo.text
@@ -365,8 +364,8 @@ def _put(store: Store, writer: JudgementWriter, queries: Mapping[str, str], judg
         if known.setdefault(query, text) != text:
             raise UsageError(
                 "query_conflict",
-                f"Query {query} is in the store with another text: {known[query]}",
-                hint="give the query another id",
+                f"Query {query} is already stored with a different text: {known[query]}",
+                hint="use another id for the query",
             )
         writer.put_query(query, text)
     for query, spot, grade in judgements:
@@ -374,7 +373,7 @@ def _put(store: Store, writer: JudgementWriter, queries: Mapping[str, str], judg
 
 
 def _strays(store: Store, places: Set[Place]) -> list[Place]:
-    """Return where judgements of these places are stored under other names; look names up only if some may be."""
+    """Return where judgements of these places are stored under other names. Names are read only if some may be."""
     rows = store.stray_judgements({query for query, _ in places})
     names = names_of(store) if rows else Names(())
     strays = [(row, (row.query, _spot(names, row.path, row.offset, row.end))) for row in rows]
@@ -387,7 +386,7 @@ def _delete(writer: JudgementWriter, places: Iterable[Place]) -> None:
 
 
 def _spot(names: Names, path: str, offset: int, end: int) -> Spot | None:
-    """Return the place of a stored judgement: in the document that its path names now, None without one."""
+    """Return the spot of a stored judgement in the document that its path names now; None without one."""
     spot = Spot(path) if path in names else names.find(path)
     if spot is None or (offset, end) == WHOLE:
         return spot

@@ -1,4 +1,4 @@
-"""What an evaluation measures: measures and modes, settings to try, conditions that figures must meet."""
+"""The options of an evaluation: measures, modes, settings to try, and gate conditions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from recall_core.shell import AGAIN, Hint, Verbatim, flag, install_extra
 from recall_core.store.port import Store
 
 DEFAULT = "ndcg@10,map,mrr,p@5,recall@100"
-DIGITS = 6  # of every value, so that two runs compare equal to the last digit
-EPSILON = 1e-9  # values are rounded: a difference that is smaller is none
+DIGITS = 6  # decimals of every value, so that two runs compare equal
+EPSILON = 1e-9  # values are rounded, so smaller differences count as 0
 DEEPEST = 10_000
 _KINDS = {
     "ndcg": "nDCG",
@@ -38,41 +38,41 @@ _KINDS = {
     "bpref": "Bpref",
 }
 _NAMES = {"nDCG": "ndcg", "AP": "map", "RR": "mrr", "P": "p", "R": "recall"}
-_CUT = ("P", "R", "Success")  # measures that mean nothing without a cutoff
-_UNCUT = ("Rprec", "Bpref")  # and those that have none
+_CUT = ("P", "R", "Success")  # measures that need a cutoff
+_UNCUT = ("Rprec", "Bpref")  # measures without a cutoff
 _MEASURE = re.compile(r"([a-z]+)(?:@([0-9]{1,9}))?")
 
 
 class Measure(NamedTuple):
-    """A measure by ir_measures' name for it. cutoff: hits that it looks at, None for all."""
+    """A measure by its ir_measures name. cutoff: how many hits count; None for all."""
 
     kind: str
     cutoff: int | None
 
     @property
     def name(self) -> str:
-        """As it is written and shown: `ndcg@10`."""
+        """The display name: `ndcg@10`."""
         return _NAMES.get(self.kind, self.kind.lower()) + ("" if self.cutoff is None else f"@{self.cutoff}")
 
 
 def parse_measures(text: str) -> tuple[Measure, ...]:
-    """Return the measures in a list with commas, each once. Raises UsageError `unknown_metric`, `bad_value`."""
+    """Return the measures of a comma-separated list, each once. Raises UsageError `unknown_metric`, `bad_value`."""
     return tuple(dict.fromkeys(parse_measure(part.strip()) for part in text.split(",")))
 
 
 def parse_measure(text: str) -> Measure:
-    """Return one measure, in capitals or not. Raises UsageError `unknown_metric`, `bad_value`."""
+    """Return one measure; case is ignored. Raises UsageError `unknown_metric`, `bad_value`."""
     found = _MEASURE.fullmatch(text.lower())
     if found is None or found[1] not in _KINDS:
         name, at, depth = text.lower().partition("@")
         near = get_close_matches(name, list(_KINDS), n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}{at}{depth}?" if near else Hint(AGAIN, metrics=DEFAULT)
-        raise UsageError("unknown_metric", f"There is no measure {text!r}.", hint=hint)
+        raise UsageError("unknown_metric", f"Unknown measure {text!r}.", hint=hint)
     kind, cutoff = _KINDS[found[1]], None if found[2] is None else int(found[2])
     if (cutoff is None and kind in _CUT) or (cutoff is not None and not 1 <= cutoff <= DEEPEST):
         raise UsageError("bad_value", f"{text} needs a cutoff from 1 to {DEEPEST}.", hint=f"{found[1]}@10")
     if cutoff is not None and kind in _UNCUT:
-        raise UsageError("bad_value", f"{found[1]} has no cutoff.", hint=found[1])
+        raise UsageError("bad_value", f"{found[1]} takes no cutoff.", hint=found[1])
     return Measure(kind, cutoff)
 
 
@@ -81,11 +81,11 @@ def values(
     grades: Mapping[str, Mapping[str, int]],
     rankings: Mapping[str, Sequence[str]],
 ) -> dict[Measure, dict[str, float]]:
-    """Return each measure for each query of `grades`, in its order, rounded; a query without a ranking has 0.
+    """Return each measure for each query of `grades`, in order, rounded. A query without a ranking gets 0.
 
-    grades: query to document to grade, relevant from 1; documents without a grade are taken for irrelevant.
-    rankings: query to documents, best first, each once. Every query has a relevant document.
-    Raises UsageError `eval_unavailable` for a measure that takes a package which is not installed.
+    grades: query to document to grade, relevant from 1. Documents without a grade count as irrelevant.
+    rankings: query to documents, best first, each once. Every query needs a relevant document.
+    Raises UsageError `eval_unavailable` for a measure whose package is not installed.
     """
     others = [measure for measure in measures if measure.kind not in _OWN]
     by_library = _of_library(others, grades, rankings) if others else {}
@@ -112,7 +112,7 @@ def _ndcg(gains: Sequence[int], ideal: Sequence[int], cutoff: int | None) -> flo
 
 
 def _discount(gains: Sequence[int]) -> float:
-    """Added one by one, as trec_eval does: `sum` rounds otherwise from Python 3.12 on."""
+    """Return the discounted sum, added one by one as in trec_eval. `sum` rounds differently from Python 3.12 on."""
     total = 0.0
     for rank, gain in enumerate(gains):
         if gain:
@@ -148,7 +148,7 @@ _OWN: dict[str, Callable[[Sequence[int], Sequence[int], int | None], float]] = {
     "P": _precision,
     "R": _recall,
 }
-"""Of the grades of the hits, best hit first, and the grades above 0 that there are, highest first."""
+"""Each takes the grades of the hits, best hit first, and all grades above 0, highest first."""
 
 
 def _of_library(
@@ -171,7 +171,7 @@ def _ir_measures(measures: Sequence[Measure]) -> ModuleType:
     except ImportError as error:
         raise UsageError(
             "eval_unavailable",
-            f"Measuring {measures[0].name} needs the package ir-measures, which is not installed.",
+            f"{measures[0].name} needs the package ir-measures, which is not installed.",
             hint=install_extra("eval"),
         ) from error
     module: ModuleType = library
@@ -179,7 +179,7 @@ def _ir_measures(measures: Sequence[Measure]) -> ModuleType:
 
 
 def _as_known_to(library: ModuleType, measure: Measure) -> Any:
-    """Return the library's own measure, put together without its parser, which warns from Python 3.12 on."""
+    """Return the library's measure, built without its parser, which warns from Python 3.12 on."""
     kind = getattr(library, measure.kind)
     return kind if measure.cutoff is None else kind @ measure.cutoff
 
@@ -187,8 +187,10 @@ def _as_known_to(library: ModuleType, measure: Measure) -> Any:
 def _number(
     grades: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """Judgements and run with numbers for names, which C code may cut, and scores that fall by 1 from hit to hit,
-    because trec_eval orders equal scores by name."""
+    """Return judgements and a run with numbers for names, and scores that fall by 1 from hit to hit.
+
+    C code may truncate names, and trec_eval orders equal scores by name.
+    """
     qrels: dict[str, dict[str, int]] = {}
     run: dict[str, dict[str, float]] = {}
     for number, (query, judged) in enumerate(grades.items()):
@@ -200,7 +202,7 @@ def _number(
 
 
 def judged_share(judged: Mapping[str, int], hits: Sequence[str], cutoff: int) -> float | None:
-    """Return the share of the first `cutoff` hits that have a judgement, None without hits."""
+    """Return the share of the first `cutoff` hits that are judged; None without hits."""
     shown = hits[:cutoff]
     return sum(document in judged for document in shown) / len(shown) if shown else None
 
@@ -208,12 +210,12 @@ def judged_share(judged: Mapping[str, int], hits: Sequence[str], cutoff: int) ->
 def bounds(
     measure: Measure, judged: Mapping[str, int], hits: Sequence[str], *, best: int
 ) -> tuple[float, float] | None:
-    """Return the least and the most that p@k or ndcg@k of one query could be, None for other measures.
+    """Return the least and the most that p@k or ndcg@k of one query can be; None for other measures.
 
-    Each unjudged one of the first k hits may turn out irrelevant or of grade `best`, the highest of all judgements.
-    No grades give less; grades between the two can give a little more nDCG than the most that is returned.
-    With m of them relevant, nDCG is least when they are the last m and most when they are the first m; the ideal
-    ranking grows with m, which is why a hit that turns out relevant can also cost nDCG.
+    Each unjudged hit in the first k may be irrelevant or have grade `best`, the highest of all judgements. The least
+    is exact. For nDCG, grades in between can exceed the most slightly. With m of them relevant, nDCG is least if they
+    are the last m and most if they are the first m. The ideal ranking grows with m, so an extra relevant hit can also
+    lower nDCG.
     """
     cutoff = measure.cutoff
     if cutoff is None or measure.kind not in ("P", "nDCG"):
@@ -240,17 +242,17 @@ def _ndcg_bounds(judged: Mapping[str, int], shown: Sequence[str], cutoff: int, b
     return min(found), max(found)
 
 
-DEPTH = 100  # TREC's own runs go to 1,000; few people read beyond 100
+DEPTH = 100  # TREC runs have 1,000 hits; few people read beyond 100
 MODES = {"hybrid": "hybrid", "bm25": "lexical", "vector": "semantic"}
-"""As the command line names them, and as a plan does. Each is read by either name."""
+"""Mode names on the command line and in plans. Both are accepted."""
 
 
 RunWriter = Callable[[str, Iterator[str]], str]
-"""Writes the lines of a mode's run, and returns where."""
+"""Write the lines of a mode's run and return where."""
 
 
 class EvalOptions(NamedTuple):
-    """What eval is told. queries and qrels: without a file, those in the store."""
+    """Options of eval. queries and qrels: the store's if None."""
 
     queries: Path | None = None
     qrels: Path | None = None
@@ -264,16 +266,17 @@ class EvalOptions(NamedTuple):
     """As in Ask."""
     write_run: RunWriter | None = None
     unit: Unit | None = None
-    """None: documents where a file gives the judgements, else chunks if the store's are all of chunks or spans."""
+    """None: documents if a file contains the judgements, else chunks if all stored judgements are of chunks or
+    spans."""
 
     @property
     def is_semantic(self) -> bool:
-        """Return True if some mode takes vectors."""
+        """True if any mode uses vectors."""
         return any(MODES[mode] != "lexical" for mode in parse_modes(self.modes))
 
 
 def parse_modes(text: str) -> tuple[str, ...]:
-    """Return the modes in a list with commas, each once. Raises UsageError `bad_value`."""
+    """Return the modes of a comma-separated list, each once. Raises UsageError `bad_value`."""
     names = {mode: name for name, mode in MODES.items()}
     parts = (part.strip().lower() for part in text.split(","))
     modes = tuple(dict.fromkeys(names.get(part, part) for part in parts))
@@ -281,68 +284,68 @@ def parse_modes(text: str) -> tuple[str, ...]:
         if mode not in MODES:
             near = get_close_matches(mode, MODES, n=1)
             hint = f"did you mean {near[0]}?" if near else Hint(AGAIN, modes=",".join(MODES))
-            raise UsageError("bad_value", f"{flag('modes')}: there is no mode {mode!r}.", hint=hint)
+            raise UsageError("bad_value", f"{flag('modes')}: unknown mode {mode!r}.", hint=hint)
     return modes
 
 
 MOST: Final = 200
-"""Combinations of one run."""
+"""The most combinations per run."""
 
 FUSION: Final = ("fusion", "normalize", "rrf_k")
 RETRIEVAL: Final = ("lexical_model", "bm25_k1", "bm25_b", "title_weight", "match", "pool")
-"""Settings that decide the candidates and their raw values; those of FUSION only rank what is there."""
+"""Settings that change the candidates and their raw values. FUSION settings only change their ranking."""
 
 _GRID: Final = flag("grid")
 _GRID_HINT: Final = Hint(AGAIN, grid="normalize=bound,max")
 
 
 def parse_grid(texts: Sequence[str], config: Config) -> tuple[Config, ...]:
-    """Return the settings to compare, those of the config first, each combination that ranks in its own way once.
+    """Return the settings to compare, the current ones first. Combinations that rank alike appear once.
 
     texts: `key=value,value`. Raises UsageError `bad_value`, ConfigError `unknown_key`, `bad_value`.
     """
     axes = [_axis(text) for text in texts]
     count = prod(map(len, axes))
     if count > MOST:
-        raise UsageError("bad_value", f"{_GRID} asks for {count} combinations, more than {MOST}.", hint=_GRID_HINT)
+        raise UsageError("bad_value", f"{_GRID} has {count} combinations; the limit is {MOST}.", hint=_GRID_HINT)
     tried = [assign(config, settings, where=_GRID) for settings in product(*axes)]
     return tuple(dict.fromkeys([config, *(_without_unused(each, config) for each in tried)]))
 
 
 def differing(config: Config, current: Config) -> dict[str, str | float]:
-    """Return the settings of a combination that are not the current ones, by name."""
+    """Return a combination's settings that differ from the current ones, by name."""
     pairs = ((key, getattr(config, key), getattr(current, key)) for key in (*FUSION, *RETRIEVAL))
     return {key: value for key, value, before in pairs if value != before}
 
 
 def retrieval(config: Config) -> tuple[object, ...]:
-    """Equal for settings that share their pools."""
+    """Return the settings that determine the pool; equal values share pools."""
     return tuple(getattr(config, key) for key in RETRIEVAL)
 
 
 def unswept(config: Config) -> tuple[str, ...]:
-    """Return the settings that are set, decide rows, and take no part in a sweep."""
+    """Return the active settings that a sweep ignores."""
     return tuple(name for name in ("rerank", "min_score", "min_cosine") if getattr(config, name))
 
 
 def not_swept(config: Config) -> Iterator[str]:
-    """Yield the same, each as the warning that says so."""
+    """Yield a warning for each setting that a sweep ignores."""
     unused = unswept(config)
     if "rerank" in unused:
-        yield f"W_NOT_SWEPT: rerank={config.rerank} scores the best rows again; the weights are swept without it"
+        yield f"W_NOT_SWEPT: rerank={config.rerank} is ignored in the sweep of weights"
     for name in ("min_score", "min_cosine"):
         if name in unused:
-            yield f"W_NOT_SWEPT: {name}={getattr(config, name):g} drops hits; the weights are swept without it"
+            yield f"W_NOT_SWEPT: {name}={getattr(config, name):g} is ignored in the sweep of weights"
 
 
 def with_each_copy(config: Config, store: Store) -> Iterator[str]:
-    """Yield the warning that copies have rows of their own here, if search would show them once and there are any."""
+    """Yield a warning if search would collapse copies and the store has any, because here each copy is a row."""
     if config.collapse and store.has_copies():
-        yield "W_COPIES: copies of a text, which search shows once, have a row each here"
+        yield "W_COPIES: each copy of a text is a row here; search shows a text once"
 
 
 def _without_unused(config: Config, current: Config) -> Config:
-    """Reset settings that have no effect, so that settings which rank alike are equal."""
+    """Reset settings without effect, so that settings with the same ranking are equal."""
     if config.fusion == "rrf":
         config = config._replace(normalize=current.normalize)
     else:
@@ -357,7 +360,7 @@ def _axis(text: str) -> list[str]:
     key = key.strip()
     if key not in (*FUSION, *RETRIEVAL):
         known = ", ".join((*FUSION, *RETRIEVAL))
-        raise UsageError("bad_value", f"{_GRID} cannot try {key!r}: it takes {known}.", hint=_GRID_HINT)
+        raise UsageError("bad_value", f"{_GRID} cannot vary {key!r}. Use one of: {known}.", hint=_GRID_HINT)
     chosen = [value.strip() for value in values.split(",") if value.strip()]
     if not equals or not chosen:
         raise UsageError("bad_value", f"{_GRID} {text} has no value.", hint=_GRID_HINT)
@@ -380,7 +383,7 @@ _GATE_HINT = Hint(AGAIN, gate=Verbatim('"ndcg@10>=.38"'))
 
 
 class Condition(NamedTuple):
-    """A figure, of one mode where it is named, that has to stand so to a number. text: as it was written."""
+    """A figure, optionally of one mode, compared with a number. text: as typed."""
 
     text: str
     mode: str | None
@@ -389,21 +392,21 @@ class Condition(NamedTuple):
     number: float
 
     def holds(self, value: float | None) -> bool:
-        """Return True if this value meets it; a figure that has no value meets nothing."""
+        """Return True if the value meets the condition; a missing value never does."""
         return value is not None and _HOLDS[self.sign](value, self.number)
 
 
 def parse_gate(text: str) -> tuple[Condition, ...]:
-    """Return the conditions in a list with commas, in capitals or not. Raises UsageError `bad_gate`."""
+    """Return the conditions of a comma-separated list; case is ignored. Raises UsageError `bad_gate`."""
     conditions = []
     for part in map(str.strip, text.split(",")):
         found = _CONDITION.fullmatch(part.lower())
         if found is None:
-            raise bad_gate(f"{part!r} is not a figure, one of >= <= > < = and a number")
+            raise bad_gate(f"{part!r} is not FIGURE, one of >= <= > < =, and NUMBER")
         conditions.append(Condition(part, found["mode"], found["figure"], found["sign"], float(found["number"])))
     return tuple(conditions)
 
 
 def bad_gate(reason: str, *, hint: str = _GATE_HINT) -> UsageError:
-    """Return the error for a condition that cannot be asked."""
+    """Return the error for an invalid condition."""
     return UsageError("bad_gate", f"{flag('gate')}: {reason}.", hint=hint)

@@ -1,4 +1,4 @@
-"""The queries of an evaluation and their judgements: from files, from the store, or both; by document or by chunk."""
+"""The queries of an evaluation and their judgements, from files, the store or both, by document or chunk."""
 
 from __future__ import annotations
 
@@ -40,14 +40,15 @@ from recall_core.types import Key
 
 Unit = Literal["chunk", "doc"]
 PLURAL: Mapping[Unit, str] = {"chunk": "chunks", "doc": "documents"}
-"""A unit as figures name it."""
+"""The plural of each unit, for messages."""
 
 
 class Graded(NamedTuple):
-    """What judgements say of items that can be ranked: documents by their path, chunks by path and offset.
+    """The grades of rankable items: documents by path, chunks by path and offset.
 
-    grades: query to item to grade.  unknown: the items that the store does not hold.
-    lines: of each graded chunk, its path and its first and last line.
+    grades: query to item to grade.
+    unknown: the items that are not in the store.
+    lines: path, first and last line of each graded chunk.
     """
 
     grades: Mapping[str, Mapping[str, int]]
@@ -56,10 +57,10 @@ class Graded(NamedTuple):
 
 
 def unit_of(judgements: Collection[Judgement]) -> Unit:
-    """Return the default unit of judgements in a store: chunks, if every one is of a chunk or a span.
+    """Return the default unit of the store's judgements: chunks, if all of them are of chunks or spans.
 
-    One of a whole document does not say which of its chunks is relevant, while one of a chunk says that its document
-    is: judgements of both sorts have documents in common.
+    A judgement of a chunk also covers its document, but a judgement of a document does not tell which chunk is
+    relevant. So mixed judgements use documents.
     """
     return "chunk" if judgements and not whole(judgements) else "doc"
 
@@ -72,8 +73,8 @@ def whole(judgements: Iterable[Judgement]) -> int:
 def grade_items(store: Store, names: Names, judgements: Collection[Judgement], unit: Unit) -> Graded:
     """Return the grades of documents or of chunks. A document has the highest grade of its spans.
 
-    A chunk has the highest of the judgements that stand for it, as the workbench shows it; one of a whole document
-    stands for every chunk of it. A judgement that stands for no live chunk is an item that no ranking has.
+    A chunk has the highest grade of the judgements that count for it, as in the workbench. A judgement of a whole
+    document counts for each of its chunks. A judgement that matches no live chunk becomes an item in no ranking.
     """
     if unit == "doc":
         grades = by_document(judgements)
@@ -109,31 +110,31 @@ def grade_items(store: Store, names: Names, judgements: Collection[Judgement], u
 
 
 def item(path: str, offset: int) -> str:
-    """Return a chunk as rankings and grades name it."""
+    """Return the name of a chunk in rankings and grades."""
     return f"{path}[{offset}]"
 
 
 def items(keys: Iterable[Key], unit: Unit) -> tuple[str, ...]:
-    """Return candidates as rankings name them, in their order."""
+    """Return the names of candidates in rankings, in order."""
     return tuple(key.path if unit == "doc" else item(key.path, key.offset) for key in keys)
 
 
 def ranked_as(plan: Plan, unit: Unit) -> Plan:
-    """Return the plan with a row for each document, or for each chunk, copies of a text too."""
+    """Return the plan with a row for each document, or for each chunk, including copies of a text."""
     if unit == "doc":
         return plan._replace(table="doc")
     return plan._replace(config=plan.config._replace(collapse=False))
 
 
 class _Chunks:
-    """Where the chunks of documents stand, each document looked up once."""
+    """The spots of chunks, with one lookup per document."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._known: dict[str, tuple[tuple[Spot, int, int], ...]] = {}
 
     def of(self, path: str) -> tuple[tuple[Spot, int, int], ...]:
-        """Return the place of each chunk with its first and last line, by offset; none for an unknown document."""
+        """Return the spot, first and last line of each chunk, by offset; empty for an unknown document."""
         if path not in self._known:
             doc_id = self._store.document_at(path)
             chunks = [row.chunk for row in self._store.chunks_of(doc_id)] if doc_id is not None else []
@@ -144,13 +145,15 @@ class _Chunks:
 
 
 class Questions(NamedTuple):
-    """What is asked. grades: query to document or chunk to grade, of evaluated queries, shorter ids first, so
-    that numbers stand in their order and the same queries give the same figures wherever they come from.
+    """The queries of an evaluation.
 
+    grades: query to document or chunk to grade, of evaluated queries. Shorter ids come first, so that numbers are in
+    order and the same queries from any source give the same figures.
     unit: what is graded and ranked.
-    unjudged and without_relevant: queries passed over, because nothing or nothing relevant is known for them.
-    judgements: graded documents or chunks of the evaluated queries, and unknown: those among them that the store does
-    not hold. lines: of each graded chunk, its path and its first and last line.
+    unjudged, without_relevant: queries skipped because they have no judgement, or no relevant one.
+    judgements: the number of graded documents or chunks of the evaluated queries.
+    unknown: how many of these are not in the store.
+    lines: path, first and last line of each graded chunk.
     """
 
     unit: Unit
@@ -166,17 +169,17 @@ class Questions(NamedTuple):
 
     @property
     def best(self) -> int:
-        """Return the highest grade."""
+        """The highest grade."""
         return max(grade for grades in self.grades.values() for grade in grades.values())
 
 
 def questions(
     store: Store, names: Names, *, queries: Path | None, qrels: Path | None, unit: Unit | None = None
 ) -> Questions:
-    """Return the queries to evaluate; what no file gives comes from the store.
+    """Return the queries to evaluate, from the files or else the store.
 
-    unit: None for documents where a file gives the judgements, and what `unit_of` says of those in the store.
-    Raises UsageError `no_judgements` when no query has a relevant document; `bad_queries`, `bad_qrels`, `bad_value`.
+    unit: None for documents if a file contains the judgements, else `unit_of` the stored ones.
+    Raises UsageError `no_judgements` if no query has a relevant document; `bad_queries`, `bad_qrels`, `bad_value`.
     """
     if unit is not None:
         expect_choice("unit", unit, get_args(Unit))
@@ -191,7 +194,7 @@ def questions(
     if not grades:
         raise UsageError(
             "no_judgements",
-            "No query has a document that is judged relevant.",
+            "No query has a relevant judgement.",
             hint=Hint("judge import", queries="FILE", qrels="FILE"),
         )
     unjudged = sum(query not in judged for query in texts)
@@ -217,7 +220,7 @@ def questions(
 
 
 def with_ids(qrels: Qrels, texts: Mapping[str, str]) -> Qrels:
-    """Return the judgements under the ids that these texts have; only Quepid's files name queries by their text."""
+    """Return the judgements with the query ids of these texts. Only Quepid files name queries by text."""
     if not qrels.texts:
         return qrels
     ids = {text: query for query, text in reversed(list(texts.items()))}
@@ -226,28 +229,28 @@ def with_ids(qrels: Qrels, texts: Mapping[str, str]) -> Qrels:
 
 
 def warnings(unknown: int, without_text: int, *, may_be_records: bool) -> tuple[str, ...]:
-    """Return what has to be said about judgements that find no document, and those that find no query.
+    """Return warnings about judgements without a known document, and judgements without a known query.
 
-    may_be_records: where none finds its document, and a file of records was read as one.
+    may_be_records: True if no judgement finds its document and a file of records was read as one document.
     """
-    said = []
+    messages = []
     if unknown:
-        said.append(
+        messages.append(
             f"W_UNKNOWN_DOCUMENT: {unknown} of the judgements name{'s' if unknown == 1 else ''} no document of this "
-            "store, or more than one; none of those can be found"
-            + (f"; {Hint('add', 'FILE', parser='jsonl')} makes a document of each record" if may_be_records else "")
+            "store, or more than one; no search can find them"
+            + (f"; {Hint('add', 'FILE', parser='jsonl')} reads each record as a document" if may_be_records else "")
         )
     if without_text:
         which = "judgement is of a query" if without_text == 1 else "judgements are of queries"
-        said.append(f"W_UNKNOWN_QUERY: {without_text} {which} whose text is not given")
-    return tuple(said)
+        messages.append(f"W_UNKNOWN_QUERY: {without_text} {which} without a text")
+    return tuple(messages)
 
 
 def import_(store: Store, *, queries: Path | None, qrels: Path | None) -> JudgeResponse:
-    """Read queries and judgements into the store: all of both files, or nothing. Doing it again changes nothing.
+    """Read queries and judgements into the store, all or nothing. Repeating it changes nothing.
 
-    A judgement of a query whose text neither a file nor the store has is left out, and a warning says so; one of a
-    document that the store does not hold is kept for when it comes.
+    A judgement of a query without a text is skipped with a warning. A judgement of a document that is not in the
+    store is kept for later.
     Raises UsageError `missing_argument`, `bad_queries`, `bad_qrels`, `query_conflict`.
     """
     if queries is None and qrels is None:
@@ -275,9 +278,9 @@ def import_(store: Store, *, queries: Path | None, qrels: Path | None) -> JudgeR
 
 
 def export(store: Store, *, queries: TextIO | None, qrels: TextIO | None, form: QrelsFormat) -> JudgeResponse:
-    """Write the store's queries and judgements, in the order of their ids, paths and spans.
+    """Write the store's queries and judgements, in order of id, path and span.
 
-    A document is called by the id of its record where that is enough to find it, else by its path.
+    A document's name is its record id if that is enough to find it, else its path.
     Raises UsageError `bad_value`.
     """
     expect_choice("form", form, get_args(QrelsFormat))

@@ -1,4 +1,4 @@
-"""The evaluation board: every query asked in every mode, measured, compared and held against a gate."""
+"""The evaluation board: run each query in each mode, measure, compare, and check the gate."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from recall_core.store.port import Store
 from recall_core.types import Key, Progress
 
 REGRESSIONS = "regressions"
-"""The figure of a gate that counts the queries whose first measure fell."""
+"""The gate figure that counts queries whose first measure fell."""
 
 _Found = dict[str, dict[str, dict[Key, float]]]
-"""Mode to query to what is found, best first, with its score."""
+"""Mode to query to hits with scores, best first."""
 
 
 def evaluate(options: EvalOptions, asker: Asker) -> Generator[Progress, None, EvaluationResponse]:
-    """Measure the ranking of chunks, or of documents, each by its best chunk, telling how far it is.
+    """Measure the ranking of chunks, or of documents by their best chunk. Yield progress.
 
-    The store is read at one state from the first query to the last.
+    The store is read in one transaction.
 
-    Raises UsageError before anything is asked: `bad_queries`, `bad_qrels`, `no_judgements`, `unknown_metric`,
+    Raises UsageError before the first query: `bad_queries`, `bad_qrels`, `no_judgements`, `unknown_metric`,
     `bad_gate`, `bad_baseline`, `bad_run`, `eval_unavailable`.
     """
     started = perf_counter()
@@ -92,12 +92,12 @@ def _set_up(options: EvalOptions, store: Store) -> Setup:
     board = Setup(asked, names, modes, measures, depth, conditions, baseline)
     for condition in conditions:
         _check(condition, board)
-    values(measures, {}, {})  # an installation that cannot measure says so before the first query
+    values(measures, {}, {})  # a missing package fails before the first query
     return board
 
 
 def _items(names: Names, documents: Sequence[str], unit: Unit) -> list[str]:
-    """Return what the store calls these documents or spans; the name as it is where it holds none of that name."""
+    """Return the store's names of these documents or spans. Unknown names stay as they are."""
     spots = [names.find(document) for document in documents]
     found = (
         name if spot is None else spot.path if unit == "doc" else item(spot.path, spot.offset)
@@ -107,21 +107,22 @@ def _items(names: Names, documents: Sequence[str], unit: Unit) -> list[str]:
 
 
 def _check(condition: Condition, board: Setup) -> None:
-    """Raise UsageError `bad_gate` where the condition asks for what will not be known."""
+    """Raise UsageError `bad_gate` if the condition needs a figure that is not computed."""
     mode = condition.mode or board.modes[0]
     if mode not in board.modes:
-        raise bad_gate(f"{mode} is not among the modes", hint=Hint(AGAIN, modes=",".join((*board.modes, mode))))
+        raise bad_gate(f"mode {mode} is not evaluated", hint=Hint(AGAIN, modes=",".join((*board.modes, mode))))
     known = [measure.name for measure in board.measures]
     if condition.figure == REGRESSIONS:
         if board.baseline is None:
-            raise bad_gate("regressions need something to compare with", hint=Hint(AGAIN, baseline="FILE"))
+            raise bad_gate("regressions need a baseline", hint=Hint(AGAIN, baseline="FILE"))
         if not board.baseline.values_for(mode, known[0], board.questions.grades):
             raise bad_gate(
-                f"the baseline has no {known[0]} of these queries for {mode}", hint=Hint(AGAIN, baseline="FILE")
+                f"the baseline has no {known[0]} values of these queries for {mode}",
+                hint=Hint(AGAIN, baseline="FILE"),
             )
     elif parse_measures(condition.figure)[0].name not in known:
         measures = ",".join((*known, condition.figure))
-        raise bad_gate(f"{condition.figure} is not among the measures", hint=Hint(AGAIN, metrics=measures))
+        raise bad_gate(f"measure {condition.figure} is not evaluated", hint=Hint(AGAIN, metrics=measures))
 
 
 def _ask_all(board: Setup, asker: Asker, settings: Settings | tuple[str, ...]) -> Generator[Progress, None, _Found]:
@@ -136,7 +137,7 @@ def _ask_all(board: Setup, asker: Asker, settings: Settings | tuple[str, ...]) -
 
 
 def _best(asker: Asker, words: str, ask: Ask, unit: Unit) -> dict[Key, float]:
-    """Return the scores of chunks, or of the best one of each document, best first."""
+    """Return the scores of chunks, or of each document's best chunk, best first."""
     answer = asker.answer(ranked_as(asker.words_plan(words, ask), unit))
     if answer.pool is None or answer.ranked is None:
         return {}
@@ -145,7 +146,7 @@ def _best(asker: Asker, words: str, ask: Ask, unit: Unit) -> dict[Key, float]:
 
 
 def _spots(found: _Found, board: Setup, store: Store) -> dict[str, Spot]:
-    """Return where the chunks stand that were found; nothing of documents."""
+    """Return the spots of the chunks found; empty for documents."""
     if board.questions.unit == "doc":
         return {}
     rowids = dict.fromkeys(key.rowid for each in found.values() for keys in each.values() for key in keys)

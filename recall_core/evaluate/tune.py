@@ -1,4 +1,4 @@
-"""A measure over every weight and every combination of settings, on judged queries: what to change, if anything."""
+"""A measure over every weight and combination of settings, on judged queries, with the change to recommend."""
 
 from __future__ import annotations
 
@@ -59,28 +59,30 @@ from recall_core.shell import AGAIN, Hint
 from recall_core.types import Pool, Progress
 
 DEEPEST = 100
-"""Rows that a swept measure may look at."""
+"""The largest cutoff of a swept measure."""
 
 _METRICS = {"nDCG": "ndcg", "R": "recall", "P": "precision", "RR": "mrr", "AP": "map"}
 
 
 class TuneOptions(NamedTuple):
-    """What tune is told. queries and qrels: without a file, those in the store."""
+    """Options of tune. queries and qrels: the store's if None."""
 
     queries: Path | None = None
     qrels: Path | None = None
     measure: str = "ndcg@10"
     grid: tuple[str, ...] = ()
     curve: bool = False
-    """Give the whole curve."""
+    """True to return the full curve."""
     apply: bool = False
-    """Write what is recommended."""
+    """True to save the recommendation."""
     unit: Unit | None = None
     """As in EvalOptions."""
 
 
 class _TunedSteps(NamedTuple):
-    """Every query's steps, a list a combination; and how far the current weight is from changing each query."""
+    """The steps of every query, one list per combination, and each query's distance from the current weight to a
+    change.
+    """
 
     values: list[list[Step]]
     judged: list[list[Step]]
@@ -88,13 +90,12 @@ class _TunedSteps(NamedTuple):
 
 
 def tune(options: TuneOptions, asker: Asker, ask: Ask, *, toml: Path) -> Generator[Progress, None, TuneResponse]:
-    """Find the weight and the settings of the grid that the judgements speak for, or why they speak for none.
+    """Find the weight and settings of the grid that the judgements support, or why they support none. Yield progress.
 
-    The sweep is of fused ranks. Sparse-document recall gives away a last row that lies below what is measured;
-    min_score, min_cosine and rerank take no part, and no row stands for its copies, which warnings say. The store is
-    read at one state.
+    The sweep uses fused ranks. Sparse-document recall only gives away rows below the cutoff. min_score, min_cosine
+    and rerank are ignored and copies are not collapsed; warnings report this. The store is read in one transaction.
 
-    Raises UsageError before anything is asked: `bad_queries`, `bad_qrels`, `no_judgements`, `unknown_metric`,
+    Raises UsageError before the first query: `bad_queries`, `bad_qrels`, `no_judgements`, `unknown_metric`,
     `bad_value`.
     """
     started = perf_counter()
@@ -143,14 +144,15 @@ def _ask_all(
 
 
 class JudgedPool(NamedTuple):
-    """One query's candidates with what is known of each, whatever ranks them."""
+    """One query's candidates and their judgements, independent of the ranking."""
 
     pool: Pool
     documents: tuple[int, ...]
-    """Whose best candidate counts alone; where chunks are measured, a number of its own for each."""
+    """The document of each candidate; only its best candidate counts. Each has its own number if chunks are
+    measured."""
     grades: JudgedQuery
     known: JudgedQuery
-    """1 for a candidate that somebody judged, 0 for the others."""
+    """1 for a judged candidate, 0 for others."""
 
 
 def judged_pool(pool: Pool, grades: Mapping[str, int], unit: Unit) -> JudgedPool:
@@ -170,7 +172,7 @@ def _pools(
     grades: Mapping[str, int],
     unit: Unit,
 ) -> Iterator[tuple[Config, JudgedPool]]:
-    """Yield the pool under each combination; those that differ in ranking alone share one."""
+    """Yield the pool of each combination. Combinations that differ only in ranking share one."""
     pools: dict[tuple[object, ...], JudgedPool] = {}
     for config in combinations:
         key = retrieval(config)
@@ -185,7 +187,7 @@ def _pools(
 def sweep_query(
     judged: JudgedPool, config: Config, measure: Measure, *, is_current: bool
 ) -> tuple[Step, Step, float | None]:
-    """Return the measure and the judged share over all weights and, of current settings, the way to a change."""
+    """Return the measure and the judged share over all weights, and for current settings the distance to a change."""
     k = measure.cutoff or DEEPEST
     swept = sweep(sweepable(judged.pool, config), k, judged.documents)
     values = step(swept, judged.grades, METRICS[_METRICS[measure.kind]], k)
@@ -200,10 +202,10 @@ def _share(gains: Floats, ideal: Floats, k: int) -> Floats:
 
 
 def _measure(text: str) -> Measure:
-    """Return the measure, whose cutoff is how deep the sweep goes."""
+    """Return the measure; its cutoff is the depth of the sweep."""
     measure = parse_measure(text)
     if measure.kind not in _METRICS:
-        message = f"{text} cannot be swept, only {', '.join(_METRICS.values())}."
+        message = f"{text} cannot be swept. Use one of: {', '.join(_METRICS.values())}."
         raise UsageError("bad_value", message, hint=Hint(AGAIN, metric="ndcg@10"))
     if measure.cutoff is None or measure.cutoff > DEEPEST:
         message = f"{text} cannot be swept: it needs a cutoff from 1 to {DEEPEST}."
@@ -212,29 +214,31 @@ def _measure(text: str) -> Measure:
 
 
 REASONS = {
-    "few_queries": f"fewer than {LEAST_QUERIES} judged queries say too little",
-    "not_significant": f"chance gives as large a gain somewhere in more than {SIGNIFICANT:.0%} of all cases",
-    "no_honest_gain": "the weight that is best for the other queries gains nothing on the one left out",
-    "plateau_not_better": "the middle of the weights that are as good as the best is no better than the current one",
+    "few_queries": f"fewer than {LEAST_QUERIES} judged queries are not enough",
+    "not_significant": f"chance alone gives as large a gain in more than {SIGNIFICANT:.0%} of cases",
+    "no_honest_gain": "weights chosen on the other queries gain nothing on a query left out",
+    "plateau_not_better": "the middle of the best range of weights is no better than the current weight",
 }
-"""Why nothing is recommended, by code."""
+"""Why no weight is recommended, by code."""
 
 
 class Tuned(NamedTuple):
-    """A measure over all weights, for each combination of settings, the current ones first."""
+    """A measure over all weights, for each combination of settings, the current one first."""
 
     measure: str
     asked: Questions
     combinations: tuple[Config, ...]
     curves: tuple[StepCurve, ...]
     judged: tuple[StepCurve, ...]
-    """The share of judged rows in place of the measure."""
+    """The share of judged rows, as curves."""
     distances: tuple[float | None, ...]
-    """Of each query, from the current weight to one at which its first rows change their order."""
+    """For each query, the distance from the current weight to one that changes the order of its first rows."""
 
 
 def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
-    """Return the best combination against the current settings. curve: with the mean at every weight."""
+    """Return the best combination compared with the current settings. curve: True to include the mean at every
+    weight.
+    """
     highest = [float(means(each).max()) for each in tuned.curves]
     best = highest.index(max(highest))
     current = values_at(tuned.curves[0], weight_of(tuned.combinations[0]))
@@ -286,12 +290,12 @@ def judged_view(tuned: Tuned, *, curve: bool) -> JudgedTuningView:
 
 
 def weights(share: float) -> dict[str, str | float]:
-    """Return the two settings that stand for a share of the weight; their sum is 1."""
+    """Return the two settings of a semantic weight; their sum is 1."""
     return {"bm25_weight": float(1 - exact(share)), "vector_weight": float(exact(share))}
 
 
 def bands(found: Iterable[Band]) -> list[BandView]:
-    """Open bands of weights."""
+    """Return open bands of weights as views."""
     return [BandView(low=each.low, high=each.high) for each in found]
 
 

@@ -1,4 +1,4 @@
-"""One answer at every weight: where its first rows change, and which weights keep in it what must be there."""
+"""One answer at every weight: where its first rows change, and which weights satisfy pins."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ Want = Literal["in", "out"]
 
 
 class PinTarget(NamedTuple):
-    """A target whose chunks must be among the first rows (one of them, in) or must not (none, out)."""
+    """A target that must be in the first rows (in: one of its chunks) or not (out: none of them)."""
 
     want: Want
     target: str
 
 
 def tuning_view(answer: Answer, wishes: Sequence[PinTarget], asker: Asker, *, breaks: bool) -> TuningView:
-    """Return one answer at every weight; with wishes, the weights that grant them."""
+    """Return one answer at every weight; with wishes, the weights that satisfy them."""
     view = TuningView(weight=float(weight_of(answer.plan.config)))
     if wishes:
         view["pinned"] = pinned_view(answer, wishes, asker.store, base=asker.base, weigh=asker.weigh)
@@ -64,10 +64,11 @@ def tuning_view(answer: Answer, wishes: Sequence[PinTarget], asker: Asker, *, br
 
 
 def swept_view(answer: Answer, store: Store, *, breaks: bool) -> SweepView:
-    """Return the first rows of an answer at every weight. breaks: with every weight at which they change, and how.
+    """Return the first rows of an answer at every weight. breaks: also return every weight at which they change, and
+    how.
 
-    Fused ranks are swept: before a reranker, sparse-document recall, min_score and min_cosine.
-    Raises UsageError `one_signal` where there is no weight to move.
+    The sweep uses fused ranks: before a reranker, sparse-document recall, min_score and min_cosine.
+    Raises UsageError `one_signal` if the answer has no weight to move.
     """
     pool, k = _both(answer), max(1, answer.plan.limit)
     swept = _sweep(answer, pool, k)
@@ -98,7 +99,7 @@ def pinned_view(
     base: Path,
     weigh: Callable[[Answer, Config], Answer],
 ) -> PinnedView:
-    """Return the weights that grant all wishes at once, exactly; or the wishes that rule each other out.
+    """Return the exact weights that satisfy all wishes at once, or the wishes that exclude each other.
 
     Raises UsageError `one_signal`, `bad_value`, UnknownTarget.
     """
@@ -138,12 +139,12 @@ def pinned_view(
 
 
 def _both(answer: Answer) -> Pool:
-    """Return the pool, if words and meaning have ranked it."""
+    """Return the pool if both signals rank it."""
     pool = answer.pool
     if pool is None or answer.plan.order or not (pool.lexical and pool.semantic):
         raise UsageError(
             "one_signal",
-            "A weight moves nothing here: the rows are not ranked by words and meaning together.",
+            "The weight has no effect here, because only one signal or ORDER BY ranks the rows.",
             hint=Hint("tune", Verbatim('"words"'), sweep=True),
         )
     return pool
@@ -157,9 +158,9 @@ def _sweep(answer: Answer, pool: Pool, k: int) -> Sweep:
 
 
 def _break_points(pool: Pool, swept: Sweep, store: Store) -> list[BreakPointView]:
-    """Return every weight at which the rows change; between two of them they stay as they are."""
+    """Return every weight at which the rows change."""
     rows = [tuple(row) for row in swept.orders.tolist()]
-    # The open cells in turn, with the single weights 0 and 1 before and after them.
+    # The open cells in turn, with the single weights 0 and 1 at the ends.
     weights_at = [Fraction(0), *swept.weights[1:-1], Fraction(1)]
     sides = [rows[0], *rows[1:-1:2], rows[-1]]
     points = [(w, *pair) for w, pair in zip(weights_at, pairwise(sides), strict=True) if pair[0] != pair[1]]
@@ -212,14 +213,14 @@ def _rows(store: Store, target: str, *, base: Path) -> frozenset[int]:
 
 
 def _granting_weights(wish: PinTarget, chunks: frozenset[int], swept: Sweep, answer: Answer) -> tuple[Interval, ...]:
-    """Return the weights at which the wish comes true."""
+    """Return the weights that satisfy the wish."""
     positions = _positions(chunks, answer)
     labels = [_comes_true(wish, positions.intersection(row)) for row in tops(swept)]
     return tuple(interval for interval, holds in runs(swept.weights, labels) if holds)
 
 
 def _holds(wish: PinTarget, chunks: frozenset[int], answer: Answer, k: int) -> bool:
-    """Return True if the answer, with all that reorders its rows, grants the wish."""
+    """Return True if the final answer, after all reordering, satisfies the wish."""
     if answer.pool is None or answer.ranked is None:
         return False
     shown = answer.ranked.order[: min(k, answer.total)]
@@ -227,7 +228,7 @@ def _holds(wish: PinTarget, chunks: frozenset[int], answer: Answer, k: int) -> b
 
 
 def _positions(chunks: frozenset[int], answer: Answer) -> set[int]:
-    """Return the candidates that are these chunks, or copies of them where a text counts once."""
+    """Return the candidates that are these chunks, or copies of them if copies are collapsed."""
     positions = [position for position, key in enumerate(_both(answer).keys) if key.rowid in chunks]
     if answer.copies is None:
         return set(positions)

@@ -1,4 +1,4 @@
-"""Packing: ranked hits become one text under a token budget."""
+"""Packing: ranked hits become one text within a token budget."""
 
 from recall_core._lazy import attach
 

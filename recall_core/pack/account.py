@@ -1,4 +1,4 @@
-"""What a context is worth: its value beside the most any choice could reach, what it covers, spends and wastes."""
+"""The account of a context: its value compared with the best possible, its coverage, cost and waste."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SHINGLE_WORDS = 3
 
 NEAR = 0.8
 
-"""Jaccard similarity of word 3-shingles from which two texts count as near-duplicates (Broder 1997)."""
+"""Jaccard similarity of word 3-shingles at which two texts count as near-duplicates (Broder 1997)."""
 
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:
-    """Every run of three words, lower-cased; a shorter text is one shingle, an empty one none."""
+    """Return every run of three words in lower case. A shorter text is one shingle, an empty text none."""
     words = text.lower().split()
     if len(words) <= SHINGLE_WORDS:
         return frozenset([tuple(words)] if words else [])
@@ -30,10 +30,10 @@ def shingles(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def near_duplicates(texts: Sequence[str], *, near: float = NEAR) -> tuple[tuple[int, ...], ...]:
-    """Groups of positions whose texts are alike, each led by its first, in order of their leaders.
+    """Return groups of positions with similar texts, each led by its first, in order of their leaders.
 
-    Similarity is exact, by an inverted index over shingles: pairs that share none are never looked at. A text joins
-    the group of the first earlier leader it is near to; a leader is a text that is near to none.
+    Similarity is exact, from an inverted index over shingles. A text joins the group of the first earlier leader it
+    is near to. A text near to no leader becomes one.
     """
     numbers: dict[tuple[str, ...], int] = {}
     sets = [[numbers.setdefault(shingle, len(numbers)) for shingle in shingles(text)] for text in texts]
@@ -57,8 +57,9 @@ def near_duplicates(texts: Sequence[str], *, near: float = NEAR) -> tuple[tuple[
 class Spent(NamedTuple):
     """The used tokens in three shares that add up to them.
 
-    chunks: texts of the blocks, counted one by one.  headers: the lines above them.  separators: the rest, which is
-    also where a tokenizer that joins words over a seam saves some; it can then be below 0.
+    chunks: texts of the blocks, counted one by one.
+    headers: the lines above the blocks.
+    separators: the rest. It may be negative if a tokenizer joins words across a seam.
     """
 
     chunks: int
@@ -67,7 +68,7 @@ class Spent(NamedTuple):
 
 
 def count_spent(packed: Packed, *, counter: Counter, config: Config) -> Spent:
-    """The shares of a context that was packed with this counter and config."""
+    """Return the shares of a context packed with this counter and config."""
     sheet = layout(config, counter)
     drafts = [draft(sheet, block) for block in packed.blocks]
     texts = sum(each.text_tokens for each in drafts)
@@ -76,18 +77,20 @@ def count_spent(packed: Packed, *, counter: Counter, config: Config) -> Spent:
 
 
 class NearDuplicates(NamedTuple):
-    """Near-duplicates: ranks, best first, and how many tokens the packed ones behind the first take."""
+    """Near-duplicates: ranks, best first, and the tokens of the packed ones after the first."""
 
     ranks: tuple[int, ...]
     wasted_tokens: int
 
 
 class Account(NamedTuple):
-    """The worth of a context over the candidates it was chosen from.
+    """The value of a context compared with the candidates it was chosen from.
 
-    value: scores of the packed chunks added up, of a cut one the share that was kept.  bound: no choice of these
-    candidates under this budget is worth more.  efficiency: value / bound, None when the bound is 0.
-    redundancy: 1 - distinct word 3-shingles / all, over the blocks.  truncated_tokens: of the cut chunk, left out.
+    value: the sum of the scores of packed chunks; a cut chunk counts by its packed share.
+    bound: no choice of these candidates within this budget has a higher value.
+    efficiency: value / bound; None if the bound is 0.
+    redundancy: 1 - distinct word 3-shingles / all, over the blocks.
+    truncated_tokens: tokens of the cut chunk that are left out.
     """
 
     candidates: int
@@ -101,10 +104,10 @@ class Account(NamedTuple):
 
 
 def account(packed: Packed, hits: Sequence[Hit], *, counter: Counter, config: Config) -> Account:
-    """The account of a context. hits: the candidates, best first, at least down to the last that was packed.
+    """Return the account of a context. hits: the candidates, best first, at least down to the last one packed.
 
-    The bound is the linear relaxation. Where blocks are merged, a chunk may cost less than it would alone: then it
-    is taken to cost only the text that no other candidate shares, without a header.
+    The bound is the linear relaxation. In a merged block a chunk may cost less than alone. Then its cost counts only
+    the text that no other candidate shares, without a header.
     """
     sheet = layout(config, counter)
     kept = _kept_shares(packed, hits, counter)
@@ -127,7 +130,7 @@ def account(packed: Packed, hits: Sequence[Hit], *, counter: Counter, config: Co
 
 
 def worth_of(packed: Packed, hits: Sequence[Hit], *, counter: Counter) -> float:
-    """The value of an account, alone."""
+    """Return only the value of an account."""
     return _value(_kept_shares(packed, hits, counter), hits) / VALUE_SCALE
 
 
@@ -137,9 +140,9 @@ def _value(kept: Mapping[int, float], hits: Sequence[Hit]) -> float:
 
 
 def coverage(packed: Packed, idf: Mapping[str, float], holders: Mapping[str, frozenset[str]]) -> float | None:
-    """The share of the query's idf whose terms occur in a packed chunk; None when no term is known.
+    """Return the share of the query's idf whose terms occur in a packed chunk; None if no term is known.
 
-    holders: for each term, the ids of the chunks that hold it.
+    holders: for each term, the ids of the chunks that contain it.
     """
     whole = sum(idf.values())
     if whole <= 0:
@@ -149,7 +152,7 @@ def coverage(packed: Packed, idf: Mapping[str, float], holders: Mapping[str, fro
 
 
 def _kept_shares(packed: Packed, hits: Sequence[Hit], counter: Counter) -> dict[int, float]:
-    """rank to the share of the chunk's tokens that is in the context: 1 unless it was cut."""
+    """Return the packed share of each chunk's tokens by rank: 1 unless the chunk was cut."""
     shares = {rank: 1.0 for block in packed.blocks for rank in block.ranks}
     whole = _cut_chunk(packed, hits)
     if whole is not None:
@@ -158,7 +161,7 @@ def _kept_shares(packed: Packed, hits: Sequence[Hit], counter: Counter) -> dict[
 
 
 def _least_costs(hits: Sequence[Hit], sheet: Layout) -> list[int]:
-    """For each chunk, no more tokens than it can add to any context that holds other candidates too."""
+    """Return for each chunk the fewest tokens that it can add to a context with other candidates."""
     by_document: dict[str, list[tuple[int, int]]] = {}
     for hit in hits:
         chunk = _chunk(hit)

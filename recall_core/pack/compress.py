@@ -1,4 +1,4 @@
-"""Compression: the sentences of passages that answer a question best, verbatim, under a token budget."""
+"""Compression: the best sentences of passages for a question, verbatim, within a token budget."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import NamedTuple
 from recall_core.config import BM25_K1
 from recall_core.text import Counter
 
-_B = 0.75  # as FTS5 holds length against a text
-# An empty line; or full stops of Latin and CJK scripts, with what closes behind them, before whitespace that no
-# lower-case letter follows.
+_B = 0.75  # the length normalization of FTS5
+# An empty line; or full stops of Latin and CJK scripts with closing marks, before whitespace that no lower-case
+# letter follows.
 _END = re.compile(
     r"\n[ \t\r]*+\n\s*+|(?<![.!?…])[.!?…]++[)\]\"'”’»*_]*+\s++(?![a-z])|[。！？｡]++[」』）〉》”’]*+\s*+"
 )
 
 Words = Callable[[str], Sequence[str]]
-"""A text's words in the form in which words are compared."""
+"""Return the words of a text in a comparable form."""
 
 
 class Passage(NamedTuple):
@@ -52,11 +52,11 @@ def compress(
     budget_tokens: int,
     counter: Counter,
 ) -> list[Excerpt]:
-    """The best windows of so many sentences, best first, that together count at most budget_tokens.
+    """Return the best windows of this many sentences, best first, with at most budget_tokens in total.
 
-    score: texts to one value a text, higher is better; a window of 0 or less is never taken. Windows are taken from
-    the best down, ties by document, chunk_index and offset; one that overlaps a taken one of its document, or does
-    not fit into what is left of the budget, is passed over. A passage of fewer sentences is one window.
+    Ties go by document, chunk_index and offset. A window that overlaps a taken one of its document, or does not fit
+    the rest of the budget, is skipped. A passage with fewer sentences is one window.
+    score: texts to one value per text, higher is better; windows with 0 or less are never taken.
     """
     windows = [window for passage in passages for window in _windows(passage, sentences, counter)]
     values = score([window.text for window in windows])
@@ -71,9 +71,9 @@ def compress(
 
 
 def overlap(query: Sequence[str], texts: Sequence[str], *, words: Words) -> list[float]:
-    """BM25 of each text for the words of a query, with idf and average length of these texts alone.
+    """Return the BM25 of each text for the query's words, with idf and average length from these texts alone.
 
-    idf = ln(1 + (N - df + .5) / (df + .5)), which is above 0 however common a word is (Lucene's form).
+    idf = ln(1 + (N - df + .5) / (df + .5)), which is positive for any word (Lucene's form).
     """
     bags = [Tally(words(text)) for text in texts]
     lengths = [bag.total() for bag in bags]
@@ -92,9 +92,9 @@ def overlap(query: Sequence[str], texts: Sequence[str], *, words: Words) -> list
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Where the sentences of a text begin and end, without the whitespace around them.
+    """Return the begin and end of each sentence of a text, without surrounding whitespace.
 
-    A full stop before whitespace ends a sentence unless a lower-case letter follows, and so does an empty line.
+    A sentence ends at an empty line, or at a full stop before whitespace that no lower-case letter follows.
     """
     ends = [found.end() for found in _END.finditer(text)]
     spans = []

@@ -1,4 +1,4 @@
-"""Where a text may be cut without splitting what a reader sees as one character, equal on every Python."""
+"""Grapheme boundaries, where a text can be cut without splitting a visible character; equal on every Python."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SYLLABLES = frozenset({"LL", "LV", "LX", "LY", "VV", "VT", "XV", "XT", "YT", "T
 
 
 def _table(ranges: str) -> tuple[int, ...]:
-    """Starts and exclusive ends in turn, so that a character is inside where bisection gives an odd place."""
+    """Return starts and exclusive ends in turn, so that bisection gives an odd place inside a range."""
     bounds: list[int] = []
     for span in ranges.split():
         first, _, last = span.partition("-")
@@ -55,7 +55,7 @@ _MARK, _PICTOGRAPH, _CONTROL = _table(_MARKS), _table(_PICTOGRAPHS), _table(_CON
 
 
 def floor_boundary(text: str, index: int) -> int:
-    """The largest grapheme boundary that is not behind `index`, in code points; 0 and len(text) are boundaries.
+    """Return the largest grapheme boundary up to `index`, in code points; 0 and len(text) are boundaries.
 
     Follows the extended grapheme clusters of Unicode Standard Annex 29, without prepended marks and conjuncts.
 
@@ -80,7 +80,7 @@ def _is_boundary(text: str, index: int) -> bool:
 
 
 def _continues(text: str, index: int) -> bool:
-    """Whether the character at the index belongs to the one before it; neither is a control."""
+    """Return True if the character at the index belongs to the previous one. Neither may be a control."""
     before, after = text[index - 1], text[index]
     if after == _JOINER or _within(_MARK, after):
         return True
@@ -96,7 +96,7 @@ def _within(table: tuple[int, ...], character: str) -> bool:
 
 
 def _joins(text: str, joiner: int) -> bool:
-    """Whether the joiner at that index follows a pictograph, with nothing but marks between."""
+    """Return True if the joiner at that index follows a pictograph, with only marks in between."""
     index = joiner - 1
     while index > 0 and _within(_MARK, text[index]):
         index -= 1
@@ -115,7 +115,7 @@ def _flag_halves_before(text: str, index: int) -> int:
 
 
 def _hangul(character: str) -> str:
-    """L, V or T for a letter of a syllable, X for a syllable of two, Y for one of three, "" for anything else."""
+    """Return L, V or T for a letter of a syllable, X or Y for a syllable of two or three letters, else ""."""
     if "\u1100" <= character <= "\u115f" or "\ua960" <= character <= "\ua97c":
         return "L"
     if "\u1160" <= character <= "\u11a7" or "\ud7b0" <= character <= "\ud7c6":

@@ -33,7 +33,7 @@ from recall_core.types import Hit, Omission, Packed
 
 
 class _PackLimits(NamedTuple):
-    """own: who has a part of the budget to themselves; the ranked rows have the rest."""
+    """The budget and its limits. own: hits with a reserved part of the budget; the ranked rows get the rest."""
 
     budget_tokens: int
     min_fragment: int
@@ -43,7 +43,7 @@ class _PackLimits(NamedTuple):
 
     @property
     def room_tokens(self) -> int:
-        """Of the budget, for the ranked rows."""
+        """The tokens available to ranked rows."""
         return self.budget_tokens - self.own.tokens
 
 
@@ -59,23 +59,19 @@ def pack(
     injected: Sequence[Hit] = (),
     alike: Alike = ALONE,
 ) -> Packed:
-    """A context of the best candidates: count(text) == used_tokens <= budget_tokens.
+    """Return a context of the best candidates: count(text) == used_tokens <= budget_tokens.
 
-    candidates: chunk hits, best first; read no further than the chunk behind the one that ends packing, or than
-    the last pinned one. alike: others with their texts, which are candidates too, each only where none before it was
-    packed. total: how many there are in all. pinned, dropped: chunk ids; pinned hits go first, in rank
-    order, and dropped wins over pinned. injected: those of the candidates that sparse-document recall brought in,
-    nearest first; a part of the budget is kept for them, see `reserve`.
-
-    A chunk that touches or overlaps emitted blocks of its document becomes one block with them, in the place of
-    the first. The first chunk that does not fit ends packing. A part of it goes into a block of its own, never
-    merged: the longest prefix of its `Growth` that fits. Every larger budget then shows at least the same code
-    points, because which chunks go in whole depends on the budget through the first misfit alone, and the part of the
-    misfit only grows. It is the longest for every counter that never counts less for a longer text. Where a tokenizer
-    does, it may be a few characters short, because the search is a bisection; of two budgets the larger still shows
-    at least as much. With injected hits that holds where no text costs more than its parts do.
-
-    Chunks in blocks, plus the counts of omitted, add up to total.
+    Chunks that touch or overlap blocks of their document are merged into one block, in the first one's place. The
+    first chunk that does not fit ends packing. Its longest fitting prefix in `Growth` order becomes a block of its
+    own, which is never merged. So a larger budget always shows at least the same code points: the budget decides only
+    the first misfit and the size of its part. The prefix is found by bisection. It may be a few characters short for
+    a tokenizer that counts less for a longer text. With injected hits the guarantee needs texts that cost at most the
+    sum of their parts. Packed chunks plus the counts of omitted add up to total.
+    candidates: chunk hits, best first; read at most one chunk past the end of packing, or to the last pinned one.
+    total: the number of all candidates.
+    pinned, dropped: chunk ids; pinned hits go first, in rank order, and dropped wins over pinned.
+    injected: candidates from sparse-document recall, nearest first, with a reserved budget; see `reserve`.
+    alike: candidates with the same texts, used only if no earlier one was packed.
     """
     sheet = layout(config, counter)
     pins, rest, absent = _pinned_first(candidates, pinned - dropped)
@@ -105,7 +101,7 @@ def pack(
 
 
 def _pinned_first(candidates: Iterable[Hit], pinned: frozenset[str]) -> tuple[list[Hit], Iterator[Hit], set[str]]:
-    """The pinned hits, the others, both in packing order, and the pinned ids that no hit has."""
+    """Return the pinned hits, the other hits, both in packing order, and the pinned ids without a hit."""
     rest = iter(candidates)
     waiting = set(pinned)
     first: list[Hit] = []
@@ -118,7 +114,7 @@ def _pinned_first(candidates: Iterable[Hit], pinned: frozenset[str]) -> tuple[li
 
 
 def _apart(own: Reserve, added: Injected, alike: Alike, omitted: list[Omission]) -> Iterator[Hit]:
-    """Those that hits with a part of their own stand for: where such a hit is packed they are omitted, else left."""
+    """Yield the copies of hits with a reserved budget if such a hit is not packed; else record them as omitted."""
     cut = frozenset(rank for each in added.drafts if each.block.truncated for rank in each.block.ranks)
     out = cut | frozenset(each.rank for each in added.omitted if each.reason == "budget")
     waiting: list[Iterator[Hit]] = []
@@ -133,7 +129,7 @@ def _apart(own: Reserve, added: Injected, alike: Alike, omitted: list[Omission])
 def _fill(
     sheet: Layout, queue: Iterator[Hit], limits: _PackLimits, alike: Alike
 ) -> tuple[list[Draft], list[Omission], Taker | None]:
-    """The blocks before the first misfit, the hits passed over on the way, and the misfit."""
+    """Return the blocks before the first misfit, the hits skipped on the way, and the misfit."""
     drafts: list[Draft] = []
     omitted: list[Omission] = []
     packed_of = Tally(hit.doc.path for hit in limits.own.hits)
@@ -177,7 +173,7 @@ def _refusal(
 
 
 def _add(sheet: Layout, drafts: Sequence[Draft], hit: Hit) -> list[Draft]:
-    """The drafts with this hit in a block of its own, or in one with every block of its document it touches."""
+    """Return the drafts with this hit in a new block, or merged with every block of its document that it touches."""
     chunk = chunk_of(hit)
     touched = [
         place
@@ -195,13 +191,13 @@ def _add(sheet: Layout, drafts: Sequence[Draft], hit: Hit) -> list[Draft]:
 
 
 def _union(sheet: Layout, drafts: Sequence[Draft]) -> Draft:
-    """Touching blocks of one document as one: the first one's number, the text between the outermost offsets."""
+    """Return touching blocks of one document as one, with the first one's number and the outermost offsets."""
     blocks = [each.block for each in drafts]
     by_offset = sorted(drafts, key=lambda each: (each.block.offset, -each.block.end))
     first, last = by_offset[0], max(by_offset, key=lambda each: each.block.end).block
     texts, tokens = join(sheet, by_offset)
     place = blocks[0].place
-    if (place or "").startswith("line "):  # a header says all lines of its block, as of any text
+    if (place or "").startswith("line "):  # headers count the lines of their block
         begin, end = str(first.block.place), str(last.place)
         place = begin if begin == end else f"{begin.partition('-')[0]}-{end.replace(' ', '-').rpartition('-')[2]}"
     union = blocks[0]._replace(
@@ -232,9 +228,10 @@ def _move(sheet: Layout, draft: Draft, number: int) -> Draft:
 def _fragment(
     sheet: Layout, ranked: Sequence[Draft], added: Injected, misfit: Hit, limits: _PackLimits
 ) -> Draft | None:
-    """The longest prefix of the misfit's growth, short of the whole, that fits and is as large as a fragment must be.
+    """Return the longest fitting prefix of the misfit's growth that is shorter than the whole and large enough.
 
-    Behind whole ranked rows there is none while an injected one is cut or left out: only the last block may be cut.
+    After whole ranked rows, return None while an injected row is cut or left out, because only the last block may be
+    cut.
     """
     own = len(limits.own.hits)
     if own and ranked and not added.are_whole:
@@ -255,12 +252,12 @@ def _fragment(
 
 
 def _cost(sheet: Layout, misfit: Hit, span: Span, number: int) -> int:
-    """What a part takes of the ranked rows' tokens: without the blocks before it, so that it depends on none."""
+    """Return a part's cost in the ranked rows' tokens. It does not depend on the previous blocks."""
     return sheet.count(sheet.separator + render(sheet, [part(sheet, misfit, span, number=number)]))
 
 
 def _too_small(sheet: Layout, misfit: Hit, limits: _PackLimits, config: Config) -> str:
-    """Why nothing could be packed, with the smallest budget that would hold a part."""
+    """Return why nothing could be packed, with the smallest budget for a part."""
     own, growth = len(limits.own.hits), Growth(misfit)
     least = growth.span(growth.least(sheet.count, 1) or len(growth.text))
     if own:

@@ -1,4 +1,4 @@
-"""The order in which a chunk that does not fit is taken: what it was chosen for first, then what is around it."""
+"""The order in which parts of a chunk that does not fit are taken: its passage first, then the text around it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _PREFIX = (0, 0)
 
 
 class Growth:
-    """The growth order of one chunk: spans of its text, each within the next, up to the whole text.
+    """The growth order of one chunk: nested spans of its text, up to the whole text.
 
-    It begins with the word of the passage that matches best, goes on with the passage's other words, then with the
-    lines after and before the passage, alternating. Words of the passage are taken whole. A line may be taken in
-    part, grapheme by grapheme. The order depends on the chunk and its passage only, so a larger budget shows a
-    superset. Without a passage the text is taken from its beginning.
+    It starts with the best-matching word of the passage, then adds the passage's other words, then lines after and
+    before the passage in turn. Words of the passage are whole. A line may be cut at a grapheme. The order depends
+    only on the chunk and its passage, so a larger budget shows a superset. Without a passage it starts at the
+    beginning of the text.
     """
 
     def __init__(self, hit: Hit, *, is_prefix: bool = False) -> None:
@@ -55,9 +55,9 @@ class Growth:
         return _ceiling(self.text, start - more, start), end
 
     def longest(self, count: Callable[[str], int], wanted: int, fitting: Callable[[Span], bool]) -> Span | None:
-        """Return the longest span short of the whole text that has at least `wanted` tokens and is fitting.
+        """Return the longest fitting span short of the whole text with at least `wanted` tokens.
 
-        It is found by bisection, so that a `fitting` that lets more spans through finds no less.
+        It uses bisection, so a `fitting` that accepts more spans never gives a shorter one.
         """
         low, high = self.least(count, wanted), len(self.text)
         if low is None or low == high or not fitting(self.span(low)):
@@ -72,7 +72,7 @@ class Growth:
         return None if end - start == len(self.text) else (start, end)
 
     def least(self, count: Callable[[str], int], wanted: int) -> int | None:
-        """Return the size of the shortest span with so many tokens; None if the whole text has fewer."""
+        """Return the size of the shortest span with this many tokens; None if the whole text has fewer."""
         if count(self.text) < wanted:
             return None
         low, high = 0, len(self.text)
@@ -88,7 +88,7 @@ class Growth:
 
 
 def _by_words(text: str, passage: Span, match: Span) -> list[Span]:
-    """The words that the match is in, then the next word of the passage, the one before, and so on to its bounds."""
+    """Return the match's words, then spans that add the next word of the passage, the previous one, and so on."""
     words, last = [*_words(text, *passage)], max(match[1], match[0] + 1)
     held = [place for place, (start, end) in enumerate(words) if start < last and end > match[0]]
     if not held:
@@ -99,7 +99,7 @@ def _by_words(text: str, passage: Span, match: Span) -> list[Span]:
 
 
 def _words(text: str, start: int, end: int) -> Iterator[Span]:
-    """Runs without white space; in scripts that write none between words, single characters."""
+    """Yield runs without white space; in scripts without word spaces, single characters."""
     for run in re.finditer(r"\S+", text[start:end]):
         first, last = start + run.start(), start + run.end()
         alone = (first + place - 2 * i - 1 for i, place in enumerate(alone_places(run[0])[1]))
@@ -109,7 +109,7 @@ def _words(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _by_lines(text: str, passage: Span) -> list[Span]:
-    """The passage with the rest of its last line, that of its first, then one more line after it, one before."""
+    """Return the passage, then spans that complete its end lines and add lines after and before in turn."""
     start, end = passage
     ends = [end + found.start() for found in re.finditer("\n", text[end:])]
     starts = [found.end() for found in re.finditer("\n", text[:start])]
@@ -117,7 +117,7 @@ def _by_lines(text: str, passage: Span) -> list[Span]:
 
 
 def _outward(span: Span, ends: Iterable[int], starts: Iterable[int]) -> list[Span]:
-    """The span, then with the first of these ends, with the first of these starts, and so on; each larger."""
+    """Return the span, extended in turn to the next of these ends and of these starts."""
     spans = [span]
     for later, earlier in zip_longest(ends, starts):
         start, end = spans[-1]
@@ -129,5 +129,5 @@ def _outward(span: Span, ends: Iterable[int], starts: Iterable[int]) -> list[Spa
 
 
 def _ceiling(text: str, place: int, most: int) -> int:
-    """The first grapheme boundary from the place on, up to `most`, which is one."""
+    """Return the first grapheme boundary at or after the place, up to `most`, which is a boundary."""
     return next((at for at in range(place, most) if floor_boundary(text, at) == at), most)

@@ -1,4 +1,4 @@
-"""How blocks look as text, what they cost in tokens, and which of the candidates with one text a context holds."""
+"""The layout of blocks as text, their token costs, and copies of a text among the candidates."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from recall_core.types import Block, Chunk, Cut, Hit, Omission
 _WORDS = "whitespace"
 _ROUNDED = (_WORDS, "approx")
 _SUMMABLE = (*_ROUNDED, MODEL_COUNTER, MODERN_COUNTER)
-"""Counters for which a text never counts more than its parts do, where white space stands at every seam between
-them: words add up, and the estimates round every part up."""
+"""Counters for which a text never counts more than the sum of its parts, with white space at each seam: words add up,
+and estimates round each part up."""
 _SEAM_TOKENS = 2
-"""How much less they count a text at most, at each of these seams: a part that is rounded up, a space at its end."""
+"""The most that such a seam may save: a rounded-up part and a space at its end."""
 _CUT_TOKENS, _CUT_PIECES = 2, 8
-"""How much more a stretch counts that is cut out of a text: a token at either end, or what a tokenizer that cuts
-words otherwise makes of them."""
+"""The most that a cut stretch may count extra: one token at each end, or the pieces of a tokenizer that splits words
+differently."""
 
 
 class Draft(NamedTuple):
-    """A block with the line that stands above it, and the tokens of both; together never below the real count.
+    """A block with its header line, and the tokens of both, which are never below the real count.
 
-    lead_tokens: those of the line below it too.
+    lead_tokens: include the line below the block.
     """
 
     block: Block
@@ -36,34 +36,34 @@ class Draft(NamedTuple):
     lead_tokens: int
     text_tokens: int
     texts: tuple[str, ...]
-    """The block's text in slices, put together once it grows no more: see `finish`."""
+    """The block's text in slices, joined by `finish` once it stops growing."""
 
 
 class Layout(NamedTuple):
-    """The templates, the separator and the counter of one context."""
+    """The templates, separator and counter of one context."""
 
     header: str
     footer: str
-    """With the line end before it; or ""."""
+    """The footer after a line end, or ""."""
     separator: str
     is_numbered: bool
-    """Every line of a block begins with its number in the file and a tab, where the text is the file's own."""
+    """True if every line of a block starts with its number in the file and a tab, for texts of files."""
     counter: str
     """The counter's name."""
     count: Callable[[str], int]
-    """The counter's, with a look at the deadline before each text."""
+    """The counter, which checks the deadline before each text."""
     gap_tokens: int
     summable: bool
     counts_words: bool
-    """Tokens are words between white space."""
+    """True if tokens are words between white space."""
     cut_tokens: int
-    """How much more a stretch may count that is cut out of a text."""
+    """The most that a cut stretch may count extra."""
     imitation: re.Pattern[str]
-    """Finds a line that reads like a header or the footer."""
+    """Finds a line that looks like a header or the footer."""
 
 
 def layout(config: Config, counter: Counter) -> Layout:
-    """The layout that a config asks for. An empty header leaves the header line out."""
+    """Return the layout of a config. An empty header omits the header line."""
     separator = config.separator
     footer = f"\n{config.footer}" if config.footer else ""
     spaced = separator[:1].isspace() and separator[-1:].isspace()
@@ -95,9 +95,9 @@ def layout(config: Config, counter: Counter) -> Layout:
 
 @lru_cache(maxsize=8)
 def _imitation(header: str, footer: str) -> re.Pattern[str]:
-    """Return what finds lines like these, whatever their white space and names; a place ends in a digit.
+    """Return a pattern for lines like these, with any white space and names; a place ends in a digit.
 
-    A header made of names alone is not looked for, since any line could be one.
+    A header of names alone is not matched, because any line could be one.
     """
     fields = {
         "{n}": r"\d+",
@@ -115,14 +115,14 @@ def _imitation(header: str, footer: str) -> re.Pattern[str]:
 
 
 def draft(layout: Layout, block: Block) -> Draft:
-    """The block as it will be shown."""
+    """Return the block's draft."""
     check()
     shown = _show(layout, block, (block.text,))
     return place_block(layout, block, texts=(block.text,), text_tokens=layout.count(shown))
 
 
 def place_block(layout: Layout, block: Block, *, texts: tuple[str, ...], text_tokens: int) -> Draft:
-    """The same of a block whose text is known in slices, with what it costs."""
+    """Return the draft of a block with its text in slices and a known cost."""
     lead = _lead(layout.header, block)
     if block.imitates and lead:
         lines = block.line_end - block.line_start + 1
@@ -132,15 +132,15 @@ def place_block(layout: Layout, block: Block, *, texts: tuple[str, ...], text_to
 
 
 def finish(draft: Draft) -> Block:
-    """The block with its whole text."""
+    """Return the block with its joined text."""
     return draft.block._replace(text="".join(draft.texts))
 
 
 def join(layout: Layout, drafts: Sequence[Draft]) -> tuple[tuple[str, ...], int]:
-    """The text from the first draft's beginning to the last end, in slices, and at least its tokens.
+    """Return the text from the first draft's beginning to the last end, in slices, and an upper bound of its tokens.
 
-    drafts: of one document, by offset, none with a gap before it. Adds up the parts where that is allowed, so that a
-    block which grows is neither copied nor counted again.
+    It adds up the parts where the counter allows, so a growing block is not copied or counted again.
+    drafts: of one document, by offset, without gaps.
     """
     texts, tokens, end = drafts[0].texts, drafts[0].text_tokens, drafts[0].block.end
     for each in drafts[1:]:
@@ -160,7 +160,7 @@ def join(layout: Layout, drafts: Sequence[Draft]) -> tuple[tuple[str, ...], int]
 
 
 def _divide(texts: tuple[str, ...], length: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Slices of a text, before and after its first `length` code points."""
+    """Return the slices of a text before and after its first `length` code points."""
     for place, text in enumerate(texts):
         if length < len(text):
             return (*texts[:place], text[:length]), (text[length:], *texts[place + 1 :])
@@ -169,20 +169,20 @@ def _divide(texts: tuple[str, ...], length: int) -> tuple[tuple[str, ...], tuple
 
 
 def _is_inside(before: tuple[str, ...], after: tuple[str, ...]) -> bool:
-    """Whether a word stands across the seam."""
+    """Return True if a word spans the seam."""
     last = next((text[-1] for text in reversed(before) if text), " ")
     return not (last.isspace() or after[0][0].isspace())
 
 
 def render(layout: Layout, drafts: Sequence[Draft]) -> str:
-    """The whole context."""
+    """Return the whole context."""
     return layout.separator.join(
         "".join((each.lead, _show(layout, each.block, each.texts), layout.footer)) for each in drafts
     )
 
 
 def text_ranges(layout: Layout, drafts: Sequence[Draft]) -> list[tuple[int, int]]:
-    """From where to where the text of each block stands in the whole context, in code points."""
+    """Return the range of each block's text in the context, in code points."""
     ranges: list[tuple[int, int]] = []
     at = 0
     for each in drafts:
@@ -194,7 +194,7 @@ def text_ranges(layout: Layout, drafts: Sequence[Draft]) -> list[tuple[int, int]
 
 
 def _show(layout: Layout, block: Block, texts: Sequence[str]) -> str:
-    """The block's text as it stands in the context."""
+    """Return the block's text as the context shows it."""
     text = "".join(texts)
     if not layout.is_numbered or block.place is not None:
         return text
@@ -204,10 +204,9 @@ def _show(layout: Layout, block: Block, texts: Sequence[str]) -> str:
 
 
 def fits(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> bool:
-    """Whether the whole context counts no more than the budget.
+    """Return True if the whole context fits the budget.
 
-    The sum of the parts settles it where it cannot be as far from the whole. Only what that sum leaves open is
-    rendered and counted.
+    The sum of the parts decides if it is clear enough. Otherwise the context is rendered and counted.
     """
     upper = sum(each.lead_tokens + each.text_tokens for each in drafts) + layout.gap_tokens * (len(drafts) - 1)
     seams = sum(len(each.texts) + _PARTS for each in drafts)
@@ -215,7 +214,7 @@ def fits(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> bool:
 
 
 def fits_behind(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> Callable[[Draft], bool]:
-    """`fits` of these with one more behind them, for many of which one is wanted: these are counted once."""
+    """Return a function that checks `fits` with one more draft at the end. The given drafts are counted once."""
     before = render(layout, drafts) + layout.separator if drafts else ""
     counted = layout.count(before)
 
@@ -226,11 +225,11 @@ def fits_behind(layout: Layout, drafts: Sequence[Draft], budget_tokens: int) -> 
     return fitting
 
 
-_PARTS = 3  # of a draft beside its texts: the lines above and below it, and a separator
+_PARTS = 3  # texts around a draft: the lines above and below it, and a separator
 
 
 def _fits(layout: Layout, upper: int, seams: int, budget_tokens: int, text: Callable[[], str]) -> bool:
-    """Whether a text fits whose parts, divided by so many seams or fewer, count so much together."""
+    """Return True if a text fits. upper: the tokens of its parts; seams: the most seams between them."""
     if layout.summable and upper <= budget_tokens:
         return True
     if layout.summable and upper - _SEAM_TOKENS * seams > budget_tokens:
@@ -243,7 +242,7 @@ def _lead(header: str, block: Block) -> str:
         return ""
     doc, lines = block.doc, f"{block.line_start}-{block.line_end}"
     where = behind(doc.path, block.line_start, block.line_end, block.place)
-    if where != f":{lines}":  # a place that is no line of the text: `a.pdf#page=3`
+    if where != f":{lines}":  # a place other than a line of the text: `a.pdf#page=3`
         header, lines = header.replace("{path}:{lines}", "{path}{lines}"), where
         lines = lines if "{path}{lines}" in header else lines[1:]
     path, title, heading = map(
@@ -254,28 +253,28 @@ def _lead(header: str, block: Block) -> str:
 
 
 def _escape_attribute(name: str) -> str:
-    """A name as the value of an attribute."""
+    """Return a name escaped as the value of an attribute."""
     return one_line(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
 
 
 def chunk_of(hit: Hit) -> Chunk:
-    """The chunk of a candidate: a document without text comes with a chunk without text."""
+    """Return the chunk of a candidate. A document without text has a chunk without text."""
     return cast(Chunk, hit.chunk)
 
 
 def whole(sheet: Layout, hit: Hit, *, number: int) -> Draft:
-    """The whole chunk as it will be shown."""
+    """Return the draft of the whole chunk."""
     return part(sheet, hit, (0, len(chunk_of(hit).text)), number=number)
 
 
 def part(sheet: Layout, hit: Hit, span: Span, *, number: int) -> Draft:
-    """A span of the chunk's text as it will be shown; its last line is that of its last character."""
+    """Return the draft of a span of the chunk's text. Its last line is that of its last character."""
     chunk, (start, end) = chunk_of(hit), span
     text = chunk.text[start:end]
     line = chunk.line_start + chunk.text.count("\n", 0, start)
     lines = (line, line + text.count("\n", 0, max(len(text) - 1, 0)))
     unit = hit.passage or chunk
-    has_lines = (chunk.place or "").startswith("line ")  # a header says all lines of its block, as of any text
+    has_lines = (chunk.place or "").startswith("line ")  # headers count the lines of their block
     block = Block(
         number,
         hit.doc,
@@ -303,29 +302,29 @@ def _cut(span: Span, size: int) -> Cut | None:
 def omission(
     reason: Literal["empty", "budget", "diversity", "duplicate", "dropped", "copy"], hit: Hit, *, count: int = 1
 ) -> Omission:
-    """Why a hit is not packed; count: with so many that come behind it."""
+    """Return why a hit is not packed. count: this hit and later ones with the same reason."""
     return Omission(reason, hit.rank, count, chunk_of(hit).id, hit.doc.path)
 
 
 class Alike(Protocol):
-    """The candidates that a ranked one stands for, because it was the first with their text."""
+    """The copies of ranked candidates, which come first with their text."""
 
     def count(self, hit: Hit) -> int:
-        """How many they are."""
+        """Return the number of copies."""
 
     def others(self, hit: Hit) -> Iterator[Hit]:
-        """They themselves, in order and with its rank, each read when it is asked for."""
+        """Yield the copies in order with the candidate's rank. Each is read on demand."""
 
 
 class Alone:
-    """Of candidates that stand for nobody."""
+    """Candidates without copies."""
 
     def count(self, hit: Hit) -> int:
-        """None, whoever is asked for."""
+        """Return 0."""
         return 0
 
     def others(self, hit: Hit) -> Iterator[Hit]:
-        """As above."""
+        """Yield nothing."""
         return iter(())
 
 
@@ -333,7 +332,7 @@ ALONE = Alone()
 
 
 class Taker:
-    """One ranked candidate and those behind it, one after the other until one is packed."""
+    """A ranked candidate and its copies, tried in order until one is packed."""
 
     def __init__(self, hit: Hit, alike: Alike) -> None:
         self.hit: Hit | None = hit
@@ -341,16 +340,16 @@ class Taker:
         self._left = alike.count(hit)
 
     def pass_over(self) -> None:
-        """On to the next one with this text, if there is one."""
+        """Go to the next copy, if there is one."""
         self.hit = next(self._others, None) if self._left else None
         self._left -= self.hit is not None
 
     def copies(self) -> list[Omission]:
-        """Those that are left, because their text is packed."""
+        """Return the remaining copies as omissions, because their text is packed."""
         if not self._left:
             return []
         return [omission("copy", next(self._others), count=self._left)]
 
     def rest(self) -> Iterator[Hit]:
-        """Those that are left."""
+        """Yield the remaining copies."""
         return self._others if self._left else iter(())

@@ -1,4 +1,4 @@
-"""Packing for value: the choice of whole chunks whose scores add up to the most that fits the budget."""
+"""Packing for value: the whole chunks within the budget whose scores have the highest sum."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Thing(NamedTuple):
-    """Something that may be packed. group: things of one group count against the same cap."""
+    """A packable item. group: items of one group count against the same cap."""
 
     value: int
     cost: int
@@ -41,19 +41,21 @@ class Thing(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    """The best values behind a group, and for each thing of it where taking it was at least as good,
-    a bit for every room left in the group (rows) and every capacity left (columns)."""
+    """The best values after a group, and for each of its items where taking it was at least as good.
+
+    The latter is one bit for every room left in the group (rows) and every capacity left (columns).
+    """
 
     members: list[int]
     taken: list[NDArray[np.uint8]]
 
 
 def choose(things: Sequence[Thing], *, capacity: int, cap: int = 0) -> tuple[int, ...]:
-    """Positions of the things that together are worth most, in order; costs add up to no more than capacity.
+    """Return the positions of the most valuable choice, in order; its costs add up to at most capacity.
 
-    cap: most things of one group, 0 for no cap. Among choices of equal value, that which takes the earlier things.
-    Dynamic programming over capacity (Bellman 1957), one layer a thing and, under a cap, a count within its group:
-    O(things x capacity x cap) time, a bit for each of these in memory.
+    Ties go to the choice that takes earlier items. Dynamic programming over capacity (Bellman 1957), one layer per
+    item and, with a cap, a count within its group: O(things x capacity x cap) time, and one bit of memory for each.
+    cap: the most items of one group, 0 for no cap.
     """
     capacity = min(capacity, sum(thing.cost for thing in things))
     if capacity < 0:
@@ -67,7 +69,7 @@ def choose(things: Sequence[Thing], *, capacity: int, cap: int = 0) -> tuple[int
 
 
 def bound(things: Sequence[Thing], *, capacity: int) -> float:
-    """What no choice is worth more than: the best value when things may be cut (Dantzig 1957). Caps are ignored."""
+    """Return an upper bound of any choice's value: the best if items may be cut (Dantzig 1957). Ignores caps."""
     left, value = capacity, 0.0
     for thing in sorted(things, key=_density, reverse=True):
         if thing.cost > left:
@@ -82,7 +84,9 @@ def _density(thing: Thing) -> float:
 
 
 def _choose(things: Sequence[Thing], groups: Sequence[Sequence[int]], capacity: int, cap: int) -> tuple[int, ...]:
-    """Layers are built from the last group to the first, so that walking back decides the earliest things first."""
+    """Return the best choice. Layers go from the last group to the first, so walking back decides the earliest items
+    first.
+    """
     best = np.zeros(capacity + 1, np.int64)
     layers: list[_Layer] = []
     for members in reversed(groups):
@@ -139,19 +143,15 @@ def pack_optimal(
     injected: Sequence[Hit] = (),
     alike: Alike = ALONE,
 ) -> Packed:
-    """The most valuable context of whole, unmerged chunks among the best 200 candidates and the pinned ones below.
+    """Return the most valuable context of whole, unmerged chunks from the best 200 candidates and later pinned ones.
 
-    Arguments as for `greedy.pack`. Where all that the cap allows of those fit together, the candidates below follow
-    in rank order, up to the first that does not fit.
-
-    A hit is worth its score (1 without one) and costs its header, its text and a separator. An exact 0/1 knapsack;
-    ties go to the better ranks. Pinned hits go in first, in rank order, as far as they fit. Blocks stand in rank
-    order. Nothing is cut, so a larger budget may show other chunks; raising it never lowers the value. injected: hits
-    that have a part of the budget to themselves, see `reserve`; they stand last, and of them one may be cut.
-
-    Of candidates with one text the first that is not dropped is looked at, and no other.
-
-    Where a counter does not add up over blocks, the choice is made again with less room until the text fits.
+    A hit is worth its score (1 without one) and costs its header, text and separator. This is an exact 0/1 knapsack;
+    ties go to better ranks. Pinned hits go in first, in rank order, while they fit. Blocks are in rank order. No
+    chunk is cut, so a larger budget may show other chunks, but never lowers the value. If everything that the cap
+    allows fits, later candidates follow in rank order up to the first misfit. Of candidates with the same text, only
+    the first that is not dropped counts. If a counter does not add up over blocks, the choice repeats with less room
+    until the text fits. Arguments as for `greedy.pack`. injected: hits with a reserved budget, see `reserve`; they
+    come last, and one of them may be cut.
     """
     sheet = layout(config, counter)
     takers, passed_over = dict[int, Taker](), list[Omission]()
@@ -196,7 +196,7 @@ def _skip_dropped(
     takers: dict[int, Taker],
     passed_over: list[Omission],
 ) -> Iterator[Hit]:
-    """Of candidates with one text the first that is not dropped; where all are, the first. takers: by rank."""
+    """Yield for each text the first candidate that is not dropped, else the first. takers: by rank."""
     for first in candidates:
         takers[first.rank] = taker = Taker(first, alike)
         skipped: list[Omission] = []
@@ -208,9 +208,9 @@ def _skip_dropped(
 
 
 class _Below:
-    """The candidates below the best, without the pinned ones, read as far as they are asked for.
+    """The candidates after the best, without pinned ones, read on demand.
 
-    read: those that were, in rank order.
+    read: those read so far, in rank order.
     """
 
     def __init__(self, stream: Iterator[Hit], settled: frozenset[str]) -> None:
@@ -219,7 +219,7 @@ class _Below:
         self._settled = settled
 
     def free(self) -> Iterator[Hit]:
-        """Those that may be packed, from the first one on each time."""
+        """Yield the packable candidates, from the first one on each call."""
         for place in count():
             if place == len(self.read):
                 hit = next(self._stream, None)
@@ -231,12 +231,12 @@ class _Below:
 
 
 def _is_free(hit: Hit, settled: frozenset[str]) -> bool:
-    """True for a hit with a text that is neither pinned nor dropped."""
+    """Return True for a hit with text that is neither pinned nor dropped."""
     return bool(chunk_of(hit).text) and chunk_of(hit).id not in settled
 
 
 def _further_pins(stream: Iterator[Hit], waiting: frozenset[str]) -> tuple[list[Hit], list[Hit]]:
-    """The pinned hits below the best, read no further than the last of them, and the others on the way."""
+    """Return the pinned hits after the best, read up to the last of them, and the other hits on the way."""
     found: list[Hit] = []
     passed: list[Hit] = []
     while len(found) < len(waiting) and (hit := next(stream, None)) is not None:
@@ -245,12 +245,12 @@ def _further_pins(stream: Iterator[Hit], waiting: frozenset[str]) -> tuple[list[
 
 
 def value_of(hit: Hit) -> int:
-    """A hit's worth in units of 1e-9; a hit without a score is worth 1."""
+    """Return a hit's value in units of 1e-9. A hit without a score counts as 1."""
     return VALUE_SCALE if hit.score is None else max(0, round(hit.score * VALUE_SCALE))
 
 
 def cost_of(sheet: Layout, hit: Hit, *, number: int) -> int:
-    """What a hit costs in a block of its own, the separator included."""
+    """Return a hit's cost in a block of its own, including the separator."""
     own = whole(sheet, hit, number=number)
     return own.lead_tokens + own.text_tokens + sheet.gap_tokens
 
@@ -265,7 +265,9 @@ def _settle(
     budget_tokens: int,
     diversity: int,
 ) -> list[Hit]:
-    """The choice, for as much room as lets the text fit. apart: hits packed elsewhere, which count for the cap."""
+    """Return the choice for the most room that lets the text fit. apart: hits packed elsewhere, which count for the
+    cap.
+    """
     room = budget_tokens
     while room >= 0:
         check()
@@ -286,8 +288,8 @@ def _choice(
     budget_tokens: int,
     diversity: int,
 ) -> list[Hit]:
-    number = len(fixed) + len(free)  # the widest number that a header can show
-    capacity = budget_tokens + sheet.gap_tokens  # the first block has no separator above it
+    number = len(fixed) + len(free)  # the widest number in a header
+    capacity = budget_tokens + sheet.gap_tokens  # the first block has no separator
     kept: list[Hit] = []
     for hit in fixed:
         cost = cost_of(sheet, hit, number=number)
@@ -307,7 +309,7 @@ def _choice(
 
 
 def _allow(kept: Sequence[Hit], things: Sequence[Thing], diversity: int) -> tuple[int, ...]:
-    """What would be chosen without a budget: the most valuable things of each document, all that the cap allows."""
+    """Return the choice without a budget: the most valuable items of each document, as many as the cap allows."""
     shares = Counts(hit.doc.path for hit in kept)
     taken = []
     for position in sorted(range(len(things)), key=lambda position: (-things[position].value, position)):
@@ -321,9 +323,9 @@ def _allow(kept: Sequence[Hit], things: Sequence[Thing], diversity: int) -> tupl
 def _following(
     sheet: Layout, counted: Sequence[Hit], below: Iterator[Hit], capacity: int, diversity: int
 ) -> list[Hit]:
-    """The next ones in rank order, over the cap left out, up to the first that does not fit.
+    """Return the next hits in rank order, without those over the cap, up to the first misfit.
 
-    Beside a choice that no larger budget changes, this too only grows with the budget.
+    Added to a choice that no larger budget changes, this list too only grows with the budget.
     """
     shares = Counts(hit.doc.path for hit in counted)
     found: list[Hit] = []
@@ -339,8 +341,11 @@ def _following(
 
 
 def _beside(kept: Sequence[Hit], things: Sequence[Thing], capacity: int, diversity: int) -> tuple[int, ...]:
-    """The best choice beside the pinned hits. These use up some of their documents' share: they join as things that
-    cost nothing and are worth more than all the others together, so that they are always chosen."""
+    """Return the best choice after the pinned hits.
+
+    Pinned hits use up part of their documents' share. They join as items of cost 0 that are worth more than all
+    others together, so they are always chosen.
+    """
     precious = sum(thing.value for thing in things) + 1
     pinned = [Thing(precious, 0, hit.doc.path) for hit in kept]
     taken = choose([*pinned, *things], capacity=capacity, cap=diversity)
@@ -354,7 +359,7 @@ def _drafts(sheet: Layout, hits: Sequence[Hit]) -> list[Draft]:
 def _left_out(
     hits: Iterable[Hit], chosen: Sequence[Hit], apart: Sequence[Hit], diversity: int, dropped: frozenset[str]
 ) -> list[Omission]:
-    """Why each hit that was not chosen is not, by rank. apart: hits packed elsewhere, which count for the cap."""
+    """Return why each other hit was not chosen, by rank. apart: hits packed elsewhere, which count for the cap."""
     ranks = {hit.rank for hit in chosen}
     left = sorted((hit for hit in hits if hit.rank not in ranks), key=lambda hit: hit.rank)
     return [_omission(hit, [*chosen, *apart], diversity, dropped) for hit in left]
@@ -363,7 +368,7 @@ def _left_out(
 def _copies(
     hits: Iterable[Hit], drafts: Iterable[Draft], takers: Mapping[int, Taker], alike: Alike
 ) -> Iterator[Omission]:
-    """Candidates whose text is packed, whole, with another."""
+    """Yield candidates whose text is packed whole with another candidate."""
     packed = {rank for each in drafts if not each.block.truncated for rank in each.block.ranks}
     for hit in hits:
         if hit.rank in packed:

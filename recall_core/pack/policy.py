@@ -1,4 +1,4 @@
-"""Which packing a config asks for: rank order, or the most value."""
+"""The packing that a config selects: in rank order, or for the highest value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recall_core.types import Hit, Packed
 
 
 class Terms(NamedTuple):
-    """On what terms a context was packed. pinned, dropped: chunk ids."""
+    """The pins and drops of a packed context. pinned, dropped: chunk ids."""
 
     config: Config
     counter: Counter
@@ -34,7 +34,7 @@ def pack(
     injected: Sequence[Hit] = (),
     alike: Alike = ALONE,
 ) -> Packed:
-    """A context by the packing that config.pack names; arguments as for `greedy.pack`."""
+    """Return a context packed as config.pack selects. Arguments as for `greedy.pack`."""
     packing = greedy.pack
     if config.pack == "optimal":
         packing = packings.optimal.pack_optimal

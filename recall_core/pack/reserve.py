@@ -1,10 +1,9 @@
-"""The part of a budget that is kept for rows which sparse-document recall brought in.
+"""The part of a budget reserved for rows from sparse-document recall.
 
-The ranked rows are packed into the rest of the budget, whether they fill it or not; then the injected ones into their
-own part, whether they fill that or not. Neither part depends on what the other holds, so both only grow with the
-budget. Of all rows one may be cut, the last of the context. It is an injected one where some ranked row stands whole
-before it or none was left out; the ranked rows then come whole. It is a ranked one only beside injected rows that are
-all whole, which no larger budget changes.
+Ranked rows use the rest of the budget, and injected rows their own part, even if either stays unfilled. Neither part
+depends on the other, so both only grow with the budget. At most one row is cut, the last of the context. An injected
+row is cut only if a whole ranked row comes before it or no ranked row was left out, and all ranked rows are whole. A
+ranked row is cut only if all injected rows are whole, which no larger budget changes.
 """
 
 from __future__ import annotations
@@ -20,30 +19,30 @@ from recall_core.types import Hit, Omission, Packed
 
 
 class Reserve(NamedTuple):
-    """Tokens of the budget, and the injected hits that have them, nearest first. Without hits, no tokens."""
+    """Reserved tokens, and the injected hits that may use them, nearest first. No tokens without hits."""
 
     tokens: int = 0
     hits: tuple[Hit, ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of their chunks."""
+        """The ids of the chunks."""
         return tuple(chunk_of(hit).id for hit in self.hits)
 
     @property
     def ranks(self) -> frozenset[int]:
-        """Of the hits, which are packed here and nowhere else."""
+        """The ranks of the hits, which are packed only here."""
         return frozenset(hit.rank for hit in self.hits)
 
 
 class Injected(NamedTuple):
-    """What became of the hits of a reserve. used_tokens: of its part, at most."""
+    """The packed hits of a reserve. used_tokens: at most its part."""
 
     drafts: tuple[Draft, ...]
     omitted: tuple[Omission, ...]
     used_tokens: int
     are_whole: bool
-    """Every one of them stands in the context, to its end."""
+    """True if each of them is in the context to its end."""
 
 
 def reserve(
@@ -54,11 +53,12 @@ def reserve(
     settled: frozenset[str],
     pins: Sequence[Hit],
 ) -> Reserve:
-    """What the settings keep for these hits, nearest first. settled: ids that are pinned or dropped. pins: the pinned
-    candidates.
+    """Return the reserve for these hits, nearest first.
 
-    A hit that is settled, has no text, or comes from a document whose pins use up the cap, goes the way of
-    every other candidate. Which ones do depends on no budget.
+    A hit is packed like any other candidate if it is settled, has no text, or belongs to a document whose pins use up
+    the cap. This does not depend on the budget.
+    settled: pinned or dropped ids.
+    pins: the pinned candidates.
     """
     if not injected or not config.sparse_share:
         return Reserve()
@@ -73,14 +73,14 @@ def reserve(
 
 
 def share(budget_tokens: int, config: Config) -> int:
-    """Whole tokens of the budget that injected rows have: of one token more, at most one more."""
+    """Return the tokens of the budget reserved for injected rows. One more token of budget adds at most one."""
     from fractions import Fraction  # noqa: PLC0415 - few contexts have an injected row
 
     return int(Fraction(repr(config.sparse_share)) * budget_tokens)
 
 
 def least_budget(room: int, config: Config) -> int:
-    """The smallest budget that leaves the ranked rows this room."""
+    """Return the smallest budget that leaves this room for ranked rows."""
     budget_tokens = room
     while budget_tokens - share(budget_tokens, config) < room:
         budget_tokens += 1
@@ -97,10 +97,10 @@ def fill(
     widest: int,
     may_cut: bool,
 ) -> Injected:
-    """The injected hits behind whole ranked blocks, each in a block of its own, up to the first that does not fit.
+    """Return the injected hits after whole ranked blocks, each in its own block, up to the first misfit.
 
-    Of that one the longest prefix of its growth, if it may be cut. What they cost is counted with the separator above
-    them and under the widest number that a header can have, so that it does not depend on the blocks before them.
+    If the misfit may be cut, add the longest prefix of its growth. Costs include the separator above and the widest
+    number a header can have, so they do not depend on the previous blocks.
     """
     taken: list[tuple[Hit, Span]] = []
     omitted: list[Omission] = []
@@ -134,9 +134,9 @@ def fill(
 
 
 def seam_tokens(sheet: Layout) -> int:
-    """What may be lost where a text is joined to others by a separator without white space at its ends.
+    """Return the tokens that may be lost where texts join at a separator without white space at its ends.
 
-    A word there runs into the next one, and both together can count one token more than they did.
+    A word there runs into the next one, and both together can count one token more.
     """
     spaced = sheet.separator[:1].isspace() and sheet.separator[-1:].isspace()
     return 0 if spaced else 2
@@ -172,8 +172,7 @@ def context(
     omitted: Iterable[Omission],
     warnings: Iterable[str],
 ) -> Packed:
-    """The context of these blocks. own, added: who has a part of the budget, and what became of them.
-    total: how many candidates there were."""
+    """Return the context of these blocks. own, added: the reserve and its packed hits; total: all candidates."""
     text = render(sheet, drafts)
     return Packed(
         text=text,
@@ -191,5 +190,5 @@ def context(
 
 
 def unseen_pins(ids: Iterable[str]) -> list[str]:
-    """The warnings for pinned chunks that are not among the candidates."""
-    return [f"W_PIN: {chunk_id} is not among the candidates" for chunk_id in sorted(ids)]
+    """Return warnings for pinned chunks that are not candidates."""
+    return [f"W_PIN: {chunk_id} is not a candidate" for chunk_id in sorted(ids)]

@@ -1,4 +1,4 @@
-"""RQL, the query language: text to tree and back, and what a filter means."""
+"""RQL, the query language: parsing, printing, and the meaning of filters."""
 
 from recall_core._lazy import attach
 

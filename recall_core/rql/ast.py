@@ -1,7 +1,7 @@
-"""The tree of a query: frozen nodes without positions, so that equal questions are equal values.
+"""The tree of a query: frozen nodes without positions, so that equal queries are equal values.
 
-`kind` only tells the classes apart, because named tuples with the same parts are equal otherwise. Python holds
-1, 1.0 and True equal: where that matters (a metadata value), compare the printed text instead.
+`kind` separates the classes, because named tuples with equal parts are equal. Python treats 1, 1.0 and True as equal:
+where that matters (metadata values), compare the printed text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SearchFunction = Literal["semantic", "lexical", "lexical_fts"]
 
 
 class Field(NamedTuple):
-    """A column. key: the metadata key when the field is doc.meta, else None."""
+    """A column. key: the metadata key if the field is doc.meta, else None."""
 
     table: Table
     name: str
@@ -26,13 +26,13 @@ class Field(NamedTuple):
 
 
 class Score(NamedTuple):
-    """The score of a row: selected and ordered by, never filtered by."""
+    """The score of a row, for SELECT and ORDER BY but not FILTER."""
 
     kind: Literal["score"] = "score"
 
 
 class Compare(NamedTuple):
-    """field op value. A literal of doc.mtime is fixed-width UTC already."""
+    """field op value. A literal of doc.mtime is already fixed-width UTC."""
 
     field: Field
     op: Operator
@@ -83,14 +83,14 @@ class IsNull(NamedTuple):
 
 
 class Not(NamedTuple):
-    """The true complement of its operand."""
+    """The complement of its operand."""
 
     operand: Expr
     kind: Literal["not"] = "not"
 
 
 class And(NamedTuple):
-    """Every one of two or more terms."""
+    """All of two or more terms."""
 
     terms: tuple[Expr, ...]
     kind: Literal["and"] = "and"
@@ -108,14 +108,14 @@ Expr = Predicate | Not | And | Or
 
 
 class Using(NamedTuple):
-    """One search input; lexical and lexical_fts are two spellings of one signal."""
+    """One search input. lexical and lexical_fts are two spellings of one signal."""
 
     function: SearchFunction
     text: str
 
 
 class OrderKey(NamedTuple):
-    """One sort key; rows without a value come last in either direction."""
+    """One sort key. Rows without a value come last in either direction."""
 
     by: Field | Score
     descending: bool = False
@@ -126,19 +126,19 @@ class Query(NamedTuple):
 
     table: Table
     select: tuple[Field | Score, ...] | None = None
-    """None for `*`; empty where no name was a field, which has no spelling of its own and is printed as `*`."""
+    """None for `*`. Empty if no name was a field; printed as `*`, because it has no spelling of its own."""
     using: tuple[Using, ...] = ()
     where: Expr | None = None
     order: tuple[OrderKey, ...] = ()
     limit: int | None = None
-    """None leaves the number of rows to the settings."""
+    """None to use the limit from the settings."""
     offset: int = 0
     options: tuple[tuple[str, Value], ...] = ()
     """ON and OFF are True and False."""
 
     @property
     def keys(self) -> tuple[OrderKey, ...]:
-        """ORDER BY as written, without a lone `score DESC`: that is the order which a scored answer has anyway."""
+        """ORDER BY as written, without a lone `score DESC`, which is the default order of a scored answer."""
         if len(self.order) == 1 and self.order[0].descending and isinstance(self.order[0].by, Score):
             return ()
         return self.order

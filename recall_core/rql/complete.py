@@ -1,4 +1,4 @@
-"""What may come next in a query: the states of the grammar, and candidates for editors and shells."""
+"""Completion of a query: the states of the grammar, and candidates for editors and shells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EQUAL = dict.fromkeys(("=", "!=", "<>"), "value")
 _ORDERED = dict.fromkeys(("<", "<=", ">", ">="), "bound")
 _INFIX = {"IN": "open", "BETWEEN": "low", "LIKE": "bound", "ILIKE": "bound", "GLOB": "bound"}
 
-# Each state and where its next word leads: a keyword, a symbol, or "word" for any name and "any" for anything.
+# Each state and where its next word leads: a keyword, a symbol, "word" for any name, "any" for anything.
 _NEXT: dict[str, dict[str, str]] = {
     "start": {"SELECT": "select"},
     "select": {"*": "selected", "word": "selected"},
@@ -73,11 +73,11 @@ _OFFERS: dict[str, tuple[Source, ...]] = {
     "option": ("option",),
     "setting": ("setting",),
 }
-_TRUTHS = ("value", "list")  # TRUE and FALSE have neither order nor pattern, and only metadata holds them
+_TRUTHS = ("value", "list")  # TRUE and FALSE have neither order nor pattern, and only metadata contains them
 
 
 class Word(NamedTuple):
-    """A piece, or a dotted name as a whole."""
+    """A token, or a whole dotted name."""
 
     kind: PieceKind
     text: str
@@ -86,22 +86,22 @@ class Word(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What may come next. field: the field asked about, as written."""
+    """What may come next. field: the field of the current predicate, as written."""
 
     sources: tuple[Source, ...]
     keywords: tuple[str, ...]
     symbols: tuple[str, ...]
     field: str | None
     functions: tuple[str, ...]
-    """The search functions that stand already."""
+    """The search functions used so far."""
     options: tuple[str, ...]
-    """The options that stand already; the last is the one whose value comes, where one does."""
+    """The options used so far; the last may still need its value."""
     documents_only: bool
-    """A chunk's field makes no sense here."""
+    """True if a chunk's field is not allowed here."""
 
 
 class _ClauseReader:
-    """The state after each word. A word that does not fit leaves the state as it is, a clause always begins."""
+    """The state after each word. A word that does not fit is ignored, but a clause keyword starts a clause."""
 
     def __init__(self) -> None:
         self.state = "start"
@@ -113,7 +113,7 @@ class _ClauseReader:
         self.options: list[str] = []
 
     def read(self, word: Word) -> None:
-        """Go on by one word."""
+        """Read one word."""
         capitals = keyword(word.text) if word.kind == "name" else ""
         if capitals in CLAUSES and self._begins(capitals):
             return
@@ -156,7 +156,7 @@ class _ClauseReader:
             self.depth -= 1
 
     def expected(self) -> Expected:
-        """What may come after the last word."""
+        """Return what may come after the last word."""
         words = [word for word in _NEXT[self.state] if word in KEYWORDS]
         if self.state in _TRUTHS and (self.field or "").startswith("doc.meta."):
             words += ["TRUE", "FALSE"]
@@ -175,7 +175,7 @@ class _ClauseReader:
 
 
 def expected_after(words: Iterable[Word]) -> Expected:
-    """What the grammar allows after these words; what does not fit is passed over."""
+    """Return what the grammar allows after these words. Words that do not fit are skipped."""
     reader = _ClauseReader()
     for word in words:
         reader.read(word)
@@ -199,51 +199,51 @@ _NOT_TAGS = ("HAS",)
 
 
 class Completion(NamedTuple):
-    """One way to go on: put `text` in place of the source from start to end (code points, end exclusive)."""
+    """A completion: `text` replaces the source from start to end (code points, end exclusive)."""
 
     text: str
     kind: CandidateKind
     start: int
     end: int
     detail: str
-    """What it is, for a person; "" where the text says it."""
+    """A short description for people; "" if the text explains itself."""
 
 
 class KnownValue(NamedTuple):
-    """A value that a store holds, and in how many documents."""
+    """A value in a store, with the number of documents that have it."""
 
     value: Value
     documents: int
 
 
 SUGGESTIONS = 20
-"""Of one kind at a time: more than a person reads."""
+"""Suggestions of one kind: more than a person reads."""
 
 
 class Vocabulary(Protocol):
-    """What a store can suggest; a few entries a call, the most frequent first, ties in code point order."""
+    """Suggestions from a store: a few entries per call, most frequent first, ties in code point order."""
 
     def keys(self, prefix: str) -> Sequence[KnownValue]:
-        """Metadata keys that begin with the prefix."""
+        """Return metadata keys with this prefix."""
 
     def values(self, field: Field, prefix: str) -> Sequence[KnownValue]:
-        """Values of the field whose text begins with the prefix."""
+        """Return values of the field whose text has this prefix."""
 
 
 class NoVocabulary:
-    """The vocabulary where there is no store."""
+    """The vocabulary without a store."""
 
     def keys(self, prefix: str) -> Sequence[KnownValue]:
-        """None."""
+        """Return nothing."""
         return ()
 
     def values(self, field: Field, prefix: str) -> Sequence[KnownValue]:
-        """None."""
+        """Return nothing."""
         return ()
 
 
 class _CursorPlace(NamedTuple):
-    """Where the cursor stands. prefix: what is typed of the word that a candidate replaces from start to end."""
+    """The cursor's position. prefix: the typed part of the word that a candidate replaces from start to end."""
 
     words: tuple[Word, ...]
     prefix: str
@@ -253,12 +253,12 @@ class _CursorPlace(NamedTuple):
 
 
 def complete(text: str, cursor: int, *, vocabulary: Vocabulary) -> list[Completion]:
-    """The candidates at a cursor (code points), best first; of any text, and none inside a comment.
+    """Return the candidates at a cursor (code points), best first, for any text; none inside a comment.
 
-    Keywords and fields stand in the order of the language, values as the vocabulary gives them. What is typed of a
-    word filters: by the beginning, in any case; of a field also by its bare name.
+    Keywords and fields come in the order of the language, values in the order of the vocabulary. The typed part of a
+    word filters by prefix, ignoring case; a field also matches by its bare name.
     """
-    storable = text.encode("utf-8", "replace").decode()  # a lone surrogate is in no store
+    storable = text.encode("utf-8", "replace").decode()  # no store contains a lone surrogate
     place = _place(storable, min(max(cursor, 0), len(text)))
     if place is None:
         return []
@@ -289,14 +289,16 @@ def _place(text: str, cursor: int) -> _CursorPlace | None:
 
 
 def _in_string(text: str, word: Word, cursor: int, words: tuple[Word, ...]) -> _CursorPlace:
-    """The rest of a string is replaced too, unless it holds white space: then its quote may belong to another."""
+    """Return the place in a string. The rest is replaced too, unless it contains white space: its quote may be
+    another's.
+    """
     rest = text[cursor : word.end]
     end = cursor if word.kind == "open" or any(map(str.isspace, rest)) else word.end
     return _CursorPlace(words, text[word.start + 1 : cursor], word.start, end, quoted=True)
 
 
 def _words(text: str) -> Iterator[Word]:
-    """The pieces, with each dotted name as one word."""
+    """Yield the tokens, with each dotted name as one word."""
     held: Word | None = None
     for piece in pieces(text):
         if held is not None and held.end == piece.start and _continues(held, piece):
@@ -363,7 +365,7 @@ def _meta_fields(place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Comple
 
 def _score(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:
     if _begins("score", place.prefix):
-        yield Completion("score", "field", place.start, place.end, "how well a row answers USING")
+        yield Completion("score", "field", place.start, place.end, "relevance of the row for USING")
 
 
 def _tables(expected: Expected, place: _CursorPlace, vocabulary: Vocabulary) -> Iterator[Completion]:

@@ -1,4 +1,4 @@
-"""The catalogue of fields: what each is called, what it holds and what may be asked of it."""
+"""The catalogue of fields: names, types and descriptions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FieldValue = str | int | float | bool | tuple[str, ...] | None
 
 
 class FieldInfo(NamedTuple):
-    """One field of the language. doc: what it holds, for help and completion."""
+    """One field of the language. doc: its description, for help and completion."""
 
     table: Table
     name: str
@@ -24,49 +24,49 @@ class FieldInfo(NamedTuple):
 
     @property
     def qualified(self) -> str:
-        """The name as a filter spells it."""
+        """The name as used in a filter."""
         return f"{self.table}.{self.name}"
 
 
 CATALOGUE: tuple[FieldInfo, ...] = (
     FieldInfo("doc", "id", "text", "sha256 of path and content hash: one version of a document"),
     FieldInfo("doc", "path", "text", "path below the store's folder, or absolute; / between segments"),
-    FieldInfo("doc", "mtime", "time", "when the file last changed, UTC"),
+    FieldInfo("doc", "mtime", "time", "time of the file's last change, UTC"),
     FieldInfo("doc", "hash", "text", "sha256 of the file's bytes"),
-    FieldInfo("doc", "tag", "tags", "has this tag; shown and ordered by the first tag"),
+    FieldInfo("doc", "tag", "tags", "one tag of the document; shown and sorted by the first"),
     FieldInfo("doc", "tags", "tags", "every tag, in code point order"),
-    FieldInfo("doc", "source", "text", f"the label given with {flag('source')}, if any"),
-    FieldInfo("doc", "title", "text", "a record's own title, a Markdown file's first heading, else the file's name"),
+    FieldInfo("doc", "source", "text", f"label set with {flag('source')}, if any"),
+    FieldInfo("doc", "title", "text", "title of a record, first heading of a Markdown file, else the file name"),
     FieldInfo("doc", "meta", "meta", "a metadata value: doc.meta.key, or doc.meta.'any key'"),
     FieldInfo("chunk", "id", "text", "sha256 of the document's id and the chunk's offset"),
-    FieldInfo("chunk", "doc_id", "text", "the id of the chunk's document"),
-    FieldInfo("chunk", "offset", "integer", "where the chunk begins in its document, in code points"),
-    FieldInfo("chunk", "tokens", "integer", "tokens, as the store's counter counts"),
-    FieldInfo("chunk", "text", "text", "the chunk, verbatim"),
+    FieldInfo("chunk", "doc_id", "text", "id of the chunk's document"),
+    FieldInfo("chunk", "offset", "integer", "start of the chunk in its document, in code points"),
+    FieldInfo("chunk", "tokens", "integer", "number of tokens, by the store's counter"),
+    FieldInfo("chunk", "text", "text", "text of the chunk, verbatim"),
 )
 
 _BY_NAME = {info.qualified: info for info in CATALOGUE}
 
 
 def lookup(table: str, name: str) -> FieldInfo | None:
-    """The field of that table and name, or None."""
+    """Return the field of that table and name, or None."""
     return _BY_NAME.get(f"{table}.{name}")
 
 
 def info_of(field: Field) -> FieldInfo:
-    """The catalogue entry of a parsed field."""
+    """Return the catalogue entry of a parsed field."""
     return _BY_NAME[f"{field.table}.{field.name}"]
 
 
 def qualified_names() -> tuple[str, ...]:
-    """Every field as a filter spells it, in catalogue order."""
+    """Return every field as used in a filter, in catalogue order."""
     return tuple(_BY_NAME)
 
 
 def select_names(query: Query) -> tuple[str, ...]:
-    """The names a query yields, in order and each once: "doc.path", "doc.meta.key", "score".
+    """Return the names that a query selects, in order, each once: "doc.path", "doc.meta.key", "score".
 
-    `*` yields the document's fields, before them the chunk's for FROM chunk, and the score if there is one.
+    `*` selects the chunk's fields with FROM chunk, then the document's fields, then the score if there is one.
     """
     if query.select is not None:
         return tuple(dict.fromkeys(map(_selected_name, query.select)))
@@ -76,7 +76,7 @@ def select_names(query: Query) -> tuple[str, ...]:
 
 
 def fields_in(expr: Expr) -> Iterator[Field]:
-    """Every field that an expression asks about, in reading order, repeats kept."""
+    """Yield every field in an expression, in reading order, with repeats."""
     if isinstance(expr, Not):
         yield from fields_in(expr.operand)
     elif isinstance(expr, And | Or):
@@ -87,15 +87,15 @@ def fields_in(expr: Expr) -> Iterator[Field]:
 
 
 def mentions_chunk(expr: Expr) -> bool:
-    """True when the expression asks about a chunk, so that a document alone cannot answer it."""
+    """Return True if the expression refers to a chunk, so a document alone cannot answer it."""
     return any(field.table == "chunk" for field in fields_in(expr))
 
 
 def value_of(field: Field, document: Document, chunk: Chunk | None) -> FieldValue:
-    """The field's value in one row, or None where it has none.
+    """Return the field's value in one row, or None if it has none.
 
-    Tags come as a tuple in code point order. A metadata value that is a list or an object counts as missing; a
-    whole number beyond 64 bits becomes a float, as it does in the database.
+    Tags are a tuple in code point order. A metadata value that is a list or an object counts as missing. An integer
+    beyond 64 bits becomes a float, as in the database.
     """
     if field.table == "chunk":
         return None if chunk is None else _chunk_value(field.name, chunk)

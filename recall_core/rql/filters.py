@@ -1,4 +1,4 @@
-"""Filter text to tree: AND, OR, NOT and the predicates, every value checked against its field's type."""
+"""Filter parsing: AND, OR, NOT and predicates, with each value checked against its field's type."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _DATE = re.compile(
 
 
 def to_utc(literal: str) -> str:
-    """`YYYY-MM-DDTHH:MM:SS.ffffffZ` of an ISO 8601 date or time; a date is its midnight, no offset means UTC.
+    """Return `YYYY-MM-DDTHH:MM:SS.ffffffZ` of an ISO 8601 date or time. A date means midnight; no offset means UTC.
 
-    Raises ValueError with a reason when it is not a date of the calendar, or leaves the years 1 to 9999.
+    Raises ValueError with a reason if the date does not exist, or is outside the years 1 to 9999.
     """
     found = _DATE.fullmatch(literal)
     if not found:
@@ -54,7 +54,7 @@ def to_utc(literal: str) -> str:
 
 
 def is_bare(literal: str) -> bool:
-    """True for a date without a time."""
+    """Return True for a date without a time."""
     return re.fullmatch(r"\d{4}-\d\d-\d\d", literal, re.ASCII) is not None
 
 
@@ -85,19 +85,19 @@ _WANTS = {"text": "a quoted string", "integer": "a number", "time": "a quoted da
 
 
 class ParsedFilter(NamedTuple):
-    """A filter's tree, and what is odd about it."""
+    """A filter's tree and its warnings."""
 
     where: Expr
     warnings: tuple[str, ...]
 
 
 def parse_filter(text: str) -> Expr:
-    """The tree of a filter expression. Raises RqlError with the place and what was expected there."""
+    """Return the tree of a filter expression. Raises RqlError with the place and the expected input."""
     return parse_filter_with_warnings(text).where
 
 
 def parse_filter_with_warnings(text: str) -> ParsedFilter:
-    """`parse_filter`, with the warnings (`W_DATE_BOUND`) that a user should see."""
+    """Return the tree and the warnings (`W_DATE_BOUND`) for the user."""
     cursor = Cursor(text)
     where = read_expr(cursor)
     if cursor.token.kind != "end":
@@ -106,7 +106,7 @@ def parse_filter_with_warnings(text: str) -> ParsedFilter:
 
 
 def read_expr(cursor: Cursor, depth: int = 0) -> Expr:
-    """The expression that comes next; depth counts the brackets and NOTs around it."""
+    """Read the next expression. depth counts the brackets and NOTs around it."""
     terms = [_read_and(cursor, depth)]
     while cursor.accept("OR"):
         terms.append(_read_and(cursor, depth))
@@ -122,7 +122,7 @@ def _read_and(cursor: Cursor, depth: int) -> Expr:
 
 def _read_not(cursor: Cursor, depth: int) -> Expr:
     if depth > MAX_DEPTH:
-        message = f"The filter nests deeper than {MAX_DEPTH} levels."
+        message = f"The filter has more than {MAX_DEPTH} nested levels."
         hint = "remove brackets that change nothing"
         raise cursor.error("rql_too_large", message, reach=cursor.token, expected=_SHALLOW, hint=hint)
     if cursor.accept("NOT"):
@@ -153,7 +153,7 @@ def _read_predicate(cursor: Cursor) -> Expr:
 
 
 def _read_negatable(cursor: Cursor, field: Field, reach: Reach, expected: str) -> Expr:
-    """The predicates that NOT may stand before the operator of."""
+    """Read a predicate whose operator may follow NOT."""
     if cursor.accept("IN"):
         return In(field, _read_list(cursor, field))
     if cursor.at("BETWEEN"):
@@ -196,11 +196,11 @@ def _read_between(cursor: Cursor, field: Field) -> Expr:
 def _read_like(cursor: Cursor, field: Field, reach: Reach) -> Expr:
     op = cast("PatternOperator", cursor.accept("LIKE", "ILIKE", "GLOB"))
     if info_of(field).type == "integer":
-        message = f"{_describe(field)} holds a whole number, which has no pattern."
+        message = f"{_describe(field)} is a whole number, so it cannot match a pattern."
         raise cursor.error("type_mismatch", message, reach=reach, expected="a text field", hint="use = or IN")
     token = cursor.token
     if token.kind in ("number", "name"):
-        message = f"{op} takes a pattern in quotes."
+        message = f"{op} needs a quoted pattern."
         raise cursor.error("type_mismatch", message, reach=token, expected="a quoted pattern")
     if token.kind != "string":
         raise cursor.unexpected_error("a quoted pattern")
@@ -211,7 +211,7 @@ def _read_like(cursor: Cursor, field: Field, reach: Reach) -> Expr:
 
 
 def _as_spelt(field: Field, text: str) -> str:
-    """The text in the one form of Unicode that the store keeps paths in; every other field keeps its own."""
+    """Return the text in the Unicode form of stored paths; texts of other fields stay as they are."""
     return nfc(text) if (field.table, field.name) == ("doc", "path") else text
 
 
@@ -225,7 +225,7 @@ def _check_glob(cursor: Cursor, token: Token, pattern: str) -> None:
 
 def _read_has(cursor: Cursor, field: Field, reach: Reach) -> Expr:
     if info_of(field).type != "tags":
-        message = f"{_describe(field)} holds one value; HAS asks of many."
+        message = f"{_describe(field)} has a single value; HAS needs a field with many."
         raise cursor.error("type_mismatch", message, reach=reach, expected="doc.tags", hint="use = or IN")
     mode = cursor.accept("ANY", "ALL")
     if mode is None:
@@ -243,7 +243,7 @@ def _read_list(cursor: Cursor, field: Field) -> tuple[Value, ...]:
 
 
 def _read_value(cursor: Cursor, field: Field) -> tuple[Value, Token]:
-    """The value that comes next, of the field's type and as the store spells it."""
+    """Read the next value, which must have the field's type, in the store's form."""
     token = cursor.token
     value = _literal(cursor)
     info = info_of(field)
@@ -251,7 +251,7 @@ def _read_value(cursor: Cursor, field: Field) -> tuple[Value, Token]:
         return value, token
     if isinstance(value, bool) or isinstance(value, str) == (info.type == "integer"):
         given = "TRUE or FALSE" if isinstance(value, bool) else "text" if isinstance(value, str) else "a number"
-        message = f"{_describe(field)} holds {_HOLDS[info.type]}, not {given}."
+        message = f"{_describe(field)} needs {_HOLDS[info.type]}, not {given}."
         raise cursor.error("type_mismatch", message, reach=token, expected=_WANTS[info.type])
     if info.type == "time":
         return _utc(cursor, token), token
@@ -274,14 +274,14 @@ def _utc(cursor: Cursor, token: Token) -> str:
     try:
         return to_utc(str(token.value))
     except ValueError as error:
-        message = f"{token.text[:40]} is no date: {error}."
+        message = f"{token.text[:40]} is not a date: {error}."
         wanted = "a date such as '2026-01-31' or '2026-01-31T12:00:00+02:00'"
         raise cursor.error("bad_date", message, reach=token, expected=wanted) from error
 
 
 def _check_ordered(cursor: Cursor, field: Field, operator: Token) -> None:
     if info_of(field).type == "tags":
-        message = f"Tags have no order, so {_describe(field)} cannot be compared by {operator.text}."
+        message = f"Tags have no order, so {_describe(field)} cannot be compared with {operator.text}."
         wanted = "=, !=, IN, HAS or LIKE"
         raise cursor.error("type_mismatch", message, reach=operator, expected=wanted)
 
@@ -295,7 +295,7 @@ def _check_not_boolean(cursor: Cursor, token: Token, value: Value) -> None:
 def _warn_date_bound(cursor: Cursor, field: Field, op: str, token: Token) -> None:
     if info_of(field).type == "time" and is_bare(str(token.value)):
         cursor.warnings.append(
-            f"W_DATE_BOUND: {_describe(field)} {op} {token.text} means midnight UTC, where that day begins"
+            f"W_DATE_BOUND: {_describe(field)} {op} {token.text} means midnight UTC at the start of that day"
         )
 
 

@@ -1,4 +1,4 @@
-"""Query text as coloured marks, broken text too, and brackets with their partners."""
+"""Syntax highlighting of query text, including invalid text, and matching brackets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLAUSES = ("SELECT", "FROM", "USING", "FILTER", "ORDER", "LIMIT", "OPTION")
 CONSTANTS = ("TRUE", "FALSE", "NULL", "ON", "OFF")
 _JOINING = ("BY", "OFFSET", "AND", "OR", "NOT", "IN", "BETWEEN", "HAS", "ANY", "ALL", "IS", "LIKE", "ILIKE", "GLOB")
 KEYWORDS = (*CLAUSES, *CONSTANTS, *_JOINING, "ASC", "DESC")
-"""Every word with a meaning of its own, in capitals; a query may spell them in any case."""
+"""Every keyword, in capitals. A query may use any case."""
 
 FUNCTIONS: tuple[SearchFunction, ...] = get_args(SearchFunction)
 TABLES: tuple[Table, ...] = get_args(Table)
@@ -38,7 +38,7 @@ _BARE_NAMES = frozenset(info.name for info in CATALOGUE)
 
 
 class Highlight(NamedTuple):
-    """One coloured stretch; start and end in code points, end exclusive. kind "name": a word that means nothing."""
+    """A highlighted range; start and end in code points, end exclusive. kind "name": a word without a meaning."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class Highlight(NamedTuple):
 
 
 def highlight(text: str) -> list[Highlight]:
-    """The marks of a text in order, without overlaps; only white space has none. Never refuses a text."""
+    """Return the marks of a text in order, without overlaps, for any text. White space has no marks."""
     marks: list[Highlight] = []
     head = clause = before = ""
     shown = list(pieces(text))
@@ -67,9 +67,9 @@ def highlight(text: str) -> list[Highlight]:
 
 
 def bracket_match(text: str, cursor: int) -> tuple[int, int] | None:
-    """Offsets of the bracket at the cursor, or else just before it, and of its partner: (opening, closing).
+    """Return offsets of the bracket at or just before the cursor and of its partner: (opening, closing).
 
-    Brackets inside strings and comments are text. None where there is no bracket, or it has no partner.
+    Brackets inside strings and comments are ignored. None if there is no bracket or no partner.
     """
     waiting: list[int] = []
     pairs: dict[int, tuple[int, int]] = {}

@@ -1,4 +1,4 @@
-"""Query text as tokens with their spans; broken text in pieces, for highlighting, completion and formatting."""
+"""Query text as tokens with positions, and as lenient pieces for highlighting, completion and formatting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from recall_core.rql.ast import Field
 from recall_core.rql.fields import lookup, qualified_names
 from recall_core.types import Table
 
-MAX_BYTES = 64 * 1024  # far above any query a person or a model writes; bounds every later step
+MAX_BYTES = 64 * 1024  # far above any query that a person or model writes; limits every later step
 
 INT64 = 2**63
 
@@ -20,13 +20,13 @@ Kind = Literal["name", "string", "number", "symbol", "end"]
 
 
 class Token(NamedTuple):
-    """One word of a query. start and end count code points, end exclusive."""
+    """One token of a query. start and end count code points, end exclusive."""
 
     kind: Kind
     text: str
-    """As it stands in the source, quotes included; "" at the end of input."""
+    """The source text, quotes included; "" at the end of input."""
     value: str | int | float
-    """A string without its quotes and escapes, a number as a number; otherwise the text."""
+    """A string without quotes and escapes, or a number; otherwise the text."""
     start: int
     end: int
 
@@ -45,7 +45,7 @@ _BARRED = re.compile("[\x00\ud800-\udfff]")  # neither can be stored, so neither
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Every token of the text, ending in one of kind "end".
+    """Return every token of the text, with a last one of kind "end".
 
     Raises RqlError: rql_too_large, unterminated_string, bad_number, bad_character.
     """
@@ -63,7 +63,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
 def _check_size(text: str) -> None:
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
-        message = f"The query has {size} bytes; {MAX_BYTES} are allowed."
+        message = f"The query has {size} bytes; the limit is {MAX_BYTES}."
         hint = "split it, or filter by a pattern instead of a list"
         wanted = f"at most {MAX_BYTES} bytes"
         raise RqlError("rql_too_large", message, text=text[:60], start=0, end=60, expected=wanted, hint=hint)
@@ -90,8 +90,11 @@ def _token(text: str, start: int) -> Token:
 
 
 def _string(text: str, start: int) -> Token:
-    """A quoted string. A doubled quote, or a backslash before a quote or backslash, stands for that character;
-    any other backslash stands for itself, so that a pattern's own escapes need no doubling."""
+    """Return the quoted string at the start.
+
+    A doubled quote, or a backslash before a quote or backslash, means that character. Any other backslash is literal,
+    so pattern escapes need no doubling.
+    """
     quote = text[start]
     parts: list[str] = []
     position = start + 1
@@ -177,7 +180,7 @@ def _bad_character(text: str, start: int) -> RqlError:
 
 PieceKind = Literal["name", "string", "open", "number", "symbol", "comment", "error"]
 
-# Possessive: a backslash that took the quote behind it never gives it back.
+# Possessive: a backslash never gives back the quote it consumed.
 _STRING = r"(?:'(?:[^'\\]++|''|\\['\"\\]?)*+(?P<closed>')?|\"(?:[^\"\\]++|\"\"|\\['\"\\]?)*+(?P<closed2>\")?)"
 
 _PIECE = re.compile(
@@ -189,17 +192,17 @@ _PIECE = re.compile(
 
 
 class SourceWord(NamedTuple):
-    """One word of a text that need not be a query. start and end count code points, end exclusive."""
+    """One piece of a text that may not be a query. start and end count code points, end exclusive."""
 
     kind: PieceKind
-    """"open" for a string without its closing quote: it runs to the end of the text."""
+    """"open" for a string without a closing quote, up to the end of the text."""
     text: str
     start: int
     end: int
 
 
 def pieces(text: str) -> Iterator[SourceWord]:
-    """Every piece but white space, in order. On a text that `lexer.tokenize` takes, the tokens and the comments."""
+    """Yield every piece except white space, in order. For valid text, these are the tokens and comments."""
     for found in _PIECE.finditer(text):
         kind = _kind(found)
         if kind is not None:
@@ -221,14 +224,14 @@ _PLAIN: tuple[Literal["comment", "name", "symbol", "error"], ...] = ("comment", 
 
 
 class Reach(NamedTuple):
-    """A stretch of source to point at; start and end in code points, end exclusive."""
+    """A range of source text; start and end in code points, end exclusive."""
 
     start: int
     end: int
 
 
 class Cursor:
-    """Reads one text from left to right. `warnings` collects what is odd and allowed."""
+    """A left-to-right reader of one text. `warnings` collects odd but valid input."""
 
     __slots__ = ("_position", "_tokens", "strict", "text", "warnings")
 
@@ -241,26 +244,26 @@ class Cursor:
 
     @property
     def token(self) -> Token:
-        """The next token, unread."""
+        """The next token, not yet read."""
         return self._tokens[self._position]
 
     def take(self) -> Token:
-        """The next token, read; the end of input is never passed."""
+        """Read and return the next token. The end of input is never passed."""
         token = self.token
         if token.kind != "end":
             self._position += 1
         return token
 
     def at(self, *words: str) -> bool:
-        """True when one of these keywords, given in capitals, comes next."""
+        """Return True if one of these keywords, given in capitals, comes next."""
         return self.token.kind == "name" and keyword(self.token.text) in words
 
     def accept(self, *words: str) -> str | None:
-        """Read one of these keywords and return it in capitals; None, and nothing read, when none comes next."""
+        """Read one of these keywords and return it in capitals. Return None and read nothing if none comes next."""
         return keyword(self.take().text) if self.at(*words) else None
 
     def accept_symbol(self, *symbols: str) -> str | None:
-        """Read one of these symbols; None, and nothing read, when none comes next."""
+        """Read one of these symbols. Return None and read nothing if none comes next."""
         if self.token.kind != "symbol" or self.token.text not in symbols:
             return None
         return self.take().text
@@ -276,7 +279,7 @@ class Cursor:
             raise self.unexpected_error(expected or symbol)
 
     def unexpected_error(self, expected: str, *, known: Iterable[str] = (), hint: str | None = None) -> RqlError:
-        """The error for the next token being none of what the grammar allows. known: keywords to guess from."""
+        """Return the error for an unexpected next token. known: keywords to suggest."""
         token = self.token
         message = f"Unexpected {token.text[:40]}" if token.text else "The text ends too early"
         guess = nearest(keyword(token.text), known) if token.kind == "name" else None
@@ -291,39 +294,39 @@ class Cursor:
         expected: str | None = None,
         hint: str | None = None,
     ) -> RqlError:
-        """An error that points at this stretch of the text."""
+        """Return an error that points at this range of the text."""
         return RqlError(code, message, text=self.text, start=reach.start, end=reach.end, expected=expected, hint=hint)
 
 
 def keyword(word: str) -> str:
-    """The word as keywords are compared: in capitals, where it is ASCII (a long s is no S)."""
+    """Return the word in capitals if it is ASCII, to compare keywords (a long s is not an S)."""
     return word.upper() if word.isascii() else word
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """A did-you-mean hint, or None when nothing known looks alike."""
+    """Return a did-you-mean hint, or None if nothing known is similar."""
     close = get_close_matches(word, list(known), n=1)
     return f"did you mean {close[0]}?" if close else None
 
 
 A_FIELD = "a field such as doc.tag"
-_LIKE_A_FIELD = 0.7  # `tgas` is a misspelt tags, and `date` is a key of the document's own, not its state
+_LIKE_A_FIELD = 0.7  # `tgas` is a typo for tags, but `date` is a metadata key, not a typo for state
 
 
 class Name(NamedTuple):
-    """A dotted name as it was written, and where."""
+    """A dotted name as written, with its position."""
 
     parts: tuple[str, ...]
     reach: Reach
 
     @property
     def text(self) -> str:
-        """The parts with their dots."""
+        """The parts joined by dots."""
         return ".".join(self.parts)
 
 
 def read_name(cursor: Cursor, *, expected: str = A_FIELD) -> Name:
-    """The dotted name that comes next. Only the third part, a metadata key, may be quoted."""
+    """Read the next dotted name. Only the third part, a metadata key, may be quoted."""
     first = cursor.token
     if first.kind != "name":
         raise cursor.unexpected_error(expected)
@@ -340,7 +343,7 @@ def read_name(cursor: Cursor, *, expected: str = A_FIELD) -> Name:
 
 
 def read_field(cursor: Cursor, *, expected: str = A_FIELD) -> tuple[Field, Reach]:
-    """The qualified field that comes next. Raises RqlError: rql_syntax, unqualified_field, unknown_field."""
+    """Read the next qualified field. Raises RqlError: rql_syntax, unqualified_field, unknown_field."""
     name = read_name(cursor, expected=expected)
     field = find(name)
     if field is None:
@@ -349,7 +352,7 @@ def read_field(cursor: Cursor, *, expected: str = A_FIELD) -> tuple[Field, Reach
 
 
 def find(name: Name, *, table: Table | None = None) -> Field | None:
-    """The field of that name, or None; with a table, its fields are also known by their bare names."""
+    """Return the field of that name, or None. With a table, its fields also match by bare name."""
     parts = name.parts
     if len(parts) == 1 and table is not None:
         parts = (table, *parts)
@@ -362,7 +365,7 @@ def find(name: Name, *, table: Table | None = None) -> Field | None:
 
 
 def unknown(cursor: Cursor, name: Name) -> RqlError:
-    """The error for a name that is no field, with the best guess at what was meant."""
+    """Return the error for an unknown name, with the best suggestion."""
     if len(name.parts) == 1 and (homes := _homes(name.text)):
         return cursor.error(
             "unqualified_field",
@@ -381,7 +384,7 @@ def unknown(cursor: Cursor, name: Name) -> RqlError:
 
 
 def guess(name: Name) -> str:
-    """A hint for a name that is no field."""
+    """Return a hint for an unknown name."""
     if name.parts == ("score",):
         return "a score is not filtered by: use OPTION min_score 0.5, or ORDER BY score"
     if name.parts[:2] == ("doc", "meta"):

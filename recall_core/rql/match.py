@@ -1,4 +1,4 @@
-"""The reference meaning of a filter and of an order: every store's compiled form must agree with it, row for row."""
+"""The reference meaning of filters and sort orders. Each store's compiled form must agree with it, row for row."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from recall_core.rql.fields import FieldValue, mentions_chunk, value_of
 from recall_core.rql.patterns import glob_match, ilike_match, like_match
 from recall_core.types import Chunk, Document, Hit, Row
 
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {  # only ever asked of two values of one family
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {  # both values are always of one family
     "=": operator.eq,
     "<": operator.lt,
     "<=": operator.le,
@@ -39,18 +39,18 @@ _PATTERN = {"LIKE": like_match, "ILIKE": ilike_match, "GLOB": glob_match}
 
 
 def match(expr: Expr, row: Row) -> bool:
-    """True when a chunk and its document pass the filter.
+    """Return True if a chunk and its document pass the filter.
 
-    Two-valued: a missing value, or one of another type, fails every comparison, and NOT is the true complement.
+    Logic has two values: a missing value, or one of another type, fails every comparison, and NOT is the complement.
     Text compares by code point.
     """
     return _holds(expr, row.doc, row.chunk)
 
 
 def match_document(expr: Expr, document: Document, chunks: Iterable[Chunk]) -> bool:
-    """True when a document passes: when one of its chunks satisfies the whole filter with it.
+    """Return True if a document passes: one of its chunks and the document satisfy the whole filter.
 
-    A filter that never mentions a chunk is asked of the document alone, with or without chunks.
+    A filter without chunk fields is checked on the document alone, even without chunks.
     """
     if mentions_chunk(expr):
         return any(_holds(expr, document, chunk) for chunk in chunks)
@@ -71,7 +71,7 @@ def _holds(expr: Expr, document: Document, chunk: Chunk | None) -> bool:
 
 
 def _tests(expr: Predicate, value: FieldValue) -> bool:
-    """One predicate other than `!=` on one field's value; of many tags, any may be the one."""
+    """Return True if a field's value passes a predicate other than `!=`; one of several tags is enough."""
     if isinstance(expr, IsNull):
         return value is None or value == ()
     if isinstance(expr, Has):
@@ -105,9 +105,9 @@ def _family(value: FieldValue) -> str:
 
 
 def sort_hits(hits: Iterable[Hit], keys: Iterable[OrderKey]) -> list[Hit]:
-    """The hits by these keys; rows without a value last in either direction; then path, offset and id.
+    """Return the hits sorted by these keys. Rows without a value come last; ties go by path, offset and id.
 
-    Text orders by code point. A metadata key orders numbers, among them FALSE as 0 and TRUE as 1, before text.
+    Text sorts by code point. A metadata key sorts numbers (FALSE is 0, TRUE is 1) before text.
     """
     found = sorted(hits, key=_natural)
     for key in reversed(tuple(keys)):

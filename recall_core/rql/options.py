@@ -1,4 +1,4 @@
-"""The OPTION clause: the closed list of names and what each accepts."""
+"""The OPTION clause: the fixed list of names and their values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recall_core.rql.lexer import Cursor, Token, keyword, nearest, tokenize
 
 
 class Option(NamedTuple):
-    """What may follow one option's name: choices for words, bounds for numbers, otherwise ON or OFF."""
+    """The values of one option: choices for words, bounds for numbers, otherwise ON or OFF."""
 
     doc: str
     choices: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class Option(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """What may follow the name, for a person."""
+        """The expected value, as text for people."""
         if self.choices:
             return " or ".join(self.choices)
         if self.names_anything:
@@ -56,14 +56,14 @@ _SHARED = (
 OPTIONS: dict[str, Option] = {
     **{name: _from_setting(name) for name in _SHARED},
     "exact": Option("scan every vector instead of an index"),
-    "sparse_recall": Option("let a near but short document take the last row"),
-    "collapse": Option("show a text that several chunks hold once"),
+    "sparse_recall": Option("let a short, similar document take the last row"),
+    "collapse": Option("show a text only once if several chunks have it"),
     "rerank": Option("the reranker that reorders the best rows", names_anything=True),
 }
 
 
 def read_options(cursor: Cursor) -> tuple[tuple[str, Value], ...]:
-    """The options that come next, in the order written.
+    """Read the next options, in the order written.
 
     Raises RqlError: unknown_option, duplicate_option, bad_option.
     """
@@ -76,7 +76,7 @@ def read_options(cursor: Cursor) -> tuple[tuple[str, Value], ...]:
 
 
 def at_option(text: str, name: str, error: RecallError) -> RqlError:
-    """The error with the place where the query's text gives that option; the text has been parsed."""
+    """Return the error with the position of that option in the query text, which parsed before."""
     tokens = tokenize(text)
     start = next(i for i, token in enumerate(tokens) if token.kind == "name" and keyword(token.text) == "OPTION")
     place = next(
@@ -98,7 +98,7 @@ def _read_name(cursor: Cursor, chosen: dict[str, Value]) -> str:
         message = f"There is no option {token.text}."
         raise cursor.error("unknown_option", message, reach=token, expected=_A_NAME, hint=hint)
     if token.text in chosen:
-        message = f"The option {token.text} is given twice."
+        message = f"The option {token.text} appears twice."
         wanted = "each option once"
         raise cursor.error("duplicate_option", message, reach=token, expected=wanted, hint="remove one of them")
     return cursor.take().text

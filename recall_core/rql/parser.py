@@ -1,6 +1,6 @@
-"""Query text to tree: SELECT, FROM and the clauses, in any order and each at most once.
+"""Query parsing: SELECT, FROM, then clauses in any order, each at most once.
 
-Also whether a text is a query or plain words, and a query in its canonical spelling with the comments it had.
+Also tells queries from plain words, and formats a query with its comments.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from recall_core.types import Table
 
 __all__ = ["Parsed", "ParsedFilter", "parse_filter", "parse_filter_with_warnings", "parse_query"]
 
-MAX_KEYS = 64  # of ORDER BY; SQLite takes fewer than 2,000
+MAX_KEYS = 64  # of ORDER BY; SQLite allows fewer than 2,000
 
 _CLAUSES = ("USING", "FILTER", "ORDER", "LIMIT", "OPTION")
 
@@ -40,16 +40,17 @@ _FOREIGN = {"WHERE": "did you mean FILTER?", "OFFSET": "write LIMIT n OFFSET m"}
 
 
 class Parsed(NamedTuple):
-    """A query's tree, and what was odd about its text: "W_CODE: sentence", in reading order."""
+    """A query's tree and its warnings: "W_CODE: sentence", in reading order."""
 
     query: Query
     warnings: tuple[str, ...]
 
 
 def parse_query(text: str, *, strict: bool = False) -> Parsed:
-    """The tree of a whole query. strict: an unknown SELECT field and a vain ORDER BY score are errors.
+    """Return the tree of a whole query.
 
-    Raises RqlError with the place and what was expected there; nothing after the first error is read.
+    Parsing stops at the first error. Raises RqlError with the place and the expected input.
+    strict: an unknown SELECT field and a useless ORDER BY score are errors.
     """
     cursor = Cursor(text, strict=strict)
     cursor.expect("SELECT")
@@ -69,7 +70,7 @@ def parse_query(text: str, *, strict: bool = False) -> Parsed:
 
 
 def _read_select(cursor: Cursor) -> list[Name] | None:
-    """The names as written; None for `*`. What they mean depends on FROM."""
+    """Read the selected names; None for `*`. Their meaning depends on FROM."""
     if cursor.accept_symbol("*"):
         return None
     names = [_read_selected(cursor)]
@@ -106,7 +107,7 @@ def _resolve(cursor: Cursor, names: list[Name], table: Table) -> tuple[Field | S
             raise unknown(cursor, name)
         else:
             cursor.warnings.append(
-                f"W_UNKNOWN_FIELD: SELECT {name.text} is ignored: there is no such field; {guess(name)}"
+                f"W_UNKNOWN_FIELD: SELECT {name.text} is ignored because the field is unknown; {guess(name)}"
             )
     return tuple(chosen)
 
@@ -115,7 +116,7 @@ def _read_clause(cursor: Cursor, query: Query, seen: dict[str, Token]) -> Query:
     token = cursor.token
     word = cast("str", cursor.accept(*_CLAUSES))
     if word in seen:
-        message = f"{word} stands twice in one query."
+        message = f"{word} appears twice in the query."
         hint = "join the filters by AND" if word == "FILTER" else f"remove one {word}"
         raise cursor.error("duplicate_clause", message, reach=token, expected="each clause once", hint=hint)
     seen[word] = token
@@ -138,7 +139,7 @@ def _read_using(cursor: Cursor) -> tuple[Using, ...]:
         inputs.append(_read_search(cursor))
         signal = _SIGNAL_OF[inputs[-1].function]
         if signal in signals:
-            message, hint = f"The {signal} signal is given twice.", "put all words in one string"
+            message, hint = f"The {signal} signal appears twice.", "put all words in one string"
             wanted = "each signal once"
             raise cursor.error("duplicate_signal", message, reach=token, expected=wanted, hint=hint)
         signals.add(signal)
@@ -192,7 +193,7 @@ def _read_order_key(cursor: Cursor, table: Table, seen: dict[str, Token]) -> Ord
 
 def _check_orderable(cursor: Cursor, field: Field, table: Table, reach: Reach) -> None:
     if table == "doc" and field.table == "chunk":
-        message = "A row of doc has many chunks, so a chunk's field cannot order it."
+        message = "A document has many chunks, so a chunk field cannot order documents."
         raise cursor.error("bad_order", message, reach=reach, expected="a doc field", hint="use FROM chunk")
 
 
@@ -228,17 +229,17 @@ def _check_end(cursor: Cursor) -> None:
 
 
 def _check_score_order(cursor: Cursor, query: Query, seen: dict[str, Token]) -> Query:
-    """Without USING there is no score to order by: the key is dropped with a warning, or refused."""
+    """Drop ORDER BY score without USING with a warning, or raise if strict."""
     if query.using or "score" not in seen:
         return query
     if cursor.strict:
         raise _vain_order(cursor, seen["score"])
-    cursor.warnings.append("W_ORDER_SCORE: ORDER BY score is ignored: without USING no row has a score")
+    cursor.warnings.append("W_ORDER_SCORE: ORDER BY score is ignored because rows have no score without USING")
     return query._replace(order=tuple(key for key in query.order if isinstance(key.by, Field)))
 
 
 def _vain_order(cursor: Cursor, token: Token) -> RqlError:
-    message = "Without USING no row has a score."
+    message = "Rows have no score without USING."
     return cursor.error(
         "order_without_using", message, reach=token, expected="a field such as doc.path", hint="add USING"
     )
@@ -246,7 +247,7 @@ def _vain_order(cursor: Cursor, token: Token) -> RqlError:
 
 def _check_collapse(cursor: Cursor, query: Query, seen: dict[str, Token]) -> None:
     if ("collapse", True) in query.options and query.table == "doc":
-        message = "collapse shows a chunk's text once; here the rows are documents."
+        message = "collapse works on chunks, but these rows are documents."
         raise cursor.error(
             "collapse_of_documents",
             message,
@@ -260,7 +261,7 @@ def _check_sparse(cursor: Cursor, query: Query, seen: dict[str, Token]) -> None:
     if ("sparse_recall", True) not in query.options:
         return
     if query.keys:
-        message = "sparse_recall gives away the last row of an order by score, and of no other."
+        message = "sparse_recall works only with rows ordered by score."
         raise cursor.error(
             "sparse_with_order",
             message,
@@ -269,7 +270,7 @@ def _check_sparse(cursor: Cursor, query: Query, seen: dict[str, Token]) -> None:
             hint="remove ORDER BY or OPTION sparse_recall",
         )
     if "OFFSET" in seen:
-        message = "sparse_recall replaces the last row of the first page, so it cannot be paged."
+        message = "sparse_recall changes the last row of the first page, so it allows no OFFSET."
         raise cursor.error(
             "sparse_with_offset",
             message,
@@ -283,15 +284,15 @@ _SELECT = re.compile(r"(?:\s|--[^\n]*+)*+select(?=[\s*]|$)", re.IGNORECASE)
 
 
 def is_query(text: str) -> bool:
-    """True when the text, after space and comments, begins with SELECT: it is then read as RQL, right or wrong."""
+    """Return True if the text starts with SELECT after space and comments. It is then RQL, valid or not."""
     return _SELECT.match(text) is not None
 
 
 def format_query(text: str) -> str:
-    """The query on one line, below its comments, which keep their order; no line break at the end.
+    """Return the query on one line below its comments, in their order, without a final line break.
 
-    Formatting twice changes nothing more. Raises RqlError, also for what a query may hold in vain (an unknown
-    SELECT field, ORDER BY score without USING): its canonical spelling would leave that out.
+    Formatting is idempotent. Raises RqlError, also for parts that a query may contain without effect (an unknown
+    SELECT field, ORDER BY score without USING), because the canonical spelling would drop them.
     """
     query = parse_query(text, strict=True).query
     comments = [piece.text.rstrip() for piece in pieces(text) if piece.kind == "comment"]

@@ -1,8 +1,8 @@
-"""LIKE, ILIKE and GLOB: the one meaning of each pattern, for filters and for file names alike.
+"""LIKE, ILIKE and GLOB: one meaning of each pattern, for filters and file names.
 
-Each pattern becomes a regular expression in which everything between two wildcards is found at its first
-possible place and never reconsidered (an atomic group). For these languages the first place is always good
-enough, and the work stays proportional to pattern times text whatever the pattern looks like.
+Each pattern becomes a regular expression that finds the text between two wildcards at its first possible place and
+never backtracks (an atomic group). For these patterns the first place is always sufficient, and the work is
+proportional to pattern times text for any pattern.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from recall_core.errors import UsageError
 
-MAX_ALTERNATIVES = 256  # what the {a,b} groups of one pattern may multiply to
-MAX_GLOB = 1024  # code points of a pattern; bounds the expression its groups expand to
+MAX_ALTERNATIVES = 256  # the most combinations of {a,b} groups in one pattern
+MAX_GLOB = 1024  # code points of a pattern; limits the expansion of its groups
 _CACHED = 512
 
 _WILD_LIKE = re.compile(r"[%_\\]")
@@ -23,44 +23,48 @@ _WILD_GLOB = re.compile(r"[*?\[{\\]")
 
 
 def like_match(pattern: str, value: str) -> bool:
-    r"""True when the whole value matches: `%` any text, `_` one code point, `\` takes the next one literally."""
+    r"""Return True if the whole value matches: `%` any text, `_` one code point, `\` makes the next one literal."""
     return _like(pattern).fullmatch(value) is not None
 
 
 def ilike_match(pattern: str, value: str) -> bool:
-    """LIKE after Unicode case folding of both sides; `_` is one code point of the folded text."""
+    """Return True if LIKE matches after Unicode case folding of both sides. `_` is one folded code point."""
     return like_match(pattern.casefold(), value.casefold())
 
 
 def glob_match(pattern: str, path: str) -> bool:
-    r"""True when the whole path matches.
+    r"""Return True if the whole path matches.
 
-    `*` any text and `?` one code point, neither across `/`; `**` as a whole segment any number of segments, none
-    included (at the end of a pattern: at least one); `[a-z]` and `[!a-z]` one code point, never `/`; `{a,b}`
-    either; `\` takes the next code point literally. A bracket or brace that is never closed is literal.
-    Raises UsageError `bad_pattern` when the braces multiply to more than 256 patterns, or it is
-    longer than 1,024 code points.
+    `*`: any text without `/`.
+    `?`: one code point other than `/`.
+    `**`: as a whole segment, any number of segments; at the end of a pattern at least one.
+    `[a-z]`, `[!a-z]`: one code point, never `/`.
+    `{a,b}`: either one.
+    `\`: makes the next code point literal.
+    A bracket or brace that is never closed is literal.
+    Raises UsageError `bad_pattern` if the braces give more than 256 patterns, or the pattern has more than 1,024 code
+    points.
     """
     return _glob(pattern).fullmatch(path) is not None
 
 
 def check_glob(pattern: str) -> None:
-    """Raise UsageError `bad_pattern` where `glob_match` would."""
+    """Raise UsageError `bad_pattern` for an invalid pattern."""
     _glob(pattern)
 
 
 def compiled_glob(pattern: str) -> re.Pattern[str]:
-    """What `glob_match` matches with, for who asks one pattern about many paths."""
+    """Return the compiled pattern of `glob_match`, to match many paths."""
     return _glob(pattern)
 
 
 def like_prefix(pattern: str) -> str:
-    """The literal text that every LIKE match begins with."""
+    """Return the literal prefix of every LIKE match."""
     return _before(_WILD_LIKE, pattern)
 
 
 def glob_prefix(pattern: str) -> str:
-    """The literal text that every GLOB match begins with."""
+    """Return the literal prefix of every GLOB match."""
     return _before(_WILD_GLOB, pattern)
 
 
@@ -85,7 +89,7 @@ def _like(pattern: str) -> re.Pattern[str]:
 
 
 def _in_order(pieces: list[str], *, anything: str) -> str:
-    """The pieces one after another with any run of `anything` between them; pieces match a fixed length."""
+    """Return the pieces in order with any run of `anything` between them. Each piece matches a fixed length."""
     if len(pieces) == 1:
         return pieces[0]
     first, *middle, last = pieces
@@ -96,7 +100,7 @@ def _in_order(pieces: list[str], *, anything: str) -> str:
 @lru_cache(_CACHED)
 def _glob(pattern: str) -> re.Pattern[str]:
     if len(pattern) > MAX_GLOB:
-        raise _bad_pattern(f"A GLOB pattern of {len(pattern)} characters; {MAX_GLOB} are allowed.")
+        raise _bad_pattern(f"The GLOB pattern has {len(pattern)} characters; the limit is {MAX_GLOB}.")
     alternatives = _expand(_units(pattern))
     return re.compile("|".join(f"(?:{_path(units)})" for units in alternatives), re.DOTALL)
 
@@ -119,7 +123,7 @@ def _units(pattern: str) -> list[str]:
 
 
 def _unit(pattern: str, position: int) -> tuple[str, int]:
-    """The unit at `position`, and where the next one begins."""
+    """Return the unit at `position`, and where the next one begins."""
     character = pattern[position]
     if character == "?":
         return "[^/]", position + 1
@@ -134,7 +138,7 @@ def _unit(pattern: str, position: int) -> tuple[str, int]:
 
 
 def _class_end(pattern: str, start: int) -> int:
-    """Where the bracket that opens at `start` closes within its segment, or -1. A leading `]` is a member."""
+    """Return where the bracket that opens at `start` closes within its segment, or -1. A leading `]` is a member."""
     position = start + 1
     if pattern[position : position + 1] in ("!", "^"):
         position += 1
@@ -155,7 +159,7 @@ def _class(body: str) -> str:
 
 
 def _members(body: str) -> Iterator[tuple[str, str]]:
-    """The ranges of a bracket; a single character is a range of one."""
+    """Yield the ranges of a bracket. A single character is a range of one."""
     units: list[str] = re.findall(r"\\.|.", body, re.DOTALL)
     position = 0
     while position < len(units):
@@ -166,7 +170,7 @@ def _members(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _expand(units: list[str]) -> list[list[str]]:
-    """The pattern with every closed {a,b} written out, left to right, inner groups too."""
+    """Return the pattern with every closed {a,b} expanded, left to right, including inner groups."""
     done: list[list[str]] = []
     waiting = [units]
     while waiting:
@@ -179,12 +183,12 @@ def _expand(units: list[str]) -> list[list[str]]:
             choices = [current[low + 1 : high] for low, high in pairwise(group)]
             waiting += [before + choice + after for choice in reversed(choices)]
         if len(done) + len(waiting) > MAX_ALTERNATIVES:
-            raise _bad_pattern(f"The braces multiply to more than {MAX_ALTERNATIVES} patterns.")
+            raise _bad_pattern(f"The braces expand to more than {MAX_ALTERNATIVES} patterns.")
     return done
 
 
 def _first_group(units: list[str]) -> list[int] | None:
-    """Positions of the opening brace, the commas and the closing brace of the first closed group, or None."""
+    """Return positions of the opening brace, commas and closing brace of the first closed group, or None."""
     waiting: list[list[int]] = []
     closed: list[list[int]] = []
     for position, unit in enumerate(units):
@@ -198,7 +202,7 @@ def _first_group(units: list[str]) -> list[int] | None:
 
 
 def _path(units: list[str]) -> str:
-    """One pattern without groups: runs of segments, with any number of segments wherever `**` stands."""
+    """Return one pattern without groups: runs of segments, with any number of segments for each `**`."""
     runs = [""]
     for segment in _segments(units):
         if segment == [_STAR, _STAR]:

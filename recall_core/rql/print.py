@@ -28,7 +28,7 @@ _SWITCHES = ("ON", "OFF", "TRUE", "FALSE")
 
 
 def print_query(query: Query) -> str:
-    """The query on one line, unless a string in it holds a line break; no closing semicolon."""
+    """Return the query on one line, unless a string contains a line break; no closing semicolon."""
     parts = ["SELECT", ", ".join(map(_selectable, query.select or ())) or "*", "FROM", query.table]
     if query.using:
         inputs = (f"{search.function}({_string(search.text)})" for search in query.using)
@@ -46,7 +46,7 @@ def print_query(query: Query) -> str:
 
 
 def print_filter(expr: Expr) -> str:
-    """The filter with as few brackets as its tree allows."""
+    """Return the filter with as few brackets as possible."""
     if isinstance(expr, Or):
         return " OR ".join(_bracket(term, inside=(Or,)) for term in expr.terms)
     if isinstance(expr, And):
@@ -57,7 +57,7 @@ def print_filter(expr: Expr) -> str:
 
 
 def print_field(field: Field) -> str:
-    """The field's qualified name, a metadata key quoted where it has to be."""
+    """Return the field's qualified name, with a metadata key quoted if needed."""
     if field.key is None:
         return f"{field.table}.{field.name}"
     key = field.key if _PLAIN_NAME.fullmatch(field.key) else _string(field.key)
@@ -65,14 +65,14 @@ def print_field(field: Field) -> str:
 
 
 def print_value(value: Value) -> str:
-    """The value as a literal."""
+    """Return the value as a literal."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     return _string(value) if isinstance(value, str) else repr(value)
 
 
 def print_order(key: OrderKey) -> str:
-    """One key of ORDER BY, its direction spelt out."""
+    """Return one key of ORDER BY with its direction."""
     return f"{_selectable(key.by)} {'DESC' if key.descending else 'ASC'}"
 
 

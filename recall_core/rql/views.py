@@ -1,4 +1,4 @@
-"""What `recall rql` answers, in the shape of the JSON contract."""
+"""Views of `recall rql` for the JSON contract."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from typing import Literal, NotRequired, TypedDict
 
 
 class RqlView(TypedDict):
-    """A query that can be asked, in its canonical spelling."""
+    """A valid query in its canonical spelling."""
 
     text: str
     path: NotRequired[str]
-    """The file that was formatted."""
+    """The formatted file."""
     changed: NotRequired[bool]
-    """The file was not formatted before."""
+    """True if formatting changed the file."""
 
 
 class FilterView(TypedDict):
-    """A filter or a part of it, and how many live rows of the query's table it leaves when it stands alone.
+    """A filter or a part of it, with the number of live rows of the query's table that pass it alone.
 
-    native (of a predicate): SQLite alone compares a column or a tag; otherwise something is computed for each row.
+    native (of a predicate): SQLite alone compares a column or a tag. Otherwise a function runs for each row.
     """
 
     kind: Literal["and", "or", "not", "predicate"]
@@ -38,12 +38,12 @@ class ExplainedView(TypedDict):
     """Live rows of its table."""
     filter: NotRequired[FilterView]
     passing: int
-    """Those that the filter leaves."""
+    """Rows that pass the filter."""
     steps: list[str]
 
 
 class CandidateView(TypedDict):
-    """One way to go on: text in place of what stands from start to end (code points, end exclusive)."""
+    """A completion: text replaces the source from start to end (code points, end exclusive)."""
 
     text: str
     kind: Literal["keyword", "field", "table", "function", "operator", "option", "value"]

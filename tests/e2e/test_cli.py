@@ -349,6 +349,6 @@ def test_receipt_replays_in_another_process_until_a_document_changes(home: Path,
 
     assert (same.returncode, same.stdout.split()[0], same.stderr) == (0, "identical", "")
     assert (stale.returncode, stale.stdout.split()[0]) == (0, "identical")
-    assert "W_STALE: notes/a.md was changed since it was read" in stale.stderr
+    assert "W_STALE: notes/a.md was changed after it was read" in stale.stderr
     assert (changed.returncode, changed.stdout.split()[0]) == (7, "changed")
     assert "document  edited  notes/a.md\n" in changed.stdout

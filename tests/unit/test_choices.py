@@ -78,7 +78,7 @@ def test_wrong_budget_or_pack_is_refused_with_accepted_values(recall: Recall) ->
         ({"pack": "optimal"}, "pack must be of class Pack, not str.", "pack=Pack(budget_tokens=2000, pack='rank')"),
         ({"pack": "optimal", "budget_tokens": 9}, "pack must be of class Pack, not str.", "rank, optimal"),
         ({"budget_tokens": "9"}, "budget_tokens must be a whole number, not str.", "give budget_tokens as"),
-        ({"budget_tokens": 0}, "budget_tokens must be a whole number from 1 up, not 0.", "--budget-tokens 2000"),
+        ({"budget_tokens": 0}, "budget_tokens must be at least 1, not 0.", "--budget-tokens 2000"),
         ({"ask": "words"}, "ask must be of class Ask, not str.", "hybrid, lexical, semantic"),
     ]
     for given, message, hint in asks:

@@ -145,7 +145,7 @@ def test_pin_on_another_page_is_not_a_candidate(recall: Recall) -> None:
     response = pack_page(recall, f"{LISTS['by words']} LIMIT 3 OFFSET 6", pins=(before, inside), drops=(dropped,))
 
     pins = [warning for warning in response["warnings"] if warning.startswith("W_PIN")]
-    assert pins == [f"W_PIN: {before} is not among the candidates"]
+    assert pins == [f"W_PIN: {before} is not a candidate"]
     assert (ranks(response["context"]), omissions(response["context"])) == ([9, 7], [("dropped", 8, 1)])
 
 

@@ -53,16 +53,16 @@ def test_bad_query_is_reported_with_its_line() -> None:
         ),
         ('{"_id": "a", "text": "x"}\n\n[1]', "f:3: not a JSON object"),
         ('{"_id": "a", "text": "x", "text": "y"}', "f:1: the key 'text' appears twice"),
-        ('{"text": "x"}', "f:1: it has no id"),
-        ('{"_id": true, "text": "x"}', "f:1: it has no id"),
-        ('{"_id": "a", "text": 3}', 'f:1: it has no string under "text"'),
-        ('{"_id": "a b", "text": "x"}', "f:1: the id 'a b' has blanks"),
-        ('{"_id": "", "text": "x"}', "f:1: the id '' has blanks or unprintable characters, or is empty"),
+        ('{"text": "x"}', "f:1: the id is missing"),
+        ('{"_id": true, "text": "x"}', "f:1: the id is missing"),
+        ('{"_id": "a", "text": 3}', 'f:1: "text" is missing or not a string'),
+        ('{"_id": "a b", "text": "x"}', "f:1: the id 'a b' is empty, or contains blanks"),
+        ('{"_id": "", "text": "x"}', "f:1: the id '' is empty, or contains blanks or unprintable characters"),
         ('{"_id": "a", "text": " "}', "f:1: query a has no text"),
-        ('{"_id": "a", "text": "\\ud800"}', "f:1: the text of query a has half a surrogate pair"),
-        ("a\tx\na\ty", "f:2: query a has another text above"),
+        ('{"_id": "a", "text": "\\ud800"}', "f:1: the text of query a contains an unpaired surrogate"),
+        ("a\tx\na\ty", "f:2: query a appears above with a different text"),
         ("just words", "f:1: neither a JSON object nor an id, a tab and a text"),
-        ("\n \n", "f: there is no query"),
+        ("\n \n", "f: the file has no queries"),
     ]:
         assert mistake(text).startswith(reason), text
 
@@ -88,18 +88,18 @@ def test_quepid_queries_are_named_by_text_and_unrated_rows_skipped() -> None:
 
 def test_bad_judgement_is_reported_with_its_line() -> None:
     for text, reason in [
-        ("q1\td1\tgood\nq1\td1\t1", "f:1: the grade 'good' is not a whole number"),
+        ("q1\td1\tgood\nq1\td1\t1", "f:1: the grade 'good' is not an integer"),
         ("query-id\tcorpus-id\tscore\nquery-id\tcorpus-id\tscore", "f:2: the grade 'score'"),
-        ("q1 0 d1 1\nq1 0 d1", "f:2: there are 3 columns, not 4 columns"),
-        ("q1\td1\t1\nq1 0 d2 1", "f:2: there are 1 columns, not 3 columns between tabs"),
+        ("q1 0 d1 1\nq1 0 d1", "f:2: found 3 columns, expected 4 columns"),
+        ("q1\td1\t1\nq1 0 d2 1", "f:2: found 1 columns, expected 3 tab-separated columns"),
         ("q1 0 d1 1.5", "f:1: the grade '1.5'"),
         ("q1 0 d1 ٣", "f:1: the grade '٣'"),
         ("q 1\td1\t1", "f:1: the query id 'q 1'"),
-        ("q1\t \t1", "f:1: there is no document"),
-        ("query,docid,rating\na,b", "f:2: there are 2 columns, not the header's 3"),
+        ("q1\t \t1", "f:1: the document is missing"),
+        ("query,docid,rating\na,b", "f:2: found 2 columns, expected 3 as in the header"),
         ('query,docid,rating\n"a,b,1', "f:2: unexpected end of data"),
-        ("query,docid,rating\n", "f: there is no judgement"),
-        ("", "f: there is no judgement"),
+        ("query,docid,rating\n", "f: the file has no judgements"),
+        ("", "f: the file has no judgements"),
     ]:
         assert mistake(text, "qrels").startswith(reason), text
 
@@ -173,11 +173,11 @@ def test_written_run_is_read_back_with_falling_scores() -> None:
 
 def test_bad_run_is_reported_with_its_line() -> None:
     for text, reason in [
-        ("q1 Q0 a 1 1", "f:1: there are 5 columns, not 6"),
+        ("q1 Q0 a 1 1", "f:1: found 5 columns, expected 6"),
         ("q1 Q0 a 1 x t", "f:1: the score 'x' is not a number"),
         ("q1 Q0 a 1 nan t", "f:1: the score 'nan' is not finite"),
-        ("q1 Q0 a one 1 t", "f:1: the rank 'one' is not a whole number"),
+        ("q1 Q0 a one 1 t", "f:1: the rank 'one' is not an integer"),
         ("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t", "f:2: query q1 has the document a above"),
-        (" ", "f: there is no hit"),
+        (" ", "f: the file has no hits"),
     ]:
         assert mistake(text, "run").startswith(reason), text

@@ -283,7 +283,7 @@ def test_pinned_hits_come_first_and_dropped_hits_are_named() -> None:
 def test_pin_outside_the_candidates_is_reported() -> None:
     context = pack_hits([hit(1, "a", "x")], 100, pinned=frozenset({"nowhere"}))
 
-    assert context.warnings == ("W_PIN: nowhere is not among the candidates",)
+    assert context.warnings == ("W_PIN: nowhere is not a candidate",)
     assert len(context.blocks) == 1
 
 

@@ -316,10 +316,10 @@ def test_empty_add_explains_why_and_suggests_a_fix(home: Path) -> None:
     for number, (files, flags, why, way) in enumerate([
         (["sub/a.md"], ["--glob", "*.md"], f"no file in new2 matches --glob *.md, {RELATIVE}", "--glob '**/*.md'"),
         (["a.md"], ["--glob", "*.rst"], f"no file in new3 matches --glob *.rst, {RELATIVE}", "--glob ''"),
-        (["a.md"], ["--ignore", "*"], "--ignore leaves out every file in new4", "--ignore ''"),
+        (["a.md"], ["--ignore", "*"], "--ignore excludes every file in new4", "--ignore ''"),
         ([".a.md"], [], "every file in new5 is hidden", "--hidden"),
         (["a.log", ".gitignore"], [], "git ignores every file in new6", "--no-gitignore"),
-        ([".a.md"], ["--glob", "*.rst"], "every file in new7 is left out, by several rules",
+        ([".a.md"], ["--glob", "*.rst"], "several rules together exclude every file in new7",
          "--glob '' --ignore '' --no-gitignore --hidden"),
     ], start=2):  # fmt: skip
         folder = home / f"new{number}"
@@ -346,10 +346,10 @@ def test_exclusion_rule_is_reported_before_skipped_files(home: Path) -> None:
 
 def test_empty_folder_and_store_without_folders_are_reported(home: Path) -> None:
     (home / "new").mkdir()
-    assert "W_NOTHING_ADDED: there is no file in new that is ever read\n" in run("add", "new")[2]
+    assert "W_NOTHING_ADDED: new has no file of a readable type\n" in run("add", "new")[2]
 
     run("roots", "forget", "1", "2")
-    assert "W_NOTHING_ADDED: there is no folder to be synced; recall add DIR\n" in run("sync")[2]
+    assert "W_NOTHING_ADDED: there is no folder to sync; recall add DIR\n" in run("sync")[2]
 
 
 def test_fully_skipped_folder_gets_a_suggestion(home: Path) -> None:
@@ -359,8 +359,8 @@ def test_fully_skipped_folder_gets_a_suggestion(home: Path) -> None:
     told = run("add", "new")[2].splitlines()[-1]
 
     assert told == (
-        "warning: W_NOTHING_ADDED: the one file that could have been read was skipped; "
-        "save them as UTF-8, or name what they are in: recall add new --encoding NAME"
+        "warning: W_NOTHING_ADDED: the only file that could be read was skipped; "
+        "save them as UTF-8, or name their encoding: recall add new --encoding NAME"
     )
 
 
@@ -373,6 +373,6 @@ def test_suggestion_names_only_the_skipped_files_it_helps(home: Path) -> None:
     told = run("add", "new")[2].splitlines()[-1]
 
     assert told.endswith(
-        "each of the 3 files that could have been read was skipped; for 2 (not UTF-8): "
-        "save them as UTF-8, or name what they are in: recall add new --encoding NAME"
+        "each of the 3 files that could be read was skipped; for 2 (not UTF-8): "
+        "save them as UTF-8, or name their encoding: recall add new --encoding NAME"
     )

@@ -110,7 +110,7 @@ def test_no_session_fills_the_queue(store: Path) -> None:
     waiting[3].cancel()
     again = pool.ask(search_paths, session="one")
 
-    assert caught.value.message == "10 questions of this session are waiting already."
+    assert caught.value.message == "10 queries of this session are already waiting."
     go.set()
     assert all(each.result() for each in (*running, *waiting[:3], *others, again))
     pool.close()

@@ -388,16 +388,16 @@ def test_single_query_reports_settings_outside_its_sweep(home: Path) -> None:
 
         assert not any("W_NOT_SWEPT" in warning for warning in plain["warnings"]), how
         assert [warning for warning in response["warnings"] if "W_NOT_SWEPT" in warning] == [
-            "W_NOT_SWEPT: rerank=hash scores the best rows again; the weights are swept without it",
-            "W_NOT_SWEPT: min_score=0.1 drops hits; the weights are swept without it",
-            "W_NOT_SWEPT: min_cosine=0.2 drops hits; the weights are swept without it",
+            "W_NOT_SWEPT: rerank=hash is ignored in the sweep of weights",
+            "W_NOT_SWEPT: min_score=0.1 is ignored in the sweep of weights",
+            "W_NOT_SWEPT: min_cosine=0.2 is ignored in the sweep of weights",
         ], how
 
 
 def test_judged_queries_report_settings_outside_their_sweep(home: Path) -> None:
     _, response = ask(*TUNE, "--set", "min_score=0.1")
 
-    assert "W_NOT_SWEPT: min_score=0.1 drops hits; the weights are swept without it" in response["warnings"]
+    assert "W_NOT_SWEPT: min_score=0.1 is ignored in the sweep of weights" in response["warnings"]
 
 
 def test_query_with_its_own_min_score_warns_too(home: Path) -> None:

@@ -73,7 +73,7 @@ def test_purely_semantic_answer_is_reported(recall: Recall) -> None:
     found, context = recall.search("harbors lantern", Ask(settings=("match=all",))), recall.context("zzyzx")
 
     assert found["stats"]["word_hits"] == context["stats"]["word_hits"] == 0
-    told = "W_NO_MATCH: no row has {} of the question; they are ranked by meaning alone"
+    told = "W_NO_MATCH: no row has {} of the query; rows are ranked by meaning alone"
     assert told.format("every word") in found["warnings"]
     assert told.format("a word") in context["warnings"]
     assert not any("W_NO_MATCH" in each for each in recall.search(WORDS)["warnings"])
@@ -102,7 +102,7 @@ def test_filter_without_matches_is_reported(recall: Recall, tmp_path: Path) -> N
     (tmp_path / "deep" / "a.md").write_text("A harbour.")
     for _ in recall.add([str(tmp_path)]):
         pass
-    nothing = "W_EMPTY_FILTER: nothing passes the filter"
+    nothing = "W_EMPTY_FILTER: no row passes the filter"
     for where, warning in (
         ("doc.tag = 'none'", nothing),
         ("doc.path GLOB '*.md'", f"{nothing}; did you mean GLOB '**/*.md'?"),

@@ -86,11 +86,6 @@ def describe_dropped(parts: Iterable[Expr]) -> str:
     return f"search without {' and without '.join(texts)}"
 
 
-def _inner(expr: Expr) -> Expr:
-    """Return the part below every NOT."""
-    return _inner(expr.operand) if isinstance(expr, Not) else expr
-
-
 def given_up(expr: Expr, dropped: Collection[str]) -> Iterator[Expr]:
     """Yield the parts of a filter that `without` leaves out, in reading order; an OR as a whole."""
     if isinstance(expr, Not) and isinstance(expr.operand, And | Or | Not):
