@@ -174,9 +174,7 @@ class CallerNames:
         listing = self._store.folder("" if self._is_home else self._of_store(_below(self._base)), _SOME)
         found = {entry.name: entry.documents for entry in listing.entries if entry.name != "/"}
         above = _below(self._base)
-        if not self._is_home and self._home.startswith(
-            above
-        ):  # the store lists paths below its own folder separately
+        if not self._is_home and self._home.startswith(above):  # the store's own folder is listed separately
             own = self._store.folder("", _SOME).entries
             name = self._home[len(above) :].partition("/")[0] + "/"
             found = {name: found.get(name, 0) + sum(each.documents for each in own if each.name != "/"), **found}

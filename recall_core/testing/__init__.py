@@ -1,4 +1,4 @@
-"""Conformance suites: what an embedder, a parser and a store must keep to, as classes that an author subclasses."""
+"""Conformance suites for embedders, parsers and stores, as test classes to subclass."""
 
 from recall_core.testing.embedders import DeterministicEmbedderConformance, EmbedderConformance
 from recall_core.testing.parsers import ParserConformance

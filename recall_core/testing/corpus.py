@@ -1,4 +1,4 @@
-"""A few short files, and what the suite for stores asks and works out of them."""
+"""A few short files for the store suite, with its queries and expected values."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def file_of(
     meta: Mapping[str, MetaValue] | None = None,
     root: Root | None = None,
 ) -> NewFile:
-    """A file of one document whose chunks are these texts, one behind the other, a line each."""
+    """Return a file of one document whose chunks are these texts in order, one line each."""
     document = _document(path, texts, title=title, tags=tags, source=source, meta=meta or {})
     return NewFile(path, path, document.size, MTIME_NS, document.hash, "settings", root, (document,))
 
@@ -86,7 +86,7 @@ def _document(
 
 
 def _records() -> NewFile:
-    """A file of two records, which are not the plain text of their file, and have marks."""
+    """Return a file of two records, which differ from the plain text of their file and have marks."""
     both = [
         _document(f"d.jsonl#{n}", [f"record {n} swims "], tags=("y",), meta={"n": n})._replace(
             read_by="jsonl@2;utf-8", marks=(Mark(0, "heading", "Größe › Fish", n), Mark(7, "block"))
@@ -97,7 +97,7 @@ def _records() -> NewFile:
 
 
 def title_of(path: str, title: str) -> NewFile:
-    """A file of one document that has no text but its title, in chunks of two words."""
+    """Return a file of one document whose only text is its title, in chunks of two words."""
     words = title.split(" ")
     texts = [" ".join(words[start : start + 2]) + " " * (start + 2 < len(words)) for start in range(0, len(words), 2)]
     file = file_of(path, texts)
@@ -107,7 +107,7 @@ def title_of(path: str, title: str) -> NewFile:
 
 
 def files() -> tuple[NewFile, ...]:
-    """A few files: tagged, with metadata, of records, in another script, and one that is empty."""
+    """Return a few files: tagged, with metadata, with records, in another script, and an empty one."""
     return (
         file_of("a.txt", ["red fish, blue fish\n", "one fish two fish\n"], tags=("x", "z"), meta={"n": 1}),
         file_of("b/c.md", ["Naïve fish swim.\n"], title="Fish Story", source="s", meta=_FLAGGED, root=ROOT),
@@ -121,46 +121,46 @@ FISH = LiteralQuery("fish", literal("fish", tokens=lambda text: (text.strip(),),
 
 
 def put(store: Store, *files: NewFile) -> None:
-    """In one batch."""
+    """Put the files into the store in one batch."""
     with store.writer() as writer:
         for file in files:
             writer.put(file)
 
 
 def rowids_of(store: Store, where: Expr | None) -> list[int]:
-    """Of the live chunks that pass, in natural order."""
+    """Return the rowids of live chunks that pass the filter, in natural order."""
     return [key.rowid for key in store.candidates(where)]
 
 
 def rows_of(store: Store) -> list[Row]:
-    """Every live chunk, in natural order."""
+    """Return every live chunk, in natural order."""
     return store.fetch(rowids_of(store, None))
 
 
 def page(
     store: Store, where: Expr | None, table: Literal["chunk", "doc"], *, limit: int | None = None, offset: int = 0
 ) -> list[tuple[int, int | None]]:
-    """A page of (doc rowid, chunk rowid or None), in natural order."""
+    """Return a page of (doc rowid, chunk rowid or None), in natural order."""
     return store.scan(where, table=table, order=(), limit=limit, offset=offset)[1]
 
 
 def vector_of(text: str) -> Vector:
-    """Of a question."""
+    """Return the vector of a query."""
     return EMBEDDER.embed([text], is_query=True)[0]
 
 
 def dot(one: Vector, other: Vector) -> float:
-    """The product of two vectors, exactly."""
+    """Return the exact product of two vectors."""
     return fsum(map(mul, array("f", one), array("f", other)))
 
 
 def query_of(store: Store, text: str, how: str = "any") -> LiteralQuery:
-    """The words of a question, as the store folds them."""
+    """Return the query's words as the store folds them."""
     return literal(text, tokens=store.tokens, match=how)
 
 
 def find_misjudged(store: Store, vector: Vector, cosines: Mapping[int, float]) -> list[int]:
-    """The rows that are out of place, or further off than they are said to be, where a store estimates cosines."""
+    """Return the rows that are out of order, or off by more than claimed, in a store that estimates cosines."""
     found = store.estimates(vector, where=None) if "estimates" in store.capabilities else None
     if found is None:
         return []
@@ -175,12 +175,12 @@ def find_misjudged(store: Store, vector: Vector, cosines: Mapping[int, float]) -
 
 
 def lexical_of(store: Store, text: str) -> Mapping[int, float]:
-    """rowid to raw BM25 of all that hold a word."""
+    """Return the raw BM25 of all rows that contain a word, by rowid."""
     return store.lexical(query_of(store, text), where=None, k=None, title_weight=1.0)
 
 
 def weight_of(store: Store, phrase: Phrase, term: TermStat) -> TermStat:
-    """What the phrase of that df weighs, by the formulas of the core: of several words, the sum of theirs."""
+    """Return the term's statistics by the core's formulas: for several words, the sum of their weights."""
     rows = store.info().chunks
     words = [Phrase(token, (token,)) for token in phrase.tokens]
     dfs = [each.df for each in store.term_stats(LiteralQuery("", tuple(words)))]
@@ -189,13 +189,13 @@ def weight_of(store: Store, phrase: Phrase, term: TermStat) -> TermStat:
 
 
 def best(store: Store, values: Mapping[int, float], k: int) -> list[tuple[int, float]]:
-    """The k best, ties in natural order."""
+    """Return the k best, ties in natural order."""
     order = rowids_of(store, None)
     return sorted(values.items(), key=lambda pair: (-pair[1], order.index(pair[0])))[:k]
 
 
 def bounded_by_rule(store: Store, query: LiteralQuery, k: int) -> list[tuple[int, float]]:
-    """The k best and every row that holds a phrase of several words, best first. At most k rows may hold one."""
+    """Return the k best and every row with a phrase of several words, best first. At most k rows may have one."""
     found = store.lexical(query, where=None, k=None, title_weight=1.0)
     held = store.occurrences(query._replace(phrases=query.long_phrases), None).counts
     kept = dict(best(store, found, k)).keys() | set().union(*held)
@@ -203,12 +203,12 @@ def bounded_by_rule(store: Store, query: LiteralQuery, k: int) -> list[tuple[int
 
 
 def is_close(one: float, other: float) -> bool:
-    """But for the order of summation."""
+    """Return True if the values are equal except for the order of summation."""
     return isclose(one, other, rel_tol=1e-9)
 
 
 def digest_by_rule(store: Store) -> str:
-    """By the rule, of what an export would tell."""
+    """Return the digest computed from the contents of an export."""
     files = list(store.live_files())
     mtimes = {file.path: file.mtime_ns for file in store.files()}
     states = [_state(document, mtimes[file.path]) for file in files for document in file.documents]

@@ -1,9 +1,9 @@
-"""What an embedder must keep to, as test classes that the author of a plug-in subclasses.
+"""Conformance tests for embedders. The author of a plug-in subclasses them:
 
     class TestMine(DeterministicEmbedderConformance):
         kind = MINE
 
-They are collected by pytest and need nothing of it.
+pytest collects the subclasses. They need no other pytest feature.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ TEXTS = (
 
 
 class EmbedderConformance:
-    """What holds for every embedder. kind, config: the kind under test and the settings to make it with."""
+    """Requirements of every embedder. kind, config: the kind under test and its settings."""
 
     kind: EmbedderKind
     config: Config = Config()
 
     def embedder(self) -> Embedder:
-        """A new embedder under test."""
+        """Return a new embedder to test."""
         return self.kind.new(self.config)
 
     def test_it_can_be_used_here(self) -> None:
@@ -84,7 +84,7 @@ class EmbedderConformance:
 
 
 class DeterministicEmbedderConformance(EmbedderConformance):
-    """What holds besides where the model runs in this process: a vector is a function of its text."""
+    """Additional requirements of a model in this process: a vector is a function of its text."""
 
     def test_another_embedder_makes_the_same_bytes(self) -> None:
         assert self.embedder().embed(TEXTS) == self.embedder().embed(TEXTS)

@@ -1,10 +1,10 @@
-"""What a parser must keep to, as a test class that the author of a parser subclasses.
+"""Conformance tests for parsers. The author of a parser subclasses them:
 
     class TestMine(ParserConformance):
         name = "mine"
         samples = {"a.mine": b"..."}
 
-It is collected by pytest and needs nothing of it.
+pytest collects the subclass. It needs no other pytest feature.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from recall_core.testing.parsers import describe
 samples = json.load(sys.stdin)
 json.dump({path: describe(sys.argv[1], path, bytes.fromhex(raw)) for path, raw in samples.items()}, sys.stdout)
 """
-_HARMED = 60  # broken variants of each sample that are read
+_HARMED = 60  # broken variants to read of each sample
 
 
 def describe(name: str, path: str, raw: bytes) -> str:
-    """Everything that the parser of that name says of a file, as one hash, or the code of its error."""
+    """Return the parser's full output for a file as one hash, or the code of its error."""
     try:
         documents = _parse(name, path, raw)
     except IngestError as error:
@@ -46,7 +46,7 @@ def _parse(name: str, path: str, raw: bytes) -> list[ParsedDocument]:
 
 
 def _parsed_or_refused(name: str, path: str, raw: bytes) -> list[ParsedDocument]:
-    """The documents of a broken file; none where the parser says what is wrong, by a code and in words."""
+    """Return the documents of a broken file; none if the parser raises an error with a code and a message."""
     try:
         return _parse(name, path, raw)
     except IngestError as error:
@@ -56,14 +56,16 @@ def _parsed_or_refused(name: str, path: str, raw: bytes) -> list[ParsedDocument]
 
 
 class ParserConformance:
-    """What holds for every parser. name: as `--parser` takes it. samples: small files by name, each of which it can
-    read; as UTF-8 where the parser reads text."""
+    """Requirements of every parser. name: as for `--parser`. samples: small files by name that the parser can read.
+
+    Samples of a text parser are UTF-8.
+    """
 
     name: str
     samples: Mapping[str, bytes]
 
     def documents(self) -> list[tuple[str, bytes, ParsedDocument]]:
-        """Every document of the samples, with the file it is from."""
+        """Return every document of the samples, with its file."""
         found = [(path, raw, _parse(self.name, path, raw)) for path, raw in self.samples.items()]
         return [(path, raw, each) for path, raw, documents in found for each in documents]
 
@@ -131,7 +133,7 @@ class ParserConformance:
 
 
 def _harm(raw: bytes, chance: random.Random) -> bytes:
-    """The bytes with a piece cut off, taken out, doubled or replaced."""
+    """Return the bytes with a piece cut off, removed, doubled or replaced."""
     first, last = sorted((chance.randrange(len(raw) + 1), chance.randrange(len(raw) + 1)))
     match chance.randrange(4):
         case 0:

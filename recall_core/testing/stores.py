@@ -1,10 +1,10 @@
-"""What a store must keep to, as a test class that the author of one subclasses.
+"""Conformance tests for stores. The author of a store subclasses them:
 
     class TestMine(StoreConformance):
         def new(self, **recorded):
             return MINE.create(where, **recorded)
 
-It is collected by pytest and needs nothing of it. Every test makes its own store, of a few short texts.
+pytest collects the subclass. It needs no other pytest feature. Every test makes its own store of a few short texts.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ SHARED = "otter river"
 
 
 class CopiesConformance:
-    """A part of `StoreConformance`."""
+    """The part of `StoreConformance` on copies."""
 
     def empty(self) -> Store:
-        """A new store without a document."""
+        """Return a new store without documents."""
         raise NotImplementedError
 
     def test_chunks_with_the_very_same_text_are_told_alike_as_they_come_and_go(self) -> None:
@@ -113,14 +113,14 @@ PATHS = (
 
 
 class ListedConformance:
-    """A part of `StoreConformance`."""
+    """The part of `StoreConformance` on lists of documents."""
 
     def empty(self) -> Store:
-        """A new store without a document."""
+        """Return a new store without documents."""
         raise NotImplementedError
 
     def filled(self) -> Store:
-        """A new store of a few files."""
+        """Return a new store of a few files."""
         raise NotImplementedError
 
     def test_a_list_tells_of_each_live_document_what_its_chunks_come_to(self) -> None:
@@ -157,10 +157,10 @@ class ListedConformance:
 
 
 class SignatureConformance:
-    """Holds for every store with the capability `signatures`."""
+    """The part for stores with the capability `signatures`."""
 
     def filled(self) -> Store:
-        """A new store of a few files."""
+        """Return a new store of a few files."""
         raise NotImplementedError
 
     def test_signatures_propose_the_rows_that_they_are_nearest_for(self) -> None:
@@ -181,7 +181,7 @@ class SignatureConformance:
 
 
 def by_signature(store: Store, vector: Vector, signing: Signing, where: Expr | None) -> list[int]:
-    """Every row of a filter that has a vector, those whose signatures differ in the fewest bits first."""
+    """Return every row of a filter that has a vector, fewest differing signature bits first."""
     rowids = [key.rowid for key in store.candidates(where)]
     held = store.vectors(rowids)
     own = int.from_bytes(signature(vector, signing), "big")
@@ -190,10 +190,10 @@ def by_signature(store: Store, vector: Vector, signing: Signing, where: Expr | N
 
 
 class VocabularyConformance:
-    """A part of `StoreConformance`."""
+    """The part of `StoreConformance` on words and terms."""
 
     def filled(self) -> Store:
-        """A new store of a few files."""
+        """Return a new store of a few files."""
         raise NotImplementedError
 
     def test_words_are_folded_and_stemmed_as_the_index_has_them(self) -> None:
@@ -227,28 +227,30 @@ class VocabularyConformance:
 
 
 class StoreConformance(CopiesConformance, ListedConformance, SignatureConformance, VocabularyConformance):
-    """What holds for every store. `new` gives a fresh one, and whoever gives it clears it away."""
+    """Requirements of every store. `new` returns a fresh store; the subclass deletes it afterwards."""
 
     def new(self, *, embedder: str, dimension: int, counter: str, chunker: str) -> Store:
-        """A new, empty store that records this."""
+        """Return a new, empty store with these properties."""
         raise NotImplementedError
 
     def again(self, store: Store) -> Store | None:
-        """The same store, opened once more beside; None where that cannot be."""
+        """Return the same store, opened a second time; None if that is impossible."""
         return None
 
     def empty(self) -> Store:
-        """A new store without a document."""
+        """Return a new store without documents."""
         identity, dimension = EMBEDDER.identity, EMBEDDER.dimension
         return self.new(embedder=identity, dimension=dimension, counter="whitespace", chunker="boundary-1:9:0:99")
 
     def filled(self) -> Store:
-        """A new store of a few files: tagged, with metadata, of records, in another script, and one that is empty."""
+        """Return a new store of a few files: tagged, with metadata, with records, in another script, and an empty
+        one.
+        """
         store = self.empty()
         put(store, *files())
         return store
 
-    # What comes and goes.
+    # Writes.
 
     def test_a_new_store_holds_nothing(self) -> None:
         store = self.empty()
@@ -363,7 +365,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert other.info().digest == store.info().digest
         assert list(other.live_files()) == list(store.live_files())
 
-    # Questions.
+    # Queries.
 
     def test_rows_stand_in_natural_order(self) -> None:
         store = self.filled()
@@ -519,7 +521,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert sum(each.chunks for each in whole.entries) == info.chunks
         assert list(map(tuple, store.vocabulary(1).values(Field("doc", "tag"), ""))) == [("x", 2)]
 
-    # Beside others, and over time.
+    # Concurrency and maintenance.
 
     def test_what_is_read_together_is_of_one_state(self) -> None:
         store = self.filled()

@@ -260,7 +260,7 @@ def test_init_adds_suitable_weights_to_existing_settings_and_reports_it(tmp_path
 
     text = (tmp_path / FILE_NAME).read_text(encoding="utf-8")
     assert text == '# mine\nembedding = "local"\nlexical_weight = 0.7\nsemantic_weight = 0.3\n'
-    suited = "lexical_weight = 0.7 and semantic_weight = 0.3 suit local"
+    suited = "lexical_weight = 0.7 and semantic_weight = 0.3, which suit local"
     assert response["warnings"] == [f"W_CONFIG: recall.toml sets no weight; using {suited}"]
 
 
