@@ -120,9 +120,9 @@ def keys() -> Iterator[tuple[str, str, str]]:
 
 
 def _commands(docstring: str) -> list[str]:
-    """`search` and `query` of "What search and query answer."."""
-    told = re.match(r"What (.+?) answers?\b", docstring)
-    return [] if told is None or told[1].startswith(("every", "any")) else told[1].split(" and ")
+    """Return `search` and `query` for "The answer of search and query."."""
+    named = re.match(r"The answer of ([^.:]+?)(?: for [^.]+)?[.:]", docstring)
+    return [] if named is None or named[1].startswith(("every", "any")) else named[1].split(" and ")
 
 
 def _shown(commands: list[str], *, is_in_all: bool) -> str:
