@@ -25,7 +25,7 @@ SMALL, LARGE = (pytest.param(size, marks=pytest.mark.slow) for size in ((80, 24)
 SIZES = pytest.mark.parametrize("size", [SMALL, (120, 40), LARGE], ids=["80x24", "120x40", "200x60"])
 
 SKIPPED = (
-    Skip("docs/assets/logo.png", "binary_file", "is a binary file: it contains a NUL byte."),
+    Skip("docs/assets/logo.png", "binary_file", "is a binary file: it has a NUL byte."),
     Skip("docs/old/latin.txt", "not_utf8", "is not UTF-8: byte 0xe9 at offset 3. (re-save it as UTF-8)"),
 )
 HALFWAY = Progress("embed", "docs/b.md", 784, 1_284, 790, 5_730, 4_410, 802, 120, 600, 64, 0, SKIPPED, waiting=518)

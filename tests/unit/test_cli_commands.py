@@ -253,7 +253,7 @@ def test_skipped_file_is_counted_and_listed(home: Path) -> None:
     for number, command in enumerate((("add", "docs"), ("sync",))):
         path = f"docs/{number}.bin"
         (home / path).write_bytes(b"\0\0")
-        reason = "is a binary file: it contains a NUL byte."
+        reason = "is a binary file: it has a NUL byte."
 
         assert run(*command) == (
             0,

@@ -146,7 +146,7 @@ def encryption(algorithm: str) -> bytes:
 
 def test_book_with_drm_is_refused_in_plain_words() -> None:
     error = refusal(book(encryption=encryption("http://www.w3.org/2001/04/xmlenc#aes128-cbc")))
-    assert (error.code, "protected by DRM" in error.message) == ("bad_epub", True)
+    assert (error.code, "encrypted (DRM)" in error.message) == ("bad_epub", True)
 
 
 def test_obfuscated_fonts_are_not_drm() -> None:

@@ -85,7 +85,7 @@ def test_file_skipped_for_another_reason_is_named_again(home: Path) -> None:
     run("add", "docs")
     (home / "docs" / "x.txt").write_bytes(b"\0")
 
-    assert run("sync")[2] == "skipped docs/x.txt: is a binary file: it contains a NUL byte. (binary_file)\n"
+    assert run("sync")[2] == "skipped docs/x.txt: is a binary file: it has a NUL byte. (binary_file)\n"
 
 
 def test_file_read_in_between_is_named_again(home: Path) -> None:

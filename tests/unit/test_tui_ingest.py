@@ -19,7 +19,7 @@ BOTH = [UNICODE, ASCII]
 DEEP = "archive/of/several/years/with/notes/that/nobody/has/read/since/they/were/written"
 SKIPPED = (
     Skip(f"{DEEP}/latin.txt", "not_utf8", "is not UTF-8: byte 0xe9 at offset 3."),
-    Skip("logo.png", "binary_file", "is a binary file: it contains a NUL byte."),
+    Skip("logo.png", "binary_file", "is a binary file: it has a NUL byte."),
 )
 HALFWAY = Progress("embed", "b.md", 784, 1_284, 790, 5_730, 4_410, 802, 120, 600, 64, 0, SKIPPED, waiting=518)
 METER = Meter(9.0, HALFWAY, 5_120, 9.0, Rates(120.4, 870.2, 812.6, 799.9, 0.055))
@@ -88,7 +88,7 @@ def test_a_skip_reason_appears_next_to_a_long_path() -> None:
 
         first, second = (drawn[0][place].plain for place in drawn[1])
         assert "latin.txt: is not UTF-8" in first, width
-        assert second.rstrip().endswith("logo.png: is a binary file: it contains a NUL byte."), width
+        assert second.rstrip().endswith("logo.png: is a binary file: it has a NUL byte."), width
 
 
 def test_only_skipped_files_can_be_chosen() -> None:

@@ -48,7 +48,7 @@ def decode(raw: bytes, *, path: str) -> str:
 
 def why_binary(raw: bytes, path: str) -> IngestError:
     """Return the error for a file with a NUL byte, with its kind if its first bytes identify it."""
-    message = f"{path} is a binary file: it contains a NUL byte."
+    message = f"{path} is a binary file: it has a NUL byte."
     return _error_by_kind("binary_file", raw, path) or IngestError("binary_file", message)
 
 
