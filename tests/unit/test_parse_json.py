@@ -90,7 +90,7 @@ def test_array_record_has_the_hash_of_its_slice() -> None:
 def test_bad_record_is_an_error_with_its_line() -> None:
     for bad, reason in [
         ('{"text": "a", "text": "b"}', "the key 'text' appears twice"),
-        ('{"text": "\\ud800"}', "half a surrogate pair"),
+        ('{"text": "\\ud800"}', "a lone surrogate"),
         ('{"text": 3}', "no string"),
         ("3", "not a JSON object"),
     ]:
