@@ -354,7 +354,7 @@ class Asked(Generic[Result]):
             with until(self._deadline):
                 check()  # it may have timed out in the queue
                 done = self._work(recall())
-        except BaseException as error:  # noqa: BLE001 - whoever asked gets it
+        except BaseException as error:  # noqa: BLE001 - the caller gets it
             self.future.set_exception(error)
         else:
             self.future.set_result(done)
@@ -508,7 +508,7 @@ class _Connection:
 def _stamp(file: Path) -> tuple[int, int, int] | None:
     """Return a stamp that changes with a file's content; None if the file is missing."""
     try:
-        status = os.stat(file)  # noqa: PTH116 - asked before every question
+        status = os.stat(file)  # noqa: PTH116 - runs before every query
     except (OSError, ValueError):
         return None
     return status.st_ino, status.st_size, status.st_mtime_ns

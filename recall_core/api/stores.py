@@ -72,7 +72,7 @@ def store_url(text: str) -> StoreUrl:
 
 def store_kind(name: str) -> StoreKind:
     """Return the kind of store with that name. Raises UsageError `unknown_store_kind`."""
-    from importlib import import_module  # noqa: PLC0415 - beside its only use
+    from importlib import import_module  # noqa: PLC0415 - next to its only use
 
     if name in STORE_KINDS:
         module, _, attribute = STORE_KINDS[name].partition(":")
@@ -308,15 +308,15 @@ def make(folder: Path, **options: Unpack[NewStoreFields]) -> NewStore:
 def _settle(place: StorePlace, kept: KeptSettings | None) -> tuple[str, ...]:
     """Write new settings to recall.toml, accepted by the maker, and return notes on them."""
     before = FoundSettings(Config(), place.toml)
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     if kept is not None:
         before = kept.found
         if kept.resolved:
-            told = maintain.embedders.record_settings(place.toml, kept.resolved)
+            notes = maintain.embedders.record_settings(place.toml, kept.resolved)
     if not place.settings(is_vouched=False).acts():
-        return told
+        return notes
     after = FoundSettings(load(place.toml), place.toml, before.is_vouched)
-    return (*told, *after.follow(before, () if kept else after.acts()).warnings)
+    return (*notes, *after.follow(before, () if kept else after.acts()).warnings)
 
 
 def _make(url: StoreUrl, config: Config, mode: int) -> Store:
@@ -386,8 +386,8 @@ def _keep(found: FoundSettings, *, has_flags: bool) -> KeptSettings:
     suited = _weigh(config)
     if suited != config and not _WEIGHTS & by_key(read_toml(toml)).keys():
         weights = {"bm25_weight": suited.bm25_weight, "vector_weight": suited.vector_weight}
-        told = " and ".join(f"{NAMES[key]} = {weight:g}" for key, weight in weights.items())
-        warnings += (f"W_CONFIG: {FILE_NAME} sets no weight; using {told}, which suit {config.embedding}",)
+        values = " and ".join(f"{NAMES[key]} = {weight:g}" for key, weight in weights.items())
+        warnings += (f"W_CONFIG: {FILE_NAME} sets no weight; using {values}, which suit {config.embedding}",)
         config, resolved = suited, {**resolved, **weights}
     if has_flags:
         warnings += (f"W_CONFIG: {FILE_NAME} already exists and is kept; the flags of init are ignored",)

@@ -201,10 +201,10 @@ def _find_roots(store: Store, numbers: Sequence[int]) -> list[KnownRoot]:
     known = store.known_roots()
     for number in numbers:
         if not 0 < number <= len(known):
-            told = [f"{n} {each.root.folder}" for n, each in enumerate(known[:_TOLD], 1)]
-            told += [f"{len(known) - _TOLD} more"] if len(known) > _TOLD else []
-            there = f"there are {', '.join(told)}" if told else "no folder was added"
-            hint = Hint("roots") if told else Hint("add", "DIR")
+            existing = [f"{n} {each.root.folder}" for n, each in enumerate(known[:_TOLD], 1)]
+            existing += [f"{len(known) - _TOLD} more"] if len(known) > _TOLD else []
+            there = f"there are {', '.join(existing)}" if existing else "no folder was added"
+            hint = Hint("roots") if existing else Hint("add", "DIR")
             raise UnknownTarget("unknown_target", f"No root has the number {number}: {there}.", hint=hint)
     return [known[number - 1] for number in dict.fromkeys(numbers)]
 
@@ -438,8 +438,8 @@ def _ingest(
         view["skipped_by"] = groups
     engine.store.fold()
     known = missing_plug_ins(engine.store.parsers()) if is_all else {}
-    told = [*engine.notes(), *_read_notes(last.notes), *_missing_packages(last.skipped, known)]
-    return {**OK, "ingest": view, "warnings": told}
+    warnings = [*engine.notes(), *_read_notes(last.notes), *_missing_packages(last.skipped, known)]
+    return {**OK, "ingest": view, "warnings": warnings}
 
 
 def _missing_packages(skipped: Sequence[Skip], known: Mapping[str, int]) -> Iterator[str]:

@@ -159,8 +159,8 @@ def shrunk(statistic: float, critical: float) -> float:
     low, high = 0.0, statistic
     for _ in range(_HALVINGS):  # the likelihood has a single maximum
         middle = (low + high) / 2
-        told = (_density(middle - critical) - _density(middle + critical)) / _tail(middle, critical)
-        low, high = (middle, high) if statistic - middle > told else (low, middle)
+        bias = (_density(middle - critical) - _density(middle + critical)) / _tail(middle, critical)
+        low, high = (middle, high) if statistic - middle > bias else (low, middle)
     means = [statistic + step / _GRAIN for step in range(-_REACH * _GRAIN, _REACH * _GRAIN + 1)]
     likelihood = [_density(statistic - mean) / _tail(mean, critical) for mean in means]
     average = sum(mean * each for mean, each in zip(means, likelihood, strict=True)) / sum(likelihood)

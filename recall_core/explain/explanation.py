@@ -289,11 +289,11 @@ def explanation(
     """
     lines, stable = ground or ground_of(answer)
     rows = [row] if other is None else [row, other]
-    told = [None] * len(rows) if answer.pool is None else passages(answer, rows, store=store, embedder=embedder)
+    views = [None] * len(rows) if answer.pool is None else passages(answer, rows, store=store, embedder=embedder)
     first, *rest = standings(answer, rows, store, embedder)
-    view = ExplanationView(chunk=_ledger(answer, first, lines, store, told[0]))
+    view = ExplanationView(chunk=_ledger(answer, first, lines, store, views[0]))
     for second in rest:
-        view["other"] = _ledger(answer, second, lines, store, told[1])
+        view["other"] = _ledger(answer, second, lines, store, views[1])
         compared = versus(answer, first, second, lines)
         if compared is not None:
             view["versus"] = compared
@@ -342,7 +342,7 @@ def _ledger(
 
 def _among(answer: Answer, standing: Standing, view: LedgerView, store: Store) -> Among:
     """Return the facts that the summary sentence needs about the other rows shown."""
-    assert standing.scored is not None  # noqa: S101 - the caller looked
+    assert standing.scored is not None  # noqa: S101 - the caller checked
     hit, others = standing.scored.hit, _others_shown(answer, standing)
     return Among(
         rank=view["rank"],

@@ -98,7 +98,7 @@ class _Stages:
 def _add_scored(asker: Asker, plan: Plan, answer: Answer, clock: _Clock, stages: _Stages) -> None:
     """Append the stages of each signal, their union, and the rows that the score keeps."""
     pool, fused, ranked = answer.pool, answer.fused, answer.ranked
-    assert pool is not None  # noqa: S101 - the caller looked
+    assert pool is not None  # noqa: S101 - the caller checked
     assert fused is not None  # noqa: S101
     assert ranked is not None  # noqa: S101
     passing = stages.rows_left

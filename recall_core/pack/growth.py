@@ -42,7 +42,7 @@ class Growth:
         self._sizes = [end - start for start, end in self._steps]
 
     def span(self, size: int) -> Span:
-        """Return the largest span of the order with at most so many code points; an empty one if there is none."""
+        """Return the largest span of the order with at most `size` code points; an empty one if there is none."""
         at = bisect_right(self._sizes, size) - 1
         if at < 0:
             return _PREFIX

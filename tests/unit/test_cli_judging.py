@@ -176,7 +176,7 @@ def test_judgements_of_unsplit_records_suggest_a_parser(home: Path) -> None:
     (home / "c.jsonl").write_text('{"_id": "7", "text": "backoff"}\n')
     (home / "r.txt").write_text("q1 0 7 1\n")
     importing = ("judge", "import", "--queries", "q.tsv", "--qrels", "r.txt")
-    hint = "; recall add FILE --parser jsonl makes a document of each record\n"
+    hint = "; recall add FILE --parser jsonl reads each record as a document\n"
 
     assert hint not in run(*importing)[2]  # the file does not exist
     run("add", "c.jsonl", "--parser", "text")

@@ -177,7 +177,7 @@ def test_bad_run_is_reported_with_its_line() -> None:
         ("q1 Q0 a 1 x t", "f:1: the score 'x' is not a number"),
         ("q1 Q0 a 1 nan t", "f:1: the score 'nan' is not finite"),
         ("q1 Q0 a one 1 t", "f:1: the rank 'one' is not an integer"),
-        ("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t", "f:2: query q1 has the document a above"),
+        ("q1 Q0 a 1 2 t\nq1 Q0 a 2 1 t", "f:2: query q1 has document a twice"),
         (" ", "f: the file has no hits"),
     ]:
         assert mistake(text, "run").startswith(reason), text

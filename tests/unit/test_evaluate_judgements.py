@@ -113,7 +113,7 @@ def test_repeated_judgement_of_an_unknown_document_counts_once(store: SqliteStor
     assert response["judged"] == {"queries": 2, "judgements": 1, "unknown": 1}
     assert [warning.partition(": ")[2].partition(",")[0] for warning in response["warnings"]] == [
         "1 of the judgements names no document of this store",
-        "1 judgement is of a query whose text is not given",
+        "1 judgement is of a query without a text",
     ]
 
 

@@ -64,7 +64,7 @@ def test_fixture_accepts_one_or_several_gold_names() -> None:
 
 def test_bad_fixture_is_refused_with_its_position() -> None:
     for text, reason in [
-        ("", "fx: there is no fixture"),
+        ("", "fx: the file has no fixtures"),
         (line() + "\n{", "fx:2: Input data was truncated"),
         (line(note="x"), "fx:1: Object contains unknown field `note`"),
         (line(must_contain="7741"), "fx:1: Expected `array`, got `str` - at `$.must_contain`"),
@@ -251,7 +251,7 @@ def test_eval_shows_verdicts_and_a_failed_gate_exits_7(recall: Recall) -> None:
     )
     assert code == 7
     assert "verdicts          1 ok, 1 ingestion_failure" in out
-    assert "ingestion_failure           f2  absent: no gold document holds it" in out
+    assert "ingestion_failure           f2  absent: no gold document contains the fact" in out
     assert "forced=1  0.500  FAILS" in out
 
 

@@ -376,7 +376,7 @@ def test_equal_rankings_are_tried_once_starting_with_current_settings() -> None:
 
 
 def test_excessively_large_grid_is_refused() -> None:
-    with pytest.raises(RecallError, match="more than 200"):
+    with pytest.raises(RecallError, match="the limit is 200"):
         parse_grid([f"rrf_k={','.join(map(str, range(201)))}"], Config())
 
 

@@ -184,7 +184,7 @@ class Lead:
         self, asker: KeptAsker, start: Start, target_chunk: Sought, words: Sequence[TermStat], needed: int
     ) -> None:
         pool, ranked = start.answer.pool, start.answer.ranked
-        assert pool is not None  # noqa: S101 - the caller looked
+        assert pool is not None  # noqa: S101 - the caller checked
         assert ranked is not None  # noqa: S101 - a pool is always ranked
         self._asker, self._plan, self._pool, self._needed = asker, start.answer.plan, pool, needed
         self._own_rowid = target_chunk.row.rowid
@@ -316,7 +316,7 @@ def lead(asker: KeptAsker, start: Start, target_chunk: Sought, words: Sequence[T
 
 def _rivals(asker: KeptAsker, answer: Answer, target_chunk: Sought, positions: Sequence[int]) -> _Rivals:
     """Return the candidates at these positions whose text differs from the target's."""
-    assert answer.pool is not None  # noqa: S101 - the caller looked
+    assert answer.pool is not None  # noqa: S101 - the caller checked
     rowids, own = rowids_in(answer.pool), target_chunk.row.rowid
     if answer.copies is None:
         return _Rivals([at for at in positions if rowids[at] != own], None)

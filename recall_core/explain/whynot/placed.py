@@ -51,7 +51,7 @@ def last_row(answer: Answer, *, is_context: bool) -> int | None:
 def _fuse(answer: Answer, target_chunk: Sought) -> Ranking:
     """Return the order by score before reranking and recall, without other rows that min_cosine drops."""
     pool, config = answer.pool, answer.plan.config
-    assert pool is not None  # noqa: S101 - the caller looked
+    assert pool is not None  # noqa: S101 - the caller checked
     ordered, is_document = rank(pool, config), answer.plan.table == "doc"
     ordered = best_of_each_document(pool, ordered) if is_document else ordered
     if not config.min_cosine:
@@ -97,7 +97,7 @@ def _fusion(
 
 
 def _tie(asker: KeptAsker, answer: Answer, other: int, target_chunk: Sought, *, score: float, is_lost: bool) -> Stage:
-    assert answer.pool is not None  # noqa: S101 - the caller looked
+    assert answer.pool is not None  # noqa: S101 - the caller checked
     rival = asker.store.fetch([answer.pool.keys[other].rowid])[0]
     own = target_chunk.row
     key = "id"
@@ -169,7 +169,7 @@ def _rerank(answer: Answer, order: Ranking, target_chunk: Sought) -> Stage:
 
 def _of_text(answer: Answer, order: Ranking, target_chunk: Sought) -> tuple[Ranking, int]:
     """Return the order by score and the target's position in it, with each text once if the list collapses copies."""
-    assert answer.pool is not None  # noqa: S101 - the caller looked
+    assert answer.pool is not None  # noqa: S101 - the caller checked
     if answer.plan.table == "doc":
         at = place(answer, target_chunk, order=order.order)
         return order, order.order[at or 0]

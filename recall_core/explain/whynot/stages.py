@@ -550,7 +550,7 @@ def _semantic_rank(asker: KeptAsker, plan: Plan, answer: Answer, target_chunk: S
 
 def _among_the_best(answer: Answer, raw: Sequence[float | None], target_chunk: Sought) -> int | None:
     """Return the target's rank in a bounded pool, if it is deep enough to contain all better rows."""
-    assert answer.pool is not None  # noqa: S101 - the caller looked
+    assert answer.pool is not None  # noqa: S101 - the caller checked
     at = position_in(answer.pool, target_chunk)
     rank = signal_ranks(raw)[at] if at is not None and raw else None
     return rank if rank is not None and rank <= answer.plan.config.pool else None
