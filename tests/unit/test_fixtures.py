@@ -71,7 +71,7 @@ def test_bad_fixture_is_refused_with_its_position() -> None:
         (line(must_contain=[]), "fx:1: must_contain is empty"),
         (line(gold=["a.md", " "]), "fx:1: gold is empty"),
         (line(query=""), "fx:1: query is empty"),
-        (line() + "\n" + line(), "fx:2: the id 'f1' stands already at fx:1"),
+        (line() + "\n" + line(), "fx:2: the id 'f1' is already used at fx:1"),
     ]:
         with pytest.raises(UsageError) as error:
             parse_fixtures(text, name="fx")
