@@ -306,9 +306,9 @@ class Workbench(Host):
         )
         if self.keymap.faults:
             self.notify(keymap.summarize_faults(self.keymap.faults), severity="warning", timeout=15, markup=False)
-        if self.keymap.shared and (faults := keymap.summarize_faults(self.keymap.shared)) != self.remembered.told:
+        if self.keymap.shared and (faults := keymap.summarize_faults(self.keymap.shared)) != self.remembered.reported:
             self.notify(faults, severity="warning", timeout=15, markup=False)
-            shell.remember(self, Preferences(told=faults))
+            shell.remember(self, Preferences(reported=faults))
 
 
 def run(store: str | None, *, streams: Streams, question: str = "") -> int:

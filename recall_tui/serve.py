@@ -88,7 +88,7 @@ class Site(Server):
         page = self._page(request.match_info.get("page", ""))
         tab = Tab(self.words, websocket, self.download_manager)
         try:
-            async with page.is_open:  # by now the process before has quit and reported its question
+            async with page.is_open:  # the process before has quit and reported its question
                 await tab.start(*size)
                 try:
                     if page.question:

@@ -264,7 +264,7 @@ def suspend_program(app: Host) -> None:
     if app._driver is not None and app._driver.can_suspend:
         app.action_suspend_process()
     else:
-        app.notify("There is no shell to return to.")
+        app.notify("Cannot suspend: this workbench was not started from a shell.")
 
 
 def plain_text(app: App[None]) -> str:

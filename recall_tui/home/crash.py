@@ -145,7 +145,7 @@ def _frames(error: BaseException, home: str) -> Iterator[str]:
             yield f"    {frame.line}"
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
-            yield "of which"
+            yield "contains"
             yield from _frames(each, home)
 
 

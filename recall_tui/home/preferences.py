@@ -29,12 +29,12 @@ class Preferences(NamedTuple):
 
     theme: "" for the default.
     layouts: by size class of the screen.
-    told: the faults of keymap.toml reported last, which are not reported again.
+    reported: the faults of keymap.toml reported last, which are not reported again.
     """
 
     theme: str = ""
     layouts: Mapping[str, PaneSizes] = {}
-    told: str = ""
+    reported: str = ""
 
 
 def load(environ: Mapping[str, str]) -> Preferences:
@@ -61,7 +61,7 @@ def save(environ: Mapping[str, str], chosen: Preferences) -> None:
         known = load(environ)
         layouts = {size: layout._asdict() for size, layout in sorted({**known.layouts, **chosen.layouts}.items())}
         record: dict[str, object] = {"theme": chosen.theme or known.theme, "layouts": layouts}
-        if faults := chosen.told or known.told:
+        if faults := chosen.reported or known.reported:
             record["told"] = faults
         write_private(path, json.dumps(record, indent=1) + "\n")
 

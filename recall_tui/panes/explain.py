@@ -365,9 +365,9 @@ class ExplainPane(LineView, inherit_bindings=False):
                 *chunk_lines(hit, width, glyphs),
             ]
         half = width // 2 - 2
-        beside = _beside_of(session)
-        if isinstance(beside, DocumentPassage):
-            drawn = self._passage(session, beside, width - half - 3)
+        document = _beside_of(session)
+        if isinstance(document, DocumentPassage):
+            drawn = self._passage(session, document, width - half - 3)
             right = [drawn.lines[0], *drawn.lines[max(1, drawn.row - ABOVE) :]]
         else:
             right = chunk_lines(hit, width - half - 3, glyphs)

@@ -106,8 +106,8 @@ def _neighbour(view: LedgerView | None, side: str) -> NeighbourView | None:
 
 def _rule(above: NeighbourView | None, below: NeighbourView | None) -> str | None:
     """Return the rule that set the place, or None if the score did."""
-    beside = above or below
-    if beside is not None and beside["decided_by"] == "order_by":
+    neighbour = above or below
+    if neighbour is not None and neighbour["decided_by"] == "order_by":
         return "ORDER BY sets the place, not the score"
     ties = [each for each in (above, below) if each is not None and each["decided_by"] in TIES]
     if not ties or (above is not None and above not in ties):

@@ -126,7 +126,7 @@ def join_pieces(pieces: list[str], width: int, glyphs: Glyphs) -> list[str]:
     return lines
 
 
-NAMED = 3  # lines with a colour of their own; more could not be told apart
+NAMED = 3  # lines with a colour of their own; more colours would be hard to distinguish
 
 
 class NamedLine(NamedTuple):

@@ -142,8 +142,8 @@ def _stats(session: Session, width: int, glyphs: Glyphs) -> Rows:
     facts = _identity(info, view)
     if width >= WIDE:
         pairs = [facts[row : row + 2] for row in range(0, len(facts), 2)]
-        beside = ("".join(_fact(*fact, width // 2, glyphs).plain for fact in pair) for pair in pairs)
-        lines = [Text(fit(line, width, glyphs)) for line in beside]
+        joined = ("".join(_fact(*fact, width // 2, glyphs).plain for fact in pair) for pair in pairs)
+        lines = [Text(fit(line, width, glyphs)) for line in joined]
     else:
         lines = [_fact(*fact, width, glyphs) for fact in facts]
     lines.append(_fact("embedder", info.embedder, width, glyphs))

@@ -155,10 +155,10 @@ class MovedScreen(Dialog[None]):
 def entry_line(past: PastQuestion, glyphs: Glyphs, width: int, *, is_marked: bool) -> Text:
     """Return one line: a mark, the query, and its settings in at most half of the line."""
     changes = describe_changes(past)
-    beside = f"  {glyphs.dot.strip()} {changes}" if changes else ""
+    settings = f"  {glyphs.dot.strip()} {changes}" if changes else ""
     query = f"{glyphs.knob if is_marked else ' '} {' '.join(past.text.split())}"
-    line = Text(cut(query, width - min(cell_len(beside), width // 2), glyphs))
-    return line.append(cut(beside, width - line.cell_len, glyphs), Style(italic=True))
+    line = Text(cut(query, width - min(cell_len(settings), width // 2), glyphs))
+    return line.append(cut(settings, width - line.cell_len, glyphs), Style(italic=True))
 
 
 def moved_lines(before: PastQuestion, after: PastQuestion, width: int, glyphs: Glyphs) -> list[Text]:

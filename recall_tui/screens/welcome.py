@@ -163,7 +163,7 @@ class WelcomeScreen(SizedScreen[None], Drawing):
             self._take(folders.highlighted)
 
     def action_step_out(self) -> None:
-        """Go back to the folder. There is no step further out, so that no typed text is lost."""
+        """Go back to the folder. Esc does not leave the screen, so that no typed text is lost."""
         if isinstance(self.focused, ChoiceList):
             self.query_one("#folder", Input).focus()
         else:

@@ -235,7 +235,7 @@ def fit_facts(facts: list[str], width: int, glyphs: Glyphs) -> str:
 Border = Literal["right", "below"]
 BELOW = ("#explain", "#store")
 """The panes below the results. One of them is visible."""
-LEAST_ROWS = 5  # height of the results and of the pane below them, two of which are the border
+LEAST_ROWS = 5  # height of the results and of the pane below them, including two lines of border
 LEAST_QUERY_ROWS = 3  # one line of text, and two for the border
 
 

@@ -181,7 +181,7 @@ def result(now: Session, view: str) -> Any:
     return known if isinstance(known, of) else None
 
 
-def as_told(view: Any) -> Any:
+def normalized(view: Any) -> Any:
     """Return an account with store paths removed from its commands and one name for each setting."""
     text = re.sub(r" --store [^ \"]+", "", json.dumps(view))
     for key, name in NAMES.items():
@@ -199,7 +199,7 @@ def same_account(now: Session, said: str, _more: str) -> None:
             assert answer["found"]["text"].removesuffix("\n") == "\n".join(line.text for line in known.lines)
             return
         case "whynot":
-            assert as_told(answer["whynot"]) == as_told(shown)
+            assert normalized(answer["whynot"]) == normalized(shown)
         case "funnel":
             assert answer["trace"]["stages"] == shown["stages"]
             assert answer["trace"].get("filter") == shown.get("filter")

@@ -993,7 +993,7 @@ ROWS: tuple[Row, ...] = (
     Row("command_palette", of_session(lambda now: now.zoomed), then=("@whole screen", "enter")),
     Row(
         "suspend_program",
-        lambda _, bench: any("no shell to go back to" in note.message for note in bench.app._notifications),
+        lambda _, bench: any("Cannot suspend" in note.message for note in bench.app._notifications),
         panes=("results",),
     ),
     Row(

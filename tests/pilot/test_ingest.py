@@ -207,9 +207,9 @@ async def test_the_full_path_of_a_skipped_file_is_readable(own_store: Path, new:
         await bench.press("home", "enter")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
 
-        told = bench.painted("question > Static")
-        assert "new/a folder[draft/with a very long name that no title of a dialog has room for/b].bin" in told
-        assert "is a binary file" in told
+        text = bench.painted("question > Static")
+        assert "new/a folder[draft/with a very long name that no title of a dialog has room for/b].bin" in text
+        assert "is a binary file" in text
 
 
 async def test_a_cancelled_run_resumes_to_the_end(slow: Slow) -> None:

@@ -469,7 +469,7 @@ def printed_by(line: str) -> str:
 
 @pytest.fixture
 def much_judged(own_store: Path) -> Path:
-    """Return the small store with 40 judged queries, the first of which misses a document."""
+    """Return the small store with 40 judged queries. The first one misses a document."""
     with Recall.open(str(own_store)) as recall:
         texts = {f"q{number:02}": f"token budget {number}" for number in range(1, 41)}
         grades = [Judgement(query, Spot("docs/budget.md"), 1) for query in texts]

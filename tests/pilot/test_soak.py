@@ -45,7 +45,7 @@ MOST_MORE = 20_000  # objects; the history of a thousand questions is half of th
 MOST_GROWTH = 1.1  # of the process
 LONG = 40  # samples before memory has settled
 PATIENCE = 50  # looks
-DEPTH, MOST_TOLD = 8, 200  # of the report on a leaked widget
+DEPTH, MOST_LINES = 8, 200  # of the report on a leaked widget
 TYPED = ("docs", "500", "x", "nowhere/else", "y")
 
 
@@ -126,20 +126,20 @@ def forget() -> None:
 
 def holders(kept: object) -> str:
     """Return what keeps an object in memory, and what keeps that, each indented."""
-    told: list[str] = []
+    lines: list[str] = []
     seen: set[int] = set()
 
     def look(held: object, depth: int) -> None:
         found = gc.get_referrers(held)
         seen.add(id(found))
         for each in found:
-            if id(each) not in seen and depth < DEPTH and len(told) < MOST_TOLD and not isinstance(each, FrameType):
+            if id(each) not in seen and depth < DEPTH and len(lines) < MOST_LINES and not isinstance(each, FrameType):
                 seen.add(id(each))
-                told.append(f"{'  ' * depth}{type(each).__name__} {each!r:.150}")
+                lines.append(f"{'  ' * depth}{type(each).__name__} {each!r:.150}")
                 look(each, depth + 1)
 
     look(kept, 0)
-    return "\n".join(told)
+    return "\n".join(lines)
 
 
 async def rested(bench: Driver, before: Before, done: list[str]) -> Sample:

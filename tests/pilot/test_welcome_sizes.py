@@ -143,7 +143,7 @@ async def test_a_tiny_screen_hides_the_reason_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("store", "told"),
+    ("store", "expected"),
     [
         (None, "recall.db in the current folder."),
         pytest.param("mine.db", "mine.db in the current folder.", marks=pytest.mark.slow),
@@ -151,11 +151,11 @@ async def test_a_tiny_screen_hides_the_reason_too(tmp_path: Path) -> None:
         pytest.param("notes", "notes/recall.db.", marks=pytest.mark.slow),
     ],
 )
-async def test_the_new_file_is_named(store: str | None, told: str) -> None:
+async def test_the_new_file_is_named(store: str | None, expected: str) -> None:
     async with workbench(store) as bench:
         await welcomed(bench)
 
-        assert bench.painted("offer").endswith(f"you add, here {told}")
+        assert bench.painted("offer").endswith(f"you add: {expected}")
 
 
 async def test_existing_settings_name_the_file(project: Path) -> None:

@@ -243,8 +243,8 @@ def test_the_sentence_and_the_ledger_agree_on_counts() -> None:
                 assert total is None or whole(row.group(2)) == total[1], said
             for word, held, of in re.findall(r"by (\w+) \(([\d,]+) of ([\d,]+)\)", said):
                 assert whole(of) == chunks(screen), said
-                told = next((line for line in box.lines if re.match(rf"  {word}  ?.* in [\d,]+ chunk", line)), None)
-                assert told is None or re.search(rf"\bin {held} chunks?\b", told), f"{said} {told}"
+                text = next((line for line in box.lines if re.match(rf"  {word}  ?.* in [\d,]+ chunk", line)), None)
+                assert text is None or re.search(rf"\bin {held} chunks?\b", text), f"{said} {text}"
                 looks += 1
         return looks
 

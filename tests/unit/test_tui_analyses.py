@@ -457,9 +457,9 @@ def test_a_board_of_many_queries_reports_its_progress(tmp_path: Path, log: Event
     log.wait_for(lambda event: isinstance(event, AnalysisDone), seconds=60.0)
     thread.stop()
 
-    told = [event.done for event in log.events if isinstance(event, AnalysisMoved)]
-    assert len(told) >= 9
-    assert told[-1] > queries * 0.8
+    event_done = [event.done for event in log.events if isinstance(event, AnalysisMoved)]
+    assert len(event_done) >= 9
+    assert event_done[-1] > queries * 0.8
 
 
 def test_an_analysis_uses_no_network_once_it_is_forbidden(
@@ -481,14 +481,14 @@ def test_an_analysis_uses_no_network_once_it_is_forbidden(
         asked = server.texts()
 
         thread.submit([(analysis, stamp_of(later, analysis))], later)
-        told = log.wait_for(
+        event_done = log.wait_for(
             lambda event: isinstance(event, AnalysisDone) and event.stamp == stamp_of(later, analysis)
         )
         thread.stop()
 
-        assert isinstance(told, AnalysisDone)
-        assert isinstance(told.result, EmbedError)
-        assert told.result.code == "network_not_allowed"
+        assert isinstance(event_done, AnalysisDone)
+        assert isinstance(event_done.result, EmbedError)
+        assert event_done.result.code == "network_not_allowed"
         assert server.texts() == asked
 
 

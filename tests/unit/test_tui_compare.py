@@ -51,20 +51,20 @@ def test_one_line_names_both_rows_and_keeps_file_names() -> None:
 
 
 def test_the_verdict_names_the_leader_and_each_lead() -> None:
-    for winner, told in [
+    for winner, expected in [
         ("a", "#50,827 leads by 1.000: lexical -0.250, semantic +1.250"),
         ("b", "#4 leads by 1.000: lexical +0.250"),
     ]:
-        assert drawn(118, winner=winner)[1].startswith(told), winner
+        assert drawn(118, winner=winner)[1].startswith(expected), winner
 
 
 def test_the_verdict_says_where_the_rows_swap() -> None:
-    for flips_at, told in [
+    for flips_at, expected in [
         (None, "The other never overtakes it at any weight."),
         (0.25, "They change places at lexical 0.750."),
     ]:
-        assert drawn(118, flips_at=flips_at)[1].endswith(told), flips_at
-        assert told not in " ".join(drawn(118)), flips_at
+        assert drawn(118, flips_at=flips_at)[1].endswith(expected), flips_at
+        assert expected not in " ".join(drawn(118)), flips_at
 
 
 def test_subtotals_come_before_leaves() -> None:

@@ -309,7 +309,7 @@ def on_lines(text: str, *chunks: tuple[int, int], own: int) -> DocumentPassage:
     return DocumentPassage("a.txt", stretches[own].id, tuple(lines), tuple(stretches), True, True)
 
 
-def told(passage: DocumentPassage, width: int = 40, cut: int | None = None) -> list[str]:
+def marked_rows(passage: DocumentPassage, width: int = 40, cut: int | None = None) -> list[str]:
     """Return the rows below the legend. A rule is shown by its chunk, with ! where the pane scrolls to it."""
     drawn = passage_lines(passage, {} if cut is None else {cut: CUT}, Style(), width, UNICODE)
     rows = [line.plain.rstrip() for line in drawn.lines]
@@ -324,7 +324,7 @@ def test_the_rule_of_a_chunk_is_where_it_starts() -> None:
     text = "one two three four five six"
     parted = on_lines(text, (0, 8), (8, 19), (19, 27), own=1)
 
-    assert told(parted) == ["a", "7 │ one two", "b!", "  █ three four", "c", "  │ five six"]
+    assert marked_rows(parted) == ["a", "7 │ one two", "b!", "  █ three four", "c", "  │ five six"]
 
 
 def test_every_row_of_a_line_has_its_own_mark() -> None:
@@ -332,11 +332,11 @@ def test_every_row_of_a_line_has_its_own_mark() -> None:
     lines = on_lines(f"{words}\nffffffff", (0, 18), (0, 36), (36, 53), own=1)
     shared = on_lines(words, (0, 18), (9, 27), (18, 36), (36, 44), own=3)
 
-    assert told(lines, 12) == [
+    assert marked_rows(lines, 12) == [
         *("a", "b!", "7 ▓ aaaaaaaa", "  ▓ bbbbbbbb", "  █ cccccccc", "  █ dddddddd"),
         *("c", "  │ eeeeeeee", "8 │ ffffffff"),
     ]
-    assert told(shared, 12) == [
+    assert marked_rows(shared, 12) == [
         *("a", "7 │ aaaaaaaa", "b", "  ▒ bbbbbbbb", "c", "  ▒ cccccccc", "  │ dddddddd"),
         *("d!", "  █ eeeeeeee"),
     ]
@@ -346,14 +346,14 @@ def test_a_chunk_ending_within_a_line_shows_at_its_rows() -> None:
     ends = on_lines("aaaaaaaa bbbbbbbb cccccccc\ndddddddd", (0, 27), (0, 35), own=0)
     ends = ends._replace(chunks=(ends.chunks[0]._replace(end=18), ends.chunks[1]))
 
-    assert told(ends, 12) == ["a!", "b", "7 ▓ aaaaaaaa", "  ▓ bbbbbbbb", "  │ cccccccc", "8 │ dddddddd"]
+    assert marked_rows(ends, 12) == ["a!", "b", "7 ▓ aaaaaaaa", "  ▓ bbbbbbbb", "  │ cccccccc", "8 │ dddddddd"]
 
 
 def test_a_row_with_tabs_is_placed_by_its_text() -> None:
     for width in range(12, 20):
         tabs = on_lines("\taa\tbb\tcc\tdd\tee", (0, 10), (10, 16), own=0)
 
-        rows = told(tabs, width)
+        rows = marked_rows(tabs, width)
 
         before, after = rows[1 : rows.index("b")], rows[rows.index("b") + 1 :]
         assert {row[2] for row in before} == {"█"}, width
@@ -365,18 +365,18 @@ def test_a_row_with_tabs_is_placed_by_its_text() -> None:
 def test_tabs_do_not_move_the_end_of_a_chunk() -> None:
     ends = on_lines("\t\taa bb cc\tdd", (0, 8), own=0)
 
-    assert told(ends, 14) == ["a!", "7 █         aa", "  █ bb cc", "    dd"]
+    assert marked_rows(ends, 14) == ["a!", "7 █         aa", "  █ bb cc", "    dd"]
 
 
 def test_a_folded_tab_belongs_to_its_chunk() -> None:
     folds = on_lines("aaaa bbbbbbbbbb\t", (0, 16), own=0)
 
-    assert [row[2] for row in told(folds, 13)[1:]] == ["█"] * len(told(folds, 13)[1:])
+    assert [row[2] for row in marked_rows(folds, 13)[1:]] == ["█"] * len(marked_rows(folds, 13)[1:])
 
 
 def test_a_chunk_starting_at_a_break_has_its_rule_before() -> None:
-    assert told(on_lines("one\ntwo", (0, 3), (3, 7), own=1)) == ["a", "b!", "7 │ one", "8 █ two"]
-    assert told(on_lines("one two\nsix", (0, 4), (4, 7), (7, 11), own=2)) == [
+    assert marked_rows(on_lines("one\ntwo", (0, 3), (3, 7), own=1)) == ["a", "b!", "7 │ one", "8 █ two"]
+    assert marked_rows(on_lines("one two\nsix", (0, 4), (4, 7), (7, 11), own=2)) == [
         *("a", "7 │ one", "b", "c!", "  │ two", "8 █ six"),
     ]
 
@@ -384,7 +384,7 @@ def test_a_chunk_starting_at_a_break_has_its_rule_before() -> None:
 def test_leading_blanks_have_no_row_of_their_own() -> None:
     indented = on_lines("one\n    two", (0, 8), (8, 11), own=1)
 
-    assert told(indented) == ["a", "7 │ one", "b!", "8 ▓     two"]
+    assert marked_rows(indented) == ["a", "7 │ one", "b!", "8 ▓     two"]
 
 
 def test_a_cut_of_the_context_is_inside_its_piece() -> None:
@@ -398,7 +398,7 @@ def test_a_cut_of_the_context_is_inside_its_piece() -> None:
     ]:
         parted = on_lines("one two three four five six\nlast", (0, 7), (7, 18), (18, 28), own=1)
 
-        made = told(parted, cut=cut)
+        made = marked_rows(parted, cut=cut)
 
         assert made[made.index(rows[0]) :][: len(rows)] == rows, cut
         assert made.count("cut") == 1, cut

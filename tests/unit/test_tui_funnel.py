@@ -19,31 +19,31 @@ def test_a_pool_of_every_row_shows_no_union() -> None:
         (("lexical", 9, 3), ("semantic", 9, 7)),
         (("semantic", 9, 7),),
     ]:
-        told = said(("live", 12, 9), *stages, ("union", 9, 9), ("kept", 9, 9))
+        text = said(("live", 12, 9), *stages, ("union", 9, 9), ("kept", 9, 9))
 
-        assert EVERY in told, stages
-        assert BOTH not in told, stages
-        assert "Only" not in told, stages
+        assert EVERY in text, stages
+        assert BOTH not in text, stages
+        assert "Only" not in text, stages
 
 
 def test_a_pool_of_both_signals_is_their_union() -> None:
-    told = said(("live", 90, 90), ("lexical", 90, 5), ("semantic", 90, 5), ("union", 90, 8), ("kept", 8, 8))
+    text = said(("live", 90, 90), ("lexical", 90, 5), ("semantic", 90, 5), ("union", 90, 8), ("kept", 8, 8))
 
-    assert BOTH in told
-    assert EVERY not in told
+    assert BOTH in text
+    assert EVERY not in text
 
 
 def test_a_single_signal_is_named() -> None:
-    told = said(("live", 90, 90), ("lexical", 90, 5), ("union", 90, 5))
+    text = said(("live", 90, 90), ("lexical", 90, 5), ("union", 90, 5))
 
-    assert "Only lexical finds rows, among those that pass the filter." in told
+    assert "Only lexical finds rows, among those that pass the filter." in text
 
 
 def test_a_list_without_signals_mentions_no_candidates() -> None:
-    told = said(("live", 90, 90), ("top_k", 90, 10))
+    text = said(("live", 90, 90), ("top_k", 90, 10))
 
-    assert EVERY not in told
-    assert "propose" not in told
+    assert EVERY not in text
+    assert "propose" not in text
 
 
 STAGES = (("store", 9, 9), ("live", 9, 8), ("filter", 8, 3), ("lexical", 3, 1), ("union", 3, 3), ("packed", 3, 7))

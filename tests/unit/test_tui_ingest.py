@@ -60,14 +60,14 @@ def test_every_line_fits_its_width() -> None:
 
 def test_the_state_appears_next_to_a_long_folder() -> None:
     for width in WIDTHS:
-        for name, told in [
+        for name, expected in [
             ("running", "H pauses, ^g cancels"),
             ("asked", "pausing after this step"),
             ("held", "PAUSED, H resumes"),
         ]:
             head = opened_lines(shown(RUNS[name]), width, UNICODE)[0][0].plain
 
-            assert told in head, (width, name)
+            assert expected in head, (width, name)
             assert "written" in head, (width, name)
 
 
@@ -139,21 +139,21 @@ def test_the_strip_keeps_its_figures_next_to_a_long_name() -> None:
 
 def test_the_strip_of_a_cancelled_run_names_its_keys() -> None:
     for width in [58, 77, 98, 118]:
-        told = strip(shown(RUNS["cancelled"]._replace(folder="docs")), width, UNICODE).plain.rstrip()
+        text = strip(shown(RUNS["cancelled"]._replace(folder="docs")), width, UNICODE).plain.rstrip()
 
-        assert "F5 in pane 7 resumes" in told, width
-        assert told.endswith(("2 skipped", "7 lists them")), width
+        assert "F5 in pane 7 resumes" in text, width
+        assert text.endswith(("2 skipped", "7 lists them")), width
 
 
 def test_remaining_work_and_sync_state_are_shown_in_full() -> None:
     for width in [58, 77, 118]:
         session = shown(None, Source(Root(DEEP), 12_345, "2026-01-02T03:04:05"))
 
-        told = " ".join(line.plain.rstrip() for line in opened_lines(session, width, UNICODE)[0])
+        text = " ".join(line.plain.rstrip() for line in opened_lines(session, width, UNICODE)[0])
 
-        assert "R syncs every folder." in told, width
-        assert told.endswith("not synced here yet"), width
-        assert ("newest 2026-01-02" in told) == (width > 58), width
+        assert "R syncs every folder." in text, width
+        assert text.endswith("not synced here yet"), width
+        assert ("newest 2026-01-02" in text) == (width > 58), width
 
 
 def test_a_source_keeps_the_end_of_its_folder() -> None:
@@ -166,9 +166,9 @@ def test_a_source_keeps_the_end_of_its_folder() -> None:
 
 
 def test_skipped_files_are_counted_by_reason() -> None:
-    told = text_of(RUNS["done"], 118)
+    text = text_of(RUNS["done"], 118)
 
-    assert "Skipped 2 · Enter shows why · 1 binary · 1 not UTF-8" in told
+    assert "Skipped 2 · Enter shows why · 1 binary · 1 not UTF-8" in text
 
 
 def test_names_are_neutralised() -> None:

@@ -137,9 +137,9 @@ def test_a_write_invalidates_only_figures_and_checks() -> None:
     }
     session = session._replace(analyses=kept)
 
-    told, written = after(session, StoreOpened(info)), after(session, StoreOpened(info, is_written=True))
+    reported, written = after(session, StoreOpened(info)), after(session, StoreOpened(info, is_written=True))
 
-    assert [result_of(told, analysis, str) for analysis in kept] == ["found", "found", "found"]
+    assert [result_of(reported, analysis, str) for analysis in kept] == ["found", "found", "found"]
     assert [result_of(written, analysis, str) for analysis in kept] == [None, None, "found"]
 
 

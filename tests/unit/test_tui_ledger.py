@@ -33,9 +33,9 @@ def test_a_neighbour_is_separated_from_its_rank() -> None:
 
         drawn = [line.plain for line in ledger_lines(hit, Ledger(view), None, 60, UNICODE)]
 
-        (told,) = (line for line in drawn if line.startswith("above"))
-        assert told.split()[:2] == ["above", f"#{rank:,}"], rank
-        assert "docs/a.md" in told.split()[2], rank
+        (text,) = (line for line in drawn if line.startswith("above"))
+        assert text.split()[:2] == ["above", f"#{rank:,}"], rank
+        assert "docs/a.md" in text.split()[2], rank
 
 
 def test_ranks_have_thousands_separators() -> None:
@@ -45,8 +45,8 @@ def test_ranks_have_thousands_separators() -> None:
 
     drawn = [line.plain for line in ledger_lines(hit, None, None, 60, UNICODE)]
 
-    (told,) = (line for line in drawn if line.startswith("ranks"))
-    assert told.split() == ["ranks", "lexical", "none", "·", "semantic", "29,123"]
+    (text,) = (line for line in drawn if line.startswith("ranks"))
+    assert text.split() == ["ranks", "lexical", "none", "·", "semantic", "29,123"]
     assert drawn[0].startswith("Row 50,827: ")
 
 
@@ -66,13 +66,13 @@ def whole(width: int, glyphs: Glyphs = UNICODE, *, most: int | None = 3, residua
     parts = (Part("lexical", 1234.5678, 0.777, 1000.0, 3, 0.544), Part("semantic", -0.0004, 0.997, 0.3, 1, 0.299))
     lexical = [leaf("budget", 88, 0.301), leaf("a phrase that is longer than its column is", 240_000, 0.243)]
     semantic = [word("tokens", 0.11), word("", 0.1), word("limit", -0.05), *[word(f"w{n}", 0.007) for n in range(20)]]
-    beside = [
+    neighbours = [
         {"side": "above", "rank": 1, "path": "docs/a.md", "margin": 0.25, "decided_by": "score", "flips_at": 0.61},
         {"side": "below", "rank": 3, "path": "docs/b.md", "margin": 0.25, "decided_by": "score", "flips_at": None},
     ]
     chunk = {
         "of": 9,
-        "neighbours": beside,
+        "neighbours": neighbours,
         "residual": residual,
         "explain": {"parts": [{"signal": "lexical", "leaves": lexical}, {"signal": "semantic", "leaves": semantic}]},
     }
@@ -109,12 +109,12 @@ def test_a_narrow_ledger_drops_raw_values_first() -> None:
 
 
 def test_a_ledger_shows_possible_changes_and_stability() -> None:
-    told = " ".join(" ".join(whole(118)).split())
+    text = " ".join(" ".join(whole(118)).split())
 
-    assert "overtakes #1 where lexical < 0.390 · stays above #3 at any weight" in told
-    assert "✗ unstable: first 10 rows keep their order for lexical weight 0.50 to 0.75" in told
-    assert "maximum possible BM25 here: 14.688" in told
-    assert "above #1 docs/a.md, leads by 0.250" in told
+    assert "overtakes #1 where lexical < 0.390 · stays above #3 at any weight" in text
+    assert "✗ unstable: first 10 rows keep their order for lexical weight 0.50 to 0.75" in text
+    assert "maximum possible BM25 here: 14.688" in text
+    assert "above #1 docs/a.md, leads by 0.250" in text
 
 
 def test_words_share_a_line_until_all_are_shown() -> None:

@@ -28,12 +28,12 @@ def term(text: str, df: int, points: float) -> dict[str, Any]:
 
 def view(*leaves: dict[str, Any], **neighbours: tuple[int, float, str]) -> LedgerView:
     """neighbours: rank, margin and decision by side."""
-    beside = [
+    sides = [
         {"side": side, "rank": rank, "margin": margin, "decided_by": by}
         for side, (rank, margin, by) in neighbours.items()
     ]
     parts = [{"signal": "lexical", "leaves": list(leaves)}]
-    return cast("LedgerView", {"neighbours": beside, "of": 2_596, "explain": {"parts": parts}})
+    return cast("LedgerView", {"neighbours": sides, "of": 2_596, "explain": {"parts": parts}})
 
 
 def around(**more: Any) -> RowsAround:
@@ -51,26 +51,26 @@ FIRST = {1: ("aeroelastic", "wing"), 2: ("wing",), 3: ("wing",)}
 def test_a_decisive_word_of_one_row_is_the_reason() -> None:
     ledger = view(term("aeroelastic", 18, 0.4), term("wing", 300, 0.1), below=(2, 0.2, "score"))
 
-    told = said(hit(1, *BOTH), ledger, around(first=FIRST, held=FIRST[1]))
+    text = said(hit(1, *BOTH), ledger, around(first=FIRST, held=FIRST[1]))
 
-    assert told == "First: only this row of the first 3 contains *aeroelastic*, found in 18 of 1,420 chunks."
+    assert text == "First: only this row of the first 3 contains *aeroelastic*, found in 18 of 1,420 chunks."
 
 
 def test_a_word_of_one_chunk_is_counted_in_the_store() -> None:
     ledger = view(term("aeroelastic", 1, 0.4), below=(815, 0.2, "score"))
 
-    told = said(hit(814, *BOTH), ledger, around(first=FIRST))
+    text = said(hit(814, *BOTH), ledger, around(first=FIRST))
 
-    assert told == "Row 814 of 2,596: only this chunk of 1,420 contains *aeroelastic*."
+    assert text == "Row 814 of 2,596: only this chunk of 1,420 contains *aeroelastic*."
 
 
 def test_a_word_without_effect_is_not_the_reason() -> None:
     for margin, first in [(0.4, FIRST), (0.2, {**FIRST, 2: ("aeroelastic",)}), (0.2, {1: FIRST[1]})]:
         ledger = view(term("aeroelastic", 18, 0.4), below=(2, margin, "score"))
 
-        told = said(hit(1, *BOTH), ledger, around(first=first, held=first[1]))
+        text = said(hit(1, *BOTH), ledger, around(first=first, held=first[1]))
 
-        assert told == "First: best match of words, 3rd in meaning, most by *aeroelastic* (18 of 1,420).", first
+        assert text == "First: best match of words, 3rd in meaning, most by *aeroelastic* (18 of 1,420).", first
 
 
 def test_the_row_above_is_named_with_its_rarest_extra_word() -> None:
@@ -83,13 +83,13 @@ def test_the_row_above_is_named_with_its_rarest_extra_word() -> None:
         held_above=("budget", "hard limit", "token"),
     )
 
-    told = said(hit(2, *own), view(above=(1, 0.1, "score")), rows)
+    text = said(hit(2, *own), view(above=(1, 0.1, "score")), rows)
 
-    assert told == "Second: nearest in meaning, 3rd by words; #1 also contains *hard limit* (4 of 1,420)."
+    assert text == "Second: nearest in meaning, 3rd by words; #1 also contains *hard limit* (4 of 1,420)."
 
 
 def test_without_an_extra_word_the_leading_signal_is_named() -> None:
-    for above, told in [
+    for above, expected in [
         ((part("lexical", 0.6), part("semantic", 0.2, 2)), "#1 matches the words better."),
         ((part("lexical", 0.1, 4), part("semantic", 0.9, 1)), "#1 is nearer in meaning."),
         ((part("lexical", 0.2), part("semantic", 0.2), part("rerank", 0.9)), "the reranker puts #1 higher."),
@@ -97,12 +97,12 @@ def test_without_an_extra_word_the_leading_signal_is_named() -> None:
         row = hit(2, part("lexical", 0.3, 2), part("semantic", 0.3, 2))
 
         assert said(row, view(above=(1, 0.1, "score")), around(above=hit(1, *above))) == (
-            f"Second: 2nd by words and in meaning; {told}"
+            f"Second: 2nd by words and in meaning; {expected}"
         ), above
 
 
 def test_ranks_of_weighted_signals_are_shown() -> None:
-    for parts, told in [
+    for parts, expected in [
         ([part("lexical", 0.5)], "best match of words, the only signal."),
         ([part("semantic", 0.5, 12)], "12th in meaning, the only signal."),
         ([part("lexical", 0.0, None), part("semantic", 0.5)], "nearest in meaning, no query term."),
@@ -111,11 +111,11 @@ def test_ranks_of_weighted_signals_are_shown() -> None:
         ([part("lexical", 0.5, 2), part("semantic", 0.9, 1, weight=0)], "2nd by words."),
         ([part("lexical", 0.0, None), part("semantic", 0.0, 9)], "no signal ranks it."),
     ]:
-        assert said(hit(1, *parts)) == f"First: {told}", parts
+        assert said(hit(1, *parts)) == f"First: {expected}", parts
 
 
 def test_a_tie_names_its_rule() -> None:
-    for above, below, told in [
+    for above, below, expected in [
         ((2, 0.0, "path"), (4, 0.5, "score"), "its score equals that of #2, and equal scores go by path."),
         (
             (2, 0.0, "offset"),
@@ -129,19 +129,19 @@ def test_a_tie_names_its_rule() -> None:
         ),
         ((2, -0.3, "order_by"), (4, 0.2, "order_by"), "ORDER BY sets the place, not the score."),
     ]:
-        assert said(hit(3, *BOTH), view(above=above, below=below), around()) == f"Third: {told}", above
+        assert said(hit(3, *BOTH), view(above=above, below=below), around()) == f"Third: {expected}", above
 
 
 def test_a_first_row_by_a_tie_says_so() -> None:
-    told = said(hit(1, *BOTH), view(below=(2, 0.0, "path")), around())
+    text = said(hit(1, *BOTH), view(below=(2, 0.0, "path")), around())
 
-    assert told == "First: its score equals that of #2, and equal scores go by path."
+    assert text == "First: its score equals that of #2, and equal scores go by path."
 
 
 def test_a_tie_below_does_not_explain_a_leading_row() -> None:
-    told = said(hit(3, *BOTH), view(above=(2, 0.1, "score"), below=(4, 0.0, "path")), around())
+    text = said(hit(3, *BOTH), view(above=(2, 0.1, "score"), below=(4, 0.0, "path")), around())
 
-    assert told == "Third: best match of words, 3rd in meaning."
+    assert text == "Third: best match of words, 3rd in meaning."
 
 
 def test_a_row_added_by_recall_is_explained() -> None:

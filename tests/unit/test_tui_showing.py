@@ -78,8 +78,8 @@ def test_other_changes_are_drawn_at_once() -> None:
 def test_reports_of_one_turn_are_drawn_once() -> None:
     clockwork = Clockwork()
     for selected in (1, 2, 3):
-        told = MOVED._replace(results=MOVED.results._replace(selected=selected))
-        clockwork.showing.follow(MOVED, told, is_reported=True)
+        changed = MOVED._replace(results=MOVED.results._replace(selected=selected))
+        clockwork.showing.follow(MOVED, changed, is_reported=True)
     assert clockwork.shown == 0
     [draw] = clockwork.behind
     draw()

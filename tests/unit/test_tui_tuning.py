@@ -82,11 +82,11 @@ def session_of(
 
 
 def run_of(
-    recall: Recall, session: Session, kept: dict[str, object] | None = None, told: list[int] | None = None
+    recall: Recall, session: Session, kept: dict[str, object] | None = None, steps_done: list[int] | None = None
 ) -> AnalysisRun:
     def say(done: int, _total: int) -> None:
-        if told is not None:
-            told.append(done)
+        if steps_done is not None:
+            steps_done.append(done)
 
     return AnalysisRun(recall, session, lambda: None, {} if kept is None else kept, lambda: None, say)
 
@@ -187,18 +187,18 @@ def test_a_store_without_grades_has_no_curve(tmp_path: Path) -> None:
 
 
 def test_steps_are_computed_once_for_the_same_grades(recall: Recall, monkeypatch: pytest.MonkeyPatch) -> None:
-    session, kept, told = (
+    session, kept, steps_done = (
         (base := session_of(recall))._replace(weights=base.weights._replace(is_of_all=True)),
         {},
         [],
     )  # type: ignore[var-annotated]
     analysis = curve_analysis(session)
     assert analysis is not None
-    first = judge.weight_curve(run_of(recall, session, kept, told), analysis)
+    first = judge.weight_curve(run_of(recall, session, kept, steps_done), analysis)
     monkeypatch.setattr(Engine, "answer", None)
 
     assert judge.weight_curve(run_of(recall, session, kept), analysis) == first
-    assert told == [1, 2, 3]
+    assert steps_done == [1, 2, 3]
 
 
 def test_only_another_scale_changes_the_curve(recall: Recall) -> None:

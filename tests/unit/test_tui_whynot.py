@@ -27,7 +27,7 @@ def drawn(*stages: dict[str, Any], remedies: tuple[FixOffer, ...] = (), **more: 
 
 
 def test_the_counts_of_a_stage_have_thousands_separators() -> None:
-    for name, detail, told in [
+    for name, detail, expected in [
         (
             "fusion",
             "rank 4321 of 39010 with 0.123456, 0.001234 behind row 1000",
@@ -44,7 +44,7 @@ def test_the_counts_of_a_stage_have_thousands_separators() -> None:
         ("page", "row 4321 comes after the last one that is shown, 1000", "row 4,321 comes after"),
         ("truncated", "1234 of its 5678 characters are packed", "1,234 of its 5,678 characters"),
     ]:
-        assert told in drawn(stage(name, detail)), name
+        assert expected in drawn(stage(name, detail)), name
 
 
 def test_names_words_and_values_are_shown_unchanged() -> None:
@@ -178,8 +178,8 @@ def test_fixes_keep_the_order_of_the_command() -> None:
     kinds = ["term", "filter", "budget", "weight", "spelling", "k+filter", "pin", "k", "match"]
     offers = [FixOffer(kind, kind, "recall x") for kind in kinds]
 
-    told = [each.kind for each in sorted(offers, key=effort)]
+    text = [each.kind for each in sorted(offers, key=effort)]
 
     changes = [Change(kind, "", Question(""), {}, 1) for kind in kinds if kind != "pin"]
-    assert [kind for kind in told if kind != "pin"] == [change.kind for change in by_effort(changes)]
-    assert told == [*("filter", "match", "budget", "k+filter", "pin", "k", "spelling", "weight", "term")]
+    assert [kind for kind in text if kind != "pin"] == [change.kind for change in by_effort(changes)]
+    assert text == [*("filter", "match", "budget", "k+filter", "pin", "k", "spelling", "weight", "term")]
