@@ -96,7 +96,7 @@ def _fill(scene: Scene, stage: Stage, *, limits: int, counted: Callable[..., Non
         assert (code, answer["error"]["code"]) == (1, "disk_full")
         expect_whole(scene, stage, base)
         stage.end(base)
-    counted("no room", scene.name, limits=limits)
+    counted("no space", scene.name, limits=limits)
 
 
 @contextmanager

@@ -109,7 +109,7 @@ def _kill_copying(scene: Scene, killer: Child, stage: Stage, *, kills: int, coun
             Path(backup).unlink()
         assert pieces_left(base, *SECRETS.values(), pieces=stage.vectors(PURGE), within="**/*") == []
         stage.end(base)
-    counted("copies", scene.name, kills=done, left_a_part=left)
+    counted("copies", scene.name, kills=done, copies_left=left)
     return left
 
 
@@ -117,7 +117,7 @@ def _kill(scene: Scene, killer: Child, stage: Stage, *, kills: int, counted: Cal
     """Kill `kills` runs of the command, the first and every second one after a reported commit."""
     usual = _usual(scene, killer, stage)
     rng = random.Random(f"{SEED} {scene.name}")
-    done, behind_a_commit = 0, 0
+    done, after_a_commit = 0, 0
     while done < kills:
         base = stage.trial(scene)
         with _reader(base) if scene in READ and rng.random() < 0.5 else nullcontext():
@@ -125,9 +125,9 @@ def _kill(scene: Scene, killer: Child, stage: Stage, *, kills: int, counted: Cal
         expect_whole(scene, stage, base, committed=ended.generation)
         stage.end(base)
         done += ended.is_killed
-        behind_a_commit += ended.is_killed and bool(ended.told)
-    counted("kill", scene.name, kills=done, behind_a_commit=behind_a_commit)
-    assert 2 * behind_a_commit >= done or not usual.told
+        after_a_commit += ended.is_killed and bool(ended.told)
+    counted("kill", scene.name, kills=done, after_a_commit=after_a_commit)
+    assert 2 * after_a_commit >= done or not usual.told
 
 
 @contextmanager

@@ -224,7 +224,7 @@ def test_swapped_page_of_any_small_table_is_found(
     for other in sorted(others):
         exchange(template, tmp_path / other, table, other)
 
-    counted("pages", f"exchanged {table}", cases=len(others))
+    counted("pages", f"swapped {table}", cases=len(others))
 
 
 KILLED = """

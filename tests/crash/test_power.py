@@ -64,7 +64,7 @@ def test_written_file_is_old_or_new_after_power_cut(write: Callable[[Path, bytes
 def _check_cuts(scene: Scene, stage: Stage, *, cuts: int, counted: Callable[..., None]) -> None:
     start, calls = _record(scene, stage)
     turns = [number for number, call in enumerate(calls, 1) if call.kind != "write"]
-    behind_a_commit = 0
+    after_a_commit = 0
     for number in range(cuts):
         rng = random.Random(f"{SEED} {scene.name} {number}")
         done = calls[: rng.choice((rng.randint(1, len(calls)), rng.choice(turns)))]
@@ -73,8 +73,8 @@ def _check_cuts(scene: Scene, stage: Stage, *, cuts: int, counted: Callable[...,
         _write_exactly(base, after_cut(start, done, rng), rng)
         expect_whole(scene, stage, base, committed=max(told, default=0))
         stage.end(base)
-        behind_a_commit += bool(told)
-    counted("power", scene.name, cuts=cuts, behind_a_commit=behind_a_commit, calls=len(calls))
+        after_a_commit += bool(told)
+    counted("power", scene.name, cuts=cuts, after_a_commit=after_a_commit, calls=len(calls))
 
 
 def _record(scene: Scene, stage: Stage) -> Recorded:

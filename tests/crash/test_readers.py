@@ -154,7 +154,7 @@ def _read_beside_a_writer(
     assert states > 1
     assert 0 < remembered < len(answers)
     counts = {"answers": len(answers), "from_memory": remembered, "states": states, "writes": steps}
-    counted("readers", f"{readers} beside a writer", **counts)
+    counted("readers", f"{readers} with a writer", **counts)
 
 
 def _write(base: Path, is_over: Callable[[], bool]) -> int:

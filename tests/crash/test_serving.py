@@ -97,7 +97,7 @@ def _kill_servers(folder: Path, kills: int, counted: Callable[..., None]) -> Non
         assert errors(base) == set()
     with Client(base) as client:
         _is_right(client, base)
-    counted("serving", "killed servers", kills=kills, answers=told, calls_lost_with_them=lost)
+    counted("serving", "killed servers", kills=kills, answers=told, calls_lost=lost)
 
 
 def _kill_syncing(folder: Path, kills: int, counted: Callable[..., None]) -> None:

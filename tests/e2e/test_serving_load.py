@@ -135,7 +135,7 @@ def _beside_a_writer(folder: Path, *, clients: int, each: int, commits: int, cou
     assert len(_digests(answers)) > 1
     refused = sum(not answered.answer for answered in answers)
     counts = {"answers": len(answers), "busy": refused, "states": len(_digests(answers)), "commits": commits}
-    counted("serving", f"{clients} clients beside a writer", **counts)
+    counted("serving", f"{clients} clients with a writer", **counts)
 
 
 def _digests(answers: list[Answered]) -> set[str]:
