@@ -67,27 +67,27 @@ AHEAD = {
 }
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A piece of a sentence. is_word: it is a word of the question, which is emphasised."""
 
     text: str
     is_word: bool = False
 
 
-def sentence(hit: Hit, view: LedgerView | None, around: RowsAround | None) -> list[Piece]:
+def sentence(hit: Hit, view: LedgerView | None, around: RowsAround | None) -> list[TextPiece]:
     """Explain the rank of a row in a sentence. view, around: None while only the hit is known."""
-    place = [Piece(f"{_place(hit, view, around)}: ")]
+    place = [TextPiece(f"{_place(hit, view, around)}: ")]
     if hit.injection is not None:
         distance = f"{hit.injection.distance:g}"
         text = f"sparse-document recall added it, as it is short and near, at distance {distance}."
-        return [*place, Piece(text)]
+        return [*place, TextPiece(text)]
     if hit.score is None:
-        return [*place, Piece("the query names no signal, so rows have an order but no score.")]
+        return [*place, TextPiece("the query names no signal, so rows have an order but no score.")]
     above, below = (_neighbour(view, side) for side in ("above", "below"))
     if (rule := _rule(above, below)) is not None:
-        return [*place, Piece(f"{rule}.")]
+        return [*place, TextPiece(f"{rule}.")]
     own = _own(hit, view, around, below)
-    return [*place, *own, *_rival(hit, around, above), Piece(".")]
+    return [*place, *own, *_rival(hit, around, above), TextPiece(".")]
 
 
 def _place(hit: Hit, view: LedgerView | None, around: RowsAround | None) -> str:
@@ -119,28 +119,31 @@ def _rule(above: NeighbourView | None, below: NeighbourView | None) -> str | Non
 
 def _own(
     hit: Hit, view: LedgerView | None, around: RowsAround | None, below: NeighbourView | None
-) -> Iterator[Piece]:
+) -> Iterator[TextPiece]:
     """Yield what favours the row: a word that only this row contains, else its rank by each signal."""
     parts = sorted((part for part in hit.parts if part.weight > 0), key=lambda part: SIGNALS.index(part.signal))
     explained = view["explain"]["parts"] if view is not None and "explain" in view else []
     leaves = [leaf for part in explained for leaf in part.get("leaves", [])]
     terms = [leaf for leaf in leaves if leaf["kind"] == "term" and leaf["points"] > 0]
     if all(part.points <= 0 for part in parts):
-        yield Piece("no signal ranks it")
+        yield TextPiece("no signal ranks it")
         return
     alone = _alone(hit, terms, around, below)
     if alone is not None and around is not None:
         chunks, df = figure(around.chunks), alone["df"]
         if df == 1:
-            yield from (Piece(f"only this chunk of {chunks} contains "), Piece(_word(alone["text"]), is_word=True))
+            yield from (
+                TextPiece(f"only this chunk of {chunks} contains "),
+                TextPiece(_word(alone["text"]), is_word=True),
+            )
             return
         yield from (
-            Piece(f"only this row of the first {figure(len(around.first))} contains "),
-            Piece(_word(alone["text"]), is_word=True),
+            TextPiece(f"only this row of the first {figure(len(around.first))} contains "),
+            TextPiece(_word(alone["text"]), is_word=True),
         )
-        yield Piece(f", found in {figure(df)} of {chunks} chunks")
+        yield TextPiece(f", found in {figure(df)} of {chunks} chunks")
         return
-    yield Piece(_ranks(parts, is_alone=len(hit.parts) == 1))
+    yield TextPiece(_ranks(parts, is_alone=len(hit.parts) == 1))
     best = max(terms, key=lambda leaf: leaf["points"], default=None)
     lexical = next((part for part in parts if part.signal == "lexical"), None)
     if (
@@ -149,8 +152,8 @@ def _own(
         and lexical is not None
         and lexical.points >= sum(part.points for part in parts) / 2
     ):
-        yield from (Piece(", most by "), Piece(_word(best["text"]), is_word=True))
-        yield Piece(f" ({figure(best['df'])} of {figure(around.chunks)})")
+        yield from (TextPiece(", most by "), TextPiece(_word(best["text"]), is_word=True))
+        yield TextPiece(f" ({figure(best['df'])} of {figure(around.chunks)})")
 
 
 def _ranks(parts: Sequence[Part], *, is_alone: bool) -> str:
@@ -189,14 +192,14 @@ def _alone(
     return max(alone, key=lambda leaf: leaf["points"], default=None)
 
 
-def _rival(hit: Hit, around: RowsAround | None, above: NeighbourView | None) -> Iterator[Piece]:
+def _rival(hit: Hit, around: RowsAround | None, above: NeighbourView | None) -> Iterator[TextPiece]:
     """Yield the advantage of the row above: its strongest signal, and the rarest word that this row lacks."""
     rival = around.above if around is not None else None
     if around is None or rival is None or above is None:
         return
     name = f"#{figure(above['rank'])}"
     if rival.injection is not None or above["decided_by"] == "recall":
-        yield Piece(f"; {name} was added by sparse-document recall")
+        yield TextPiece(f"; {name} was added by sparse-document recall")
         return
     points = {part.signal: part.points for part in hit.parts}
     leads = {part.signal: part.points - points.get(part.signal, 0.0) for part in rival.parts}
@@ -206,10 +209,13 @@ def _rival(hit: Hit, around: RowsAround | None, above: NeighbourView | None) -> 
     missing = [text for text in around.held_above if text not in around.held and text in around.df]
     if signal == "lexical" and missing:
         rarest = min(missing, key=lambda text: around.df[text])
-        yield from (Piece(f"; {name} {'also ' if around.held else ''}contains "), Piece(_word(rarest), is_word=True))
-        yield Piece(f" ({figure(around.df[rarest])} of {figure(around.chunks)})")
+        yield from (
+            TextPiece(f"; {name} {'also ' if around.held else ''}contains "),
+            TextPiece(_word(rarest), is_word=True),
+        )
+        yield TextPiece(f" ({figure(around.df[rarest])} of {figure(around.chunks)})")
         return
-    yield Piece("; " + AHEAD[signal].format(name))
+    yield TextPiece("; " + AHEAD[signal].format(name))
 
 
 def _word(text: str) -> str:

@@ -168,7 +168,7 @@ def test_pin_on_a_copy_holds_where_its_text_is_shown(recall: Recall) -> None:
 
 def test_documents_have_no_copies_to_collapse(recall: Recall) -> None:
     text = "SELECT * FROM doc USING lexical('software'), semantic('software')"
-    with pytest.raises(UsageError, match="the rows are documents"):
+    with pytest.raises(UsageError, match="these rows are documents"):
         recall.sweep(text, is_rql=True, collapse=True)
 
 

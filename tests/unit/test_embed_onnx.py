@@ -193,7 +193,7 @@ def test_invalid_model_file_is_a_plain_error(tmp_path: Path, damaged: str) -> No
 
 
 def test_onnx_without_a_folder_shows_how_to_name_one() -> None:
-    with pytest.raises(ConfigError, match="takes the folder of a model") as caught:
+    with pytest.raises(ConfigError, match="needs the folder of a model") as caught:
         ONNX.new(Config(embedding="onnx"))
 
     assert caught.value.hint == 'embedding = "onnx:models/e5"'

@@ -143,7 +143,7 @@ def test_unknown_file_gets_a_reason_and_a_command(home: Path) -> None:
     run("rm", "lib/other/events.py")
 
     assert run("whynot", "retry", "--target", "lib/.secret.md")[1].splitlines() == [
-        "lib/.secret.md is not in the store: lib was added, and .secret.md is hidden (--hidden)",
+        "lib/.secret.md is not in the store: lib was added, but .secret.md is hidden (--hidden)",
         "hint: recall add lib/.secret.md",
     ]
     assert run("whynot", "retry", "--target", "elsewhere.md")[1].splitlines() == [

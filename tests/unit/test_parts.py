@@ -146,7 +146,7 @@ def test_copy_that_cannot_be_removed_yet_is_a_note(base: Path) -> None:
         with Recall.open(str(base)) as recall:
             (check,) = (each for each in recall.doctor()["checks"] if each["code"] == "left_parts")
         assert (check["severity"], check["files"]) == (severity, [str(left)])
-        assert "a day after its last change" in check["evidence"]
+        assert "one day after their last change" in check["evidence"]
 
 
 @pytest.fixture

@@ -631,4 +631,4 @@ def test_warm_command_prints_a_summary(base: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     argv = ["warm", "--all", "--store", str(base)]
     assert cli.main(argv, streams=Streams(io.StringIO(), out, err)) == 0
-    assert out.getvalue().startswith("local: 3 texts embedded; 3 of 3 kept, 0.0 MB")
+    assert out.getvalue().startswith("local: 3 texts embedded; 3 of 3 stored, 0.0 MB")

@@ -339,7 +339,7 @@ def test_stale_file_that_sync_cannot_fix_can_be_removed(recall: Recall) -> None:
     (recall.engine.base / "cache.md").write_bytes(b"\0 no text")
     with pytest.raises(StaleError) as error:
         recall.search("cached", Ask(strict_fresh=True))
-    assert error.value.hint == "recall sync, or recall rm cache.md where that skips it"
+    assert error.value.hint == "recall sync, or recall rm cache.md if that skips it"
     with pytest.raises(StaleError) as error:
         recall.search("cached", Ask(fresh=True, strict_fresh=True))
     assert error.value.hint == "recall rm cache.md"

@@ -398,7 +398,7 @@ def test_signatures_of_other_settings_are_ignored_with_a_hint(home: Path) -> Non
             (check,) = (each for each in recall.doctor()["checks"] if each["code"] == "vector_index")
         assert (answer["stats"]["index"], "examined" in answer["stats"]) == ("exact", False), changed
         assert warning.startswith("W_VECTOR_INDEX: "), changed
-        assert "; recall compact makes them" in warning, changed
+        assert "to make them: recall compact" in warning, changed
         assert (stats["ready"], stats["used"]) == (False, False), changed
         assert (check["severity"], check["fix"]) == ("warning", "recall compact"), changed
         with Recall.open(start=home) as recall:

@@ -203,7 +203,7 @@ def words_and_terms(draw: st.DrawFn) -> tuple[str, dict[str, int]]:
     return word, terms
 
 
-@given(made=words_and_terms())
+@given(template=words_and_terms())
 def test_near_words_equal_a_scan_of_all_terms(template: tuple[str, dict[str, int]]) -> None:
     word, terms = template
     most = edits_allowed(word)

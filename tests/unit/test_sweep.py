@@ -74,7 +74,7 @@ def test_weight_is_looked_up_without_ranking() -> None:
 
 def test_float_means_the_decimal_it_prints() -> None:
     assert exact(0.1) == Fraction(1, 10)
-    with pytest.raises(UsageError, match="from 0 to 1"):
+    with pytest.raises(UsageError, match="between 0 and 1"):
         exact(1.5)
 
 

@@ -155,7 +155,7 @@ def test_pieces_that_are_not_one_text_write_nothing(store: Recall) -> None:
         ([Piece("a", 0, "text", 0), Piece("a", 1, "more", 5)], "gap"),
         ([Piece("a", 0, "text", 1)], "gap"),
         ([Piece("a", 0, "text", 0), Piece("a", 1, "ext", 1)], "gap"),
-        ([Piece("a", 0, "text", 0), Piece("a", 1, "xy", 3)], "disagrees"),
+        ([Piece("a", 0, "text", 0), Piece("a", 1, "xy", 3)], "differs"),
         ([Piece("a", 0, "", 0)], "gap"),
     ]:
         with pytest.raises(UsageError, match=reason) as refused:

@@ -18,7 +18,7 @@ CALLS: dict[str, scaling.Call] = {
     "words of a macro": lambda text: words(text + '"'),
     "tokens of a macro": lambda text: tokens_of(text + '"'),
 }
-PAGES = scaling.begun(".TH A 1\n.SH NAME\n", ".Dd a\n.Dt A 1\n.Sh NAME\n", ".TH A 1\n.TS\n")
+PAGES = scaling.beginnings(".TH A 1\n.SH NAME\n", ".Dd a\n.Dt A 1\n.Sh NAME\n", ".TH A 1\n.TS\n")
 
 
 @pytest.mark.timeout(900)
