@@ -42,7 +42,7 @@ class Question(NamedTuple):
 
 
 QUESTIONS = (
-    Question("gitignore rules", "Why is .gitignore read here instead of asking git?", ("0018-gitignore.md",)),
+    Question("gitignore rules", "Why is .gitignore read here instead of asking git?", ("0018-*.md",)),
     Question(
         "deadline receipt", "What is done about a deadline while a question is asked?", ("decisions/0023-*.md",)
     ),

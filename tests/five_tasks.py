@@ -52,7 +52,7 @@ def tasks(size: tuple[int, int]) -> list[Task]:
                 Step("enter", "Enter chooses"),
                 Step("enter", "Enter apply"),
             ),
-            ("✓ applied: ask for", "u undoes it"),
+            ("✓ applied: show", "u undoes it"),
         ),
         Task(
             "tune and save",

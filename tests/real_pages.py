@@ -16,7 +16,7 @@ from tests.workbench_corpus import MODIFIED
 PAGES = Path(__file__).parents[1] / "docs" / "decisions"
 PATTERN = "00[0-3]?-*.md"
 QUESTION = "how is the token budget kept"
-MISSING = "0013-log.md"
+MISSING = "0013-fold-the-log-on-close.md"
 """A page outside the first fifty rows of the query."""
 
 

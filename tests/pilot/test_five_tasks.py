@@ -11,14 +11,14 @@ from recall_core.api.recall import Recall
 from recall_core.config import load
 from recall_tui.handlers.shell import plain_text
 from tests.five_tasks import BUDGET, GRADES, KEYS, KEYS_BEFORE, NARROW, USUAL, WIDE, Step, Task, is_painted, tasks
-from tests.real_pages import QUESTION, build_pages
+from tests.real_pages import MISSING, QUESTION, build_pages
 from tests.workbench_driver import Driver, is_settled, workbench
 
 SIZES = (NARROW, USUAL, WIDE)
 IDS = [f"{width}x{height}" for width, height in SIZES]
 DRAWN = (NARROW, *(pytest.param(size, marks=pytest.mark.slow) for size in (USUAL, WIDE)))
 """Sizes of the terminal. The narrow one needs the most keys; wider ones run nightly."""
-DECISION = Path(__file__).parents[2] / "docs" / "decisions" / "0042-five-tasks.md"
+DECISION = Path(__file__).parents[2] / "docs" / "decisions" / "0042-measure-the-workbench-by-five-tasks.md"
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ async def test_why_not_explains_and_fixes_a_missing_page(pages: Path, size: tupl
         await do(bench, tasks(size)[1])
 
         assert "not in the top" not in plain_text(bench.app)
-        assert bench.session.results.sought == "decisions/0013-log.md"
+        assert bench.session.results.sought == f"decisions/{MISSING}"
 
 
 @pytest.mark.slow
