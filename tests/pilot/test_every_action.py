@@ -1219,7 +1219,7 @@ async def test_the_palette_runs_an_action(place: Path) -> None:
         await bench.press("escape")
         for words, holds in (
             ("Lower the budget by 100 tokens", packed_for(1_900)),
-            ("Let the pane fill the whole screen", of_session(lambda now: now.zoomed)),
+            ("Let the pane fill the screen", of_session(lambda now: now.zoomed)),
             (
                 "Show how many rows each step leaves",
                 of_session(lambda now: (now.pane, now.view) == ("explain", "funnel")),

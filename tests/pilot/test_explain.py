@@ -369,7 +369,7 @@ async def test_the_editor_opens_the_file_at_the_chosen_row(
         assert line > 1
 
         for visual, key, words in (
-            ("cat", "2", f"steps.py:{line} cannot be opened from here"),
+            ("cat", "2", f"steps.py:{line} cannot be opened: this terminal"),
             ("no-such-editor", "3", "no-such-editor"),
         ):
             monkeypatch.setenv("VISUAL", visual)

@@ -249,7 +249,7 @@ async def test_ctrl_g_cancels_an_add_in_the_command_line(slow: Slow) -> None:
 
         assert bench.app.output.ran is not None
         assert (bench.app.output.ran.code, bench.app.output.ran.stdout) == (Interrupted.exit_code, "")
-        assert "documents are in" in bench.app.output.ran.stderr
+        assert "documents saved" in bench.app.output.ran.stderr
     with Recall.open(str(slow.store)) as recall:
         assert recall.store.info().documents < 60
 

@@ -230,7 +230,7 @@ async def test_a_grade_that_cannot_be_stored_is_reverted(own_store: Path) -> Non
         assert column(bench)[0] == "."
         assert bench.session.judge.regrades == ()
         said = [note.message for note in bench.app._notifications]
-        assert any("Query q1 is in the store with another text" in message for message in said)
+        assert any("Query q1 is already stored with a different text" in message for message in said)
 
 
 @pytest.mark.slow
@@ -285,7 +285,7 @@ async def test_a_grade_goes_to_the_row_selected_at_the_key(own_store: Path, monk
         displaced_at = Message().time
         bench.app.post_message(early)
         await bench.pilot.pause()
-        assert any(each.startswith("Not graded: the selected result has left the list") for each in messages(bench))
+        assert any(each.startswith("Not graded: another result has just replaced") for each in messages(bench))
         assert (bench.session.judge.regrades, bench.session.results.selected) == (before, row)
 
         await bench.until(lambda _: Message().time > displaced_at + READING_SECONDS)
@@ -541,8 +541,8 @@ async def test_judgements_are_imported_or_refused_with_a_reason(
         await bench.press("6")
         for names, reason in (
             ("nowhere.tsv", "There is no file"),
-            ("q.jsonl beir.tsv trec.txt", "Name one file or two"),
-            ("", "Name one file or two"),
+            ("q.jsonl beir.tsv trec.txt", "Name one or two files"),
+            ("", "Name one or two files"),
             ("'q.jsonl", "A quote is not closed."),
         ):
             await prompted(bench, "I", names)
@@ -603,7 +603,7 @@ async def test_exports_can_be_imported(own_judged_store: Path, tmp_path: Path) -
             ),
             (
                 "docs/budget.md 1\nnone 0 docs/budget.md 1\nnone 0 docs/files.md 1",
-                "Imported: 1 judgement. 2 judgements are of queries whose text is not given.",
+                "Imported: 1 judgement. 2 judgements are of queries without a text.",
             ),
         ):
             bench.app._notifications.clear()
@@ -623,7 +623,7 @@ async def test_a_file_is_replaced_only_after_a_yes(judged_store: Path, tmp_path:
         await bench.until(current)
         await prompted(bench, "E", f"{tmp_path}/one.tsv {tmp_path}/two.csv")
         await bench.pilot.pause()
-        assert "Of two files one has to be .jsonl" in str(bench.app.screen.query_one("#hint").render())
+        assert "One of two files must be .jsonl" in str(bench.app.screen.query_one("#hint").render())
         await bench.press("escape")
         assert not (tmp_path / "one.tsv").exists()
 

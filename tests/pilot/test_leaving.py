@@ -138,7 +138,7 @@ async def test_unwritten_grades_are_reported_after_quitting(
         await bench.press("g", "a", "a", "q")
 
     assert graded(own_store) == 0
-    assert "error: Grade (2 times): Query q1 is in the store with another text" in bench.stderr.getvalue()
+    assert "error: Grade (2 times): Query q1 is already stored with a different text" in bench.stderr.getvalue()
     assert bench.code == 1
 
 

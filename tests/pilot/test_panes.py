@@ -129,8 +129,8 @@ async def test_help_and_palette_find_actions(shared_store: Path) -> None:
         first = bench.app.screen.query_one(CommandList).get_option_at_index(0)
         assert ": edit file: " in str(first.prompt)
         await bench.press("escape", "ctrl+p")
-        await bench.write("tokens down")
-        await bench.found("tokens down")
+        await bench.write("lower the budget by 100")
+        await bench.found("lower the budget by 100")
         await bench.press("enter")
         await bench.until(lambda now: now.context.budget_tokens == 1_900)
 

@@ -287,7 +287,7 @@ async def test_an_empty_store_shows_its_full_hint(tmp_path: Path, width: int) ->
     async with workbench(tmp_path / "recall.db", size=(width, 30)) as bench:
         await bench.until(lambda _: "The store is empty." in bench.painted("results"))
 
-        assert "and name a folder to add." in " ".join(bench.painted("results").split())
+        assert "then A, to add a folder." in " ".join(bench.painted("results").split())
 
 
 async def test_the_ingest_pane_leaves_room_for_results(shared_store: Path) -> None:

@@ -67,7 +67,7 @@ async def test_the_keymap_sets_keys_footer_and_help(shared_store: Path, state_ho
         await bench.press("f12")
         assert bench.session.zoomed
         await bench.press("f6", "f1")
-        await bench.type("whole")
+        await bench.type("fill")
         await bench.pilot.pause()
         assert "F6 F12" in bench.painted("keys")
         assert not bench.session.zoomed

@@ -308,13 +308,17 @@ def asked(bench: Driver) -> str:
 async def test_documents_are_removed_after_a_yes(own_store: Path) -> None:
     left = 37
     removed = [
-        ("docs/scoring.md", 1, ["1 document leaves the store", "  docs/scoring.md"]),
-        ("**/*.txt", 32, ["32 documents leave the store", "  and 27 more"]),
+        ("docs/scoring.md", 1, ["1 document will be removed from the store", "  docs/scoring.md"]),
+        ("**/*.txt", 32, ["32 documents will be removed from the store", "  and 27 more"]),
     ]
     if os.environ.get("RECALL_HYPOTHESIS") == "nightly":
         removed[1:] = [
-            ("manual/part0[12].txt", 2, ["2 documents leave the store", "  manual/part01.txt\n  manual/part02.txt"]),
-            ("**/*.txt", 30, ["30 documents leave the store", "  and 25 more"]),
+            (
+                "manual/part0[12].txt",
+                2,
+                ["2 documents will be removed from the store", "  manual/part01.txt\n  manual/part02.txt"],
+            ),
+            ("**/*.txt", 30, ["30 documents will be removed from the store", "  and 25 more"]),
         ]
     async with workbench(own_store) as bench:
         await named(bench, "nowhere/*.md")
@@ -400,7 +404,10 @@ async def test_names_are_relative_to_the_start_folder(own_store: Path, monkeypat
 
         await named(bench, ".")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
-        assert "3 documents leave the store:\n  docs/budget.md\n  docs/files.md\n  docs/scoring.md\n" in asked(bench)
+        assert (
+            "3 documents will be removed from the store:\n  docs/budget.md\n  docs/files.md\n  docs/scoring.md\n"
+            in asked(bench)
+        )
         assert "The folder is no longer a source" in asked(bench)
         await agreed(bench)
         await bench.until(lambda now: now.store.info and now.store.info.documents == 34)

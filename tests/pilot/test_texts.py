@@ -275,5 +275,5 @@ async def test_an_editor_that_fails_to_start_is_reported(shared_store: Path, mon
 
         monkeypatch.setenv("EDITOR", "true")
         await bench.press("f4")
-        assert "cannot be lent" in said(bench)
+        assert "cannot run an editor" in said(bench)
         assert bench.app.bench.editor.text == "token"

@@ -205,7 +205,7 @@ async def test_moved_rows_show_their_change_and_their_saved_rank(shared_store: P
         ranks = {hit.chunk.id: hit.rank for hit in bench.session.results.hits.values() if hit.chunk}
         assert "move" not in bench.painted("results")
         await bench.press("V")
-        await bench.until(lambda _: "Nothing is changed" in bench.painted("board"))
+        await bench.until(lambda _: "No setting is changed" in bench.painted("board"))
 
         await move_to_the_end(bench)
         await bench.until(lambda now: compare_with_saved(now) and now.context.packed != packed)
@@ -361,7 +361,7 @@ async def test_a_key_without_effect_explains(shared_store: Path) -> None:
             assert bench.session.weights.tweaks == {}, key
 
         for text, key, words in (
-            (f"SELECT * FROM chunk {LEXICAL_AND_SEMANTIC}", "W", "No changed setting can be written"),
+            (f"SELECT * FROM chunk {LEXICAL_AND_SEMANTIC}", "W", "No changed setting has an OPTION"),
             (f"SELECT * FROM doc {LEXICAL_AND_SEMANTIC}", "p", "rows are documents"),
         ):
             await bench.ask(text)

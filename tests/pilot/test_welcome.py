@@ -23,7 +23,7 @@ from tests.workbench_corpus import build_store
 from tests.workbench_driver import Driver, workbench
 
 NIGHTLY = os.environ.get("RECALL_HYPOTHESIS") == "nightly"
-PALETTE = ("sync: read what has changed", "add a folder or a file", "follow the added folders")
+PALETTE = ("sync: read the changes", "add a folder or a file", "follow the added folders")
 """Actions that need a store."""
 
 
