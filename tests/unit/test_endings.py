@@ -147,7 +147,7 @@ def test_unknown_file_gets_a_reason_and_a_command(home: Path) -> None:
         "hint: recall add lib/.secret.md",
     ]
     assert run("whynot", "retry", "--target", "elsewhere.md")[1].splitlines() == [
-        "elsewhere.md is not in the store: no folder or file that was added covers elsewhere.md",
+        "elsewhere.md is not in the store: no added folder or file contains elsewhere.md",
         "hint: recall add elsewhere.md",
     ]
     (gone, hint) = run("whynot", "retry", "--target", "lib/other/events.py")[1].splitlines()
