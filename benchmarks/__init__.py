@@ -1,1 +1,1 @@
-"""Measurements, side by side in one run; ratios matter, seconds do not."""
+"""Benchmarks that compare Recall with peers in one run. The ratios matter, not the seconds."""

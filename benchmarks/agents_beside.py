@@ -1,9 +1,10 @@
-"""What an agent gets from Recall and from qmd on the same notes. `python -m benchmarks.agents_beside --qmd DIR`.
+"""Compare what an agent gets from Recall and from qmd on the same notes. `python -m benchmarks.agents_beside --qmd
+DIR`.
 
-DIR is where `tests/e2e/npm/package.json` was installed with npm, development dependencies too: they bring qmd and the
-documentation of Next.js in Markdown. The notes are that and this repository's pages. qmd's models are not asked for:
-its lexical search alone is measured, without the reranker. Both are asked over MCP as an agent asks, for 5 results;
-times are processor time, children included.
+DIR is a folder where `tests/e2e/npm/package.json` was installed with npm, including development dependencies. They
+contain qmd and the Markdown documentation of Next.js. The notes are that documentation and the pages of this
+repository. Only qmd's lexical search is measured, without its models and its reranker. Each program is asked over MCP
+for 5 results, as an agent would ask. Times are processor time, including children.
 """
 
 from __future__ import annotations
@@ -30,11 +31,16 @@ from recall_core.model_tokens import model_tokens
 ROOT = Path(__file__).parents[1]
 ROUNDS = 5
 SHOWN = 5
-"""Results of an answer, and the first so many of which one must be a right file."""
+"""Results in each answer. A question counts as answered if a right file is one of them."""
 
 
 class Question(NamedTuple):
-    """A question in words as an agent picks them and as a sentence, and the ends of paths of files that answer it."""
+    """A question in two forms, and the files that answer it.
+
+    words: the question as an agent types it.
+    sentence: the question as a full sentence.
+    files: endings of the paths of right files.
+    """
 
     words: str
     sentence: str
@@ -76,7 +82,12 @@ QUESTIONS = (
 
 
 class Answer(NamedTuple):
-    """What came back: its text blocks, all of it as JSON, and the files that it names, best first."""
+    """An answer.
+
+    text: its text blocks, joined.
+    whole: the complete result as JSON.
+    files: the files in it, best first.
+    """
 
     text: str
     whole: str
@@ -84,7 +95,7 @@ class Answer(NamedTuple):
 
 
 class Peer(NamedTuple):
-    """A way of asking: the command that serves, the call of a question, and how files stand in what comes back."""
+    """One way to ask: the command of the server, the command line of a search, and the tool to call."""
 
     name: str
     serve: tuple[str, ...]
@@ -94,13 +105,13 @@ class Peer(NamedTuple):
     environment: Mapping[str, str]
 
     def call(self, text: str) -> dict[str, Any]:
-        """The parameters of `tools/call`."""
+        """Return the parameters of `tools/call`."""
         if self.tool == "query":
             return {"name": self.tool, "arguments": {"searches": [{"type": "lex", "query": text}], **self.arguments}}
         return {"name": self.tool, "arguments": {"query": text, **self.arguments}}
 
     def read(self, result: dict[str, Any]) -> Answer:
-        """An answer from what the server sent."""
+        """Return the answer in a result of the server."""
         text = "\n".join(block["text"] for block in result["content"] if block["type"] == "text")
         if "structuredContent" in result:
             files = [each["file"] for each in result["structuredContent"]["results"]]
@@ -110,27 +121,27 @@ class Peer(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The answers of one process to some questions, and what it took from start to end, in milliseconds."""
+    """The answers of one server process, and its processor time from start to end, in milliseconds."""
 
     answers: list[Answer]
     took_ms: float
 
 
 def children_ms() -> float:
-    """Processor time of children that have ended."""
+    """Return the processor time of children that have ended, in milliseconds."""
     used = getrusage(RUSAGE_CHILDREN)
     return (used.ru_utime + used.ru_stime) * 1000
 
 
 def run(command: Sequence[str], environment: Mapping[str, str]) -> float:
-    """What a command takes, in milliseconds. Raises when it fails."""
+    """Run a command and return its processor time in milliseconds. Raises CalledProcessError if it fails."""
     before = children_ms()
     subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
     return children_ms() - before
 
 
 def ask(peer: Peer, texts: Sequence[str]) -> Asked:
-    """Start the server, ask one question after another, and let it end."""
+    """Start the server, ask every question and wait until the server ends."""
     before = children_ms()
     process = subprocess.Popen(
         peer.serve, env=peer.environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -164,7 +175,7 @@ def _send(process: subprocess.Popen[str], message: dict[str, Any]) -> None:
 
 
 def collect(folder: Path, packages: Path) -> int:
-    """Copy the notes into a folder; returns how many there are. Pages about serving agents are left out."""
+    """Copy the notes into a folder and return how many there are. Pages about agents are left out."""
     documentation = packages / "node_modules" / "next" / "dist" / "docs"
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")]
     taken = {Path("recall") / page.relative_to(ROOT): page for page in pages if "/agents" not in page.as_posix()}
@@ -180,12 +191,12 @@ def collect(folder: Path, packages: Path) -> int:
 
 
 def is_found(question: Question, answer: Answer) -> bool:
-    """Whether a right file is among those that are shown."""
+    """Return True if a right file is among the first SHOWN results."""
     return any(Path(file).match(right) for file in answer.files[:SHOWN] for right in question.files)
 
 
 class Lab:
-    """A folder with the notes, a store of Recall and an index of qmd, and the environments in which both run."""
+    """A folder with the notes, a Recall store and a qmd index, and the environments in which both run."""
 
     def __init__(self, folder: Path, packages: Path) -> None:
         self.folder = folder
@@ -201,14 +212,14 @@ class Lab:
         self.environment = {**kept, "PATH": path, "HOME": str(folder), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
 
     def index_qmd(self, number: int) -> tuple[float, int]:
-        """What indexing takes, and bytes of the file."""
+        """Index the notes with qmd. Return the processor time and the size of the index in bytes."""
         home = self.folder / f"qmd-{number}"
         home.mkdir()
         took = run((*self.qmd, "collection", "add", str(self.notes), "--name", "notes"), self._at(home))
         return took, _size(home / ".cache" / "qmd")
 
     def index_recall(self, number: int, *flags: str) -> tuple[float, int]:
-        """The same with Recall, making the store included."""
+        """Create a store and add the notes. Return the processor time and the size of the store in bytes."""
         home = self.folder / f"recall-{'-'.join(flags)}-{number}"
         took = run((*self.recall, "init", str(home), *flags), self._at(self.folder))
         store = ("--store", str(home))
@@ -216,7 +227,7 @@ class Lab:
         return took, _size(home)
 
     def peers(self) -> list[Peer]:
-        """The ways of asking that are compared."""
+        """Return the ways to ask that are compared."""
         store = ("--store", str(self.folder / "recall--0"))
         served, search = (*self.recall, "mcp", *store), (*self.recall, "search", *store, "-n", str(SHOWN))
         mine, home = self._at(self.folder), self._at(self.folder / "qmd-0")
@@ -236,7 +247,12 @@ def _size(folder: Path) -> int:
 
 
 class Times(NamedTuple):
-    """Milliseconds of each round: a command that searches once; a server up to its first answer; each answer more."""
+    """Milliseconds of each round.
+
+    cold: one search as a command.
+    first: a server from its start to its first answer.
+    following: each further answer of that server.
+    """
 
     cold: list[float]
     first: list[float]
@@ -244,7 +260,7 @@ class Times(NamedTuple):
 
 
 def times(peers: Sequence[Peer]) -> list[Times]:
-    """Every peer in turns, round by round; the first round does not count."""
+    """Measure every peer in turn, round by round. The first round does not count."""
     texts = [each.words for each in QUESTIONS] + [each.sentence for each in QUESTIONS]
     measured = [Times([], [], []) for _ in peers]
     for number in range(ROUNDS + 1):
@@ -258,7 +274,7 @@ def times(peers: Sequence[Peer]) -> list[Times]:
 
 
 def answers_of(peer: Peer) -> str:
-    """One line of the table of answers."""
+    """Return the row of a peer for the table of answers."""
     found, answers = [], []
     for texts in ([each.words for each in QUESTIONS], [each.sentence for each in QUESTIONS]):
         some = ask(peer, texts).answers
@@ -295,10 +311,10 @@ def _version(packages: Path, name: str) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.agents_beside", description=__doc__)
-    parser.add_argument("--qmd", type=Path, help="where the packages of npm are installed")
+    parser.add_argument("--qmd", type=Path, help="folder with the installed npm packages")
     options = parser.parse_args(argv)
     if options.qmd is None or not (options.qmd / "node_modules" / "@tobilu").is_dir():
-        print("no qmd: copy tests/e2e/npm/package.json into a folder, `npm install` there, and give --qmd FOLDER")
+        print("qmd not found: copy tests/e2e/npm/package.json into a folder, run `npm install`, pass --qmd FOLDER")
         return 0
     packages = options.qmd.absolute()
     versions = {name: _version(packages, name) for name in ("@tobilu/qmd", "next", "node")}

@@ -1,4 +1,4 @@
-"""What each change of the default ranking gives on judged collections: `python -m benchmarks.changes --data DIR`."""
+"""Measure each change of the default ranking on judged collections: `python -m benchmarks.changes --data DIR`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from recall_core.evaluate.measures import parse_measures, values
 
 MEASURES = parse_measures("ndcg@10,recall@100,mrr")
 BEFORE: Settings = {key: getattr(Config(), key) for key in NEW}
-"""What an older recall.toml means, which says nothing of these."""
+"""The old values of these settings, which apply to an older recall.toml that does not set them."""
 CHANGES: Mapping[str, Settings] = {
     "before": {},
     "bm25f (2)": {"lexical_model": "bm25f"},
@@ -25,15 +25,15 @@ CHANGES: Mapping[str, Settings] = {
     "questions (4)": {"stop_words": "questions"},
     "together": NEW,
 }
-"""Settings over those from before, by the name and the number of the change."""
+"""Settings that differ from BEFORE, by the name and number of the change."""
 RERANKED = "local + rerank"
 TITLES = "-titles"
-"""Ends the name of a collection that `without_texts` made."""
-_TEXTLESS_PERCENT = 37  # of the records of a collection that this was seen in
+"""Suffix of the name of a collection that `without_texts` made."""
+_TEXTLESS_PERCENT = 37  # share of such records in a real collection
 
 
 class Figure(NamedTuple):
-    """One change for one way of searching, by one measure. paired: against the ranking before any change."""
+    """One change, one kind of search and one measure. paired: the comparison with the ranking before."""
 
     collection: str
     system: str
@@ -46,7 +46,7 @@ class Figure(NamedTuple):
 
 
 def without_texts(collection: Collection, work: Path) -> Collection:
-    """The collection in which 37 % of the records have a title and nothing else; which ones their ids decide."""
+    """Return a copy of the collection in which 37 % of the records have only a title. The id of a record decides."""
     folder = work / f"{collection.name}{TITLES}"
     folder.mkdir(parents=True, exist_ok=True)
     with (
@@ -61,12 +61,12 @@ def without_texts(collection: Collection, work: Path) -> Collection:
 
 
 def is_textless(record: str) -> bool:
-    """Whether `without_texts` takes this record's text, if it has a title."""
+    """Return True if `without_texts` removes the text of this record. The record must also have a title."""
     return int(sha256(record.encode()).hexdigest(), 16) % 100 < _TEXTLESS_PERCENT
 
 
 def figures(collection: Collection, embedders: Sequence[str], work: Path) -> Iterator[Figure]:
-    """Every change for words, for each embedder's hybrid, and for `local` reranked where there is `minilm` too."""
+    """Yield every change for words and for each hybrid, and for `local` reranked if `minilm` is measured too."""
     for embedder in embedders:
         with store_of(collection, embedder, work) as recall:
             if embedder == embedders[0]:
@@ -82,7 +82,7 @@ def figures(collection: Collection, embedders: Sequence[str], work: Path) -> Ite
 def runs(
     recall: Recall, collection: Collection, mode: str, settings: Settings, names: Sequence[str] = tuple(CHANGES)
 ) -> dict[str, Run]:
-    """The best documents of every query under each of these changes, with these settings on top."""
+    """Return the best documents of every query for each change. `settings` apply on top of the change."""
     found: dict[str, Run] = {}
     for name in names:
         config = replace(recall.config, {**BEFORE, **CHANGES[name], **settings}, where=name)
@@ -99,12 +99,12 @@ def runs(
 
 
 def unseen(run: Run) -> Run:
-    """The ranking without the records that have no text, as it was while they were lost."""
+    """Return the ranking without records that have no text, as it was when such records were not indexed."""
     return {query: [each for each in found if not is_textless(each)] for query, found in run.items()}
 
 
 def table(found: Sequence[Figure]) -> Iterator[str]:
-    """The figures as aligned lines."""
+    """Yield the figures as aligned lines."""
     head = f"{'collection':<17}{'system':<16}{'change':<20}{'measure':<12}{'mean':>7}  {'95 % interval':<16}"
     yield f"{head}  against the first"
     for each in found:
@@ -117,7 +117,7 @@ def table(found: Sequence[Figure]) -> Iterator[str]:
 
 
 def _compared(collection: Collection, system: str, found: Mapping[str, Run]) -> Iterator[Figure]:
-    """Each run beside the first one; where records without a text were lost before, that is a change of its own."""
+    """Compare each run with the first. If records have no text, finding them counts as a change of its own."""
     if not collection.name.endswith(TITLES):
         yield from _beside(collection, system, found)
         return

@@ -1,4 +1,4 @@
-"""What it costs to look: at the files behind answers, at every text and vector: `python -m benchmarks.checks`."""
+"""Measure checks of the files behind answers, and of every text and vector: `python -m benchmarks.checks`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from recall_core.store.values import StoreCheck
 SIZES = (1_000, 5_000)
 ANSWERS = 1_000
 MOST_RATIO = 1.1
-"""What an answer may cost after `chmod -R` and one sync, times the same before."""
+"""Highest allowed ratio of the cost of an answer after `chmod -R` and one sync to its cost before."""
 
 _ASK = Ask(k=10)
 _QUESTIONS = 40
@@ -27,7 +27,7 @@ _CHECKED: tuple[StoreCheck, ...] = ("texts", "vector_values")
 
 
 def measure(chunks: int, home: Path, *, answers: int, rounds: int) -> Iterator[Comparison]:
-    """Every comparison at one size. home: an empty folder. answers: of a round, at least."""
+    """Yield every comparison at one size. home: an empty folder. answers: the minimum of a round."""
     asked = corpus.questions(_QUESTIONS).middling
     questions = asked * -(-answers // len(asked))
     with _filled(home / "one", chunks) as changed, _filled(home / "other", chunks) as left:
@@ -49,7 +49,7 @@ def _filled(home: Path, chunks: int) -> Recall:
 
 
 def _after_rights(recall: Recall, cost: Cost) -> Cost:
-    """The cost right after every file was given other rights, and a sync, neither of which counts."""
+    """Return the cost right after `chmod` of every file and a sync. Neither is part of the cost."""
 
     def after() -> float:
         for place in (recall.engine.base / "docs").iterdir():
@@ -71,7 +71,7 @@ def _check(recall: Recall, codes: Sequence[StoreCheck]) -> None:
 
 
 def table(found: Sequence[Comparison]) -> Iterator[str]:
-    """The figures for people, line by line; of checks by the thousand chunks."""
+    """Yield the figures as lines of text. Checks are given for a thousand chunks."""
     for one in found:
         share = 1 if one.name.startswith("answers") else 1_000 / one.chunks
         costs = f"{one.ours_ms.median * share:>9.3f} ms  {one.peer} {one.peer_ms.median * share:.3f} ms"
@@ -80,16 +80,16 @@ def table(found: Sequence[Comparison]) -> Iterator[str]:
 
 
 def over(found: Sequence[Comparison]) -> list[str]:
-    """The answers that cost too much after a change of rights."""
+    """Return the names of answers that cost too much after `chmod`."""
     return [one.name for one in found if one.name.startswith("answers") and one.ratio.median > MOST_RATIO]
 
 
 def main() -> int:
-    """Measure, print, write JSON if asked to; exit 1 when an answer costs too much after a change of rights."""
+    """Measure, print and write JSON if asked to. Return 1 if an answer costs too much after `chmod`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.checks", description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="CHUNKS")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures there, in JSON")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures to FILE as JSON")
     options = parser.parse_args()
     found: list[Comparison] = []
     for chunks in options.sizes:

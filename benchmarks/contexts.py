@@ -1,9 +1,10 @@
-"""How much of the relevant texts do contexts show? `python -m benchmarks.contexts record DATA --out FILE`, then
+"""Measure how much of the relevant texts a context shows. `python -m benchmarks.contexts record DATA --out FILE`,
+then
 `compare OLD NEW`.
 
 The texts of a judged collection are joined into files of 30, so that a chunk contains several. Answer recall is the
 share of a relevant text that the context shows, averaged over the relevant texts of a query, then over the queries.
-`compare` prints both means and p of a paired sign-flip test (Smucker, Allan and Carterette 2007).
+`compare` prints both means and the p of a paired sign-flip test (Smucker, Allan and Carterette 2007).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ Span = tuple[str, int, int]
 
 
 def joined(corpus: Path, folder: Path) -> dict[str, Span]:
-    """Write the collection as text files. Return where each text is, by its id."""
+    """Write the collection as text files. Return the place of each text by its id."""
     texts = [json.loads(line) for line in corpus.read_text(encoding="utf-8").splitlines()]
     places: dict[str, Span] = {}
     for first in range(0, len(texts), JOINED):
@@ -76,7 +77,7 @@ def _share(text: Span, shown: list[Span]) -> float:
 
 
 def compare(old: dict[str, dict[str, float]], new: dict[str, dict[str, float]]) -> list[str]:
-    """Return a line for each budget: both means, their difference and its p."""
+    """Return a line for each budget: both means, the difference and its p."""
     lines = [f"{'budget':>8}{'before':>9}{'after':>9}{'change':>9}{'p':>8}"]
     for budget, before in old.items():
         changes = [new[budget][query] - before[query] for query in before]

@@ -1,4 +1,4 @@
-"""An invented corpus, the same on every machine: words as frequent as Zipf's law says, one paragraph a chunk."""
+"""An invented corpus, the same on every machine: Zipf's word frequencies, one paragraph a chunk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from recall_core.text import STOP_WORDS
 
 SETTINGS = ("chunk_tokens=200", "overlap_tokens=0")
-"""Under these a paragraph is a chunk: two paragraphs are never short enough to share one."""
+"""With these settings each paragraph is a chunk: two paragraphs are always too long to share one."""
 
 PARAGRAPHS_PER_FILE = 20
 _PARAGRAPH_WORDS = (110, 190)
@@ -27,18 +27,18 @@ _SHIFT = 2.7  # Mandelbrot's flattening of the first ranks
 
 
 class Questions(NamedTuple):
-    """Queries by how much of a corpus they touch."""
+    """Queries by how much of the corpus they match."""
 
     rare: tuple[str, ...]
-    """One word that few chunks hold."""
+    """One word that few chunks contain."""
     middling: tuple[str, ...]
-    """Three words that some percent of the chunks hold."""
+    """Three words that a few percent of the chunks contain."""
     wide: tuple[str, ...]
-    """Eight words as they follow each other in running text."""
+    """Eight consecutive words of running text."""
 
 
 def paragraphs(count: int, *, seed: int = 1) -> Iterator[str]:
-    """So many paragraphs of 110 to 190 words in sentences."""
+    """Yield `count` paragraphs of 110 to 190 words in sentences."""
     random = Random(seed)
     weights = list(accumulate(1 / (rank + _SHIFT) for rank in range(1, _VOCABULARY + 1)))
     for _ in range(count):
@@ -48,14 +48,14 @@ def paragraphs(count: int, *, seed: int = 1) -> Iterator[str]:
 
 
 def files(count: int, *, seed: int = 1) -> Iterator[tuple[str, str]]:
-    """(name, text) of files that hold `count` paragraphs in all."""
+    """Yield (name, text) of files with `count` paragraphs in total."""
     texts = list(paragraphs(count, seed=seed))
     for number, first in enumerate(range(0, count, PARAGRAPHS_PER_FILE)):
         yield f"{number:05}.txt", "\n\n".join(texts[first : first + PARAGRAPHS_PER_FILE]) + "\n"
 
 
 def write(folder: Path, count: int, *, seed: int = 1) -> int:
-    """Write those files and return their bytes."""
+    """Write these files and return their size in bytes."""
     folder.mkdir(parents=True)
     written = 0
     for name, text in files(count, seed=seed):
@@ -64,7 +64,7 @@ def write(folder: Path, count: int, *, seed: int = 1) -> int:
 
 
 def questions(count: int, *, seed: int = 2) -> Questions:
-    """So many queries of each kind, none of them cut from the corpus itself."""
+    """Return `count` queries of each kind. None is cut from the corpus itself."""
     random = Random(seed)
     running = [paragraph.replace(".", "").lower().split() for paragraph in paragraphs(count, seed=seed)]
     return Questions(

@@ -1,4 +1,4 @@
-"""What RQL costs over SQL written by hand, five predicates on 100,000 chunks: `python -m benchmarks.filters`."""
+"""Compare RQL with hand-written SQL: five predicates on 100,000 chunks. `python -m benchmarks.filters`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recall_core.types import NewChunk, NewDocument, NewFile, Span
 CHUNKS = 100_000
 CHUNKS_PER_FILE = 20
 MOST_RATIO = 1.3
-"""What a compiled filter may cost, times the same by hand."""
+"""Highest allowed ratio of a compiled filter to hand-written SQL."""
 
 _DAYS = ("2023-11-15T00:00:00.000000Z", "2024-06-01T00:00:00.000000Z")
 _ROWS = """
@@ -34,7 +34,7 @@ Page = tuple[int, list[tuple[int, int | None]]]
 
 
 class Case(NamedTuple):
-    """One filter, in RQL and as FROM and WHERE by hand with its values."""
+    """One filter, in RQL and as hand-written FROM and WHERE clauses with their values."""
 
     name: str
     rql: str
@@ -43,7 +43,7 @@ class Case(NamedTuple):
 
 
 def cases(chunks: int) -> Iterator[Case]:
-    """The same five predicates (=, <, IN, BETWEEN, a tag), once with a list that names files, once without."""
+    """Yield the same five predicates (=, <, IN, BETWEEN, a tag), with and without a list of paths."""
     files = chunks // CHUNKS_PER_FILE
     paths = [path_of(n) for n in range(0, files, max(1, files // 200))]
     offsets = list(range(0, 100 * CHUNKS_PER_FILE, 300))
@@ -61,24 +61,24 @@ def _case(name: str, field: str, column: str, listed: list[str] | list[int]) -> 
 
 
 def compiled(store: SqliteStore, query: Query) -> Page:
-    """How many rows pass, and the first ten, through the filter's compiler."""
+    """Run the compiled filter. Return how many rows match, and the first ten."""
     return store.scan(query.where, table="chunk", order=(), limit=query.limit, offset=0)
 
 
 def parsed(store: SqliteStore, rql: str) -> Page:
-    """The same from the text."""
+    """Parse the query, then run it like `compiled`."""
     return compiled(store, parse_query(rql).query)
 
 
 def by_hand(store: SqliteStore, case: Case) -> Page:
-    """The same from SQL that a person would write."""
+    """Run the hand-written SQL. Return how many rows match, and the first ten."""
     total = store.execute(f"SELECT count(*) {case.rows}", case.values)[0][0]
     page = store.execute(f"SELECT d.rowid, c.rowid {case.rows} {_PAGE}", case.values)
     return total, [(doc, chunk) for doc, chunk in page]
 
 
 def measure(store: SqliteStore, case: Case, *, chunks: int, rounds: int) -> Iterator[Comparison]:
-    """The compiled filter, then the whole way from text, each beside the hand-written SQL."""
+    """Yield the compiled filter, then the complete path from text, each compared with hand-written SQL."""
     query = parse_query(case.rql).query
     assert compiled(store, query) == by_hand(store, case)
     peer = cpu(partial(by_hand, store, case))
@@ -90,7 +90,7 @@ def measure(store: SqliteStore, case: Case, *, chunks: int, rounds: int) -> Iter
 
 
 def filled(chunks: int) -> SqliteStore:
-    """A store in memory with that many short chunks and no vectors."""
+    """Return a store in memory with that many short chunks and no vectors."""
     store = create_store(":memory:", embedder="none", dimension=16, counter="whitespace", chunker="none")
     with store.writer() as writer:
         for n in range(chunks // CHUNKS_PER_FILE):
@@ -99,12 +99,12 @@ def filled(chunks: int) -> SqliteStore:
 
 
 def path_of(n: int) -> str:
-    """The path of the n-th file."""
+    """Return the path of the n-th file."""
     return f"docs/{n % 97:02}/{n:06}.md"
 
 
 def prepared(n: int) -> NewFile:
-    """The n-th file with its short chunks, which have no vector."""
+    """Return the n-th file with its short chunks, which have no vectors."""
     path, digest = path_of(n), sha256(str(n).encode()).hexdigest()
     source = ("wiki", "repo", None, "mail")[n % 4]
     tags = ("all", "even") if n % 2 == 0 else ("all",)
@@ -120,7 +120,7 @@ def _chunk(n: int, i: int) -> NewChunk:
 
 
 def main() -> int:
-    """Measure, print, write JSON if asked to; exit 1 when a compiled filter costs too much."""
+    """Measure, print and write JSON if asked to. Return 1 if a compiled filter costs too much."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chunks", type=int, default=CHUNKS)
     parser.add_argument("--rounds", type=int, default=31)

@@ -1,4 +1,4 @@
-"""Tests run in copies of the checkout, each run in a child of a process that has imported what Recall depends on."""
+"""Run tests in copies of the checkout. Each run is a fork of a process that has imported Recall's dependencies."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ _WARMED = (
     "tomlkit",
 )
 _CLOCK = 5
-"""Seconds by the clock for a second of processor time: the machine may have other things to do."""
+"""Seconds of wall clock allowed for a second of processor time, because the machine may be busy."""
 _MEMORY_BYTES = 6 * 2**30
-"""What a child may ask for: a change may well make a loop endless."""
+"""Memory limit of a child. A change can make a loop endless."""
 
 
 class Job(NamedTuple):
-    """Something a child does in a copy of the checkout, with one file changed; what it returns is its exit status."""
+    """A function that a child runs in a copy of the checkout with one file changed. Its result is the exit status."""
 
     name: str
     run: Callable[[], int]
     limit: float
-    """Seconds of processor time; by the clock several times that, for a child that waits and waits."""
+    """Seconds of processor time. The limit by wall clock is several times higher, for a child that only waits."""
     path: str = ""
     changed: bytes = b""
 
@@ -54,12 +54,12 @@ class Job(NamedTuple):
 class Ended(NamedTuple):
     job: Job
     status: int | None
-    """None: time ran out."""
+    """None if the time ran out."""
     seconds: float
 
 
 def warm() -> None:
-    """Import what every child needs and no change touches."""
+    """Import the modules that every child needs and no change touches."""
     for name in [name for name in os.environ if name.startswith(("TEXTUAL_", "RECALL_"))]:
         del os.environ[name]
     for point in entry_points(group="pytest11"):
@@ -71,12 +71,12 @@ def warm() -> None:
 
 
 def say(text: str) -> None:
-    """Tell how far it has come."""
+    """Print progress."""
     print(text, file=sys.stderr, flush=True)
 
 
 def files(root: Path) -> Iterator[Path]:
-    """Every file of a checkout that belongs into a copy."""
+    """Yield every file of a checkout that belongs into a copy."""
     for folder, folders, names in os.walk(root):
         left_out = _LEFT_OUT(folder, [*folders, *names])
         folders[:] = sorted(set(folders) - left_out)
@@ -84,7 +84,10 @@ def files(root: Path) -> Iterator[Path]:
 
 
 def copies(root: Path, place: Path, count: int) -> list[Path]:
-    """`count` copies of a checkout, compiled so that a file which changes within a second is still seen to change."""
+    """Make `count` copies of a checkout.
+
+    The copies are compiled so that Python notices a file that changes twice within a second.
+    """
     trees = [place / f"copy{n}" for n in range(count)]
     for tree in trees:
         shutil.copytree(trees[0] if tree != trees[0] else root, tree, ignore=_LEFT_OUT if tree == trees[0] else None)
@@ -94,7 +97,7 @@ def copies(root: Path, place: Path, count: int) -> list[Path]:
 
 
 def in_children(jobs: Iterable[Job], trees: list[Path]) -> Iterator[Ended]:
-    """Every job once, in the order in which they end; one child at a time in each tree."""
+    """Run every job once and yield each as it ends. At most one child runs in each tree."""
     waiting, free = deque(jobs), list(trees)
     running: dict[int, tuple[Job, Path, bytes, float]] = {}
     try:
@@ -120,7 +123,7 @@ def in_children(jobs: Iterable[Job], trees: list[Path]) -> Iterator[Ended]:
 
 
 def _exchanged(job: Job, tree: Path, source: bytes) -> bytes:
-    """Write the file that a job changes; what was in it."""
+    """Write the file that a job changes and return its previous content."""
     if not job.path:
         return b""
     before = (tree / job.path).read_bytes()
@@ -141,7 +144,7 @@ def _forked(job: Job, tree: Path) -> int:
 
 
 def _end(child: int, *, reaped: bool) -> None:
-    """End a child and whatever it has started, which shares its process group."""
+    """End a child and every process that it started. They share its process group."""
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     if not reaped:
@@ -149,7 +152,7 @@ def _end(child: int, *, reaped: bool) -> None:
 
 
 def _enter(tree: Path, cpu_seconds: int) -> None:
-    """Make this process one that was started in a copy, knows no code of ours, and harms and tells nobody."""
+    """Prepare this process to run in a copy: own session and home, limits, no output, no module of this checkout."""
     os.setsid()
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     home = tree.with_suffix(".home")

@@ -36,7 +36,7 @@ SOURCES = ("recall_core", "recall_tui")
 ALL = "all"
 
 SMALL_MODULE = 110
-"""Lines. A module this small with a single importer may belong into it."""
+"""Lines. A module this small with a single importer may belong into that importer."""
 SHORT_HELPER = 7
 """Lines. A private function this short that is used once may be inlined."""
 SLACK = 0.05
@@ -75,7 +75,7 @@ LAZY = "__getattr__ = attach("
 """A package with this imports its modules when they are used. It names them for type checkers only."""
 
 HOOKS = ("__", "on_", "action_", "watch_", "visit_")
-"""How methods begin that Python or a library calls by this name: none of them can be left out."""
+"""Prefixes of methods that Python or a library calls by name. None of them can be left out."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -88,7 +88,7 @@ class Finding(NamedTuple):
     path: str
     line: int
     text: str
-    """What is there. Findings with equal measure, path and text are the same finding on another line."""
+    """The code that was counted. Findings with equal measure, path and text are the same finding on another line."""
 
     def shown(self) -> str:
         return f"{self.path}:{self.line}: {self.measure}: {self.text}"
@@ -104,8 +104,9 @@ class Module(NamedTuple):
     """Every node, with the name of the function around it, or ""."""
     lines: int
     imports: dict[str, int]
-    """Each module of ours that it imports, in functions and under TYPE_CHECKING too, or reads as an attribute of its
-    package, with the first line that does."""
+    """Each module of ours that the module imports, or reads as an attribute of its package, with the first line that
+    does.
+    Imports in functions and under TYPE_CHECKING count too."""
 
     def functions(self) -> int:
         return sum(isinstance(node, Function) for node, _ in self.nodes)
@@ -259,7 +260,7 @@ def _with_one_importer(modules: list[Module]) -> Iterator[Finding]:
 
 
 def _in_module(module: Module) -> Iterator[Finding]:
-    """Yield what can be seen in one module alone."""
+    """Yield the findings that need only one module."""
 
     def finding(measure: str, node: Function | ast.stmt, text: str) -> Finding:
         return Finding(measure, module.package, module.path, node.lineno, text)
@@ -393,7 +394,7 @@ def check(root: Path) -> list[str]:
 
 
 def _new_findings(root: Path, house: House) -> list[Finding]:
-    """Return the findings that were not there when the figures were recorded; without Git, all findings."""
+    """Return the findings that are new since the figures were recorded. Without Git, return all findings."""
     git = ["git", "-C", str(root)]
     try:
         last = ["log", "-1", "--format=%H", "--", RECORD.as_posix()]
@@ -459,7 +460,7 @@ def frames() -> int:
 
 
 def report(house: House) -> Iterator[str]:
-    """Yield the table: a line for each package, then the project, then what has no package."""
+    """Yield the table: a line for each package, then the project, then measures without a package."""
     columns = {
         "modules": "modules", "lines": "lines", FUNCTIONS: "functions per 1,000", CIRCLE: "circular imports",
         OWN: "own late imports", OTHER: "other late imports", ONE_IMPORTER: "one importer", FORWARDER: "forwarders",

@@ -1,8 +1,8 @@
-"""A million chunks once, by the command line: adding, asking cold and asking on, each in a process of its own.
+"""Measure a million chunks by the command line: add, cold search, many searches. Each runs in its own process.
 
-`python -m benchmarks.million --home DIR [--chunks N]`. Beside each process stands one that does the same with FTS5
-and NumPy alone: the texts in a full-text table, the vectors in one file. Told are processor time and the most memory
-that was resident. DIR keeps the store; a second run on it asks again and adds nothing.
+`python -m benchmarks.million --home DIR [--chunks N]`. Each process is compared with one that does the same with FTS5
+and NumPy alone: the texts in a full-text table, the vectors in one file. It prints processor time and peak resident
+memory. DIR keeps the store; a second run with it only searches.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _FTS5, _VECTORS = "bare.db", "vectors.raw"
 
 
 class Cost(NamedTuple):
-    """Of one process: milliseconds of processor time, and the most megabytes that were resident."""
+    """The cost of one process: milliseconds of processor time, and the peak of resident megabytes."""
 
     ms: float
     mb: float
 
 
 def main() -> None:
-    """Make what is missing, then ask."""
+    """Build the missing files, then search."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.million", description=__doc__)
     parser.add_argument("--home", type=Path, required=True, metavar="DIR")
     parser.add_argument("--chunks", type=int, default=1_000_000, metavar="N")
@@ -77,7 +77,7 @@ def _add(home: Path, chunks: int) -> None:
 
 
 def _process(home: Path, *arguments: str) -> Cost:
-    """Run Python in that folder to its end, and raise when it fails."""
+    """Run Python in that folder. Raises SystemExit if it fails."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-c", _MEASURED, "output.txt", sys.executable, *arguments]
     told = subprocess.run(command, cwd=home, env=environment, stdout=subprocess.PIPE, check=True).stdout
@@ -98,8 +98,9 @@ if not child:
 _, status, used = os.wait4(child, 0)
 print(json.dumps([status, (used.ru_utime + used.ru_stime) * 1000, used.ru_maxrss / 1024]))
 """
-"""Runs a command and tells what it cost. What a process held before it became another program counts as resident, so
-that the command must be started by a small one."""
+"""Runs a command and prints its cost. Memory of the process that starts a command counts as resident, so a small
+process
+must start it."""
 
 
 def _tell(name: str, ours: Cost, its: Cost) -> None:
@@ -111,7 +112,7 @@ def _tell(name: str, ours: Cost, its: Cost) -> None:
 
 
 def fill() -> None:
-    """What `add` stands beside: the texts into a full-text table, their vectors into a file."""
+    """Insert the texts into a full-text table and write the vectors to a file: the peer of `add`."""
     peers.insert(Path(_FTS5), [], batch=_BATCH)
     db, embedder = apsw.Connection(_FTS5), HashEmbedder()
     with Path(_PIECES).open(encoding="utf-8") as lines, Path(_VECTORS).open("wb") as raw:
@@ -123,7 +124,10 @@ def fill() -> None:
 
 
 def ask(questions: Sequence[str], *, in_memory: bool) -> None:
-    """Fused by rank, the best ten texts of each printed; the vectors read into memory, or mapped."""
+    """Search by both signals, fuse by rank and print the ten best texts.
+
+    in_memory: read the vectors into memory instead of mapping the file.
+    """
     db = apsw.Connection(_FTS5)
     embedder = HashEmbedder()
     read = np.fromfile if in_memory else np.memmap
@@ -139,7 +143,7 @@ def ask(questions: Sequence[str], *, in_memory: bool) -> None:
 
 
 def ask_recall(questions: Sequence[str]) -> None:
-    """The same by a store that is kept open."""
+    """Ask the same questions of an open store."""
     with Recall.open(start=Path()) as recall:
         settle(recall, lambda: recall.search(questions[0]))
         for question in questions:

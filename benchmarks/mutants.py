@@ -1,8 +1,9 @@
-"""How many small faults the tests notice: `make mutants`, or some of them: `python -m benchmarks.mutants --part 1/4`.
+"""Count the small faults that the tests notice: `make mutants`, or a part: `python -m benchmarks.mutants --part 1/4`.
 
-A mutant is one change to one module (`benchmarks.mutation`), put to the tests that reach its line, in a copy of the
-checkout (`benchmarks.forked`). Everything that was found out is kept in .mutants/: a killed mutant is done with, a
-survivor is tried again once any file of the checkout has changed.
+A mutant is one change to one module (`benchmarks.mutation`). The tests that reach its line run against it in a copy
+of
+the checkout (`benchmarks.forked`). Results are kept in .mutants/. A killed mutant never runs again; a survivor runs
+again after any file of the checkout changed.
 """
 
 from __future__ import annotations
@@ -37,15 +38,16 @@ FILES = (
     "recall_core/store/sqlite/opened.py",
     "recall_core/store/sqlite/maintenance.py",
 )
-"""What is mutated: what ranks, packs and cuts, and whatever writes rows."""
+"""The files to mutate: code that ranks, packs, cuts and writes rows."""
 TESTS = ("tests/unit", "tests/property", "tests/conformance", "tests/golden")
 PARTS = 4
 
 MOST_TESTS = 200
 MOST_SECONDS = 20.0
-"""How many tests, and how much processor time of them, a mutant is put to; those nearest to it by name come first."""
+"""Limits of the tests that run against a mutant: their number and their processor time. The nearest by name run
+first."""
 PATIENCE = 3.0
-"""A mutant may take this many times as long as its tests do without it, and some seconds more to start."""
+"""Factor on the time that the tests take without the mutant. `--grace` adds some seconds to start."""
 
 Row = dict[str, Any]
 
@@ -62,7 +64,7 @@ class Mutant(NamedTuple):
 
 
 def planned(root: Path, patterns: Iterable[str], *, seed: int, count: int) -> list[Mutant]:
-    """`count` mutants, spread over the files by their statements; what small ones lack goes to larger ones."""
+    """Return `count` mutants, spread over the files by their statements. Larger files make up for small ones."""
     sized = sorted((statements((root / path).read_bytes()), path) for path in _paths(root, patterns))
     total, passed = sum(size for size, _ in sized), 0
     mutants: list[Mutant] = []
@@ -75,7 +77,7 @@ def planned(root: Path, patterns: Iterable[str], *, seed: int, count: int) -> li
 
 
 def chosen(mutant: Mutant, reach: Reach) -> list[str]:
-    """The tests to put a mutant to: the nearest as far as time allows, a file at a time, the quickest first."""
+    """Return the tests to run against a mutant: the nearest within the limits, the quickest file first."""
     seconds, cost = reach.seconds, defaultdict[str, float](float)
     taken: list[str] = []
     for test in sorted(
@@ -89,7 +91,7 @@ def chosen(mutant: Mutant, reach: Reach) -> list[str]:
 
 
 def _reaching(mutant: Mutant, reach: Reach) -> set[str]:
-    """The tests that reach the line; for what runs when the module is imported, those that reach what uses it."""
+    """Return the tests that reach the line. For a line that runs at import, return those that reach its users."""
     lines, change = reach.tests[mutant.path], mutant.change
     if is_called(mutant.source, change.statement):
         return {test for line in (change.line, change.statement) for test in lines.get(line, ())}
@@ -108,7 +110,7 @@ def _file(test: str) -> str:
 
 
 class _Failed:
-    """A pytest plug-in: writes down the tests that failed."""
+    """A pytest plug-in that writes down the tests that failed."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -122,7 +124,7 @@ class _Failed:
 def tried(
     mutants: list[Mutant], reach: Reach, trees: list[Path], tree: str, grace: float, *, killers: bool = False
 ) -> Iterator[Row]:
-    """Yield what becomes of each mutant, as they end. Then check that the tests that noticed any pass unchanged.
+    """Yield the result of each mutant as it ends. Then check that the tests that noticed any pass without a change.
 
     killers: run every chosen test and record all that fail, instead of stopping at the first.
     """
@@ -144,7 +146,7 @@ def tried(
 
 
 def _test(tests: list[str], note: Path, *options: str) -> int:
-    """In a child: run tests and write down which failed. No test at all notices nothing."""
+    """Run tests in a child and write down which failed. Return 0 if there are no tests."""
     return int(pytest.main([*PYTEST, *options, *tests], plugins=[_Failed(note)])) if tests else 0
 
 
@@ -165,11 +167,13 @@ def _control(tests: list[str], trees: list[Path], note: Path) -> None:
     for ended in in_children([Job("control", partial(_test, tests, note), MAP_SECONDS)], trees):
         if ended.status != 0:
             failed = note.read_text(encoding="utf-8") if note.exists() else f"exit status {ended.status}"
-            raise SystemExit(f"These tests fail without a change too, so what they killed may live:\n{failed}")
+            raise SystemExit(
+                f"These tests also fail without a change, so the mutants they killed may survive:\n{failed}"
+            )
 
 
 def report(mutants: list[Mutant], rows: dict[str, Row]) -> Iterator[str]:
-    """A line for each file, one for all, and every survivor with its change."""
+    """Yield a line for each file, one for all, and every survivor with its change."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for mutant in mutants:
         counts[mutant.path][rows[mutant.key]["outcome"]] += 1
@@ -184,14 +188,14 @@ def report(mutants: list[Mutant], rows: dict[str, Row]) -> Iterator[str]:
 
 
 def score(outcomes: Counter[str]) -> float:
-    """Per cent of the mutants that were noticed."""
+    """Return the percentage of mutants that were noticed."""
     return 100 * (1 - outcomes["survived"] / max(1, outcomes.total()))
 
 
 def main() -> int:
-    """Try what is left of the mutants, part by part, and print what became of all of them."""
+    """Run the remaining mutants of a part, and print the results of all of them."""
     options = _options()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # not before the children have ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # let `finally` end the children first
     root = options.root.resolve()
     kept, tree = root / ".mutants", digest(root)
     kept.mkdir(exist_ok=True)
@@ -201,7 +205,7 @@ def main() -> int:
     shares = [mutants[start::parts] for start in ([n - 1] if n else range(parts))]
     mutants = sorted(mutant for share in shares for mutant in share)
     with tempfile.TemporaryDirectory() as place:
-        Path(place).chmod(0o755)  # tests that give up root's privileges have to reach what lies in it
+        Path(place).chmod(0o755)  # tests that drop root's privileges read files in it
         trees: list[Path] = []
         for share in shares:
             rows = _known(results)
@@ -221,7 +225,7 @@ def main() -> int:
 
 
 def digest(root: Path) -> str:
-    """One name for everything that a test may read."""
+    """Return a hash of every file that a test may read."""
     whole = sha256()
     for file in files(root):
         whole.update(f"{file.relative_to(root)}\0".encode() + sha256(file.read_bytes()).digest())
@@ -232,16 +236,16 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=400)
-    parser.add_argument("--part", type=_part, metavar="I/N", help="only every N-th mutant, from the I-th on")
-    parser.add_argument("--grace", type=float, default=10, metavar="SECONDS", help="what a mutant may take to start")
+    parser.add_argument("--part", type=_part, metavar="I/N", help="run only every N-th mutant, starting at the I-th")
+    parser.add_argument("--grace", type=float, default=10, metavar="SECONDS", help="extra time for a mutant to start")
     parser.add_argument("--killers", action="store_true", help="record every test that notices a mutant")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument(
-        "--least", type=float, default=0, metavar="SCORE", help="exit 1 when less is noticed, in per cent"
+        "--least", type=float, default=0, metavar="SCORE", help="exit 1 if the score is below SCORE per cent"
     )
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="the checkout")
-    parser.add_argument("--files", nargs="+", default=FILES, metavar="PATTERN", help="what to mutate")
-    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="FOLDER", help="where the tests are")
+    parser.add_argument("--files", nargs="+", default=FILES, metavar="PATTERN", help="files to mutate")
+    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="FOLDER", help="folders of the tests")
     return parser.parse_args()
 
 
@@ -256,12 +260,12 @@ def _paths(root: Path, patterns: Iterable[str]) -> list[str]:
     found = {pattern: [path.relative_to(root).as_posix() for path in root.glob(pattern)] for pattern in patterns}
     for pattern, paths in found.items():
         if not paths:
-            raise SystemExit(f"No file is meant by {pattern}: has it been moved?")
+            raise SystemExit(f"No file matches {pattern}. Was it moved?")
     return sorted({path for paths in found.values() for path in paths})
 
 
 def _map_folder(kept: Path, tree: str) -> Path:
-    """Where the map of this tree is; those of other trees are of no more use."""
+    """Return the folder of the map of this tree. Remove the maps of other trees."""
     folder = kept / f"map-{tree}"
     for other in kept.glob("map-*"):
         if other != folder:

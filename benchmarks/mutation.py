@@ -1,4 +1,4 @@
-"""Small changes to a module's source, each of which a test should notice. Reads only text, runs nothing."""
+"""Small changes to the source of a module, each of which a test should notice. Reads text only, runs nothing."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from typing import NamedTuple
 
 
 class Change(NamedTuple):
-    """One span of a source and what stands there instead."""
+    """One span of a source and its replacement."""
 
     line: int
     statement: int
-    """The line on which the statement around it starts: its tests stand in where the line itself is never reached."""
+    """First line of the statement around the span. The tests of that line are used if no test reaches the line
+    itself."""
     start: int
     end: int
-    """Bytes into the source, as the parser counts."""
+    """Offset in bytes, as the parser counts."""
     text: str
 
     def applied(self, source: bytes) -> bytes:
-        """The source with this change."""
+        """Return the source with this change."""
         return source[: self.start] + self.text.encode() + source[self.end :]
 
     def shown(self, source: bytes) -> str:
-        """The line with the change marked in it, as git's word diff does."""
+        """Return the line with the change marked, in the format of git's word diff."""
         before = source[source.rfind(b"\n", 0, self.start) + 1 : self.start]
         after = source[self.end : (source + b"\n").index(b"\n", self.end)]
         marked = b"%s[-%s-]{+%s+}%s" % (before, source[self.start : self.end], self.text.encode(), after)
@@ -50,11 +51,11 @@ _IN_SQL = {
     r"\bUNION ALL\b": "UNION", r"(?:(?<=WHERE )|(?<=AND )|(?<=ON ))(?P<name>[\w.]+) = ": r"\g<name> <> ",
 }  # fmt: skip
 _TALK = ("hint", "message")
-"""Arguments and functions so named hold words for people, which have tests of their own."""
+"""Arguments and functions with text for people. Other tests cover such text."""
 
 
 def sampled(source: bytes, count: int, rng: Random) -> list[Change]:
-    """At most `count` changes of a module, as many lines as possible among them; every one still parses."""
+    """Return at most `count` changes of a module, on as many lines as possible. Every changed source still parses."""
     candidates = list(_Finder(source).found())
     rng.shuffle(candidates)
     seen: Counter[int] = Counter()
@@ -75,14 +76,15 @@ def sampled(source: bytes, count: int, rng: Random) -> list[Change]:
 
 
 def statements(source: bytes) -> int:
-    """How many statements a module has."""
+    """Return the number of statements in a module."""
     return sum(isinstance(node, ast.stmt) for node in ast.walk(ast.parse(source)))
 
 
 def used_from(source: bytes, line: int) -> set[int]:
-    """The lines of functions that use the constant which a module sets on this line; none if others use it too.
+    """Return the lines of functions that use the constant set on this line, or an empty set if other code uses it
+    too.
 
-    A line outside of functions runs once, for whichever test imports its module first.
+    A line outside of functions runs once, for the test that imports its module first.
     """
     tree = ast.parse(source)
     names = {
@@ -97,7 +99,7 @@ def used_from(source: bytes, line: int) -> set[int]:
 
 
 def is_called(source: bytes, line: int) -> bool:
-    """Whether the line is in a function, one that the module itself does not call when it is imported."""
+    """Return True if the line is in a function that the module does not call at import."""
     tree = ast.parse(source)
     of_import = {
         node.func.id
@@ -114,7 +116,7 @@ def is_called(source: bytes, line: int) -> bool:
 
 
 def _meaning(source: bytes) -> str | None:
-    """Its syntax tree as text; none where it does not parse."""
+    """Return the syntax tree as text, or None if the source does not parse."""
     try:
         return ast.dump(ast.parse(source))
     except SyntaxError:
@@ -122,7 +124,7 @@ def _meaning(source: bytes) -> str | None:
 
 
 class _Finder:
-    """Walks one module and names every change that it knows."""
+    """Walks one module and yields every known change."""
 
     def __init__(self, source: bytes) -> None:
         self._source = source
@@ -210,7 +212,7 @@ class _Finder:
 
     def _in_sql(self, node: ast.expr) -> Iterator[Change]:
         start, end = self._span(node)
-        # Names filled into a statement keep their place and their length, and cannot be changed.
+        # Placeholders keep the place and the length of names filled into a statement. They cannot be changed.
         text = re.sub(rb"\{[^{}]*\}", lambda filled: b"\0" * len(filled[0]), self._source[start:end])
         if not _SQL.search(text):
             return
@@ -225,7 +227,7 @@ class _Finder:
             yield from self._between(one, two)
 
     def _between(self, one: ast.expr, two: ast.expr) -> Iterator[Change]:
-        """The operator between two operands, swapped."""
+        """Yield changes of the operator between two operands."""
         start, end = self._span(one)[1], self._span(two)[0]
         found = _OPERATOR.search(self._source, start, end)
         now = _SWAPS.get(" ".join(found[0].decode().split())) if found else None
@@ -247,7 +249,7 @@ class _Finder:
 
 
 def _parts(node: ast.AST) -> Iterator[ast.AST]:
-    """What is looked into; not annotations, decorators, errors' texts, nor what stands in an f-string."""
+    """Yield the nodes to look into. Skip annotations, decorators, error messages and f-strings."""
     if isinstance(node, ast.Raise | ast.JoinedStr):
         return
     for name, value in ast.iter_fields(node):
@@ -256,7 +258,7 @@ def _parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_talk(node: ast.AST) -> bool:
-    """Whether a node is for readers, type checkers or people, and not for what the program does."""
+    """Return True if a node is for readers, type checkers or users and does not change the behaviour."""
     match node:
         case (
             ast.Import()

@@ -1,8 +1,9 @@
-"""Is an answer the same to the byte however it comes about? `python -m benchmarks.parity ask STORE --out FILE`.
+"""Check that an answer is the same to the byte in every way to ask. `python -m benchmarks.parity ask STORE --out
+FILE`.
 
-Questions are drawn by a seed over modes, filters, documents, contexts, explanations and settings. Of each answer the
-SHA-256 is kept, without timings. `compare` holds two files of them against each other: of two checkouts, or of one
-checkout asked in two ways. The store may have been made by either; its files must be the same.
+A seed draws questions over modes, filters, documents, contexts, explanations and settings. Each answer is kept as the
+SHA-256 of its bytes without timings. `compare` compares two such files, from two checkouts or from one checkout asked
+in two ways. Either checkout may have made the store; its files must be the same.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SETTINGS: Mapping[str, Sequence[str]] = {
     "pool": ("1", "30", "1000"),
     "sparse_recall": ("true", "false"),
 }
-"""Settings of a question, each with values that rank otherwise."""
+"""Settings of a question, each with values that change the ranking."""
 
 FILTERS = (
     "doc.path GLOB 'docs/3/**'",
@@ -61,14 +62,14 @@ class Asked(NamedTuple):
 
 
 def questions(pieces: Sequence[str], count: int, *, seed: int) -> list[Asked]:
-    """So many questions to a store of these texts, the same for the same seed."""
+    """Return `count` questions for a store of these texts, the same for the same seed."""
     random, asker = Random(f"parity {seed}"), Asker(pieces, seed=seed)
     makers, shares = zip(*_KINDS, strict=True)
     return [random.choices(makers, weights=shares)[0](random, asker) for _ in range(count)]
 
 
 def answer(recall: Recall, asked: Asked) -> bytes:
-    """The whole response without timings, or the error, as bytes."""
+    """Return the whole response without timings, or the error, as bytes."""
     try:
         response: Any = getattr(recall, asked.method)(*asked.arguments, **asked.fields)
     except RecallError as error:
@@ -77,24 +78,24 @@ def answer(recall: Recall, asked: Asked) -> bytes:
 
 
 def digests(recall: Recall, asked: Sequence[Asked]) -> list[str]:
-    """The SHA-256 of each answer."""
+    """Return the SHA-256 of each answer."""
     return [sha256(answer(recall, each)).hexdigest() for each in asked]
 
 
 def whole(each: Sequence[str]) -> str:
-    """One SHA-256 of them all."""
+    """Return one SHA-256 of all answers."""
     return sha256("".join(each).encode()).hexdigest()
 
 
 def differences(asked: Sequence[Asked], one: Sequence[str], other: Sequence[str]) -> Iterator[str]:
-    """The questions whose answers differ."""
+    """Yield the questions whose answers differ."""
     for question, before, after in zip(asked, one, other, strict=True):
         if before != after:
             yield f"{question.method} {question.arguments} {question.fields}"
 
 
 def _lasting(value: Any) -> Any:
-    """Without the numbers that a clock decides."""
+    """Return the value without numbers that depend on a clock."""
     if isinstance(value, Mapping):
         return {key: _lasting(inner) for key, inner in value.items() if key not in _MOMENTARY}
     return [_lasting(each) for each in value] if isinstance(value, list | tuple) else value
@@ -142,7 +143,7 @@ def _text(random: Random, asker: Asker) -> str:
 
 
 def _fields(random: Random) -> dict[str, Any]:
-    """How a question is put: mode, rows, filter, settings."""
+    """Return the mode, rows, filter and settings of a question."""
     chosen: dict[str, Any] = {"mode": random.choice(_MODES), "k": random.choice((1, 5, 10, 10, 40))}
     if random.random() < 0.4:
         chosen["filter"] = random.choice(FILTERS)
@@ -181,7 +182,7 @@ def _rql(random: Random, asker: Asker, table: str) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Ask and keep, or compare; 1 where something differs."""
+    """Ask and keep the answers, or compare. Return 1 if anything differs."""
     options = _parser().parse_args(argv)
     if options.action == "one":
         return _one(options.store)
@@ -198,7 +199,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _one(store: Path) -> int:
-    """The first answer of a process."""
+    """Print the first answer of a process."""
     method, arguments, fields = json.load(sys.stdin)
     with Recall.open(start=store) as recall:
         print(*digests(recall, [Asked(method, arguments, fields)]))
@@ -207,7 +208,7 @@ def _one(store: Path) -> int:
 
 def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> int:
     if old["questions"] != new["questions"]:
-        print("not comparable: other questions were asked")
+        print("not comparable: the files contain answers to different questions")
         return 1
     pairs = zip(old["questions"], old["answers"], new["answers"], strict=True)
     differing = [question for question, before, after in pairs if before != after]
@@ -218,14 +219,14 @@ def _compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.parity", description=__doc__)
     actions = parser.add_subparsers(dest="action", required=True)
-    ask = actions.add_parser("ask", help="ask one store and keep what each answer hashes to")
-    ask.add_argument("store", type=Path, metavar="STORE", help="a folder that benchmarks.speed keeps below --stores")
+    ask = actions.add_parser("ask", help="ask a store and keep the hash of each answer")
+    ask.add_argument("store", type=Path, metavar="STORE", help="a folder that benchmarks.speed made in --stores")
     ask.add_argument("--count", type=int, default=2_000)
     ask.add_argument("--seed", type=int, default=1)
     ask.add_argument("--out", type=Path, required=True, metavar="FILE")
-    one = actions.add_parser("one", help="ask the question on stdin, as a file of them has it")
+    one = actions.add_parser("one", help="ask the question on stdin, in the format of a file of questions")
     one.add_argument("store", type=Path, metavar="STORE")
-    compare = actions.add_parser("compare", help="exit 1 where two files differ, and say for which questions")
+    compare = actions.add_parser("compare", help="exit 1 if two files differ, and list the questions")
     compare.add_argument("old", type=Path)
     compare.add_argument("new", type=Path)
     return parser

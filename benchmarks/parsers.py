@@ -1,16 +1,21 @@
-"""Each parser beside the bare library on the same text. `python -m benchmarks.parsers [--kind KIND …] [FILES]`.
+"""Compare each parser with the bare library on the same bytes. `python -m benchmarks.parsers [--kind KIND …]
+[FILES]`.
 
-The ratio is the bare library's processor time divided by the parser's: 1 is as fast as the library alone. What counts
-as bare is a fair whole: all that a short script would do to have the text, and no more.
+The ratio is the bare library's processor time divided by the parser's: 1 is as fast as the library alone. The bare
+library does what a short script does to get the text, and no more.
 
-json: one `json.loads` of the file. jsonl: `json.loads` of each line. notebook: one `json.loads`.
-docx: unzip document.xml, parse it with ElementTree, join the texts of each paragraph; no styles, notes or properties.
-epub: find the spine, unzip its chapters in their order, feed each to the standard library's `HTMLParser`, join its
-texts. `epub, as XML` does the same with ElementTree and `itertext`, which reads XHTML without a mistake in it alone.
-typescript: tree-sitter's `parse` of the file's bytes, without a query.
+json: one `json.loads` of the file.
+jsonl: `json.loads` of each line.
+notebook: one `json.loads`.
+docx: unzip document.xml, parse it with ElementTree and join the texts of each paragraph; no styles, notes or
+properties.
+epub: find the spine, unzip its chapters in order, feed each to the standard library's `HTMLParser` and join the
+texts.
+epub, as XML: the same with ElementTree and `itertext`, which read only well-formed XHTML.
+typescript: tree-sitter's `parse` of the bytes of the file, without a query.
 
-Inputs are made here from the invented corpus, the same on every machine, with the markup that programs write. Where
-FILES are given they are read instead, each by its suffix.
+Inputs are made from the invented corpus, the same on every machine, with markup as programs write it. FILES replace
+them; the suffix of a file selects its kind.
 """
 
 from __future__ import annotations
@@ -40,14 +45,15 @@ _PACKAGED = "{http://www.idpf.org/2007/opf}"
 
 
 class File(NamedTuple):
-    """What is read. name: by which its parser would be chosen."""
+    """A file to read. name: selects its parser."""
 
     name: str
     raw: bytes
 
 
 class Kind(NamedTuple):
-    """A kind of file. makes: samples of it. bare: reads one with the library alone. peer: what that is."""
+    """A kind of file. makes: yields samples. bare: reads one with the library alone. peer: the name of that
+    library."""
 
     parser: str
     makes: Callable[[], Iterator[File]]
@@ -57,12 +63,14 @@ class Kind(NamedTuple):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Prints one line a kind."""
+    """Print one line for each kind."""
     options = argparse.ArgumentParser(prog="python -m benchmarks.parsers", description=__doc__)
     options.formatter_class = argparse.RawDescriptionHelpFormatter
     options.add_argument("--kind", action="append", choices=tuple(KINDS), help="only these")
     options.add_argument("--rounds", type=int, default=ROUNDS)
-    options.add_argument("files", nargs="*", type=Path, metavar="FILES", help="instead of what is made here")
+    options.add_argument(
+        "files", nargs="*", type=Path, metavar="FILES", help="files to read instead of the made inputs"
+    )
     asked = options.parse_args(argv)
     given = [File(path.name, path.read_bytes()) for path in asked.files]
     for name in asked.kind or KINDS:
@@ -74,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def measured(name: str, kind: Kind, files: Sequence[File], *, rounds: int) -> str:
-    """A line: median, least and most of the ratio, within rounds of both in turns."""
+    """Return a line with the median, least and most of the ratio. Both run in turns within each round."""
     chosen = parser(kind.parser)
 
     def ours() -> None:
@@ -94,14 +102,14 @@ def measured(name: str, kind: Kind, files: Sequence[File], *, rounds: int) -> st
 
 
 def _size(file: File) -> int:
-    """Bytes of what is read, unpacked."""
+    """Return the size of the content in bytes, unpacked."""
     if not zipfile.is_zipfile(io.BytesIO(file.raw)):
         return len(file.raw)
     return sum(entry.file_size for entry in zipfile.ZipFile(io.BytesIO(file.raw)).infolist())
 
 
 def _records() -> Iterator[dict[str, object]]:
-    """As BEIR's scifact has them: 1.5 KB each, some texts with a colon."""
+    """Yield records like those of BEIR's scifact: 1.5 KB each, some texts with a colon."""
     made = paragraphs(7_000)
     for number, text in enumerate(made):
         title = " ".join(text.split()[:9])
@@ -142,7 +150,7 @@ def _notebook() -> Iterator[File]:
 
 
 def _lines(text: str) -> list[str]:
-    """A text as notebooks keep it, with an end of line at every seventh blank or so."""
+    """Split a text into lines as notebooks store it, here one for each sentence."""
     return text.replace(". ", ".\n").splitlines(keepends=True)
 
 

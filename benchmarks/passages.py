@@ -1,4 +1,4 @@
-"""What passages cost, of a process that asks once and by the row: `python -m benchmarks.passages [STORE]`."""
+"""Measure the cost of passages, per process and per row: `python -m benchmarks.passages [STORE]`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from recall_core.api.recall import Ask, Recall
 CHUNKS = 10_000
 QUESTIONS, ROWS = 40, 10
 MOST_SHARE = 0.10
-"""Of the processor time of a `recall search`, that passages may take."""
+"""Largest share of the processor time of a `recall search` that passages may take."""
 MOST_MS = 0.3
-"""Milliseconds a row, in a process that asks again."""
+"""Most milliseconds a row, in a process that has asked before."""
 
 
 def drawn(recall: Recall, count: int) -> list[str]:
-    """So many questions of one to six words that stand near each other in the store."""
+    """Return `count` questions of one to six consecutive words of the store."""
     chosen = random.Random(count)
     rowids = [key.rowid for key in recall.store.candidates(None)]
     found = []
@@ -38,7 +38,7 @@ def drawn(recall: Recall, count: int) -> list[str]:
 
 
 def shares(home: Path, questions: Sequence[str]) -> Iterator[float]:
-    """Of each question, asked by a process of its own: what passages took of the processor time of all of it."""
+    """Yield, for each question asked by its own process, the share of processor time that passages take."""
     for question in questions:
         before = _children()
         argv = [sys.executable, "-m", "recall_core", "--store", str(home), "search", "--json", "--", question]
@@ -53,7 +53,7 @@ def _children() -> float:
 
 
 def row_costs(recall: Recall, questions: Sequence[str]) -> Iterator[float]:
-    """Of each question, in this process: milliseconds of processor time a passage."""
+    """Yield, for each question asked in this process, the processor time of a passage in milliseconds."""
     for question in questions:
         found = recall.engine.answer(recall.engine.words_plan(question, Ask()))
         hits = recall.engine.hits(found, 0, ROWS)
@@ -64,7 +64,7 @@ def row_costs(recall: Recall, questions: Sequence[str]) -> Iterator[float]:
 
 
 def report(home: Path, questions: int) -> bool:
-    """Prints both figures; False where one is more than is meant."""
+    """Print both figures. Return False if one is over its limit."""
     with Recall.open(str(home)) as recall:
         asked = drawn(recall, questions)
         recall.search(asked[0])
@@ -73,15 +73,15 @@ def report(home: Path, questions: int) -> bool:
     of_processes = sorted(shares(home, asked))
     share, cost = median(of_processes), median(costs)
     print(f"{chunks} chunks, {questions} questions")
-    print(f"of a process   {share:.1%}, at most {of_processes[-1]:.1%}  ({MOST_SHARE:.0%} is meant)")
-    print(f"a row          {cost:.3f} ms, at most {costs[-1]:.3f}  ({MOST_MS} is meant)")
+    print(f"of a process   {share:.1%}, at most {of_processes[-1]:.1%}  ({MOST_SHARE:.0%} at most)")
+    print(f"a row          {cost:.3f} ms, at most {costs[-1]:.3f}  ({MOST_MS} at most)")
     return share <= MOST_SHARE and cost <= MOST_MS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.passages", description=__doc__)
-    parser.add_argument("store", nargs="?", type=Path, help="a folder with a store; without one, one is made")
-    parser.add_argument("--chunks", type=int, default=CHUNKS, help="of a store that is made")
+    parser.add_argument("store", nargs="?", type=Path, help="folder of a store (default: make one)")
+    parser.add_argument("--chunks", type=int, default=CHUNKS, help="size of a store that is made")
     parser.add_argument("--questions", type=int, default=QUESTIONS)
     options = parser.parse_args(argv)
     if options.store is not None:

@@ -1,8 +1,10 @@
-"""Real text from what the machine has: manual pages, the documentation of packages, and Python's own docstrings.
+"""Real text of this machine: manual pages, documentation of packages, and Python's own docstrings.
 
-Pieces of 101 to 200 words, each once however often the machine has it; under `corpus.SETTINGS` nearly every one is a
-chunk. Where the machine has fewer than are asked for, the rest is spliced from them; where it has almost none, the
-invented corpus stands in. Either is told, since a figure can only be compared with one from the same kind of text.
+The text is cut into pieces of 101 to 200 words, each of which appears once. With `corpus.SETTINGS` nearly every piece
+is
+a chunk. If the machine has too few pieces, the rest is spliced from them. If it has almost none, the invented corpus
+is
+used. The figures name the kind of text, because figures from different kinds cannot be compared.
 """
 
 from __future__ import annotations
@@ -25,19 +27,19 @@ from benchmarks import corpus
 
 PIECES_PER_FILE = corpus.PARAGRAPHS_PER_FILE
 LEAST_WORDS, MOST_WORDS = 101, 200
-"""Two pieces are never short enough to share a chunk of 200 words."""
+"""Two pieces are always too long to share a chunk of 200 words."""
 
 _FEWEST = 500
-"""Of fewer pieces nothing is spliced."""
+"""With fewer pieces than this, the invented corpus is used instead."""
 _MOST_OF_ONE = 400
-"""Pieces that one file may give: a long changelog is no corpus."""
+"""Most pieces of one file, so that a long changelog does not fill the corpus."""
 _MOST_OF_FAMILY = 400
-"""Manual pages whose names begin with the same word: some programs have thousands that say nearly the same."""
+"""Most manual pages with the same first word: some programs have thousands of nearly equal pages."""
 _LONG_LINE = 12
 _MOST_BYTES = 4_000_000
 _SEED = 1
 _FIRST_DAY, _HOUR = 1_704_067_200, 3_600
-"""Files change from 2024-01-01 on, one an hour."""
+"""Modification times of the files: from 2024-01-01 on, one an hour."""
 
 _READ = frozenset((".txt", ".md", ".rst", ".info", ".py", ""))
 _LICENCES = re.compile(r"licen[cs]e|copy(ing|right)|notice|authors|thanks|\.(dist|egg)-info", re.I)
@@ -66,7 +68,11 @@ _WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 class Prose(NamedTuple):
-    """pieces: as many as were asked for. original: how many of them the machine has; the rest is spliced."""
+    """Pieces of text.
+
+    pieces: as many as requested.
+    original: how many of them the machine has; the rest is spliced.
+    """
 
     pieces: Sequence[str]
     original: int
@@ -74,7 +80,7 @@ class Prose(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What it is, for the figures that were taken with it."""
+        """The kind of text, printed with the figures."""
         if self.is_invented:
             return "invented text, for this machine has almost none of its own"
         spliced = len(self.pieces) - self.original
@@ -84,9 +90,9 @@ class Prose(NamedTuple):
 
 
 def prose(count: int, *, roots: Sequence[Path] | None = None) -> Prose:
-    """So many pieces, the same on every call while the machine's text is the same.
+    """Return `count` pieces, the same on every call if the text of the machine is the same.
 
-    roots: the folders to read, by default those of the manual, the documentation and Python.
+    roots: folders to read (default: manual pages, documentation and Python).
     """
     original = list(islice(_pieces(places() if roots is None else roots), count))
     if len(original) == count:
@@ -97,16 +103,16 @@ def prose(count: int, *, roots: Sequence[Path] | None = None) -> Prose:
 
 
 def places() -> tuple[Path, ...]:
-    """The folders where a machine keeps text, those that it has."""
+    """Return the folders with text that exist on this machine."""
     paths = sysconfig.get_paths()
     named = ("/usr/share/doc", "/usr/share/man", "/usr/share/info", paths["stdlib"], paths["purelib"])
     return tuple(dict.fromkeys(Path(name) for name in named if Path(name).is_dir()))
 
 
 def write(folder: Path, pieces: Sequence[str]) -> int:
-    """Files of twenty pieces in a thousand folders, `3/1/4/`, by turns; returns the bytes of all.
+    """Write files of twenty pieces into a thousand folders such as `3/1/4/`, in turns. Return the bytes written.
 
-    Of the files a folder of the first level holds a tenth, one of the second a hundredth, one of the third a
+    A folder of the first level contains a tenth of the files, one of the second a hundredth, one of the third a
     thousandth.
     """
     written = 0
@@ -120,12 +126,12 @@ def write(folder: Path, pieces: Sequence[str]) -> int:
 
 
 def leaf(number: int) -> str:
-    """The folder of a file."""
+    """Return the folder of a file."""
     return f"{number % 10}/{number // 10 % 10}/{number // 100 % 10}"
 
 
 def _pieces(roots: Iterable[Path]) -> Iterator[str]:
-    """Every piece that the roots have, once, from files in an order that mixes them."""
+    """Yield every different piece below the roots, from files in shuffled order."""
     files = sorted(chain.from_iterable(_files(root) for root in roots))
     Random(_SEED).shuffle(files)
     files = list(_of_every_family(files))
@@ -139,7 +145,7 @@ def _pieces(roots: Iterable[Path]) -> Iterator[str]:
 
 
 def _files(root: Path) -> Iterator[Path]:
-    """What holds text below a folder. Of the manual only its pages in English."""
+    """Yield the files with text below a folder. Of the manual, yield only the English pages."""
     is_manual = root.name == "man"
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if (_MANUAL.fullmatch(name) if is_manual else name not in _LEFT_OUT)]
@@ -150,7 +156,7 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def _of_every_family(files: Iterable[Path]) -> Iterator[Path]:
-    """The files without those manual pages that are one too many of their family."""
+    """Yield the files, except manual pages beyond the limit of their family."""
     pages: Counter[str] = Counter()
     for file in files:
         if _MANUAL.fullmatch(file.parent.name):
@@ -162,7 +168,10 @@ def _of_every_family(files: Iterable[Path]) -> Iterator[Path]:
 
 
 def _text(file: Path) -> str:
-    """A file's text: a manual page without its macros, of Python only the docstrings. "" where it has none."""
+    """Return the text of a file, or "" if it has none.
+
+    Macros of manual pages are removed. Of Python, only the docstrings are kept.
+    """
     try:
         raw = file.read_bytes() if file.is_file() else b""
         raw = gzip.decompress(raw) if file.suffix == ".gz" else raw
@@ -182,7 +191,7 @@ def _without_macros(text: str) -> str:
 
 
 def _cut(text: str) -> Iterator[str]:
-    """Paragraphs that follow each other, put together until they are long enough, or cut at the end of a line."""
+    """Yield pieces: consecutive paragraphs joined until they are long enough, or cut at the end of a line."""
     lines: list[str] = []
     words = enough = 0
     for line in _lines(text):
@@ -201,7 +210,7 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines that hold something, those that are too long in parts."""
+    """Yield the lines that are not blank. Split lines that are too long."""
     for line in _BLANK.sub("\n", text).split("\n"):
         words = line.split()
         if len(words) < LEAST_WORDS:
@@ -213,12 +222,12 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _is_prose(piece: str) -> bool:
-    """Whether most of it is words, so that it is no table of numbers and no drawing."""
+    """Return True if most characters are in words, so that tables of numbers and drawings are left out."""
     return sum(map(len, _WORD.findall(piece))) > 0.6 * len("".join(piece.split()))
 
 
 def _spliced(original: Sequence[str], count: int) -> Iterator[str]:
-    """So many pieces, each the first lines of one and the last of another."""
+    """Yield `count` pieces, each the beginning of one piece and the end of another."""
     random = Random(_SEED)
     for _ in range(count):
         head, tail = (random.choice(original).split() for _ in range(2))

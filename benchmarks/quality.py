@@ -1,4 +1,4 @@
-"""How good the ranking is, beside named peers, on judged collections: `python -m benchmarks.quality --data DIR`."""
+"""Compare the ranking with peers on judged collections: `python -m benchmarks.quality --data DIR`."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FUSIONS: Mapping[str, Mapping[str, object]] = {
     "minmax .3": {"normalize": "minmax", "bm25_weight": 0.7, "vector_weight": 0.3},
     "minmax .5": {"normalize": "minmax", "bm25_weight": 0.5, "vector_weight": 0.5},
 }
-"""Other ways of fusing the same two signals; the number is the weight of the vectors."""
+"""Other ways to fuse the same two signals. The number is the weight of the vectors."""
 
 Run = dict[str, list[str]]
-"""query id to document ids, best first."""
+"""Document ids by query id, best first."""
 
 
 class Collection(NamedTuple):
@@ -46,7 +46,7 @@ class Collection(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """One system on one collection. against: the peer it is compared with, and how they differ."""
+    """One system on one collection. against: the peer it is compared with. paired: the comparison."""
 
     collection: str
     system: str
@@ -58,7 +58,7 @@ class Figure(NamedTuple):
 
 
 def read_collection(folder: Path) -> Collection:
-    """The collection in a folder, with the queries that have a relevant document."""
+    """Return the collection in a folder, with the queries that have a relevant document."""
     texts = parse_queries((folder / "queries.jsonl").read_text(encoding="utf-8"), name="queries.jsonl")
     grades: dict[str, dict[str, int]] = {}
     for row in parse_qrels((folder / "qrels.tsv").read_text(encoding="utf-8"), name="qrels.tsv").rows:
@@ -69,7 +69,7 @@ def read_collection(folder: Path) -> Collection:
 
 
 def store_of(collection: Collection, embedder: str, work: Path) -> Recall:
-    """A store of the collection with that embedder's vectors; one that an earlier run has filled is used again."""
+    """Return a store of the collection with vectors of that embedder. Reuse the store of an earlier run."""
     folder = work / f"{collection.name}-{embedder}"
     if not (folder / "recall.db").exists():
         Recall.init(str(folder), embedding=embedder, settings=ONE_CHUNK)
@@ -84,7 +84,7 @@ def store_of(collection: Collection, embedder: str, work: Path) -> Recall:
 
 
 def runs_of(recall: Recall, collection: Collection) -> dict[str, Run]:
-    """Every way of ranking with this store's vectors, from one search a query."""
+    """Return the runs of every way to rank with the vectors of this store, from one search a query and mode."""
     variants = {name: replace(recall.config, settings, where=name) for name, settings in FUSIONS.items()}
     found: dict[str, Run] = {name: {} for name in ("lexical", "vector", "hybrid", *variants)}
     for query, text in collection.queries.items():
@@ -99,8 +99,8 @@ def runs_of(recall: Recall, collection: Collection) -> dict[str, Run]:
 
 
 def bm25s_run(collection: Collection) -> Run:
-    """bm25s with its defaults, Snowball stems and its English stop words."""
-    import bm25s  # noqa: PLC0415 - a peer, wanted only here
+    """Return the run of bm25s with its defaults, Snowball stems and its English stop words."""
+    import bm25s  # noqa: PLC0415 - optional, used only here
     import Stemmer  # noqa: PLC0415
 
     names, texts = _corpus(collection)
@@ -114,8 +114,8 @@ def bm25s_run(collection: Collection) -> Run:
 
 
 def tantivy_run(collection: Collection) -> Run:
-    """tantivy with en_stem, any word may match."""
-    import tantivy  # noqa: PLC0415 - a peer, wanted only here
+    """Return the run of tantivy with en_stem. Any word may match."""
+    import tantivy  # noqa: PLC0415 - optional, used only here
 
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("body", stored=False, tokenizer_name="en_stem")
@@ -140,7 +140,7 @@ PEERS: Mapping[str, Callable[[Collection], Run]] = {"bm25s": bm25s_run, "tantivy
 
 
 def figures(collection: Collection, embedders: Sequence[str], work: Path) -> Iterator[Figure]:
-    """Every system on a collection, ours beside the best peer of its kind in this run."""
+    """Yield every system on a collection. Ours are compared with the best peer of their kind in this run."""
     scored = {name: _scores(run(collection), collection) for name, run in PEERS.items()}
     best = max(scored, key=lambda name: sum(scored[name]))
     yield from (_figure(collection, name, scored[name]) for name in scored)
@@ -158,7 +158,7 @@ def figures(collection: Collection, embedders: Sequence[str], work: Path) -> Ite
 
 
 def table(found: Sequence[Figure]) -> Iterator[str]:
-    """The figures as aligned lines."""
+    """Yield the figures as aligned lines."""
     yield f"{'collection':<12}{'system':<26}{'nDCG@10':>8}  {'95 % interval':<16}  compared with"
     for each in found:
         line = f"{each.collection:<12}{each.system:<26}{each.mean:>8.4f}  [{each.low:.3f}, {each.high:.3f}]  "
@@ -169,7 +169,7 @@ def table(found: Sequence[Figure]) -> Iterator[str]:
 
 
 def documents(answer: Answer) -> list[str]:
-    """Ids of the best documents: a record's path ends in `#id`."""
+    """Return the ids of the best documents. The path of a record ends in `#id`."""
     pool, ranked = answer.pool, answer.ranked
     if pool is None or ranked is None:
         return []
@@ -203,16 +203,16 @@ def _figure(
 
 
 def options_of(argv: Sequence[str] | None, name: str, description: str | None) -> argparse.Namespace:
-    """The flags of a benchmark over judged collections; `folders` are those of the collections."""
+    """Parse the flags of a benchmark over judged collections. `folders` are the folders of the collections."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
     parser.add_argument("--data", type=Path, help="folder of judged collections, one folder each in BEIR layout")
-    parser.add_argument("--embedders", default=",".join(EMBEDDERS), help="which, with commas")
-    parser.add_argument("--work", type=Path, default=Path(".quality"), help="where stores are kept between runs")
-    parser.add_argument("--json", action="store_true", help="one line of JSON instead of the table")
+    parser.add_argument("--embedders", default=",".join(EMBEDDERS), help="embedders, separated by commas")
+    parser.add_argument("--work", type=Path, default=Path(".quality"), help="folder that keeps stores between runs")
+    parser.add_argument("--json", action="store_true", help="print one line of JSON instead of the table")
     options = parser.parse_args(argv)
     options.folders = sorted(each.parent for each in options.data.glob("*/corpus.jsonl")) if options.data else []
     if not options.folders:
-        print("no judged collection: give --data DIR with DIR/NAME/{corpus.jsonl,queries.jsonl,qrels.tsv}")
+        print("no judged collection. Pass --data DIR with DIR/NAME/{corpus.jsonl,queries.jsonl,qrels.tsv}")
     return options
 
 

@@ -1,4 +1,4 @@
-"""Which tests reach which line, and what each test costs: coverage.py's dynamic contexts, a test each."""
+"""Find out which tests reach each line, and what each test costs, with coverage.py's dynamic contexts."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from benchmarks.forked import PYTEST, Job, in_children, say
 MAP_SECONDS = 1800.0
 _MAP_PIECES = 24
 _INTERRUPTING = "tests/unit/test_one_thread.py::test_exception_from_a_signal_always_releases_the_guard"
-"""It raises wherever it can, also where the measurement has its lock, which is never released then."""
+"""This test raises an exception anywhere, also while coverage holds its lock, which is then never released."""
 
 
 class Reach(NamedTuple):
-    """Which tests reach which line of each file; line 0 is the file as a whole."""
+    """The tests that reach each line of each file. Line 0 is the file as a whole."""
 
     tests: dict[str, dict[int, list[str]]]
     seconds: dict[str, float]
     """Processor time of each test, without a change."""
     branches: float
-    """Branch coverage of the files, in per cent."""
+    """Branch coverage of the files, in percent."""
 
 
 def reached(paths: list[str], tests: Iterable[str], trees: list[Path], folder: Path) -> Reach:
-    """The map from lines to tests, measured in pieces, each of which stays in `folder`."""
+    """Return the map from lines to tests, measured in parts. `folder` keeps each part."""
     found = [path for each in tests for path in sorted((trees[0] / each).rglob("test_*.py"))]
     names = [path.relative_to(trees[0]).as_posix() for path in found]
     pieces = {folder / f"{n}.json": names[n::_MAP_PIECES] for n in range(_MAP_PIECES) if names[n::_MAP_PIECES]}
     left = {kept: piece for kept, piece in pieces.items() if not kept.exists()}
     jobs = [Job(kept.stem, partial(_map, paths, piece, kept), MAP_SECONDS) for kept, piece in left.items()]
     for done, ended in enumerate(in_children(jobs, trees), start=1):
-        say(f"which tests reach which line: {done} of {len(jobs)}, {ended.seconds:.0f} s")
+        say(f"measuring coverage: {done} of {len(jobs)}, {ended.seconds:.0f} s")
         if not (folder / f"{ended.job.name}.json").exists():
-            raise SystemExit(f"The tests ended with {ended.status} before they were through.")
+            raise SystemExit(f"The tests ended early with exit status {ended.status}.")
     reach = Reach({path: defaultdict(list) for path in paths}, {}, _branch_coverage(pieces, paths, trees[0]))
     for kept in pieces:
         piece = json.loads(kept.read_text(encoding="utf-8"))
@@ -69,7 +69,7 @@ def _coverage(file: str | None, paths: list[str]) -> coverage.Coverage:
 
 
 def _map(paths: list[str], tests: list[str], kept: Path) -> int:
-    """In a child: run tests and write down which of them passed, in what time, and where each has been."""
+    """Run tests in a child. Write down which tests passed, their time and the lines they reached."""
     measured = _coverage(str(kept.with_suffix(".coverage")), paths)
     recorder = _Recorder(measured)
     measured.start()
@@ -90,7 +90,7 @@ def _map(paths: list[str], tests: list[str], kept: Path) -> int:
 
 
 class _Recorder:
-    """A pytest plug-in: tells the coverage measured which test runs, and keeps what those that passed cost."""
+    """A pytest plug-in that names the running test to coverage and records the cost of tests that passed."""
 
     def __init__(self, measured: coverage.Coverage) -> None:
         self._measured, self._bad = measured, set[str]()
@@ -112,5 +112,5 @@ class _Recorder:
 
 
 def _cpu() -> float:
-    """Seconds of processor time until here, of ended children too."""
+    """Return the processor time of this process and its ended children, in seconds."""
     return sum(os.times()[:4])

@@ -1,10 +1,11 @@
 """Compare what every parser reads from real files, between two checkouts.
 
-    python -m benchmarks.readings record --out FILE [FOLDER ...]
-    python -m benchmarks.readings compare OLD NEW
+python -m benchmarks.readings record --out FILE [FOLDER ...]
+python -m benchmarks.readings compare OLD NEW
 
 The files are those of this machine: the standard library, installed packages, /usr/share/doc and /usr/share/man, at
-most `--each` of every suffix, and made ones where no program installs any. Both recordings need the same machine.
+most `--each` of every suffix. Files are made for suffixes that no program installs. Both recordings need the same
+machine.
 """
 
 from __future__ import annotations

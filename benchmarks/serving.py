@@ -1,6 +1,6 @@
-"""What a server for agents costs: a call, the first answer, memory. `python -m benchmarks.serving --home DIR`.
+"""Measure a server for agents: a call, the first answer, memory. `python -m benchmarks.serving --home DIR`.
 
-The server is `recall mcp` as a process of its own on its stdin and stdout. Times are its processor time alone.
+The server is `recall mcp` in its own process, on stdin and stdout. Times are its processor time alone.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from recall_core.types import Root
 
 PROTOCOL = "2025-06-18"
 CALLS = 100
-"""For each round of warm calls."""
+"""Warm calls in each round."""
 FLAT_CALLS = 20_000
-"""Calls from a tenth of which on memory may not grow."""
+"""Calls in the test of memory growth. Memory may not grow after the first tenth."""
 CONNECTIONS = 8
 _KIND = "5 words"
 
@@ -47,12 +47,12 @@ class Figure(NamedTuple):
 
     @property
     def is_met(self) -> bool:
-        """Whether the median keeps to the budget."""
+        """True if the median is within the budget."""
         return self.ratio.median <= self.budget
 
 
 class Client:
-    """A server on its stdin and stdout, and its client; use it in a `with` block, which ends it by force."""
+    """A server on stdin and stdout, and its client. Use it in a `with` block, which kills the server."""
 
     def __init__(self, store: Path, *flags: str, environment: dict[str, str] | None = None) -> None:
         variables = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -63,7 +63,7 @@ class Client:
         )  # fmt: skip
         self._number = 0
         self.answers: dict[int, dict[str, Any]] = {}
-        """Those that came and nobody has asked for yet, by number."""
+        """Answers that arrived but were not requested yet, by number."""
         client = {"name": "benchmark", "version": "0"}
         begun = self.send("initialize", protocolVersion=PROTOCOL, capabilities={}, clientInfo=client)
         self.instructions = str(self.receive(begun)["result"].get("instructions"))
@@ -78,52 +78,52 @@ class Client:
         self.kill()
 
     def send(self, method: str, **params: Any) -> int:
-        """Send a request, and say which number its answer will have. Raises OSError where nobody reads it."""
+        """Send a request and return its number. Raises OSError if the server does not read it."""
         self._number += 1
         self._write({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
         return self._number
 
     def cancel(self, number: int) -> None:
-        """Say that nobody waits for that answer."""
+        """Cancel the request with that number."""
         params = {"requestId": number}
         self._write({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
 
     def receive(self, number: int) -> dict[str, Any]:
-        """The answer of that number, whatever comes before it. Raises EOFError where the server has ended."""
+        """Return the answer with that number and keep earlier ones. Raises EOFError if the server ended."""
         assert self.process.stdout is not None
         while number not in self.answers:
             line = self.process.stdout.readline()
             if not line:
-                raise EOFError(f"the server has ended with {self.process.wait()}")
+                raise EOFError(f"the server ended with exit status {self.process.wait()}")
             message = json.loads(line)
             if "id" in message and "method" not in message:
                 self.answers[message["id"]] = message
         return self.answers.pop(number)
 
     def ask(self, tool: str, **arguments: Any) -> int:
-        """Call a tool without waiting for its answer."""
+        """Call a tool without waiting for the answer. Return the number of the call."""
         return self.send("tools/call", name=tool, arguments=arguments)
 
     def call(self, tool: str, **arguments: Any) -> str:
-        """The text that a tool answers, an error's too."""
+        """Call a tool and return the text of its answer, which may be an error."""
         return text_of(self.receive(self.ask(tool, **arguments)))
 
     def cpu_ms(self) -> float:
-        """Processor time of the server until now, that of ended threads included."""
+        """Return the processor time of the server so far, including ended threads."""
         return time.clock_gettime(((~self.process.pid) << 3) | 2) * 1000  # the clock of another process
 
     def pss_mb(self) -> float:
-        """Memory of the server; what others have mapped, too, counts in parts."""
+        """Return the memory of the server (PSS): shared pages count in part."""
         told = Path(f"/proc/{self.process.pid}/smaps_rollup").read_text(encoding="ascii")
         return next(int(line.split()[1]) / 1e3 for line in told.splitlines() if line.startswith("Pss:"))
 
     def kill(self) -> None:
-        """End the server so that it has no last word."""
+        """Kill the server with SIGKILL."""
         self.process.kill()
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
-                with suppress(OSError):  # what it had not read
+                with suppress(OSError):  # unread input
                     stream.close()
 
     def _write(self, message: dict[str, Any]) -> None:
@@ -133,13 +133,13 @@ class Client:
 
 
 def text_of(message: dict[str, Any]) -> str:
-    """The text of the answer to a call. Raises AssertionError for an error of the protocol."""
+    """Return the text of the answer to a call. Raises AssertionError for a protocol error."""
     assert "result" in message, message
     return "".join(each["text"] for each in message["result"]["content"])
 
 
 class Lab:
-    """A store of invented text with one embedder, and questions of which none is drawn twice."""
+    """A store of invented text with one embedder, and questions that are never drawn twice."""
 
     def __init__(self, home: Path, embedding: str, chunks: int) -> None:
         self.embedding = embedding
@@ -150,7 +150,7 @@ class Lab:
         self._asker = Asker(pieces, seed=3)
 
     def questions(self, count: int) -> list[str]:
-        """So many new ones."""
+        """Return `count` new questions."""
         return [question.text for question in self._asker.draw(_KIND, count)]
 
     def _fill(self, pieces: Sequence[str]) -> None:
@@ -162,7 +162,7 @@ class Lab:
 
 
 def warm_call(lab: Lab, rounds: int) -> Figure:
-    """A search over stdio beside the method; both have answered enough before."""
+    """Compare a search over stdio with the method `search`, after enough answers to warm up both."""
     ours, method = [], []
     with Client(lab.folder, "--connections", "1") as client, Recall.open(str(lab.folder)) as recall:
         for question in lab.questions(30):
@@ -181,7 +181,7 @@ def warm_call(lab: Lab, rounds: int) -> Figure:
 
 
 def first_answer(lab: Lab, rounds: int) -> Figure:
-    """A fresh server until its first answer, without what `import mcp` costs, beside a cold `recall search`."""
+    """Compare a new server until its first answer, without the cost of `import mcp`, with a cold `recall search`."""
     ours, cold = [], []
     for _ in range(rounds + 1):
         (question,) = lab.questions(1)
@@ -190,12 +190,12 @@ def first_answer(lab: Lab, rounds: int) -> Figure:
             client.call("search", query=question)
             ours.append(client.cpu_ms() - without)
         cold.append(child(["-m", "recall_core", "--store", ".", "search", question], cwd=lab.folder)())
-    # The first round compiles and reads what later ones find.
+    # The first round fills the caches of later rounds.
     return _figure("first answer without import mcp", lab, "cold recall search", (ours[1:], cold[1:]), "ms", 1.5)
 
 
 def _imported() -> float:
-    """What an interpreter has cost that has imported the SDK, before it ends."""
+    """Return the processor time of an interpreter that imports the SDK, in milliseconds."""
     line = "import mcp, time; print(time.process_time() * 1000)"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run([sys.executable, "-c", line], env=environment, check=True, capture_output=True, text=True)
@@ -203,7 +203,7 @@ def _imported() -> float:
 
 
 def connections(lab: Lab, rounds: int) -> Figure:
-    """Memory with eight connections in use beside one."""
+    """Compare memory with eight connections in use with one."""
     many, one = [], []
     for _ in range(rounds):
         for count, found in ((CONNECTIONS, many), (1, one)):
@@ -217,7 +217,7 @@ def connections(lab: Lab, rounds: int) -> Figure:
 
 
 def flat(lab: Lab, calls: int) -> Figure:
-    """Memory after so many calls beside that after a tenth of them."""
+    """Compare memory after `calls` calls with memory after a tenth of them."""
     asked = lab.questions(500)
     tools = [("search", {}), ("context", {"budgetTokens": 600}), ("search", {"mode": "lexical"}), ("status", None)]
     with Client(lab.folder) as client:
@@ -231,7 +231,7 @@ def flat(lab: Lab, calls: int) -> Figure:
     return _figure(f"memory after {calls} calls", lab, f"after {calls // 10}", ([late], [early]), "MB", 1.05)
 
 
-def _figure(  # noqa: PLR0917 - a row in the order of its cells
+def _figure(  # noqa: PLR0917 - the order of the cells
     name: str, lab: Lab, peer: str, measured: tuple[Sequence[float], Sequence[float]], unit: str, budget: float
 ) -> Figure:
     ours, against = measured
@@ -240,7 +240,7 @@ def _figure(  # noqa: PLR0917 - a row in the order of its cells
 
 
 def figures(home: Path, *, embeddings: Sequence[str], chunks: int, rounds: int, calls: int) -> Iterator[Figure]:
-    """Every row."""
+    """Yield every row."""
     for embedding in embeddings:
         lab = Lab(home, embedding, chunks)
         yield warm_call(lab, rounds)
@@ -251,7 +251,7 @@ def figures(home: Path, *, embeddings: Sequence[str], chunks: int, rounds: int, 
 
 
 def table(rows: Sequence[Figure]) -> Iterator[str]:
-    """The rows, each with its budget and whether that is met."""
+    """Yield the rows as Markdown, each with its budget and the result."""
     yield "| row | | ours | beside | ratio | at most | |"
     yield "|---|---|---|---|---|---|---|"
     for row in rows:
@@ -265,12 +265,12 @@ def table(rows: Sequence[Figure]) -> Iterator[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__)
-    parser.add_argument("--home", type=Path, default=Path(".bench/serving"), help="where stores are kept")
+    parser.add_argument("--home", type=Path, default=Path(".bench/serving"), help="folder that keeps the stores")
     parser.add_argument("--embeddings", default="hash,local")
     parser.add_argument("--chunks", type=int, default=3_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument(
-        "--calls", type=int, default=FLAT_CALLS, help="calls over which memory is looked at, 0 for none"
+        "--calls", type=int, default=FLAT_CALLS, help="calls in the test of memory growth, 0 to skip it"
     )
     options = parser.parse_args(argv)
     wanted = [each for each in options.embeddings.split(",") if has(each)]

@@ -1,8 +1,7 @@
-"""Facts in short notes among long manuals: how many a list and a context hold, with and without recall.
+"""Count the facts in short notes that a list and a context contain, with and without sparse-document recall.
 
-Two manuals on each topic use the words of its question in every paragraph. The answer stands in a note of one line
-that says it in other words. A fact of its own stands in one manual of each topic: those are held before, and must be
-after.
+Each topic has two manuals that use the words of its question in every paragraph. A note of one line answers the
+question in other words. One manual of each topic contains a fact of its own, which must stay found.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ SENTENCES = 24
 
 
 class Topic(NamedTuple):
-    """words: of the question, which its manuals repeat. fact: what a text must hold to answer it."""
+    """A topic. words: words of the question, which its manuals repeat. fact: the part of a text that answers it."""
 
     words: tuple[str, str, str, str]
     question: str
@@ -111,7 +110,7 @@ THINGS = (
 
 
 class Fact(NamedTuple):
-    """What is asked, and what answers it. is_short: it stands in a note."""
+    """A question and its answer. is_short: the fact is in a note."""
 
     question: str
     text: str
@@ -120,14 +119,14 @@ class Fact(NamedTuple):
 
 
 class Held(NamedTuple):
-    """Which facts are held, in their order."""
+    """The facts that were found, in order."""
 
     listed: tuple[bool, ...]
     packed: tuple[bool, ...]
 
 
 def manual(number: int, volume: int) -> str:
-    """Sections of some 200 words about a topic. The last of volume 0 says who signs for it."""
+    """Return sections of about 200 words on a topic. The last section of volume 0 contains the manual's fact."""
     words, lines = TOPICS[number].words, [f"# Manual of the {TOPICS[number].words[0]}, volume {volume + 1}"]
     for section in range(SECTIONS):
         said = []
@@ -142,12 +141,12 @@ def manual(number: int, volume: int) -> str:
 
 
 def signature(number: int) -> str:
-    """The fact of a manual."""
+    """Return the fact of a manual."""
     return f"Inspector{number} signs the {TOPICS[number].words[0]} form {6100 + number}."
 
 
 def facts() -> tuple[Fact, ...]:
-    """Those of the notes, then those of the manuals."""
+    """Return the facts of the notes, then those of the manuals."""
     short = [Fact(topic.question, topic.fact, f"note-{n:02}.txt", True) for n, topic in enumerate(TOPICS)]
     long = [
         Fact(f"which {topic.words[0]} form does Inspector{n} sign", f"form {6100 + n}", f"manual-{n:02}-0.md", False)
@@ -157,7 +156,7 @@ def facts() -> tuple[Fact, ...]:
 
 
 def build(folder: Path, embedder: str) -> Recall:
-    """The open store of the corpus."""
+    """Return the open store of the corpus."""
     docs = folder / "docs"
     docs.mkdir()
     for number, topic in enumerate(TOPICS):
@@ -172,7 +171,7 @@ def build(folder: Path, embedder: str) -> Recall:
 
 
 def calibrated(recall: Recall, folder: Path, judged: Sequence[Fact]) -> tuple[float, int]:
-    """The ceiling that these questions propose, and how many of their lists are mostly of long documents."""
+    """Return the ceiling proposed for these questions, and how many of their lists are mostly long documents."""
     queries, qrels = folder / "queries.jsonl", folder / "qrels.tsv"
     lines = [json.dumps({"_id": f"q{n}", "text": fact.question}) for n, fact in enumerate(judged)]
     queries.write_text("\n".join(lines) + "\n")
@@ -184,7 +183,7 @@ def calibrated(recall: Recall, folder: Path, judged: Sequence[Fact]) -> tuple[fl
 
 
 def held(recall: Recall, asked: Sequence[Fact], *settings: str) -> Held:
-    """Which facts a list of ten rows holds, and which a context of 2,000 tokens, each asked as people do."""
+    """Return the facts that a list of ten rows and a context of 2,000 tokens contain, with default flags."""
     listed, packed = [], []
     for fact in asked:
         rows = recall.search(fact.question, Ask(k=ROWS, settings=settings))["results"]
@@ -195,7 +194,7 @@ def held(recall: Recall, asked: Sequence[Fact], *settings: str) -> Held:
 
 
 def report(embedder: str) -> Iterator[str]:
-    """Lines of Markdown."""
+    """Yield the results as lines of Markdown."""
     with tempfile.TemporaryDirectory() as name:
         folder, every = Path(name), facts()
         with build(folder, embedder) as recall:
@@ -206,7 +205,7 @@ def report(embedder: str) -> Iterator[str]:
                 held(recall, every, *settings)
                 for settings in (("sparse_recall=false",), on, (on[0], "sparse_share=0"))
             )
-    lists = f"{crowded} of whose lists are mostly of long documents"
+    lists = f"{crowded} with lists of mostly long documents"
     yield f"{embedder}: ceiling {ceiling:g}, from {len(half)} questions, {lists}"
     yield ""
     yield "| | without | recall, no share | recall, share |"
@@ -219,7 +218,7 @@ def report(embedder: str) -> Iterator[str]:
             yield f"| facts {title}, {where}, of {len(of)} | {' | '.join(map(str, counts))} |"
     lost = [n for n, fact in enumerate(every) if not fact.is_short and _is_lost(n, without, share)]
     yield ""
-    yield f"facts in manuals that were held and are lost: {len(lost)}"
+    yield f"facts in manuals that were found and are lost: {len(lost)}"
 
 
 def _short(_number: int, fact: Fact) -> bool:
@@ -239,9 +238,9 @@ def _is_lost(number: int, before: Held, after: Held) -> bool:
 
 
 def main(argv: Sequence[str] | None = None, say: Callable[[str], None] = print) -> None:
-    """`python -m benchmarks.sparse`."""
+    """Run `python -m benchmarks.sparse`."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--embedders", default="hash,local", help="names, with commas between them")
+    parser.add_argument("--embedders", default="hash,local", help="embedders, separated by commas")
     for embedder in parser.parse_args(argv).embedders.split(","):
         for line in report(embedder):
             say(line)

@@ -1,4 +1,4 @@
-"""A program in a terminal of its own: keys go in, what it writes is read, and what it has cost is told."""
+"""Run a program in its own terminal: send keys, read output, measure its cost."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from time import perf_counter
 from types import TracebackType
 from typing import NamedTuple, Self
 
-PATIENCE = 60.0  # seconds after which a program that does not write what it should is given up
+PATIENCE = 60.0  # seconds to wait for output
 SIZE = (40, 120)  # rows and columns
 _CONTROLS = re.compile(r"\x1b(?:\[[0-9;:?<>=]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])|[\r\n]")
 _KEPT = 400_000  # characters of output, several frames
 
 
 class Cost(NamedTuple):
-    """What a program needed until it was ended. peak_mb: None where the system does not tell while it runs."""
+    """The cost of a program from start to end. peak_mb: None if the system does not report it for a running
+    process."""
 
     seconds: float
     cpu_ms: float
@@ -32,7 +33,7 @@ class Cost(NamedTuple):
 
 
 class Terminal:
-    """One run of a program; use it in a `with` block, which ends it by force."""
+    """One run of a program. Use it in a `with` block, which kills the program."""
 
     def __init__(self, arguments: Sequence[str], *, cwd: Path) -> None:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -49,20 +50,22 @@ class Terminal:
 
     @property
     def pid(self) -> int:
-        """The process of the program."""
+        """The process id of the program."""
         return self._process.pid
 
     def press(self, keys: str) -> float:
-        """Send these keys, forget what was written before, and say when."""
+        """Send keys, discard earlier output and return the time."""
         self._output = ""
         at = perf_counter()
         os.write(self._terminal, keys.encode())
         return at
 
     def until(self, pattern: str, *, seconds: float = PATIENCE) -> tuple[float, re.Match[str]]:
-        """Read until the text that was written since the last key, without colours, holds the pattern; say when.
+        """Read until the output since the last key matches the pattern. Return the time and the match.
 
-        Raises TimeoutError, and EOFError when the program ends.
+        Control sequences are removed before matching.
+
+        Raises TimeoutError, and EOFError if the program ends.
         """
         wanted = re.compile(pattern)
         while (found := wanted.search(_CONTROLS.sub("", self._output))) is None:
@@ -70,21 +73,21 @@ class Terminal:
         return perf_counter(), found
 
     def rest(self, seconds: float) -> None:
-        """Read for so long whatever is written."""
+        """Read output for that many seconds."""
         end = perf_counter() + seconds
         while (left := end - perf_counter()) > 0 and select.select([self._terminal], [], [], left)[0]:
             self._read(left)
 
     def cpu_ms(self) -> float:
-        """Return the processor time of all its threads so far. Linux only: elsewhere 0."""
+        """Return the processor time of all threads so far, or 0 on systems other than Linux."""
         tasks = Path(f"/proc/{self._process.pid}/task")
         return sum(int(each.read_text().split()[0]) for each in tasks.glob("*/schedstat")) / 1e6
 
     def end(self) -> Cost:
-        """End it by force."""
+        """Kill the program and return its cost."""
         elapsed, peak_mb = perf_counter() - self.started, _peak_mb(self._process.pid)
         os.kill(self._process.pid, signal.SIGKILL)
-        _, status, used = os.wait4(self._process.pid, 0)  # what it has used is told only here
+        _, status, used = os.wait4(self._process.pid, 0)  # only wait4 reports the resource usage
         self._process.returncode = os.waitstatus_to_exitcode(status)
         os.close(self._terminal)
         return Cost(elapsed, (used.ru_utime + used.ru_stime) * 1000, peak_mb)
@@ -100,18 +103,18 @@ class Terminal:
 
     def _read(self, seconds: float) -> None:
         if not select.select([self._terminal], [], [], seconds)[0]:
-            raise TimeoutError(f"waited {seconds} s in vain; the last output was {self._output[-600:]!r}")
+            raise TimeoutError(f"no match after {seconds} s; the last output was {self._output[-600:]!r}")
         try:
             read = os.read(self._terminal, 65_536)
-        except OSError:  # Linux says so when the other side has been closed
+        except OSError:  # Linux reports a closed terminal this way
             read = b""
         if not read:
-            raise EOFError(f"the program has ended; the last output was {self._output[-600:]!r}")
+            raise EOFError(f"the program ended; the last output was {self._output[-600:]!r}")
         self._output = (self._output + read.decode("utf-8", "replace"))[-_KEPT:]
 
 
 def _peak_mb(pid: int) -> float | None:
-    """The most memory it has held since it was started, from Linux: what wait4 tells counts its parent's too."""
+    """Return the peak memory from /proc: the figure of wait4 includes memory of the parent."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     except FileNotFoundError:

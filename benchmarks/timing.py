@@ -1,4 +1,4 @@
-"""Two ways of doing a thing, measured in turns, so that whatever else the machine does falls on both."""
+"""Measure two ways to do the same in turns, so that other work on the machine affects both."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from time import process_time
 from typing import NamedTuple
 
 Cost = Callable[[], float]
-"""Do it once and say how many milliseconds of processor time it took."""
+"""Does the work once and returns its processor time in milliseconds."""
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _ONE_THREAD = dict.fromkeys(_THREADS, "1")
 
 
 class Spread(NamedTuple):
-    """The median of some rounds, and the least and most of them."""
+    """The median, least and most of some rounds."""
 
     median: float
     least: float
@@ -28,7 +28,7 @@ class Spread(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """One thing beside its peer. ratio: ours divided by the peer's, taken within each round."""
+    """A measurement and its peer. ratio: ours divided by the peer's, within each round."""
 
     name: str
     peer: str
@@ -39,7 +39,7 @@ class Comparison(NamedTuple):
 
 
 def compare(name: str, ours: Cost, peer_name: str, peer: Cost, *, chunks: int, rounds: int) -> Comparison:
-    """Both, in turns, after one round that does not count."""
+    """Measure both in turns, after one round that does not count."""
     pairs = [(ours(), peer()) for _ in range(rounds + 1)][1:]
     return Comparison(
         name,
@@ -52,7 +52,7 @@ def compare(name: str, ours: Cost, peer_name: str, peer: Cost, *, chunks: int, r
 
 
 def cpu(work: Callable[[], object]) -> Cost:
-    """The cost of a call in this process."""
+    """Return the cost of a call in this process."""
 
     def cost() -> float:
         started = process_time()
@@ -63,7 +63,7 @@ def cpu(work: Callable[[], object]) -> Cost:
 
 
 def average(work: Callable[[str], object], questions: Sequence[str]) -> Cost:
-    """The cost of a question, on average over these."""
+    """Return the average cost of these questions."""
 
     def cost() -> float:
         started = process_time()
@@ -75,9 +75,10 @@ def average(work: Callable[[str], object], questions: Sequence[str]) -> Cost:
 
 
 def child(arguments: Sequence[str], *, cwd: Path) -> Cost:
-    """The cost of a fresh interpreter with these arguments, its start and end included. Raises when it fails.
+    """Return the cost of a new interpreter with these arguments, from start to end. Raises CalledProcessError if it
+    fails.
 
-    It may keep compiled modules, whatever this process may, as an installed program has them.
+    The interpreter may write compiled modules, like an installed program, even if this process may not.
     """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
@@ -91,11 +92,11 @@ def child(arguments: Sequence[str], *, cwd: Path) -> Cost:
 
 
 def on_one_thread(module: str) -> None:
-    """Start `python -m module` again with NumPy held to one thread, unless it is already."""
+    """Start `python -m module` again with NumPy limited to one thread, unless it is already."""
     if any(os.environ.get(name) != value for name, value in _ONE_THREAD.items()):
         os.execve(sys.executable, [sys.executable, "-m", module, *sys.argv[1:]], {**os.environ, **_ONE_THREAD})
 
 
 def spread(costs: Sequence[float]) -> Spread:
-    """Some rounds in three numbers."""
+    """Summarize some rounds in three numbers."""
     return Spread(round(median(costs), 4), round(min(costs), 4), round(max(costs), 4))

@@ -1,4 +1,4 @@
-"""The workbench and an idle list in this process, without a terminal: what keys lead to, and when it is drawn."""
+"""Run the workbench and an idle list without a terminal, and record when they draw the effects of keys."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from recall_tui.app import Workbench
 SIZE = (120, 40)
 ROWS = 1_000
 STEPS = 40
-FRAME = 1 / 30  # seconds between the keys of a terminal that repeats a held one
-REST = 0.5  # seconds between the last key before and the one that is held: what that one changed has been drawn
+FRAME = 1 / 30  # seconds between repeated keys of a terminal
+REST = 0.5  # seconds before the held key, so that earlier changes are drawn
 _PATIENCE = 30.0
 
 
 class Steps(NamedTuple):
-    """A key held down. drawn: how many of its states were drawn; a later one may stand for several before it."""
+    """A key held down. drawn: how many of its states were drawn; one frame may cover several."""
 
     latencies_ms: tuple[float, ...]
     drawn: int
 
 
 class Drawing(App[None]):
-    """An application that keeps the state it is in whenever it draws."""
+    """An application that records its state at each draw."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.drawings: list[tuple[float, float]] = []
 
     def state(self) -> float:
-        """Where the thing stands that the keys move."""
+        """Return the value that the keys change."""
         raise NotImplementedError
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
@@ -50,7 +50,7 @@ class Drawing(App[None]):
 
 
 class Watched(Drawing, Workbench):
-    """The workbench; its state is the semantic weight that its rows are ranked by."""
+    """The workbench. Its state is the semantic weight of the ranking it shows."""
 
     CSS_PATH = str(Path(inspect.getfile(Workbench)).with_name("app.tcss"))
 
@@ -60,7 +60,7 @@ class Watched(Drawing, Workbench):
 
 
 class Listed(Drawing):
-    """The peer: a list of a thousand rows and nothing else."""
+    """The peer: a list of a thousand rows without anything else."""
 
     def compose(self) -> ComposeResult:
         yield OptionList(*(f"row {number:04}" for number in range(ROWS)))
@@ -71,7 +71,7 @@ class Listed(Drawing):
 
 
 async def slid(store: Path, question: str) -> Steps:
-    """The slider moved to the right by .01, again and again, over the answer to a question."""
+    """Move the slider to the right by .01, again and again, over the answer to a question."""
     app = Watched(str(store))
     async with app.run_test(size=SIZE) as pilot:
         await _until(lambda: app.session.store.info is not None)
@@ -85,7 +85,7 @@ async def slid(store: Path, question: str) -> Steps:
 
 
 async def moved() -> Steps:
-    """The cursor of the idle list, moved down as often."""
+    """Move the cursor of the idle list down as often."""
     app = Listed()
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause()
@@ -94,7 +94,7 @@ async def moved() -> Steps:
 
 
 async def searched(store: Path, words: str, gaps: Sequence[float]) -> int:
-    """How many searches these keys cause. gaps: seconds after each."""
+    """Return how many searches these keys start. gaps: seconds after each key."""
     app = Watched(str(store))
     async with app.run_test(size=SIZE):
         await _until(lambda: app.session.store.info is not None)
@@ -112,7 +112,7 @@ async def searched(store: Path, words: str, gaps: Sequence[float]) -> int:
 
 
 async def _held(app: Drawing, key: str, goals: Sequence[float]) -> Steps:
-    """Raises RuntimeError when the last state is not drawn."""
+    """Hold a key and measure each draw. Raises RuntimeError if the last state is never drawn."""
     app.drawings.clear()
     pressed = []
     for _ in goals:
@@ -131,5 +131,5 @@ async def _until(holds: Callable[[], bool]) -> None:
     end = perf_counter() + _PATIENCE
     while not holds():
         if perf_counter() > end:
-            raise RuntimeError("the application does not come to the state that was waited for")
+            raise RuntimeError("the application never draws the expected state")
         await asyncio.sleep(0.005)

@@ -1,7 +1,9 @@
-"""Are long chunks better embedded as the mean of windows, or cut off? `python -m benchmarks.windows --data DIR/NAME`.
+"""Compare two embeddings of long chunks: the mean of windows, and the first window. `python -m benchmarks.windows
+--data
+DIR/NAME`.
 
-Neighbouring abstracts of a judged collection are joined into chunks that no small model reads at once. A chunk is
-relevant where one of its abstracts is; chunks are ranked by their vectors alone.
+Neighbouring abstracts of a judged collection are joined into chunks that no small model can read at once. A chunk is
+relevant if one of its abstracts is. Chunks are ranked by vectors alone.
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ from recall_core.evaluate.measures import values
 from recall_core.ports import Embedder
 
 JOINED = 4
-"""Abstracts in a chunk: with some 200 to 300 word pieces each, about four windows of 254."""
+"""Abstracts in a chunk. With 200 to 300 word pieces each, they fill about four windows of 254."""
 
 
 def joined(collection: Collection, size: int) -> tuple[list[str], dict[str, str]]:
-    """The texts of the joined chunks, and for each abstract the name of its chunk (its number)."""
+    """Return the texts of the joined chunks, and the name (number) of the chunk of each abstract."""
     names, texts = [], []
     with (collection.folder / "corpus.jsonl").open(encoding="utf-8") as lines:
         for record in map(json.loads, lines):
@@ -37,7 +39,7 @@ def joined(collection: Collection, size: int) -> tuple[list[str], dict[str, str]
 
 
 def cut(text: str, embedder: Embedder) -> str:
-    """The longest beginning of the text, in words, that takes one window."""
+    """Return the longest beginning of the text, in words, that fits one window."""
     words = text.split()
     low, high = 1, len(words)
     while low < high:
@@ -55,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--embedder", default="minilm")
     options = parser.parse_args(argv)
     if options.data is None or not (options.data / "corpus.jsonl").exists():
-        print("no judged collection: give --data DIR with corpus.jsonl, queries.jsonl and qrels.tsv")
+        print("no judged collection. Pass --data DIR with corpus.jsonl, queries.jsonl and qrels.tsv")
         return 0
     collection = read_collection(options.data)
     embedder = new_embedder(Config(embedding=options.embedder))

@@ -1,4 +1,4 @@
-"""How fast the workbench starts, draws and answers keys beside bare Textual: `python -m benchmarks.workbench`."""
+"""Compare the speed of the workbench with bare Textual: `python -m benchmarks.workbench`."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from recall_core.api.recall import Recall
 from recall_core.types import Root
 from recall_tui.actions.table import ACTIONS
 
-CHUNKS = 5_200  # so that five thousand candidates can be weighed
+CHUNKS = 5_200  # enough for five thousand candidates
 LONG, SHORT = 100_000, 100
 FILES = 10_000
 KEYS = 60
 PAGES = 6
 GAP = 0.03  # seconds between keys
-BURST, PAUSE = 0.006, 0.142  # seconds between the keys of a word, and after it
+BURST, PAUSE = 0.006, 0.142  # seconds between the keys of a word, and between words
 DOWN, PAGE_DOWN, PAGE_UP, HOME, END = "\x1b[B", "\x1b[6~", "\x1b[5~", "\x1b[H", "\x1b[F"
-ROW = r"▶ +(\d+) +\d\.\d{3}"  # the selected row with its score, which stands there once the row has been read
+ROW = r"▶ +(\d+) +\d\.\d{3}"  # the selected row with its score, which appears once the row is read
 ANSWERED = r"\d results? · |\d+ of \d[\d,]* · "
-"""At the edge of the results once they are there."""
+"""Text at the border of the results once they are complete."""
 ADD = next(action.keys[0] for action in ACTIONS if action.id == "add_folder")
 PASTED = "\x1b[200~{}\x1b[201~"
 IDLE_SECONDS = 60
@@ -47,12 +47,12 @@ class Hello(App):
 Hello().run()
 """
 CONSOLE_SCRIPT = "import sys; from recall_tui.__main__ import main; sys.exit(main())"
-"""What `recall-tui` does as it was installed; `python -m` has to load what finds modules first."""
+"""The console script `recall-tui`, without the module search of `python -m`."""
 LIST = "from benchmarks.watched import Listed; Listed().run()"
 
 
 class Figure(NamedTuple):
-    """One quantity of ours beside the peer's. ratio: within each round.  most: what the ratio may be."""
+    """One of our quantities and the peer's. ratio: within each round. most: the highest allowed ratio."""
 
     name: str
     peer: str
@@ -64,7 +64,7 @@ class Figure(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A quantity that no peer has. most: what it may be."""
+    """A quantity without a peer. most: the highest allowed value."""
 
     name: str
     value: float
@@ -73,7 +73,7 @@ class Count(NamedTuple):
 
 
 class Stores(NamedTuple):
-    """Folders, each with a store: of paragraphs with vectors, and of many and of few short chunks without."""
+    """Folders with a store each: paragraphs with vectors, and many and few short chunks without."""
 
     full: Path
     long: Path
@@ -81,7 +81,7 @@ class Stores(NamedTuple):
 
 
 def report(home: Path, *, rounds: int, harlequin: str | None) -> dict[str, Any]:
-    """Every figure, ready for JSON. home: an empty folder."""
+    """Return every figure, ready for JSON. home: an empty folder."""
     stores = Stores(home / "full", home / "long", home / "short")
     _fill(stores)
     found: list[Figure | Count] = [*starting(stores, home, rounds=rounds, harlequin=harlequin)]
@@ -100,7 +100,7 @@ def report(home: Path, *, rounds: int, harlequin: str | None) -> dict[str, Any]:
 
 
 def starting(stores: Stores, home: Path, *, rounds: int, harlequin: str | None) -> Iterator[Figure | Count]:
-    """From the start of the process to the first frame, with the query pane's title in it."""
+    """Yield the start, from the process to the first frame with the title of the query pane."""
     ours = _first_frame([sys.executable, "-c", CONSOLE_SCRIPT, str(stores.full)], home, "1 Query")
     bare = _first_frame([sys.executable, "-c", ONE_STATIC], home, "hello world")
     pairs = _in_turns(ours, bare, rounds)
@@ -120,7 +120,7 @@ def starting(stores: Stores, home: Path, *, rounds: int, harlequin: str | None) 
 
 
 def idling(stores: Stores, home: Path, *, harlequin: str | None) -> Iterator[Figure | Count]:
-    """Processor time in a minute in which nothing happens, a second of it; ours with an answer on the screen."""
+    """Yield the processor time per second over an idle minute. Ours has an answer on the screen."""
     with _asked(stores.full, _hybrid(1000)) as terminal:
         ours = _idle(terminal)
     yield Count("idle, CPU a second", round(ours, 2), "ms", most=3.0)
@@ -131,7 +131,7 @@ def idling(stores: Stores, home: Path, *, harlequin: str | None) -> Iterator[Fig
 
 
 def stepping(stores: Stores, *, rounds: int) -> Iterator[Figure | Count]:
-    """A step of the slider: the ranking alone, then until it is drawn, in a list of every candidate."""
+    """Yield a step of the slider: the ranking alone, then until it is drawn, in a list of every candidate."""
     asked = corpus.questions(10)
     with Recall.open(start=stores.full) as recall:
         chunks = recall.store.info().chunks
@@ -148,14 +148,14 @@ def stepping(stores: Stores, *, rounds: int) -> Iterator[Figure | Count]:
 
 
 def scrolling(stores: Stores, *, rounds: int) -> Iterator[Figure]:
-    """Pages down, to the end, pages up and back, until each row under the cursor is read and drawn."""
+    """Yield the time to scroll down, to the end, up and back, until each row under the cursor is drawn."""
     with _asked(stores.long, _one_word(LONG)) as ours, _asked(stores.short, _one_word(SHORT)) as few:
         pairs = [(_paged(ours), _paged(few)) for _ in range(rounds + 1)][1:]
     yield _figure(f"scrolling {LONG} rows", f"{SHORT} rows", "ms", pairs, most=1.2)
 
 
 def pressing(stores: Stores, *, rounds: int) -> Iterator[Figure]:
-    """The cursor key in a long list of hits, then in one whose thousand rows the query itself asks for."""
+    """Yield the cursor key in a long list of hits, then in a list of a thousand rows that the query asks for."""
     for name, question in ((f"{CHUNKS} hits", _hybrid(CHUNKS)), ("LIMIT 1000", _hybrid(1000))):
         pairs = []
         with _asked(stores.full, question) as ours, Terminal([sys.executable, "-c", LIST], cwd=Path.cwd()) as idle:
@@ -169,7 +169,7 @@ def pressing(stores: Stores, *, rounds: int) -> Iterator[Figure]:
 
 
 def ingesting(stores: Stores, home: Path, *, rounds: int) -> Figure:
-    """The same key while many files are read in, beside the moments before."""
+    """Compare the cursor key while many files are added with the key just before."""
     many = home / "many"
     many.mkdir()
     for number, text in enumerate(corpus.paragraphs(FILES, seed=3)):
@@ -189,14 +189,14 @@ def ingesting(stores: Stores, home: Path, *, rounds: int) -> Figure:
             terminal.rest(0.3)
             busy = _p95(_pressed(terminal, [ROW] * KEYS))
             terminal.press("")
-            terminal.until("10,000 files", seconds=5)  # the run goes on
+            terminal.until("10,000 files", seconds=5)  # files are still being added
         pairs.append((busy, idle))
         shutil.rmtree(store)
     return _figure(f"key to paint, {FILES} files ingested, p95", "no ingest", "ms", pairs, most=3.0)
 
 
 def typing(stores: Stores) -> Iterator[Count]:
-    """Searches that thirty keys within a second cause, as evenly as a machine types and in words of five."""
+    """Yield the searches that thirty keys within a second start, evenly spaced and in words of five letters."""
     words = "bace dira fomi guno leka pura"
     words = f"{words}s"
     even = [1 / 30] * len(words)
@@ -209,24 +209,24 @@ def typing(stores: Stores) -> Iterator[Count]:
 
 
 def over(figures: dict[str, Any]) -> list[str]:
-    """The names of what is beyond its budget."""
+    """Return the names of figures over their budget."""
     beyond = [row["name"] for row in figures["figures"] if row["most"] and row["ratio"]["median"] > row["most"]]
     beyond += [row["name"] for row in figures["counts"] if row["most"] is not None and row["value"] > row["most"]]
     return beyond
 
 
 def table(figures: dict[str, Any]) -> Iterator[str]:
-    """The same for people, line by line."""
+    """Yield the figures as lines of text."""
     for row in figures["figures"]:
         ours, beside, ratio, unit = row["ours"]["median"], row["beside"]["median"], row["ratio"], row["unit"]
-        aim = f", at most {row['most']:g} is meant" if row["most"] else ""
+        aim = f", budget {row['most']:g}" if row["most"] else ""
         shown = f"{ratio['median']:>6.2f}  ({ratio['least']:.2f} to {ratio['most']:.2f}) x {row['peer']}{aim}"
         yield f"{row['name']:<42}{ours:>9.2f} {unit}  {beside:>9.2f} {unit}  {shown}"
     for row in figures["counts"]:
-        aim = f", at most {row['most']:g} is meant" if row["most"] is not None else ""
+        aim = f", budget {row['most']:g}" if row["most"] is not None else ""
         yield f"{row['name']:<42}{row['value']:>9g} {row['unit']}{aim}"
     if not figures["harlequin"]:
-        yield "harlequin was not measured: --harlequin PYTHON names an interpreter that has it"
+        yield "harlequin was not measured. Pass --harlequin PYTHON, an interpreter that has it"
     for name in over(figures):
         yield f"over its budget: {name}"
 
@@ -267,19 +267,19 @@ def _first_frame(arguments: Sequence[str], cwd: Path, title: str) -> Callable[[]
 
 
 def _in_turns(ours: Callable[[], Cost], peer: Callable[[], Cost], rounds: int) -> list[tuple[Cost, Cost]]:
-    """The first round does not count: it compiles what has not been compiled yet."""
+    """Measure both in turns. The first round does not count, because it compiles modules."""
     return [(ours(), peer()) for _ in range(rounds + 1)][1:]
 
 
 def _asked(store: Path, question: str) -> Terminal:
-    """The workbench on a store, with the answer to a question in front and its first row selected."""
+    """Open the workbench on a store, ask a question and select the first row."""
     terminal = Terminal([sys.executable, "-m", "recall_tui", str(store)], cwd=store)
     terminal.until(r"chunks")
     terminal.press(PASTED.format(question))
     terminal.until(ANSWERED)
     terminal.rest(0.5)
     terminal.press("\x1b")
-    terminal.rest(0.5)  # an escape waits for what may follow it
+    terminal.rest(0.5)  # an escape key waits for a possible sequence
     terminal.press("2")
     terminal.rest(0.5)
     terminal.press(DOWN)
@@ -300,7 +300,7 @@ def _words() -> str:
 
 
 def _hybrid(limit: int) -> str:
-    """A query that lists so many; words alone list fifty."""
+    """Return a query that lists `limit` rows. Words alone list fifty."""
     return f"SELECT * FROM chunk USING lexical('{_words()}'), semantic('{_words()}') LIMIT {limit}"
 
 
@@ -309,13 +309,13 @@ def _one_word(limit: int) -> str:
 
 
 def _paged(terminal: Terminal) -> float:
-    """Milliseconds for the whole way."""
+    """Return the milliseconds of the whole way."""
     keys = [*[PAGE_DOWN] * PAGES, END, *[PAGE_UP] * PAGES, HOME]
     return sum(_pressed(terminal, [ROW] * len(keys), keys))
 
 
 def _pressed(terminal: Terminal, patterns: Sequence[str], keys: Sequence[str] = ()) -> list[float]:
-    """Milliseconds from each key, the cursor's where none is given, until what it leads to is written."""
+    """Return the milliseconds from each key until its effect is on the screen. keys: the cursor key by default."""
     taken = []
     for key, pattern in zip(keys or [DOWN] * len(patterns), patterns, strict=True):
         started = terminal.press(key)
@@ -343,7 +343,7 @@ def _figure(
 
 
 def as_json(figure: Figure) -> dict[str, Any]:
-    """A figure by its field names, spreads too."""
+    """Return a figure by its field names, including spreads."""
     spreads = {key: value._asdict() for key, value in figure._asdict().items() if isinstance(value, Spread)}
     return {**figure._asdict(), **spreads}
 

@@ -1,6 +1,6 @@
-"""Write what is taken from the code and from figures: the JSON Schema, docs/keys.md, tables, new commands' sections.
+"""Write pages from code and figures: the JSON Schema, docs/keys.md, tables, and sections of new commands.
 
-Run it as `make generated` after a change of `recall_core/contract`, a command, a key or benchmarks/speed.json.
+Run it as `make generated` after you change `recall_core/contract`, a command, a key or benchmarks/speed.json.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ TABLE = re.compile(r"(?<=\n)\| key \| commands \| meaning \|\n(?:\|.*\n)+")
 NOTES = "<!-- by hand -->\n"
 KEY_TABLES = re.compile(r"(?<=\n)## Panes\n.*?(?=\n## Keys of your own\n)", re.DOTALL)
 MANY = 8
-"""Of so many commands no list is shown."""
+"""A key that this many commands have is shown without a list of them."""
 
 
 def schema() -> str:
-    """The JSON Schema (draft 2020-12) of what commands answer: any of the types, and Response with all their keys.
+    """Return the JSON Schema (draft 2020-12) of the answers: any of the types, and Response with all their keys.
 
-    The text below a field becomes the description of its property.
+    The docstring of a field becomes the description of its property.
     """
     kinds = get_args(responses.AnyResponse)
     optional = {key: NotRequired[hint] for kind in kinds for key, hint in get_type_hints(kind).items()}
@@ -60,7 +60,7 @@ def schema() -> str:
 
 
 def _on_one_line(node: object) -> object:
-    """The schema with each description on one line: Python 3.13 indents docstrings otherwise than 3.12."""
+    """Return the schema with each description on one line: Python 3.13 indents docstrings differently from 3.12."""
     if isinstance(node, list):
         return [_on_one_line(item) for item in node]
     if not isinstance(node, dict):
@@ -73,7 +73,7 @@ def _on_one_line(node: object) -> object:
 
 @cache
 def _classes() -> dict[str, ast.ClassDef]:
-    """The types of the contract by their names."""
+    """Return the types of the contract by name."""
     folder = ROOT / "recall_core"
     texts = [
         path.read_text(encoding="utf-8") for path in (*folder.glob("contract/*.py"), folder / "rql" / "views.py")
@@ -82,7 +82,7 @@ def _classes() -> dict[str, ast.ClassDef]:
 
 
 def _meanings(name: str) -> dict[str, str]:
-    """The text below each field of a type that has one, those of its bases included."""
+    """Return the docstrings of the fields of a type, including those of its bases."""
     if name not in _classes():
         return {}
     node = _classes()[name]
@@ -91,7 +91,7 @@ def _meanings(name: str) -> dict[str, str]:
 
 
 def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    """Each field that has a text below it, with that text."""
+    """Yield each field that has a docstring, with that docstring."""
     for each, after in pairwise(node.body):
         has_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
         if has_text and isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
@@ -99,7 +99,7 @@ def _fields(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
 
 
 def page(text: str) -> str:
-    """The page with its table as the code has it, its rows in the order that they have there."""
+    """Return the page with its table as in the code. Rows keep the order of the page."""
     listed = re.findall(r"^\| `(\w+)` \|", TABLE.findall(text)[0], flags=re.MULTILINE)
     order = {key: place for place, key in enumerate(listed)}
     rows = sorted(keys(), key=lambda row: order.get(row[0], len(order)))
@@ -108,13 +108,13 @@ def page(text: str) -> str:
 
 
 def keys() -> Iterator[tuple[str, str, str]]:
-    """Every key of an answer, the commands that have it, and what it means, from the text of the types."""
+    """Yield every key of an answer, the commands that have it, and its meaning from the docstrings of the types."""
     kinds = {kind.__name__: get_type_hints(kind) for kind in get_args(responses.AnyResponse)}
     for key in dict.fromkeys(key for hints in kinds.values() for key in hints):
         having = [name for name, hints in kinds.items() if key in hints]
         meaning = next((text for name in having if (text := _meanings(name).get(key))), None)
         if meaning is None:
-            raise SystemExit(f"Write what {key} means below that field of {having[0]}.")
+            raise SystemExit(f"Document {key} below that field of {having[0]}.")
         commands = [command for name in having for command in _commands(ast.get_docstring(_classes()[name]) or "")]
         yield key, _shown(commands, is_in_all=len(having) == len(kinds)), _in_a_cell(meaning.removesuffix("."))
 
@@ -135,14 +135,14 @@ def _in_a_cell(meaning: str) -> str:
 
 
 def replace_key_tables(text: str) -> str:
-    """Return the page of keys with its tables as the workbench binds them now."""
+    """Return the page of keys with its tables as the workbench binds them."""
     return KEY_TABLES.sub(lambda _: markdown(), text)
 
 
 def sections(text: str) -> str:
-    """Return the page of the command line with each command's part as its row in the code has it.
+    """Return the page of the command line with each command's part as in the code.
 
-    A section's own notes, below NOTES, stay as they are. A new command gets its section above that of the workbench.
+    Notes of a section, below NOTES, stay. A new command gets a section above that of the workbench.
     """
     for command in BY_NAME.values():
         head, heading, rest = text.partition(f"\n## {command.name}\n")
@@ -155,7 +155,7 @@ def sections(text: str) -> str:
 
 
 def _section(command: Command[Any]) -> str:
-    """Return what `recall COMMAND --help` says, with a link for each flag that an earlier command has too."""
+    """Return the output of `recall COMMAND --help`, with a link for each flag that an earlier command has too."""
     operand, homes = command.operand, _homes()
     shared: dict[str, list[str]] = {}
     for flag in command.flags:
@@ -174,7 +174,7 @@ def _section(command: Command[Any]) -> str:
 
 @cache
 def _homes() -> dict[Flag, str]:
-    """Return the first command that has each flag, in the order of the help, with `search` before all others."""
+    """Return the first command that has each flag, in the order of the help, with `search` first."""
     commands = sorted(BY_NAME.values(), key=lambda command: command.name != "search")
     return {flag: command.name for command in reversed(commands) for flag in command.flags}
 

@@ -1,6 +1,6 @@
-"""Index a folder, search it, and pack what was found: `python examples/ask.py FOLDER WORDS...`.
+"""Index a folder, search it, and pack the results into a context: `python examples/ask.py FOLDER WORDS...`.
 
-The store is library.db in the current folder, and its settings are in recall.toml beside it.
+The store is library.db in the current folder. Its settings are in recall.toml next to it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from recall_core import Recall, RecallError
 
 
 def main(folder: str, *words: str) -> int:
-    """Print the best three chunks and a context of at most 200 tokens; the exit code is that of the command line."""
+    """Print the best three chunks and a context of at most 200 tokens. Return the exit code of the command line."""
     question = " ".join(words)
     try:
         with Recall.open("library.db", create=True) as recall:

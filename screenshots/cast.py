@@ -1,7 +1,7 @@
 """Make the casts of the README: the workbench in a real terminal, frame by frame, as one SVG that plays by itself.
 
-Run from the project's folder, where tmux is installed: .venv/bin/python screenshots/cast.py [NAME...]
-Each line of the screen is stored once, however many frames show it.
+Run it in the project folder: .venv/bin/python screenshots/cast.py [NAME...]. It needs tmux.
+Each line of the screen is stored once, even if many frames show it.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ TYPING_SECONDS, MOVING_SECONDS, STEP_SECONDS, LAST_SECONDS = 0.12, 0.35, 1.8, 4.
 
 
 class Frame(NamedTuple):
-    """A screen and how long it stands."""
+    """A screen and how long it is shown."""
 
     screen: str
     seconds: float
 
 
 ENDS = {"Right": "0.00", "Left": "1.00"}
-"""The lexical weight at either end of its slider."""
+"""The lexical weight at each end of its slider."""
 Play = Callable[[Terminal, list[Frame]], None]
-"""What is done in the workbench; each frame is added as it is seen."""
+"""Plays keys in the workbench and adds the frames."""
 
 
 def record(home: Path, play: Play) -> list[Frame]:
-    """The frames of a play, from the first screen on, in tmux; the last one stands longer."""
+    """Return the frames of a play in tmux, from the first screen on. The last frame is shown longer."""
     terminal = Terminal(home / "socket")
     frames: list[Frame] = []
     workbench = shlex.join([sys.executable, "-m", "recall_tui"])
@@ -71,13 +71,13 @@ def record(home: Path, play: Play) -> list[Frame]:
 
 
 def tutorial(terminal: Terminal, frames: list[Frame]) -> None:
-    """The walk of docs/tutorial.md."""
+    """Walk through docs/tutorial.md."""
     for step in steps(TUTORIAL.read_text(encoding="utf-8")):
         _take(terminal, step, frames)
 
 
 def weight(terminal: Terminal, frames: list[Frame]) -> None:
-    """A question, then its lexical weight to one end and to the other, and the saved ranking beside the moved one."""
+    """Ask a question, move its lexical weight to both ends, and compare the saved ranking with the new one."""
     _type(terminal, QUESTION, frames)
     _see(terminal, "▶  1 ", "tokens ─", frames=frames)
     terminal.press("Escape", "4")
@@ -90,18 +90,18 @@ def weight(terminal: Terminal, frames: list[Frame]) -> None:
 
 
 def _move(terminal: Terminal, key: str, frames: list[Frame]) -> None:
-    """A frame of the ranking after the weight; none at its end, where it moves no more."""
+    """Add a frame of the ranking after each step of the weight. Stop at the end of the slider."""
     before = _weight(terminal.screen())
     terminal.press(key)
     if before == ENDS[key]:
         return
     terminal.wait_for(lambda screen: _weight(screen) != before)
-    time.sleep(0.2)  # the ranking answers behind its weight
+    time.sleep(0.2)  # the ranking follows after its weight
     frames.append(Frame(terminal.coloured(), MOVING_SECONDS))
 
 
 def _weight(screen: str) -> str:
-    """The lexical weight as the form says it, "" where no form is seen."""
+    """Return the lexical weight that the form shows, or "" if no form is visible."""
     found = re.search(r"lexical (\d\.\d\d) ", screen)
     return found[1] if found else ""
 
@@ -116,7 +116,7 @@ def _take(terminal: Terminal, step: Step, frames: list[Frame]) -> None:
 
 
 def _type(terminal: Terminal, text: str, frames: list[Frame]) -> None:
-    """A frame after every third letter."""
+    """Type the text and add a frame after every third letter."""
     for start in range(0, len(text), 3):
         terminal.type(text[start : start + 3])
         time.sleep(0.05)
@@ -124,14 +124,14 @@ def _type(terminal: Terminal, text: str, frames: list[Frame]) -> None:
 
 
 def _see(terminal: Terminal, *texts: str, frames: list[Frame]) -> None:
-    """A frame as soon as the screen holds these texts."""
+    """Wait until the screen contains these texts, then add a frame."""
     terminal.wait_for(lambda screen: all(text in screen for text in texts))
-    time.sleep(0.3)  # what follows the first sight of an answer: its context, its lines
+    time.sleep(0.3)  # context and lines appear after the answer
     frames.append(Frame(terminal.coloured(), STEP_SECONDS))
 
 
 def svg(frames: list[Frame]) -> str:
-    """The frames as one animated SVG: every frame is shown for its share of the whole time."""
+    """Return the frames as one animated SVG. Each frame is shown for its share of the time."""
     lines: dict[str, int] = {}
     total = sum(frame.seconds for frame in frames)
     shown, rules, start = [], [], 0.0
@@ -160,14 +160,14 @@ def svg(frames: list[Frame]) -> str:
 
 
 def _window(low: float, high: float) -> str:
-    """Visible from one share of the time to another; the first frame also before anything else is."""
+    """Return the keyframes that show a frame for its share of the time. The first frame is also shown before."""
     before = "" if low == 0 else "0%{visibility:hidden}"
     after = "" if high >= 100 else f"{high:.3f}%{{visibility:hidden}}"
     return f"{before}{low:.3f}%{{visibility:visible}}{after}"
 
 
 def _line(line: str) -> str:
-    """A line of the terminal: a box behind what has a background, then the letters."""
+    """Return a line of the terminal: boxes for backgrounds, then the letters."""
     text = Text.from_ansi(line)
     boxes, spans, at = [], [], 0
     for segment in text.render(_console()):
@@ -205,7 +205,7 @@ CASTS: dict[str, Play] = {"weight": weight, "tutorial": tutorial}
 
 
 def main() -> int:
-    """Record each on a copy of the demo store, and write it."""
+    """Record each cast on a copy of the demo store, and write it."""
     if not (DEMO / "recall.db").exists():
         subprocess.run([sys.executable, "-m", "recall_tui.demo"], cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
     os.environ.pop("NO_COLOR", None)

@@ -1,6 +1,7 @@
-"""Make the pictures of the README: the real workbench on the demo corpus, as SVG, and as PNG where Chromium is found.
+"""Make the pictures of the README: the real workbench on the demo corpus, as SVG, and as PNG if Chromium is
+installed.
 
-Run from the project's folder: .venv/bin/python screenshots/make.py [NAME...]
+Run it in the project folder: .venv/bin/python screenshots/make.py [NAME...]
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ JUDGED = (
     ("parse command line arguments", "asaf"),
     ("how do I run a command with a timeout", "asdf"),
 )
-SEEN = 2_000  # chunks of a run, before its picture is taken
+SEEN = 2_000  # chunks added before the picture is taken
 MISTAKE = "SELECT * FROM chunk USING lexical('timeout') FILTER doc.tgas = 'library'"
 
 sys.path.insert(0, str(ROOT))
@@ -42,18 +43,18 @@ from recall_tui.state.session import Session, result_of  # noqa: E402
 
 
 async def settled(pilot: Pilot[None], holds: Callable[[Session], object]) -> None:
-    """Wait until the session is as it should be."""
+    """Wait until the session is in the expected state."""
     app = pilot.app
     assert isinstance(app, Workbench)
     for _ in range(600):
         await pilot.pause(0.05)
         if holds(app.session):
             return
-    raise SystemExit("the workbench did not get there in 30 s")
+    raise SystemExit("the workbench did not reach the expected state in 30 s")
 
 
 async def ask(pilot: Pilot[None], text: str) -> None:
-    """Put a question and wait for its context."""
+    """Ask a question and wait for its context."""
     app = pilot.app
     assert isinstance(app, Workbench)
     app.bench.editor.text = text
@@ -66,7 +67,7 @@ async def ask(pilot: Pilot[None], text: str) -> None:
 
 
 async def workbench(pilot: Pilot[None]) -> None:
-    """The second result of a question, explained."""
+    """Show the second result of a question, explained."""
     await ask(pilot, QUESTION)
     await pilot.press("escape", "j")
     await settled(
@@ -76,19 +77,19 @@ async def workbench(pilot: Pilot[None]) -> None:
 
 
 async def tab(pilot: Pilot[None], presses: int) -> None:
-    """A tab of the explain pane, that many to the right of the ledger."""
+    """Open the tab of the explain pane that is `presses` to the right of the ledger."""
     await workbench(pilot)
     await pilot.press("3", *["right"] * presses)
     await pilot.pause(1.5)
 
 
 async def passage(pilot: Pilot[None]) -> None:
-    """The second result in its file."""
+    """Show the second result in its file."""
     await tab(pilot, 1)
 
 
 async def whynot(pilot: Pilot[None]) -> None:
-    """Why a file is not in the context."""
+    """Show why a file is not in the context."""
     await workbench(pilot)
     await pilot.press("m")
     await pilot.pause(0.5)
@@ -99,28 +100,28 @@ async def whynot(pilot: Pilot[None]) -> None:
 
 
 async def funnel(pilot: Pilot[None]) -> None:
-    """What each step leaves of the store, for a query with a filter."""
+    """Show the funnel of a query with a filter."""
     await ask(pilot, QUERY)
     await pilot.press("escape", "3", "right", "right", "right")
     await pilot.pause(2)
 
 
 async def compare(pilot: Pilot[None]) -> None:
-    """The first two results, leaf by leaf."""
+    """Compare the first two results, leaf by leaf."""
     await ask(pilot, QUESTION)
     await pilot.press("escape", "2", "M", "j", "c")
     await pilot.pause(2)
 
 
 async def weights(pilot: Pilot[None]) -> None:
-    """A weight that was moved, with what grades say of every weight."""
+    """Move a weight and show the grades of every weight."""
     await judged(pilot)
     await pilot.press("2", "home", "4", "right", "right", "right", "right")
     await pilot.pause(3)
 
 
 async def context(pilot: Pilot[None]) -> None:
-    """The context at half the budget, with a pin."""
+    """Show the context at half the budget, with a pin."""
     await workbench(pilot)
     await pilot.press("5", "b", *"1000", "enter", "j", "j", "p")
     await settled(
@@ -130,7 +131,7 @@ async def context(pilot: Pilot[None]) -> None:
 
 
 async def judged(pilot: Pilot[None]) -> None:
-    """Three questions with grades."""
+    """Show three questions with grades."""
     for question, grades in JUDGED:
         await ask(pilot, question)
         await pilot.press("escape", "home", "g", *grades, "g", "1")
@@ -141,14 +142,14 @@ async def judged(pilot: Pilot[None]) -> None:
 
 
 async def store(pilot: Pilot[None]) -> None:
-    """What the store holds."""
+    """Show the store."""
     await workbench(pilot)
     await pilot.press("8")
     await pilot.pause(3)
 
 
 async def ingest(pilot: Pilot[None]) -> None:
-    """A folder of some hundred files on its way in."""
+    """Show the ingest of a folder with some hundred files."""
     shutil.copytree(Path(sysconfig.get_path("stdlib"), "test"), "tests", ignore=shutil.ignore_patterns("__pycache__"))
     await workbench(pilot)
     await pilot.press("A")
@@ -160,7 +161,7 @@ async def ingest(pilot: Pilot[None]) -> None:
 
 
 async def mistake(pilot: Pilot[None]) -> None:
-    """A misspelt field over the results of the question before it."""
+    """Show a misspelt field above the results of the previous question."""
     await ask(pilot, QUESTION)
     app = pilot.app
     assert isinstance(app, Workbench)
@@ -170,13 +171,13 @@ async def mistake(pilot: Pilot[None]) -> None:
 
 
 async def light(pilot: Pilot[None]) -> None:
-    """The light theme."""
+    """Show the light theme."""
     pilot.app.theme = "light"
     await workbench(pilot)
 
 
 async def keys(pilot: Pilot[None]) -> None:
-    """The help screen."""
+    """Show the help screen."""
     await workbench(pilot)
     await pilot.press("f1")
 
@@ -201,7 +202,7 @@ PICTURES = {
 
 
 async def take(name: str) -> Path:
-    """Drive the application to one state and save what it shows."""
+    """Bring the application into one state and save the picture."""
     steps, size = PICTURES[name]
     app = Workbench(None)
     async with app.run_test(size=size) as pilot:
@@ -213,10 +214,10 @@ async def take(name: str) -> Path:
 
 
 def draw(svg: Path) -> None:
-    """A PNG beside an SVG: only a browser draws the font and the cells faithfully."""
+    """Draw a PNG next to the SVG. Only a browser draws the font and the cells correctly."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if browser is None:
-        print(f"no Chromium on PATH: {svg.name} has no PNG", file=sys.stderr)
+        print(f"Chromium not found on PATH: no PNG for {svg.name}", file=sys.stderr)
         return
     box = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg.read_text(encoding="utf-8"))
     assert box is not None
@@ -231,11 +232,11 @@ def draw(svg: Path) -> None:
 
 
 def main() -> int:
-    """Build the demo store if there is none, then take every picture on a copy of it."""
+    """Build the demo store if it does not exist, then take every picture on a copy of it."""
     if not (DEMO / "recall.db").exists():
         subprocess.run([sys.executable, "-m", "recall_tui.demo"], cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
     for name in sys.argv[1:] or PICTURES:
-        copy = Path(tempfile.gettempdir()) / "demo"  # its path is on the picture of the store
+        copy = Path(tempfile.gettempdir()) / "demo"  # the picture of the store shows this path
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(DEMO, copy, symlinks=True)
         os.chdir(copy)

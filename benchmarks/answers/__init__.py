@@ -1,1 +1,1 @@
-"""Recorded answers: what one checkout of Recall says to seeded random questions, held against what another says."""
+"""Recorded answers: seeded random questions to one checkout of Recall, compared with the answers of another."""

@@ -1,4 +1,5 @@
-"""Does Recall still answer as it did? `python -m benchmarks.answers record --out FILE`, then `compare OLD NEW`."""
+"""Check that Recall still answers as before. `python -m benchmarks.answers record --out FILE`, then `compare OLD
+NEW`."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ HERE = Path(__file__).parents[2]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Record or compare, and return the exit code."""
+    """Record or compare. Return the exit code."""
     options = _parser().parse_args(argv)
     return _record(options) if options.action == "record" else _compare(options)
 
@@ -23,16 +24,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.answers", description=__doc__)
     actions = parser.add_subparsers(dest="action", required=True)
-    record = actions.add_parser("record", help="ask a checkout and write down what it answers")
+    record = actions.add_parser("record", help="ask a checkout and write its answers to a file")
     record.add_argument("--out", type=Path, required=True, metavar="FILE")
-    record.add_argument("--tree", type=Path, default=HERE, metavar="DIR", help="the checkout, by default this one")
-    record.add_argument("--python", default=sys.executable, help="its interpreter with its libraries (this one)")
+    record.add_argument("--tree", type=Path, default=HERE, metavar="DIR", help="the checkout (default: this one)")
+    record.add_argument(
+        "--python", default=sys.executable, help="its interpreter with its libraries (default: this one)"
+    )
     record.add_argument("--count", type=int, default=500, help="random questions (500)")
-    record.add_argument("--seed", type=int, default=1, help="of questions and corpus (1)")
-    record.add_argument("--in-process", action="store_true", help="start no process for any question")
-    record.add_argument("--tiny", action="store_true", help="small stores, for a first look")
-    record.add_argument("--work", type=Path, metavar="DIR", help="keep the stores in this new folder, to ask again")
-    compare = actions.add_parser("compare", help="exit 1 where two recordings differ, and say where")
+    record.add_argument("--seed", type=int, default=1, help="seed of questions and corpus (default: 1)")
+    record.add_argument("--in-process", action="store_true", help="ask every question in one process")
+    record.add_argument("--tiny", action="store_true", help="use small stores")
+    record.add_argument("--work", type=Path, metavar="DIR", help="keep the stores in DIR, which must not exist")
+    compare = actions.add_parser("compare", help="exit 1 if two recordings differ, and print the differences")
     compare.add_argument("old", type=Path)
     compare.add_argument("new", type=Path)
     return parser

@@ -1,4 +1,4 @@
-"""The recorded checkout, asked: in one interpreter for all questions, or in a process for each."""
+"""Ask the recorded checkout, with one interpreter for all questions or a new process for each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEPT = ("PATH", "LD_LIBRARY_PATH")
 
 
 class Output(NamedTuple):
-    """What a command line ended with and wrote. Bytes that are no UTF-8 stand as escapes."""
+    """Exit status and output of a command line. Bytes that are not UTF-8 appear as escapes."""
 
     status: int
     stdout: str
@@ -24,9 +24,9 @@ class Output(NamedTuple):
 
 
 class Checkout:
-    """A checkout of Recall whose command line is asked by `python`, with nothing of this process's environment.
+    """A checkout of Recall. `python` runs its command line without the environment of this process.
 
-    Hashes of texts are seeded anew in each interpreter, so that an order which depends on them differs.
+    Each interpreter has a new hash seed, so an order that depends on hashes shows up as a difference.
     """
 
     def __init__(self, tree: Path, python: str, *, work: Path) -> None:
@@ -35,7 +35,7 @@ class Checkout:
         self._environment = {
             **{name: os.environ[name] for name in _KEPT if name in os.environ},
             "PYTHONPATH": str(tree),
-            "PYTHONPYCACHEPREFIX": str(work / "compiled"),  # nothing is written into the checkout
+            "PYTHONPYCACHEPREFIX": str(work / "compiled"),  # keep the checkout clean
             "HOME": str(work / "home"),
             "LANG": "C.UTF-8",
             "TZ": "UTC",
@@ -51,7 +51,7 @@ class Checkout:
         package = Path(self._hear()["package"])
         if not package.resolve().is_relative_to(tree.resolve()):
             self.close()
-            raise SystemExit(f"{python} takes recall_core from {package}, not from {tree}")
+            raise SystemExit(f"{python} imports recall_core from {package}, not from {tree}")
 
     def __enter__(self) -> Checkout:
         return self
@@ -62,13 +62,13 @@ class Checkout:
         self.close()
 
     def close(self) -> None:
-        """End the interpreter, which ends when it can be asked no more."""
+        """Close the input of the interpreter and wait until it ends."""
         with self._worker:
             assert self._worker.stdin is not None
             self._worker.stdin.close()
 
     def ask(self, argv: Sequence[str], *, folder: Path, stdin: str = "") -> Output:
-        """The answer of the interpreter that answers all such questions."""
+        """Return the answer of the shared interpreter."""
         assert self._worker.stdin is not None
         question = {"argv": list(argv), "folder": str(folder), "stdin": stdin}
         self._worker.stdin.write(json.dumps(question).encode() + b"\n")
@@ -79,7 +79,7 @@ class Checkout:
         )
 
     def start(self, argv: Sequence[str], *, folder: Path, stdin: str = "") -> Output:
-        """The answer of a process of its own."""
+        """Return the answer of a new process."""
         done = subprocess.run(
             [self._python, "-P", "-m", "recall_core", *argv],
             cwd=folder,
@@ -91,14 +91,17 @@ class Checkout:
         return Output(done.returncode, _text(done.stdout), _text(done.stderr))
 
     def succeed(self, argv: Sequence[str], *, folder: Path) -> Output:
-        """The answer to what has to succeed, or the world would not be the one that is asked about."""
+        """Return the answer, which must be a success. Raises SystemExit otherwise, as the world would be
+        incomplete."""
         output = self.ask(argv, folder=folder)
         if output.status:
-            raise SystemExit(f"recall {' '.join(argv)} ended with {output.status}:\n{output.stdout}{output.stderr}")
+            raise SystemExit(
+                f"recall {' '.join(argv)} exited with status {output.status}:\n{output.stdout}{output.stderr}"
+            )
         return output
 
     def answer_of(self, argv: Sequence[str], *, folder: Path) -> Mapping[str, Any]:
-        """What --json answers."""
+        """Return the answer with --json as an object."""
         view: Mapping[str, Any] = json.loads(self.succeed([*argv, "--json"], folder=folder).stdout)
         return view
 
@@ -106,7 +109,7 @@ class Checkout:
         assert self._worker.stdout is not None
         line = self._worker.stdout.readline()
         if not line:
-            raise SystemExit(f"{self._python} with {self._tree} gave up with {self._worker.wait()}")
+            raise SystemExit(f"{self._python} with {self._tree} exited with status {self._worker.wait()}")
         view: Mapping[str, Any] = json.loads(line)
         return view
 

@@ -1,4 +1,4 @@
-"""Two recordings, held against each other."""
+"""Compare two recordings."""
 
 from __future__ import annotations
 
@@ -10,33 +10,31 @@ from itertools import islice, zip_longest
 from benchmarks.answers.recording import Answer, Recording
 
 SHOWN = 20
-"""Lines of a difference that are shown, of each answer."""
+"""Most lines shown of each side of a difference."""
 
 _WIDEST = 300
 
 
 def differences(old: Recording, new: Recording) -> Iterator[tuple[Answer, Answer]]:
-    """The answers that are not the same to the byte."""
+    """Yield the answers that are not the same to the byte."""
     for one, other in zip(old.answers, new.answers, strict=True):
         if (one.line, one.output) != (other.line, other.output):
             yield one, other
 
 
 def incomparable(old: Recording, new: Recording) -> str:
-    """Why the recordings cannot be compared, "" where they can."""
+    """Return why the recordings cannot be compared, or "" if they can."""
     for key in ("version", "seed", "count"):
         if old.head[key] != new.head[key]:
             return f"{key} is {old.head[key]} in one and {new.head[key]} in the other"
     for one, other in zip_longest(old.answers, new.answers):
         if one is None or other is None or one.question != other.question:
-            return (
-                f"other questions were asked: {one and one.question} in one, {other and other.question} in the other"
-            )
+            return f"different questions: {one and one.question} in one, {other and other.question} in the other"
     return ""
 
 
 def shown(old: Answer, new: Answer) -> Iterator[str]:
-    """The question as a shell takes it, and the lines in which its two answers differ."""
+    """Yield the question as a shell command, and the lines in which the two answers differ."""
     yield f"$ {old.line}" + (f"  # stdin: {old.stdin!r}" if old.stdin else "")
     if old.line != new.line:
         yield f"  $ {new.line}"
@@ -52,7 +50,7 @@ def shown(old: Answer, new: Answer) -> Iterator[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of an answer; of JSON one for each value, so that a difference shows where it is."""
+    """Return the lines of an answer. JSON gives one line for each value, so that a difference shows its place."""
     return [row for line in text.split("\n") for row in _values(line)]
 
 

@@ -1,4 +1,4 @@
-"""An invented corpus with a bit of everything that files hold, the same on every machine for one seed."""
+"""An invented corpus with examples of everything that files contain, the same on every machine for one seed."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ TOPICS = {
     "office": "chair desk meeting calendar printer badge invoice lunch window plant travel expense",
     "music": "violin chord rhythm melody tempo choir concert piano drum score tuning stage",
 }
-"""Topic to its words; `score` belongs to two on purpose."""
+"""Words by topic. `score` belongs to two topics on purpose."""
 
 GLUE = "the of and in to with for when before after every some which must may never usually a an is are not".split()
 CODE_WORDS = "parseConfig retry_budget C++ foo-bar e.g. i.e. v2.1 HTTP/2 node.js $PATH don't it's 3.14 0x1f".split()
 ACCENTED = "naïve façade Überprüfung größe élève déployé señor año Łódź žába smörgås Ångström œuvre ﬁle".split()
 CJK = "数据库检索系统文档分词向量相似度回滚部署失败重试预算花园厨房音乐会议日历の検索とデータを部品でする검색문서"
 FILLER = tuple(map("".join, product("ba ce di fo gu ka le mi no pu ra se ti vo".split(), repeat=3)))
-"""Invented words, to be drawn by Zipf's law."""
+"""Invented words, drawn by Zipf's law."""
 
 _ZIPF = tuple(accumulate(1 / (rank + 2.7) for rank in range(1, len(FILLER) + 1)))
-_FIRST_DAY, _DAYS = 1_640_995_200, 1_640  # 2022-01-01 and the days from then on in which files change
+_FIRST_DAY, _DAYS = 1_640_995_200, 1_640  # files change within these days from 2022-01-01 on
 _ODD_NAMES = ("O'Brien", "100%_done", "with space", "[draft]", "-dash", "#1", "Café", "深度", "a,b", "{braces}")
 
 
 class File(NamedTuple):
-    """One file of the corpus. path: below the store's folder."""
+    """One file of the corpus. path: relative to the folder of the store."""
 
     path: str
     content: bytes
@@ -42,7 +42,7 @@ class File(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A kind of file: where it lies, who writes it, and how many there are in a whole corpus."""
+    """A kind of file: its folder, its writer, and how many there are in a full corpus."""
 
     folder: str
     suffix: str
@@ -51,7 +51,7 @@ class Form(NamedTuple):
 
 
 def files(seed: int, *, share: float = 1.0) -> tuple[File, ...]:
-    """The corpus of that seed. share: how much of it, at least a file of each form."""
+    """Return the corpus of that seed. share: the part of it to make; there is at least one file of each form."""
     random = Random(f"corpus {seed}")
     names = (f"{prefix}{number}" for number, prefix in enumerate(_prefixes(random)))
     made: list[File] = []
@@ -72,24 +72,24 @@ def files(seed: int, *, share: float = 1.0) -> tuple[File, ...]:
 
 
 def sentence(random: Random, topic: str, *, least: int = 5, most: int = 18) -> str:
-    """Some words on a topic, with a capital and a full stop."""
+    """Return a sentence on a topic, with a capital and a full stop."""
     text = " ".join(_word(random, topic) for _ in range(random.randint(least, most)))
     return f"{text[:1].upper()}{text[1:]}{random.choice('....?!')}"
 
 
 def records(random: Random, number: int) -> bytes:
-    """JSON lines with titles, texts and metadata of every type."""
+    """Return JSON lines with titles, texts and metadata of every type."""
     return _lines(_record(random, n) for n in range(number))
 
 
 def people(random: Random, number: int) -> bytes:
-    """JSON lines as other programs write them: `id`, `content`, no title."""
+    """Return JSON lines as other programs write them: `id`, `content`, no title."""
     rows = ({"id": n, "content": sentence(random, "office"), "team": random.choice("abc")} for n in range(number))
     return _lines(rows)
 
 
 def wide(seed: int, number: int) -> bytes:
-    """JSON lines of a few words each, so many that a store no longer scores every row."""
+    """Return so many short JSON lines that a store does not score every row."""
     random = Random(f"wide {seed}")
     topics = tuple(TOPICS)
     rows = (
@@ -100,12 +100,12 @@ def wide(seed: int, number: int) -> bytes:
 
 
 def is_plain(file: File, folder: str) -> bool:
-    """Whether it lies below that folder and says something."""
+    """Return True if the file is in that folder and not empty."""
     return file.path.startswith(folder) and bool(file.content)
 
 
 def text_of(file: File) -> str:
-    """What a question may be cut from."""
+    """Return the text that a question can be cut from."""
     return file.content.decode("utf-8")
 
 
@@ -122,7 +122,7 @@ def _file(form: Form, name: str, random: Random) -> File:
 
 
 def _moment(random: Random) -> int:
-    """A time in nanoseconds, now and then on the stroke of midnight."""
+    """Return a time in nanoseconds, sometimes exactly at midnight."""
     day = _FIRST_DAY + random.randrange(_DAYS) * 86_400
     return day * 10**9 if random.random() < 0.1 else day * 10**9 + random.randrange(86_400 * 10**9)
 
@@ -207,7 +207,7 @@ def _cjk(random: Random, topic: str, name: str) -> str:
 
 
 def _long_line(random: Random, topic: str, name: str) -> str:
-    solid = "".join(_filler(random, 2_400)) if random.random() < 0.5 else ""  # longer than any chunk may be
+    solid = "".join(_filler(random, 2_400)) if random.random() < 0.5 else ""  # longer than the limit of a chunk
     return " ".join(sentence(random, topic) for _ in range(random.randint(60, 120))) + solid
 
 

@@ -1,4 +1,4 @@
-"""Random filter expressions: every field, every operator that its type has, and how they are put together."""
+"""Random filter expressions: every field, every operator of its type, and their combinations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _DAYS = (
 
 
 def filter_expression(random: Random, corpus: Corpus, *, depth: int = 0) -> str:
-    """An expression that may be asked of chunks."""
+    """Return a filter expression for chunks."""
     kind = random.random()
     if depth >= 3 or kind < 0.5:
         return _predicate(random, corpus)
@@ -46,7 +46,7 @@ def filter_expression(random: Random, corpus: Corpus, *, depth: int = 0) -> str:
 
 
 def quoted(text: str) -> str:
-    """The text as RQL writes it."""
+    """Return the text as an RQL string."""
     return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
@@ -61,7 +61,7 @@ def _predicate(random: Random, corpus: Corpus) -> str:
 
 
 def _compared(random: Random, field: str, values: Sequence[str], *, ordered: bool) -> str:
-    """A comparison of a field with values that are written as RQL writes them."""
+    """Return a comparison of a field with values in RQL."""
     forms = ("op", "in", "between", "null") if ordered else ("op", "in", "null")
     form = random.choices(forms, weights=(6, 2, 2, 1)[: len(forms)])[0]
     no = random.choice(("", "", "NOT "))

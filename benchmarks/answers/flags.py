@@ -1,4 +1,4 @@
-"""Random flags and settings of questions, by what they are about."""
+"""Random flags and settings of questions, by purpose."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ SETTINGS = {
     "separator": (r"\n--\n", " ", ""),
     "strict": ("true", "false"),
 }
-"""Every setting that a question may override, with values worth trying."""
+"""Every setting that a question may override, with values to try."""
 
 _WEIGHTS = ((1, 0), (0, 1), (0.5, 0.5), (0.8, 0.2), (3, 1), (0.3, 0.7))
 Flags = list[str]
 
 
 def settings(random: Random) -> Flags:
-    """No, one or several --set."""
+    """Return zero or more --set flags."""
     chosen = [
         f"{key}={random.choice(SETTINGS[key])}"
         for key in random.sample(tuple(SETTINGS), random.choice((0, 1, 2, 3, 5)))
@@ -55,12 +55,12 @@ def settings(random: Random) -> Flags:
 
 
 def mode(random: Random) -> Flags:
-    """Words only, meaning only, or both."""
+    """Return flags for words only, vectors only, or both."""
     return list(random.choice(((), (), ("--bm25",), ("--vector",), ("--bm25", "--vector"))))
 
 
 def asking(random: Random, corpus: Corpus, *, without: tuple[str, ...] = ()) -> Flags:
-    """Flags of the commands that ask words; the order is random too. without: flags that the command lacks."""
+    """Return flags of commands that search for words, in random order. without: flags that the command lacks."""
     groups = [mode(random)]
     for share, name, make in _ASKING:
         if name not in without and random.random() < share:
@@ -70,13 +70,13 @@ def asking(random: Random, corpus: Corpus, *, without: tuple[str, ...] = ()) -> 
 
 
 def checks(random: Random, corpus: Corpus, *, without: tuple[str, ...] = ()) -> Flags:
-    """Flags that hold a query against its store, and its settings."""
+    """Return flags that check a query against its store, and settings."""
     kept = [(share, name, make) for share, name, make in _ASKING if name in _CHECKS and name not in without]
     return [part for share, _, make in kept if random.random() < share for part in make(random, corpus)]
 
 
 def packing(random: Random) -> Flags:
-    """What a context may hold."""
+    """Return flags of a context."""
     chosen: Flags = []
     for share, name, values in _PACKING:
         if random.random() < share:

@@ -1,4 +1,4 @@
-"""Files that questions name: judged queries in every format, facts, settings, saved queries, and broken ones."""
+"""Files that questions name: judged queries in every format, facts, settings, saved queries, and broken files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from random import Random
 from benchmarks.answers.corpus import TOPICS, File, sentence, text_of
 
 FOLDER = "files"
-"""Where they lie, below a store's folder; no store reads them."""
+"""Folder of these files, in the folder of a store. No store adds it."""
 
 QUERIES = 26
 
 
 def write(folder: Path, corpus: Sequence[File], *, seed: int) -> None:
-    """Write all of them, for a store of that corpus."""
+    """Write all files, for a store of that corpus."""
     folder.mkdir()
     for name, text in texts(corpus, Random(f"inputs {seed}")).items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -25,7 +25,7 @@ def write(folder: Path, corpus: Sequence[File], *, seed: int) -> None:
 
 
 def texts(corpus: Sequence[File], random: Random) -> dict[str, str]:
-    """Name to content."""
+    """Return contents by file name."""
     queries = _queries(random)
     grades = [(query, name, grade) for query in queries for name, grade in _judged(query, corpus, random).items()]
     return {
@@ -45,7 +45,7 @@ def texts(corpus: Sequence[File], random: Random) -> dict[str, str]:
 
 
 def _queries(random: Random) -> dict[str, str]:
-    """Query id to text; the id begins with the topic that it is about."""
+    """Return query texts by id. An id begins with the topic of the query."""
     topics = [tuple(TOPICS)[n % len(TOPICS)] for n in range(QUERIES)]
     return {
         f"{topic}-{n}": " ".join(random.sample(TOPICS[topic].split(), random.randint(1, 4)))
@@ -54,7 +54,8 @@ def _queries(random: Random) -> dict[str, str]:
 
 
 def _judged(query: str, corpus: Sequence[File], random: Random) -> dict[str, int]:
-    """Document to grade: some of its topic, some of others, and now and then a document that is not there."""
+    """Return grades by document: some of the topic, some of other topics, sometimes a document that does not
+    exist."""
     topic = query.partition("-")[0]
     near = [file.path for file in corpus if file.topic == topic]
     far = [file.path for file in corpus if file.topic != topic]
@@ -74,7 +75,8 @@ def _with_text(corpus: Sequence[File]) -> list[File]:
 
 
 def _fact(number: int, file: File, random: Random) -> Mapping[str, object]:
-    """A question after words of a document, whose context must hold two others of it, or one that nothing has."""
+    """Return a question with two words of a document that its context must contain, or a word that no document
+    contains."""
     words = text_of(file).split()
     first = random.randrange(max(1, len(words) - 6))
     wanted = words[first + 2 : first + 4] if random.random() < 0.8 else ["nowhere-to-be-found"]

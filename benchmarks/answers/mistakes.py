@@ -1,4 +1,4 @@
-"""Command lines that are wrong, each in its own way, and the folder that each is typed in."""
+"""Invalid command lines, each wrong in its own way, and the folder for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes a store, step by step: each command with its answer, and what it leaves on the disk."""
+"""Commands that change a store, step by step, with their answers and the files they leave."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from benchmarks.answers.questions import Question
 from benchmarks.answers.world import World, places, put, write
 
 LOOK = "cat"
-"""The first word of a step that is no command of Recall: it looks at what one has written."""
+"""First word of a step that is not a command of Recall: it shows a file that an earlier step wrote."""
 
 _LATER = 1_760_000_000 * 10**9
 
 
 class Step(NamedTuple):
-    """One command line and what came of it. argv: the question's, with ids in the places."""
+    """One command line and its result. argv: the arguments of the question with real ids."""
 
     question: Question
     argv: tuple[str, ...]
@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
 
 def play(checkout: Checkout, world: World) -> Iterator[Step]:
-    """Every step in order, in folders of their own."""
+    """Yield every step in order. Each sequence has its own folder."""
     corpus = world.corpora["worn"]
     write(world.folder / "changing", corpus)
     inputs.write(world.folder / "changing" / inputs.FOLDER, corpus, seed=len(corpus))
@@ -55,7 +55,7 @@ def _step(checkout: Checkout, world: Path, folder: str, line: str) -> Step:
 
 
 def _edit(folder: Path, corpus: tuple[File, ...]) -> None:
-    """Some files change, one goes, one comes, and one changes its time alone."""
+    """Change some files, remove one, add one, and change only the time of another."""
     notes = [file for file in corpus if is_plain(file, "notes/")]
     put(folder / notes[0].path, notes[0].content + b"\nThe canary failed and we deploy no more.\n", _LATER)
     put(folder / notes[1].path, notes[1].content[: len(notes[1].content) // 2], _LATER + 1)
@@ -67,7 +67,7 @@ def _edit(folder: Path, corpus: tuple[File, ...]) -> None:
 
 
 def _hide(folder: Path, corpus: tuple[File, ...]) -> None:
-    """A folder that was added is not there, as a disk that is not mounted."""
+    """Hide a folder that was added, like a disk that is not mounted."""
     (folder / "notes").rename(folder / "unmounted")
 
 
@@ -76,7 +76,7 @@ def _show(folder: Path, corpus: tuple[File, ...]) -> None:
 
 
 def _alter(folder: Path, corpus: tuple[File, ...]) -> None:
-    """An export of which a letter was changed, and one that was cut off."""
+    """Write a copy of an export with one letter changed, and a copy that is cut off."""
     whole = (folder.parent / "changing" / "whole.jsonl").read_bytes()
     put(folder / "altered.jsonl", whole.replace(b'"notes/', b'"motes/', 1), _LATER)
     put(folder / "cut.jsonl", whole[: len(whole) // 2], _LATER)
@@ -88,7 +88,7 @@ CHANGES: Mapping[str, Callable[[Path, tuple[File, ...]], None]] = {
     "the folder comes back": _show,
     "the export is damaged": _alter,
 }
-"""Steps that no command takes."""
+"""Steps that are not commands."""
 
 _FILLING = (
     "init --embedding hash --set embedding_dim=64 --set chunk_tokens=40 --set overlap_tokens=8 --json",
@@ -199,4 +199,4 @@ STEPS = (
     ("narrow", ("init --set max_file_bytes=100", "add ../changing/whole.jsonl --json")),
     ("changing", _WITH_MODEL),
 )
-"""Folder and lines, in order."""
+"""Folders and their lines, in order."""

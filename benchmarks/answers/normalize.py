@@ -1,4 +1,4 @@
-"""Answers without what differs from run to run: how long it took, when it was committed, where it was asked."""
+"""Remove from answers what differs from run to run: durations, times of commits, folders."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from benchmarks.answers.checkout import Output
 
 MOMENTARY = ("took_ms", "texts_per_second", "generation", "bytes_before")
-"""Keys of JSON answers whose number depends on the clock: durations, and what the pace of commits decides."""
+"""Keys of JSON answers with numbers that depend on the clock: durations, and effects of when a commit happens."""
 
 MOMENTARY_TABLES = ("timings",)
-"""Keys whose values are a table of such numbers; the names in it are part of the answer."""
+"""Keys with a table of such numbers. The names in the table are part of the answer."""
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _NUMBER = r"-?[0-9][0-9.eE+-]*"
@@ -20,7 +20,7 @@ _IN_JSON = re.compile(
     rf'|(?P<table>"(?:{"|".join(MOMENTARY_TABLES)})"\s*:\s*\{{)(?P<rows>[^{{}}]*)'
     rf"|{_STRING}"
 )
-"""A string is passed over whole, so that only keys are found, never what a text quotes."""
+"""A string matches as a unit, so that only keys are found, never a quotation in a text."""
 
 _IN_TEXT = (
     (re.compile(r"^((?:no hits|[0-9]+ of [0-9]+ hits?) in )[0-9]+( ms)", re.MULTILINE), r"\g<1>0\g<2>"),
@@ -35,14 +35,14 @@ _FUNNEL_MS = re.compile(r"^([a-z_]+ +[0-9]+ +[0-9]+) +[0-9.]+(?=  #|$)", re.MULT
 
 
 def normalized(output: Output, *, where: Mapping[str, str]) -> Output:
-    """The answer without what differs from one asking to the next. where: folders to what stands for each."""
+    """Return the answer without parts that differ from run to run. where: replacements by folder."""
     return Output(output.status, _stream(output.stdout, where), _stream(output.stderr, where))
 
 
 def _stream(text: str, where: Mapping[str, str]) -> str:
     for folder, name in where.items():
         text = text.replace(folder, name)
-    lines = _plain(text).split("\n")  # and at nothing else: a text in an answer may hold any other end of a line
+    lines = _plain(text).split("\n")  # not splitlines(): a text may contain other line ends
     return "\n".join(_line_of_json(line) if line.startswith("{") else line for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""Random questions: which command of which store, with which words, flags and settings."""
+"""Random questions: command, store, words, flags and settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STORES = {"hash": 40, "local": 30, "worn": 20, "wide": 8, "void": 2}
 
 
 class Question(NamedTuple):
-    """A command line, asked in a folder of the world. Ids and digests stand in it as places: see `world.Places`."""
+    """A command line in a folder of the world. It contains placeholders for ids and digests: see `world.Places`."""
 
     argv: tuple[str, ...]
     folder: str
@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 
 def questions(count: int, corpora: Mapping[str, Corpus], *, seed: int) -> Iterator[Question]:
-    """So many questions, of which the first are the same however many there are. corpora: what each store holds."""
+    """Yield `count` questions. A larger count only adds questions at the end. corpora: the corpus of each store."""
     for number in range(count):
         random = Random(f"question {seed} {number}")
         folder, asked = _random_line(random, corpora)
@@ -44,7 +44,7 @@ def questions(count: int, corpora: Mapping[str, Corpus], *, seed: int) -> Iterat
 
 
 def mistakes(step: int = 1) -> Iterator[Question]:
-    """Every `step`th mistake of the table, for a person and for a program."""
+    """Yield every `step`th mistake of the table, as plain text and with --json."""
     for folder, line in MISTAKES[::step]:
         argv = tuple(shlex.split(line))
         yield Question(argv, folder)
@@ -204,7 +204,7 @@ def _help(random: Random, corpus: Corpus) -> Line:
 
 
 def _words(random: Random, corpus: Corpus) -> list[str]:
-    """Words as an operand or as several; never as a flag."""
+    """Return words as one or several operands, never as a flag."""
     text = words(random, corpus)
     if text.startswith("-") or not text.strip():
         return [f" {text}"]
@@ -214,7 +214,7 @@ def _words(random: Random, corpus: Corpus) -> list[str]:
 
 
 def _question(random: Random, corpus: Corpus, *, without: tuple[str, ...]) -> list[str]:
-    """Words with the flags that go with them, or a query."""
+    """Return words with their flags, or a query."""
     if random.random() < 0.25:
         k = ("--k",) if "--mode" in without else ()
         return ["--rql", rql.query(random, corpus), *flags.checks(random, corpus, without=(*without, *k))]
@@ -222,7 +222,7 @@ def _question(random: Random, corpus: Corpus, *, without: tuple[str, ...]) -> li
 
 
 def _looked_into(random: Random) -> list[str]:
-    """What makes whynot and trace look into a context."""
+    """Return flags that make whynot and trace look into a context."""
     if random.random() < 0.65:
         return []
     capped = ["--diversity", random.choice("012")] if random.random() < 0.5 else []
@@ -230,7 +230,7 @@ def _looked_into(random: Random) -> list[str]:
 
 
 def _judged(random: Random) -> list[str]:
-    """Where the judgements come from: the store, or files of any format."""
+    """Return flags for the judgements: those of the store, or files of any format."""
     queries, qrels = random.choice((("jsonl", "tsv"), ("tsv", "trec"), ("jsonl", "trec")))
     files = ["--queries", f"{FOLDER}/queries.{queries}", "--qrels", f"{FOLDER}/qrels.{qrels}"]
     return random.choice(([], [], files, ["--qrels", f"{FOLDER}/quepid.csv"]))

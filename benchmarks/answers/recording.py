@@ -1,4 +1,4 @@
-"""A recording: every question with its answer, one JSON line each, below a line that says what was asked of what."""
+"""A recording: one JSON line for each question and answer, after a first line with seed and size."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from benchmarks.answers.questions import Question, mistakes, questions
 from benchmarks.answers.world import Size, World, build
 
 VERSION = 1
-"""Of the form of the file."""
+"""Version of the file format."""
 
 
 class Answer(NamedTuple):
     """One line of a recording."""
 
     question: str
-    """The command line in its folder, as a shell takes it, with places where ids belong: see `world.Places`."""
+    """The command line in its folder, as a shell command with placeholders for ids: see `world.Places`."""
     line: str
-    """The same with the ids that this checkout gives."""
+    """The same with the ids of this checkout."""
     stdin: str
     output: Output
 
@@ -42,7 +42,7 @@ class Answer(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """head: the version, the seed and the size, which two recordings share when their answers can be compared."""
+    """head: version, seed and size. Two recordings can be compared only if these are equal."""
 
     head: Mapping[str, Any]
     answers: tuple[Answer, ...]
@@ -51,10 +51,11 @@ class Recording(NamedTuple):
 def record(
     tree: Path, python: str, *, count: int, seed: int, size: Size, in_process: bool, work: Path | None = None
 ) -> Recording:
-    """The answers of a checkout to `count` random questions, to mistakes and to the steps that change stores.
+    """Return the answers of a checkout to `count` random questions, to mistakes and to steps that change stores.
 
-    python: the interpreter that it runs in, with its libraries. in_process: start no process for any question.
-    work: keep the world here, to ask in it again; it must not be there yet. By default it is taken away.
+    python: the interpreter with the libraries of the checkout.
+    in_process: ask every question in one process.
+    work: keep the world in this folder, which must not exist. By default the world is removed.
     """
     with _folder(work) as folder, Checkout(tree, python, work=folder) as checkout:
         (folder / "world").mkdir()
@@ -69,7 +70,7 @@ def record(
 
 
 def write(recording: Recording, out: Path) -> None:
-    """Write the recording into a file."""
+    """Write the recording to a file."""
     lines = [json.dumps(recording.head)]
     for each in recording.answers:
         view = {"question": each.question, "line": each.line, "stdin": each.stdin, **each.output._asdict()}
@@ -78,8 +79,8 @@ def write(recording: Recording, out: Path) -> None:
 
 
 def read(path: Path) -> Recording:
-    """The recording in a file."""
-    with path.open(encoding="utf-8") as lines:  # not splitlines(): texts hold other ends of a line
+    """Return the recording of a file."""
+    with path.open(encoding="utf-8") as lines:  # not splitlines(): texts contain other line ends
         head, *views = map(json.loads, lines)
     answers = (
         Answer(view["question"], view["line"], view["stdin"], Output(view["status"], view["stdout"], view["stderr"]))
@@ -89,7 +90,7 @@ def read(path: Path) -> Recording:
 
 
 def coverage(answers: Iterable[Answer]) -> Iterator[str]:
-    """Commands by exit status, then the codes of warnings and of JSON errors, with how often each was told."""
+    """Yield commands by exit status, then the codes of warnings and JSON errors with their counts."""
     statuses: dict[str, dict[int, int]] = {}
     codes: dict[str, int] = {}
     for each in answers:
@@ -103,7 +104,7 @@ def coverage(answers: Iterable[Answer]) -> Iterator[str]:
 
 
 def _codes(output: Output) -> Iterator[str]:
-    """The error of a JSON answer, and the warnings of any answer."""
+    """Yield the error of a JSON answer, and the warnings of any answer."""
     if output.stdout.startswith('{"ok"'):
         view = json.loads(output.stdout)
         if "error" in view:
@@ -124,7 +125,7 @@ def _answer(
 
 
 def _kept(question: Question, argv: Sequence[str], output: Output, where: Mapping[str, str]) -> Answer:
-    """argv: the question's, with ids in the places."""
+    """Return the normalized answer. argv: the arguments of the question with real ids."""
     question_line, line = (_shell(question.folder, each) for each in (question.argv, argv))
     return Answer(question_line, line, question.stdin, normalized(output, where=where))
 

@@ -1,4 +1,4 @@
-"""Random queries in RQL, whole ones and broken ones."""
+"""Random RQL queries, complete and broken."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FTS = (
 
 
 def query(random: Random, corpus: Corpus) -> str:
-    """A whole query, in any order of its clauses and any layout."""
+    """Return a complete query, with its clauses in any order and any layout."""
     table = random.choice(("chunk", "chunk", "doc"))
     has_using = random.random() < 0.7
     clauses = [_using(random, corpus)] if has_using else []
@@ -52,7 +52,7 @@ def query(random: Random, corpus: Corpus) -> str:
 
 
 def broken(random: Random, corpus: Corpus) -> str:
-    """A query in which one thing was put out of its place, left out or put in."""
+    """Return a query with one part moved, removed or added."""
     pieces = query(random, corpus).split(" ")
     place = random.randrange(len(pieces))
     pieces[place] = random.choice(
@@ -62,7 +62,7 @@ def broken(random: Random, corpus: Corpus) -> str:
 
 
 def begun(random: Random, corpus: Corpus) -> str:
-    """A query that somebody is still writing."""
+    """Return an unfinished query, as typed so far."""
     text = query(random, corpus)
     return text[: random.randint(0, len(text))]
 

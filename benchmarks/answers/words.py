@@ -1,4 +1,4 @@
-"""What people type to search: topics, running text, phrases, typos, other scripts, code, nothing at all."""
+"""Words as users search for them: topics, running text, phrases, typos, other scripts, code, nothing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ Corpus = Sequence[File]
 
 
 def words(random: Random, corpus: Corpus) -> str:
-    """The words of one question."""
+    """Return the words of one question."""
     write = random.choices([each for each, _ in _WORDS], weights=[share for _, share in _WORDS])[0]
     return write(random, corpus)
 
 
 def topical(random: Random, corpus: Corpus) -> str:
-    """One to four words of a topic."""
+    """Return one to four words of a topic."""
     return " ".join(random.sample(TOPICS[random.choice(tuple(TOPICS))].split(), random.randint(1, 4)))
 
 
 def running(random: Random, corpus: Corpus, *, least: int = 3, most: int = 8) -> str:
-    """Some words as they follow each other in a document."""
+    """Return consecutive words of a document."""
     text = text_of(random.choice([file for file in corpus if file.content])).split()
     first = random.randrange(max(1, len(text) - most))
     return " ".join(text[first : first + random.randint(least, most)])[:400]

@@ -1,7 +1,7 @@
-"""Answers command lines in one interpreter: a script that `checkout` starts with the interpreter to be recorded.
+"""Answer command lines in one interpreter. `checkout` runs this script with the interpreter of the recorded checkout.
 
-It reads a line of JSON a question from stdin and writes one an answer to stdout. Of Recall it knows the entry point
-alone, and of this project it imports nothing, so that it runs beside any checkout.
+It reads one JSON question per line from stdin, and writes one answer per line to stdout. It uses only the entry point
+of Recall and imports nothing else of the project, so it works with any checkout.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 
 def answer(question: dict[str, Any], main: Any) -> dict[str, Any]:
-    """What the command line says: its exit status and the bytes of both streams."""
+    """Return the exit status and the bytes of both streams."""
     os.chdir(question["folder"])
     kept = sys.argv, sys.stdin, sys.stdout, sys.stderr
     stdin, stdout, stderr = (
@@ -39,8 +39,8 @@ def _written(stream: io.TextIOWrapper) -> str:
 
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Say where the recorded package lies, then answer until there are no more questions."""
-    import recall_core  # noqa: PLC0415 - the recorded checkout's, which a reader of this file need not have
+    """Report where the recorded package is, then answer until there are no more questions."""
+    import recall_core  # noqa: PLC0415 - from the recorded checkout
     from recall_core.__main__ import main  # noqa: PLC0415
 
     _tell(answers, {"package": recall_core.__file__})

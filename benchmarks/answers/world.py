@@ -1,4 +1,4 @@
-"""The folders and stores that questions are asked in, built by the checkout that is recorded."""
+"""The folders and stores of the questions, built by the recorded checkout."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ADDED = (
     ("data/records.jsonl", "--parser=jsonl", "--tag=data", "--source=records"),
     ("data/people.jsonl", "--parser=jsonl", "--tag=data", "--tag=people"),
 )
-"""What `add` is told, one line a folder."""
+"""Arguments of `add`, one line for each folder."""
 
 _WORN_SETTINGS = (
     "embedding_dim=64",
@@ -51,31 +51,32 @@ _MADE_WITH = {
 
 
 class Size(NamedTuple):
-    """How large a world is, and how much of what is asked in any case: see the fields."""
+    """Size of a world, and how much is asked in addition to the random questions."""
 
     share: float = 1.0
-    """Of the whole corpus."""
+    """Part of the full corpus."""
     worn_share: float = 0.3
     wide_rows: int = 20_400
-    """Of the store that is too wide to be scored whole."""
+    """Rows of the store that is too wide to score every row."""
     with_model: bool = True
-    """Whether there is a store of the small model's vectors, where that is installed."""
+    """True adds a store with vectors of the small model, if that is installed."""
     mistakes_step: int = 1
-    """Every so many of the mistakes are made."""
+    """Use every n-th mistake."""
 
 
 TINY = Size(share=0.08, worn_share=0.04, wide_rows=30, with_model=False, mistakes_step=12)
 
 
 class Places(NamedTuple):
-    """What a store calls its chunks and documents, by path and offset, and itself."""
+    """Ids of a store: of its chunks and documents by path and offset, and its digest."""
 
     chunks: tuple[str, ...]
     documents: tuple[str, ...]
     digest: str
 
     def filled(self, text: str) -> str:
-        """The text with ids in place of `{chunk:7}`, `{chunk:7/8}` (eight digits of it), `{doc:7}` and `{digest}`."""
+        """Return the text with ids for `{chunk:7}`, `{chunk:7/8}` (its first eight digits), `{doc:7}` and
+        `{digest}`."""
         return _PLACE.sub(self._name, text)
 
     def _name(self, found: re.Match[str]) -> str:
@@ -88,19 +89,19 @@ class Places(NamedTuple):
 
 
 class World(NamedTuple):
-    """Everything below one folder. corpora: store to what its files hold; places: store to its ids."""
+    """Everything in one folder. corpora: the files of each store. places: the ids of each store."""
 
     folder: Path
     corpora: Mapping[str, tuple[File, ...]]
     places: Mapping[str, Places]
 
     def place(self, folder: str) -> Places:
-        """The ids that are meant in a folder: its store's, or else those of the first store."""
+        """Return the ids of the store in a folder, or those of the first store."""
         return self.places.get(folder.partition("/")[0], self.places["hash"])
 
 
 def build(checkout: Checkout, folder: Path, *, seed: int, size: Size) -> World:
-    """Fill the folder with stores of every state: full, of a model, worn, wide, void, none and broken."""
+    """Fill the folder with stores in every state: full, with a model, worn, wide, void, none and broken."""
     whole, part = files(seed, share=size.share), files(seed + 1, share=size.worn_share)
     corpora = {"hash": whole, "local": whole, "worn": part, "wide": (), "void": ()}
     if not (size.with_model and _has_model(checkout, folder)):
@@ -115,7 +116,7 @@ def build(checkout: Checkout, folder: Path, *, seed: int, size: Size) -> World:
 
 
 def places(checkout: Checkout, folder: Path) -> Places:
-    """What the store in a folder calls what it holds."""
+    """Return the ids of the store in a folder."""
     rows = checkout.answer_of(["query", _ALL_IDS], folder=folder)["results"]
     digest = checkout.answer_of(["stats"], folder=folder)["store"]["digest"]
     documents = tuple(dict.fromkeys(row["doc"]["id"] for row in rows))
@@ -129,7 +130,7 @@ def write(folder: Path, corpus: tuple[File, ...]) -> None:
 
 
 def put(path: Path, content: bytes, mtime_ns: int) -> None:
-    """Write one file with a time that no clock decides."""
+    """Write one file with a fixed time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     os.utime(path, ns=(mtime_ns, mtime_ns))
@@ -147,7 +148,7 @@ def _wide(seed: int, rows: int) -> tuple[File, ...]:
 def _fill(
     checkout: Checkout, folder: Path, name: str, corpus: tuple[File, ...], *, judged: tuple[File, ...], seed: int
 ) -> None:
-    """A store of these files. Compacted, so that no commit's moment shows in its size."""
+    """Make a store of these files and compact it, so that its size does not depend on when commits happen."""
     folder.mkdir()
     write(folder, corpus)
     inputs.write(folder / inputs.FOLDER, judged, seed=seed)
@@ -162,7 +163,7 @@ def _fill(
 
 
 def _judge(checkout: Checkout, folder: Path) -> None:
-    """Judgements into the store, and an answer of `eval` to compare later ones with."""
+    """Add judgements to the store, and write an answer of `eval` as a baseline."""
     named = [f"--queries={inputs.FOLDER}/queries.jsonl", f"--qrels={inputs.FOLDER}/qrels.tsv"]
     checkout.succeed(["judge", "import", *named], folder=folder)
     before = checkout.succeed(["eval", "--modes=hybrid,bm25", "--set=bm25_weight=1", "--json"], folder=folder)
@@ -170,7 +171,7 @@ def _judge(checkout: Checkout, folder: Path) -> None:
 
 
 def _wear(checkout: Checkout, folder: Path, corpus: tuple[File, ...]) -> None:
-    """Documents that were removed, files that changed or went since, and files that nobody added."""
+    """Remove documents, change and remove files on disk, and create files that were not added."""
     removed, changed, gone = [file for file in corpus if is_plain(file, "notes/")][:3]
     checkout.succeed(["rm", f"./{removed.path}"], folder=folder)
     put(folder / changed.path, changed.content + b"Something was added.\n", 1_750_000_000 * 10**9)
@@ -182,7 +183,7 @@ def _wear(checkout: Checkout, folder: Path, corpus: tuple[File, ...]) -> None:
 
 
 def _break(folder: Path) -> None:
-    """Stores that cannot be opened, each for another reason."""
+    """Make stores that cannot be opened, each for another reason."""
     whole = (folder / "void" / "recall.db").read_bytes()
     stores = {
         "garbage": (b"this is no database\n" * 500, ""),

@@ -1,1 +1,1 @@
-"""Whether texts that are cut where their units begin are found better: judged questions on code and on manuals."""
+"""Judged questions on code and on manuals: does ranking improve if chunks begin where units begin?"""

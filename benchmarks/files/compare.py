@@ -1,4 +1,4 @@
-"""Judged questions asked of two stores of the same files that were cut in two ways, and how their nDCG@10 differ.
+"""Compare nDCG@10 of judged questions over two stores of the same files that are cut differently.
 
 python -m benchmarks.files.compare --code DIR --manuals DIR [--embeddings hash|local] [--json]
 """
@@ -27,18 +27,18 @@ from recall_core.types import Root
 TEN, ALL = parse_measure("ndcg@10"), parse_measure("ndcg")
 DEPTH = 10
 BUDGET = 2_000
-"""Tokens, of which the hits are measured as well: long chunks cover more, and by ten hits they seem the better."""
+"""Tokens. The hits within this budget are measured too, because ten longer chunks always cover more."""
 BUDGET_DEPTH = 50
 RESAMPLES = 10_000
 COVERED = 1 / 3
-"""Of the smaller of a hit and a judged span, in lines: as much must they share for the hit to count."""
+"""A hit counts if it shares this part of the shorter range, in lines, with a judged span."""
 WORST = 10
 
 _LINES = re.compile(r"lines? (\d+)(?:-(\d+))?")
 
 
 class LineRange(NamedTuple):
-    """From 1, both inclusive."""
+    """Line numbers from 1, both inclusive."""
 
     first: int
     last: int
@@ -49,7 +49,8 @@ class LineRange(NamedTuple):
 
 
 class JudgedSpan(NamedTuple):
-    """A stretch of a file, below the folder of its collection. grade: 2 answers the question, 1 helps."""
+    """A range of lines of a file, relative to the folder of its collection. grade: 2 answers the question, 1
+    helps."""
 
     path: str
     lines: LineRange
@@ -57,7 +58,7 @@ class JudgedSpan(NamedTuple):
 
 
 class JudgedQuestion(NamedTuple):
-    """A question with all that answers it. distractors: tests of the same thing, whatever their grade."""
+    """A question with all its answers. distractors: tests of the same thing, of any grade."""
 
     id: str
     text: str
@@ -66,7 +67,7 @@ class JudgedQuestion(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """How a store's files are cut. settings: as --set takes them."""
+    """How the files of a store are cut. settings: as for --set."""
 
     parser: str
     settings: tuple[str, ...] = ()
@@ -77,7 +78,7 @@ class Cut(NamedTuple):
 
 
 class HitPlace(NamedTuple):
-    """Where a hit lies; no lines where its parser tells places of another kind."""
+    """The place of a hit. lines: None if the parser has places of another kind."""
 
     path: str
     lines: LineRange | None
@@ -85,9 +86,11 @@ class HitPlace(NamedTuple):
 
 
 class CutScores(NamedTuple):
-    """What one cut answered. tokens: of the ten hits of a question, on average.
+    """The results of one cut.
 
-    mean and scores: nDCG@10. budgeted: nDCG of the hits that begin a context of BUDGET tokens, on average.
+    tokens: of the ten hits of a question, on average.
+    mean and scores: nDCG@10.
+    budgeted: average nDCG of the first hits that fit into BUDGET tokens.
     """
 
     cut: str
@@ -100,7 +103,7 @@ class CutScores(NamedTuple):
 
 
 class CutComparison(NamedTuple):
-    """One collection: the second cut against the first."""
+    """The second cut compared with the first, on one collection."""
 
     collection: str
     questions: int
@@ -110,7 +113,7 @@ class CutComparison(NamedTuple):
 
 
 def read_questions(name: str) -> tuple[JudgedQuestion, ...]:
-    """The judged questions on `code` or `manuals`."""
+    """Return the judged questions on `code` or `manuals`."""
     lines = (files("benchmarks.files") / "questions" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return tuple(map(_question, map(json.loads, lines)))
 
@@ -125,9 +128,9 @@ def _span(record: dict[str, Any]) -> JudgedSpan:
 
 
 def gained(hits: Sequence[HitPlace], question: JudgedQuestion) -> list[str]:
-    """For each hit, the number of the judgement that it earns as a text; a name of its own where it earns none.
+    """Return for each hit the number of the judgement that it earns, or a unique name if it earns none.
 
-    A hit earns the highest grade of those that it covers and no hit above has earned.
+    A hit earns the highest grade among the spans that it covers and no earlier hit earned.
     """
     found: list[str] = []
     for rank, hit in enumerate(hits):
@@ -141,7 +144,7 @@ def gained(hits: Sequence[HitPlace], question: JudgedQuestion) -> list[str]:
 
 
 def covers(hit: HitPlace, judged: JudgedSpan) -> bool:
-    """Whether they share a third of the smaller of both."""
+    """Return True if both share a third of the shorter one."""
     if hit.path != judged.path or hit.lines is None:
         return False
     shared = min(hit.lines.last, judged.lines.last) - max(hit.lines.first, judged.lines.first) + 1
@@ -151,14 +154,14 @@ def covers(hit: HitPlace, judged: JudgedSpan) -> bool:
 def scores(
     questions: Sequence[JudgedQuestion], ranking: Mapping[str, Sequence[HitPlace]], measure: Measure = TEN
 ) -> dict[str, float]:
-    """What a measure says of the hits of each question, in their order."""
+    """Return the value of a measure for the hits of each question, in order."""
     grades = {each.id: {str(i): judged.grade for i, judged in enumerate(each.grades)} for each in questions}
     run = {each.id: gained(ranking[each.id], each) for each in questions}
     return values([measure], grades, run)[measure]
 
 
 def asked(folder: Path, cut: Cut, questions: Sequence[JudgedQuestion], *, embeddings: str, work: Path) -> CutScores:
-    """Every question to a new store in work of the files in folder, cut so."""
+    """Add the files of folder to a new store in work with this cut, ask every question and return the scores."""
     Recall.init(str(work), embedding=embeddings, settings=cut.settings)
     with Recall.open(str(work)) as recall:
         recall.index(str(folder), template=Root("", parser=cut.parser))
@@ -176,13 +179,13 @@ def _mean(values: Collection[float]) -> float:
 
 
 def within(hits: Sequence[HitPlace], budget: int) -> list[HitPlace]:
-    """The first hits that have at most so many tokens together."""
+    """Return the first hits that fit into the budget of tokens."""
     reached = accumulate(hit.tokens for hit in hits)
     return [hit for hit, tokens in zip(hits, reached, strict=True) if tokens <= budget]
 
 
 def places(recall: Recall, text: str, folder: Path, k: int) -> list[HitPlace]:
-    """Where the k best chunks lie, with paths below the folder."""
+    """Return the places of the k best chunks, with paths relative to the folder."""
     hits = recall.search(text, k=k)["results"]
     return [_place(hit["doc"]["path"].removeprefix(f"{folder.resolve()}/"), hit["chunk"]) for hit in hits]
 
@@ -197,7 +200,8 @@ def _place(path: str, chunk: Mapping[str, Any]) -> HitPlace:
 
 
 def difference(after: Mapping[str, float], before: Mapping[str, float]) -> Paired:
-    """after - before, question by question, with a 95 % interval by RESAMPLES bootstrap samples. Deterministic."""
+    """Return after - before for the questions, with a 95 % interval from RESAMPLES bootstrap samples.
+    Deterministic."""
     columns = [list(after.values())], [[before[question] for question in after]]
     differences = np.subtract(*columns)[0]
     drawn = np.random.default_rng(SEED).integers(0, len(differences), size=(RESAMPLES, len(differences)))
@@ -208,7 +212,7 @@ def difference(after: Mapping[str, float], before: Mapping[str, float]) -> Paire
 def compared(
     name: str, packages: tuple[corpora.Package, ...], source: Path, cuts: Sequence[Cut], *, embeddings: str
 ) -> CutComparison:
-    """The two cuts on one collection, whose packages lie in source. Raises PackageError."""
+    """Compare two cuts on one collection. source: the folder of its packages. Raises PackageError."""
     questions = read_questions(name)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary, name)
@@ -221,7 +225,7 @@ def compared(
 
 
 def table(found: CutComparison) -> Iterator[str]:
-    """The figures of a collection, and the questions that the second cut answers worst beside the first."""
+    """Yield the figures of a collection, and the questions that lost most with the second cut."""
     yield f"{found.collection}, {found.questions} questions"
     yield f"  {'cut':<44}{'files':>6}{'chunks':>8}{'tokens':>8}{'nDCG@10':>9}{f'in {BUDGET} tokens':>16}"
     for each in (found.before, found.after):
@@ -235,14 +239,14 @@ def table(found: CutComparison) -> Iterator[str]:
 
 
 def worst(found: CutComparison) -> list[tuple[JudgedQuestion, float, float]]:
-    """(question, before, after) of the ten that fell most, then of those that have least."""
+    """Return (question, before, after) of the ten that fell most. Ties: the lowest score first."""
     before, after = found.before.scores, found.after.scores
     rows = [(each, before[each.id], after[each.id]) for each in read_questions(found.collection)]
     return sorted(rows, key=lambda row: (row[2] - row[1], row[2], row[0].id))[:WORST]
 
 
 def as_json(found: CutComparison) -> dict[str, Any]:
-    """The comparison with all scores."""
+    """Return the comparison with all scores."""
     sides = {"before": found.before._asdict(), "after": found.after._asdict()}
     return {**found._asdict(), **sides, "paired": found.paired._asdict()}
 
@@ -259,19 +263,21 @@ def options_of(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.files.compare",
         description=(__doc__ or "").partition("\n")[0],
-        epilog=f"The folders hold these files, each as its command leaves it:\n{expected}",
+        epilog=f"The folders must contain these files, downloaded by these commands:\n{expected}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--code", type=Path, metavar="DIR", help="folder with the packages of code")
     parser.add_argument("--manuals", type=Path, metavar="DIR", help="folder with the packages of manuals")
-    parser.add_argument("--embeddings", default="hash", help="the embedder of both stores (hash)")
-    parser.add_argument("--parsers", default="text,auto", help="the parser of either store (text,auto)")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the second")
-    parser.add_argument("--json", action="store_true", help="one line of JSON instead of the tables")
+    parser.add_argument("--embeddings", default="hash", help="embedder of both stores (default: hash)")
+    parser.add_argument("--parsers", default="text,auto", help="parser of each store (default: text,auto)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="setting of the second store"
+    )
+    parser.add_argument("--json", action="store_true", help="print one line of JSON instead of the tables")
     options = parser.parse_args(argv)
     options.sources = {name: folder for name in COLLECTIONS if (folder := getattr(options, name))}
     if not options.sources:
-        parser.error("give --code DIR, --manuals DIR or both; --help lists the files that they hold")
+        parser.error("pass --code DIR, --manuals DIR or both; --help lists the files they need")
     first, _, second = options.parsers.partition(",")
     options.cuts = (Cut(first), Cut(second or first, tuple(options.set)))
     return options

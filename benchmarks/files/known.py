@@ -1,10 +1,9 @@
-"""Questions that know what they look for: each definition of the packages of code, asked for in three ways.
+"""Questions with known answers: each definition in the packages of code, asked in three ways.
 
 python -m benchmarks.files.known --code DIR [--embeddings hash|local]
 
-Every class and function of Python that is no test's is asked for by its name, by the words of its name, and by the
-first line of its docstring. Its lines are what is sought, as Python's own parser tells them, so that neither cut has
-made the questions.
+Each Python class and function outside tests is asked for by its name, by the words of its name, and by the first line
+of its docstring. The answer is its lines according to Python's own parser, so the questions favour neither cut.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from benchmarks.files import corpora
 from benchmarks.files.compare import Cut, CutScores, JudgedQuestion, JudgedSpan, LineRange, asked, difference
 
 SHORTEST, LONGEST = 6, 80
-"""Lines of a definition that is asked for; of a longer class only the first of them count."""
+"""Fewest and most lines of a definition. Of a longer class, only the first lines count."""
 FEWEST_WORDS = 4
-"""Of a docstring's first line."""
+"""Fewest words in the first line of a docstring."""
 
 _JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_+")
 
@@ -38,7 +37,7 @@ class Known(NamedTuple):
 
 
 def questions_of(folder: Path) -> list[Known]:
-    """By way the questions whose text no other definition has."""
+    """Return for each way the questions whose text belongs to only one definition."""
     found: dict[str, list[tuple[str, JudgedSpan]]] = {"name": [], "words of the name": [], "docstring": []}
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()
@@ -55,7 +54,7 @@ def _alone(way: str, sought: Sequence[tuple[str, JudgedSpan]]) -> tuple[JudgedQu
 
 
 def _definitions(source: str) -> Iterator[tuple[str, str, LineRange]]:
-    """(way, text, lines) of what a module defines."""
+    """Yield (way, text, lines) of the definitions in a module."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) or node.name.startswith("__"):
             continue
@@ -73,7 +72,7 @@ def _definitions(source: str) -> Iterator[tuple[str, str, LineRange]]:
 
 
 def measured(folder: Path, known: Known, cuts: Sequence[Cut], *, embeddings: str) -> list[CutScores]:
-    """What each cut answers to the questions of one way."""
+    """Return the scores of each cut for the questions of one way."""
     with tempfile.TemporaryDirectory() as work:
         return [
             asked(folder, cut, known.questions, embeddings=embeddings, work=Path(work, f"store {i}"))
@@ -86,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="python -m benchmarks.files.known", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("--code", type=Path, required=True, metavar="DIR", help="folder with the packages of code")
-    parser.add_argument("--embeddings", default="hash", help="the embedder of both stores (hash)")
+    parser.add_argument("--embeddings", default="hash", help="embedder of both stores (default: hash)")
     options = parser.parse_args(argv)
     print(f"  {'asked by':<20}{'questions':>10}{'text':>9}{'auto':>9}   nDCG@10")
     with tempfile.TemporaryDirectory() as temporary:

@@ -1,1 +1,1 @@
-"""How fast Recall is beside its peers, all in one run: `python -m benchmarks.speed`."""
+"""Compare the speed of Recall with its peers in one run: `python -m benchmarks.speed`."""

@@ -1,4 +1,4 @@
-"""How fast Recall is beside its peers, all in one run: `python -m benchmarks.speed`."""
+"""Compare the speed of Recall with its peers in one run: `python -m benchmarks.speed`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARTS = (*report.PARTS, *report.OTHERS)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure, print the table, and keep the figures where --out says."""
+    """Measure, print the table, and write the figures to the file of --out."""
     options = _parser().parse_args(argv)
     sizes, rounds = ((SMALL,), 1) if options.quick else (options.sizes, options.rounds)
     with ExitStack() as stack:
@@ -43,9 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--embeddings", nargs="+", default=EMBEDDINGS, metavar="NAME")
     parser.add_argument("--only", nargs="+", default=PARTS, choices=PARTS, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--quick", action="store_true", help=f"one round at {SMALL} chunks, for a first look")
-    parser.add_argument("--stores", type=Path, metavar="DIR", help="keep the stores there for another run")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures there, in JSON")
+    parser.add_argument("--quick", action="store_true", help=f"run one round of {SMALL} chunks only")
+    parser.add_argument("--stores", type=Path, metavar="DIR", help="keep the stores in DIR for the next run")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures to FILE as JSON")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""Questions as people ask them, drawn from the text of a store by a seed; none of them is drawn twice."""
+"""Questions like those of users, drawn from the text of a store by a seed. No question is drawn twice."""
 
 from __future__ import annotations
 
@@ -17,14 +17,19 @@ KINDS = ("1 words", "3 words", "5 words", "8 words", "phrase", "all words", "par
 _LINE_WORDS = re.compile(r"[A-Za-z]{4,}(?: [A-Za-z]{4,})+")
 _SAMPLED = 20_000
 _MOST_SHARE = 0.05
-"""A word in more chunks than that says nothing about what is looked for."""
+"""A word in a larger share of the chunks says too little about the topic to be drawn."""
 _LEAST_CHUNKS = 2
 _PASTED_LETTERS = 1_200
 _TRIES = 1_000
 
 
 class Question(NamedTuple):
-    """text: as it is typed. words: those of it that are searched for. phrase, all: how they must be found."""
+    """A question.
+
+    text: as typed.
+    words: the words of it to search for.
+    phrase, all: how the words must match.
+    """
 
     text: str
     words: tuple[str, ...]
@@ -33,12 +38,12 @@ class Question(NamedTuple):
 
     @property
     def ask(self) -> Ask:
-        """How it is put to a search."""
+        """The flags of its search."""
         return Ask(k=10, settings=("match=all",) if self.all else ())
 
 
 class Asker:
-    """Draws questions from pieces of text. Each `draw` gives what no draw before it gave."""
+    """Draws questions from pieces of text. Every `draw` returns new questions."""
 
     def __init__(self, pieces: Sequence[str], *, seed: int = 7) -> None:
         self._random = Random(f"{seed} {len(pieces)}")
@@ -52,7 +57,7 @@ class Asker:
         self._asked: set[str] = set()
 
     def draw(self, kind: str, count: int) -> list[Question]:
-        """So many new questions of a kind: `N words`, `phrase`, `all words`, or `paragraph`."""
+        """Return `count` new questions of a kind: `N words`, `phrase`, `all words`, or `paragraph`."""
         drawn: list[Question] = []
         for _ in range(_TRIES * count):
             question = self._one(kind, self._random.choice(self._pieces))
@@ -64,7 +69,7 @@ class Asker:
         raise LookupError(f"the text has too few words for {count} more questions of {kind}")
 
     def number(self, most: int) -> int:
-        """Any number below."""
+        """Return a random number below `most`."""
         return self._random.randrange(most)
 
     def _one(self, kind: str, piece: str) -> Question | None:

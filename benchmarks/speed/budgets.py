@@ -1,4 +1,4 @@
-"""What each figure may cost, and whether it does: the one table of speed budgets."""
+"""Every speed budget in one table, and the check of each."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from benchmarks.speed.peers import BOTH, FTS5, LANCE, NUMPY
 SMALL, MIDDLE, LARGE = 1_400, 20_000, 100_000
 EVERY_SIZE = 0
 KEPT_MB, BESIDE_MB = 120, 80
-"""Megabytes besides half as much again as the vectors, and besides what the store may keep."""
+"""Megabytes allowed on top of 1.5 times the vectors, and on top of the memory setting of the store."""
 
 
 class Budget(NamedTuple):
-    """A ratio that a row may have at most. aim: better than that is meant. embedding: "" for every one."""
+    """The highest allowed ratio of a row. aim: a better ratio to reach. embedding: "" for every embedder."""
 
     name: str
     chunks: int
@@ -27,7 +27,7 @@ class Budget(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A budget beside what was measured."""
+    """A budget and the measured ratio."""
 
     name: str
     embedding: str
@@ -76,16 +76,16 @@ _FACTORS = {
     "add": 5.0,
     "cold --version": 1.2,
 }
-"""What four times as many chunks may cost; what is added, a quarter more for each."""
+"""Highest allowed growth for four times as many chunks. For `add`, a quarter more per chunk."""
 
 
 def factor(name: str) -> float | None:
-    """What four times as many chunks may cost, times as much."""
+    """Return the highest allowed growth for four times as many chunks."""
     return _FACTORS.get(name)
 
 
 def verdicts(figures: Mapping[str, Any]) -> Iterator[Verdict]:
-    """Every budget that was measured: rows first, then files, memory and growth."""
+    """Yield every budget that was measured: rows first, then files, memory and growth."""
     for budget in BUDGETS:
         for row in figures["rows"]:
             if _is_meant(budget, row):
@@ -104,12 +104,12 @@ def verdicts(figures: Mapping[str, Any]) -> Iterator[Verdict]:
 
 
 def missed(told: Iterable[Verdict]) -> list[Verdict]:
-    """Those that were not met."""
+    """Return the budgets that were missed."""
     return [each for each in told if each.said.startswith("missed")]
 
 
 def _is_meant(budget: Budget, row: Mapping[str, Any]) -> bool:
-    """A budget for one embedder stands in place of the one for all."""
+    """Return True if a budget applies. A budget for one embedder replaces the one for all."""
     if (row["name"], row["peer"]) != (budget.name, budget.peer) or budget.chunks not in (EVERY_SIZE, row["chunks"]):
         return False
     stricter = any(

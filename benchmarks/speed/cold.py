@@ -1,4 +1,4 @@
-"""Whole processes, beside an interpreter that does nothing and a short script over SQLite and sqlite-vec."""
+"""Compare new processes with an interpreter that does nothing, and with a short script over SQLite and sqlite-vec."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SCRIPT = Path(__file__).with_name("naive.py")
 
 
 def starts(lab: Lab) -> Iterator[Row]:
-    """Each command in a process of its own."""
+    """Yield each command, run in its own process."""
     peers = Peers(lab)
     for name in (FTS5, VEC0):
-        peers.named(name)  # their files, which the script reads
+        peers.named(name)  # makes the files that the script reads
 
     def bare(_: Question) -> float:
         return child(["-c", "pass"], cwd=lab.home)()

@@ -1,4 +1,4 @@
-"""Files into a new store, beside the same texts into a bare full-text table; and what the file weighs."""
+"""Compare adding files to a new store with inserting the texts into a bare full-text table, and weigh the file."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from recall_core.types import Root, Vector
 INSERT = "FTS5 insert"
 _BATCH = 500
 _MANY = 50_000
-"""Of so many chunks one round is enough, and every round counts."""
+"""From this many chunks on there is only one round, and it counts."""
 
 
 class NoVectors:
-    """An embedder that finds no feature in any text."""
+    """An embedder without features for any text."""
 
     identity = HashEmbedder().identity
     dimension = HashEmbedder().dimension
@@ -38,7 +38,7 @@ class NoVectors:
 
 
 class Weight(NamedTuple):
-    """A store's file. ratio: to 1.1 times its vectors and 1.85 times its text."""
+    """Size of the file of a store. ratio: to 1.1 times its vectors and 1.85 times its text."""
 
     embedding: str
     chunks: int
@@ -49,7 +49,7 @@ class Weight(NamedTuple):
 
 
 def adding(lab: Lab) -> Iterator[Row]:
-    """The whole pipeline: discover, read, cut, embed, write."""
+    """Yield the complete pipeline: discover, read, cut, embed, write."""
     rows = [("", piece) for piece in lab.pieces]
     rounds = 1 if lab.chunks >= _MANY else max(1, lab.rounds // 3) + 1
     with tempfile.TemporaryDirectory(dir=lab.home) as place:
@@ -66,7 +66,7 @@ def adding(lab: Lab) -> Iterator[Row]:
 
 
 def weight(lab: Lab) -> Weight:
-    """The store's file, after everything was written."""
+    """Return the size of the file after everything was written."""
     info = lab.recall.store.info()
     file_bytes, vector_bytes = lab.recall.store.size_bytes(), 4 * info.dimension * info.vectors
     meant = 1.1 * vector_bytes + 1.85 * lab.made.text_bytes

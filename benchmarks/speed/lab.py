@@ -1,4 +1,4 @@
-"""Stores of real text at a size, made once and kept, with what their peers need beside them."""
+"""Stores of real text, made once and kept, with the data that the peers need."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ _EMBEDDED_AT_ONCE = 512
 
 
 class Made(NamedTuple):
-    """A store that was filled, and what that cost.
+    """A filled store and the cost of filling it.
 
-    chunks: as asked for; held: as they came out of the files. original: how many pieces are the machine's own text.
+    chunks: the requested number.
+    held: the number of chunks that the files gave.
+    original: how many pieces are text of this machine.
     """
 
     embedding: str
@@ -50,7 +52,7 @@ class Lab:
 
     @property
     def chunks(self) -> int:
-        """As asked for, so that figures of one size are found together."""
+        """The requested number of chunks, which identifies figures of one size."""
         return self.made.chunks
 
     @cached_property
@@ -61,12 +63,12 @@ class Lab:
 
     @cached_property
     def embedder(self) -> Embedder:
-        """The store's own kind."""
+        """The embedder of the store."""
         return new_embedder(Config(embedding=self.made.embedding))
 
     @cached_property
     def matrix(self) -> Any:
-        """The vector of every chunk, float32, a row each."""
+        """The vector of every chunk as a float32 row."""
         kept = self.home / "vectors.npy"
         if not kept.exists():
             vectors = b"".join(
@@ -78,18 +80,18 @@ class Lab:
         return np.load(kept)
 
     def vector(self, question: Question) -> Any:
-        """The question's, as its peers take it."""
+        """Return the vector of a question for the peers."""
         return np.frombuffer(self.embedder.embed([question.text], is_query=True)[0], "<f4")
 
 
 def has(embedding: str) -> bool:
-    """Whether this installation can make vectors of that kind."""
+    """Return True if this installation has the embedder."""
     return kind(embedding).missing(Config()) is None
 
 
 @contextmanager
 def opened(stores: Path, embedding: str, chunks: int, *, rounds: int) -> Iterator[Lab]:
-    """The store of that size below `stores`, made if it is not there or is of another version."""
+    """Yield the store of that size below `stores`. Make it if it is missing or from another version."""
     home = stores / f"{embedding}-{chunks}"
     made = _kept(home) or _make(home, embedding, chunks)
     with Recall.open(start=home) as recall:
@@ -105,7 +107,7 @@ def _kept(home: Path) -> Made | None:
 
 
 def _make(home: Path, embedding: str, chunks: int) -> Made:
-    """Write the files, and add them to a new store with `recall add`."""
+    """Write the files and add them to a new store with `recall add`."""
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
     text = prose.prose(chunks)
@@ -125,7 +127,7 @@ def _make(home: Path, embedding: str, chunks: int) -> Made:
 
 
 def settle(recall: Recall, ask: Callable[[], object]) -> None:
-    """Ask some questions and wait until the store has made whatever it keeps in memory for later ones."""
+    """Ask questions until the store has built everything that it keeps in memory."""
     for _ in range(3):
         ask()
     fill_memory = getattr(recall.engine.store, "fill_memory", None)

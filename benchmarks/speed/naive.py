@@ -1,7 +1,7 @@
-"""What a short script does with the libraries as their pages show them: the ten best texts by words and by vectors.
+"""A short script that uses the libraries as their documentation shows: the ten best texts by words and by vectors.
 
-It reads asked.json (an FTS5 expression, and the question's vector, which it need not make), bare.db and vec0.db from
-the current folder. Nothing of Recall is imported.
+It reads asked.json (an FTS5 expression and the vector of the question), bare.db and vec0.db from the current folder.
+It imports nothing from Recall and does not embed the question.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The same questions without Recall: bare SQLite and NumPy, and search engines that are installed beside it."""
+"""The same questions without Recall: bare SQLite and NumPy, and other search engines if they are installed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchmarks.speed.lab import Lab
 
 Peer = Callable[[Question], Sequence[int]]
-"""The numbers of the ten pieces that it finds best for a question, counted from 0."""
+"""Returns the numbers of the ten best pieces for a question, counted from 0."""
 
 K = 10
 FTS5, NUMPY, BOTH, VEC0 = "FTS5 bm25()", "NumPy matmul", "FTS5 + NumPy", "sqlite-vec"
@@ -33,19 +33,19 @@ _MODULES = {TANTIVY: "tantivy", BM25S: "bm25s", LANCE: "lancedb", LANCE_VECTOR: 
 
 _RRF_K = 60
 _WHOLE = "whole"
-"""A file that says that everything in a folder was made."""
+"""A file in a folder that marks the folder as complete."""
 _BATCH = 500
 _BEST = "SELECT rowid, bm25(ft, 3.0, 1.0) AS score FROM ft WHERE ft MATCH ? ORDER BY score LIMIT ?"
 _NEAREST = "SELECT rowid FROM vec WHERE embedding MATCH ? AND k = ?"
 
 
 def absent(names: Sequence[str] = (*WORDS, *VECTORS, *HYBRIDS)) -> list[str]:
-    """Those that are not installed here."""
+    """Return the peers that are not installed."""
     return [name for name in names if name in _MODULES and find_spec(_MODULES[name]) is None]
 
 
 class Peers:
-    """Those of one lab, each made when it is first asked for. Vectors of questions are made before they are timed."""
+    """The peers of one lab, each made at first use. Vectors of questions are made before the timed part."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
@@ -64,13 +64,13 @@ class Peers:
         self._lance = cache(lambda: lance(lab.home / "lance", lab.pieces, lab.matrix, self.vector))
 
     def named(self, name: str) -> Peer:
-        """The peer of that name."""
+        """Return the peer of that name."""
         if name not in self._kept:
             self._kept[name] = self._makers[name]()
         return self._kept[name]
 
     def vector(self, question: Question) -> Any:
-        """The question's, made once."""
+        """Return the vector of the question, made once."""
         if question.text not in self._vectors:
             self._vectors[question.text] = self._lab.vector(question)
         return self._vectors[question.text]
@@ -103,7 +103,7 @@ class Peers:
 
 
 def insert(path: Path, rows: Sequence[tuple[str, str]], *, batch: int) -> None:
-    """Titles and bodies into a new full-text table that keeps them, a transaction for every `batch` rows."""
+    """Insert titles and bodies into a new full-text table that stores them. Commit every `batch` rows."""
     remove(path)
     db = apsw.Connection(str(path))
     db.pragma("page_size", PAGE_SIZE)
@@ -116,8 +116,8 @@ def insert(path: Path, rows: Sequence[tuple[str, str]], *, batch: int) -> None:
 
 
 def with_vec0(path: Path) -> apsw.Connection:
-    """A database that knows vec0 tables."""
-    import sqlite_vec  # noqa: PLC0415 - for its tables alone
+    """Open a database with vec0 tables."""
+    import sqlite_vec  # noqa: PLC0415 - optional, used only here
 
     db = apsw.Connection(str(path))
     db.enable_load_extension(True)
@@ -126,7 +126,7 @@ def with_vec0(path: Path) -> apsw.Connection:
 
 
 def expression(question: Question) -> str:
-    """A question for FTS5."""
+    """Return a question as an FTS5 expression."""
     if question.phrase:
         return f'"{" ".join(question.words)}"'
     words = [word for word in question.words if word not in STOP_WORDS] or question.words
@@ -134,7 +134,7 @@ def expression(question: Question) -> str:
 
 
 def nearest(matrix: Any, vector: Any, k: int = K) -> list[int]:
-    """The k nearest rows, the best first."""
+    """Return the k nearest rows, best first."""
     distances = -(matrix @ vector)
     chosen = np.argpartition(distances, min(k, len(distances) - 1))[:k]
     found: list[int] = chosen[np.argsort(distances[chosen])].tolist()
@@ -142,7 +142,7 @@ def nearest(matrix: Any, vector: Any, k: int = K) -> list[int]:
 
 
 def fused(*rankings: Sequence[int]) -> list[int]:
-    """Reciprocal rank fusion."""
+    """Return the rankings fused by reciprocal rank."""
     scores: dict[int, float] = {}
     for ranking in rankings:
         for rank, row in enumerate(ranking):
@@ -151,8 +151,8 @@ def fused(*rankings: Sequence[int]) -> list[int]:
 
 
 def tantivy(pieces: Sequence[str]) -> Peer:
-    """tantivy with en_stem, in memory."""
-    import tantivy as engine  # noqa: PLC0415 - a peer, wanted only here
+    """Return tantivy with en_stem, in memory."""
+    import tantivy as engine  # noqa: PLC0415 - optional, used only here
 
     builder = engine.SchemaBuilder()
     builder.add_text_field("body", stored=False, tokenizer_name="en_stem")
@@ -176,8 +176,8 @@ def tantivy(pieces: Sequence[str]) -> Peer:
 
 
 def bm25s(pieces: Sequence[str]) -> Peer:
-    """bm25s with Snowball stems and its English stop words; any word may match."""
-    import bm25s as engine  # noqa: PLC0415 - a peer, wanted only here
+    """Return bm25s with Snowball stems and its English stop words. Any word may match."""
+    import bm25s as engine  # noqa: PLC0415 - optional, used only here
     import Stemmer  # noqa: PLC0415
 
     stemmer = Stemmer.Stemmer("english")
@@ -198,8 +198,8 @@ def bm25s(pieces: Sequence[str]) -> Peer:
 
 
 def lance(folder: Path, pieces: Sequence[str], matrix: Any, vector: Callable[[Question], Any]) -> tuple[Peer, Peer]:
-    """LanceDB's hybrid search and its vector search, over its full-text index and its default vector index."""
-    import lancedb  # noqa: PLC0415 - a peer, wanted only here
+    """Return LanceDB's hybrid search and its vector search, with its full-text index and its default vector index."""
+    import lancedb  # noqa: PLC0415 - optional, used only here
     import pyarrow as pa  # noqa: PLC0415
     from lancedb.index import FTS, IvfPq  # noqa: PLC0415
 
@@ -230,11 +230,11 @@ def lance(folder: Path, pieces: Sequence[str], matrix: Any, vector: Callable[[Qu
 
 
 def remove(database: Path) -> None:
-    """A database file and what SQLite keeps beside it, if they are there."""
+    """Remove a database file and SQLite's files next to it, if they exist."""
     for suffix in ("", "-wal", "-shm"):
         Path(f"{database}{suffix}").unlink(missing_ok=True)
 
 
 def rankings(peer: Peer, questions: Sequence[Question]) -> Iterator[set[int]]:
-    """What a peer finds for each question."""
+    """Yield the results of a peer for each question."""
     return (set(peer(question)) for question in questions)

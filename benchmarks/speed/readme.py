@@ -1,7 +1,7 @@
 """Write the figures of a run into README.md and benchmarks/README.md.
 
 `python -m benchmarks.speed.readme FILE ...` stores them in benchmarks/speed.json and writes both pages. A later file
-adds what the earlier ones did not measure.
+adds only figures that the earlier files lack.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BESIDE = {LANCE_VECTOR: "LanceDB's default index", BOTH: "FTS5 and NumPy", BARE
 
 
 class Shown(NamedTuple):
-    """A row of the table: what it is called, and which row of the figures it is."""
+    """A row of the table: its label, and the row of the figures that it shows."""
 
     label: str
     name: str
@@ -77,7 +77,7 @@ BRIEF = (
 
 
 def brief(text: str, figures: Mapping[str, Any]) -> str:
-    """Return README.md with its rows of speed."""
+    """Return README.md with its rows on speed."""
     lines = ["| figure | Recall | compared with | |", "|---|---|---|---|"]
     for shown in BRIEF:
         (row,) = (line for line in _lines(shown, figures["rows"], EMBEDDINGS[:1]))
@@ -93,11 +93,11 @@ def page(text: str, figures: Mapping[str, Any]) -> str:
 
 
 def block(figures: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of the table, what stands above it, and which budgets were missed."""
+    """Yield the lines of the table, the text above it, and the count of budgets that were met."""
     machine = figures["machine"]
     yield f"Measured with `make bench` on {machine['cores']} shared cores, 100,000 chunks of about 150 words"
     yield f"({_text(figures['stores'])}), Python {machine['python']}; processor time, every question"
-    yield "new and asked once. The peers are in the same run, so that the ratios can be compared between machines."
+    yield "new and asked once. The peers are in the same run, so the ratios can be compared between machines."
     yield ""
     names = [name for name in EMBEDDINGS if any(row["embedding"] == name for row in figures["rows"])]
     yield f"| | compared with | {' | | '.join(f'`{name}`' for name in names)} | |"
@@ -138,7 +138,7 @@ def _cell(row: Mapping[str, Any] | None) -> str:
 
 
 def _sizes(figures: Mapping[str, Any], names: Sequence[str]) -> Iterator[str]:
-    """The file, and the memory of a warm process."""
+    """Yield the size of the file and the memory of a warm process."""
     files = {row["embedding"]: row for row in figures["files"] if row["chunks"] == LARGE}
     cells = (
         _size(files[name]["file_bytes"] / 1e6, files[name]["ratio"]) if name in files else " | " for name in names
@@ -171,14 +171,14 @@ def _ratio(value: float) -> str:
 
 
 def _judged(found: Sequence[Verdict]) -> str:
-    """How many budgets are met."""
+    """Return the sentence with the number of budgets that were met."""
     told = _told(found)
     met = f"Of {len(told)} budgets {len(told) - len(missed(told))} are met"
-    return f"{met}; [budgets](#budgets) lists each, and why the others are missed."
+    return f"{met}; [budgets](#budgets) lists each, and why the others were missed."
 
 
 def budget_table(found: Sequence[Verdict]) -> Iterator[str]:
-    """Each budget with what was measured, those that are missed first."""
+    """Yield each budget and the measured ratio. Missed budgets come first."""
     told = _told(found)
     over = missed(told)
     yield "| budget | | chunks | measured | at most | |"
@@ -191,12 +191,12 @@ def budget_table(found: Sequence[Verdict]) -> Iterator[str]:
 
 
 def _told(found: Sequence[Verdict]) -> list[Verdict]:
-    """Without growth, which is for a run of other sizes."""
+    """Return the budgets without growth, which needs a run of other sizes."""
     return [each for each in found if not each.peer.startswith("growth")]
 
 
 def together(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The figures of several runs: of what two have measured, those of the first."""
+    """Merge the figures of several runs. If two runs measured the same, the first wins."""
     first, *others = parts
     for more in others:
         for kind, names in _NAMED_BY.items():

@@ -1,4 +1,4 @@
-"""All figures of a run, ready for JSON, and the same for people."""
+"""Collect all figures of a run as JSON, and print them as text."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ PARTS: Mapping[str, Callable[[Lab], Iterator[Row]]] = {
     "cold": cold.starts,
     "add": filling.adding,
 }
-"""What can be measured of a lab, by name; `file` and `memory` are the others."""
+"""Measurements of a lab, by name. `file` and `memory` are the others."""
 OTHERS = ("file", "memory")
 
 
 class Growth(NamedTuple):
-    """What four times as many chunks cost, measured between two sizes."""
+    """The cost ratio of two sizes, one four times the other."""
 
     name: str
     embedding: str
@@ -45,7 +45,7 @@ class Growth(NamedTuple):
 
 
 class Run(NamedTuple):
-    """What to measure. stores: the folder where stores are made and kept."""
+    """A run. stores: the folder of the stores."""
 
     sizes: Sequence[int]
     embeddings: Sequence[str]
@@ -57,9 +57,9 @@ class Run(NamedTuple):
 def measured(
     run: Run, say: Callable[[str], None], keep: Callable[[dict[str, Any]], None] = lambda _: None
 ) -> dict[str, Any]:
-    """Every figure at every size.
+    """Return every figure at every size.
 
-    A whole run takes long: `say` is told what was measured, and `keep` has all figures after each store.
+    A full run takes long: `say` prints each figure, and `keep` gets all figures so far after each store.
     """
     figures: dict[str, Any] = {"machine": machine(run), "stores": [], "rows": [], "files": [], "memory": []}
     figures |= {"growth": [], "budgets": []}
@@ -79,7 +79,7 @@ def measured(
 
 
 def machine(run: Run) -> dict[str, Any]:
-    """What the figures were taken with."""
+    """Return the versions and settings that the figures depend on."""
     return {
         "python": sys.version.split()[0],
         "sqlite": apsw.sqlite_lib_version(),
@@ -92,7 +92,7 @@ def machine(run: Run) -> dict[str, Any]:
 
 
 def growth(rows: Sequence[Mapping[str, Any]]) -> Iterator[Growth]:
-    """How our own cost grows from each size to the next."""
+    """Yield the growth of our own cost from each size to the next."""
     for name, embedding in dict.fromkeys((row["name"], row["embedding"]) for row in rows):
         found = {
             row["chunks"]: row["ours_ms"]["median"]
@@ -105,7 +105,7 @@ def growth(rows: Sequence[Mapping[str, Any]]) -> Iterator[Growth]:
 
 
 def table(figures: Mapping[str, Any]) -> Iterator[str]:
-    """The same for people, line by line."""
+    """Yield the figures as lines of text."""
     yield f"{'':28}{'':6}{'chunks':>7}  {'ours, ms':>10}  {'peer, ms':>10}  {'ratio':>8}  (least to most)"
     for row in figures["rows"]:
         ours, its, ratio = row["ours_ms"]["median"], row["peer_ms"]["median"], row["ratio"]
@@ -126,11 +126,11 @@ def table(figures: Mapping[str, Any]) -> Iterator[str]:
         yield f"{row['name']:<28}{row['embedding']:<6}{few:>7} to {many}: {row['factor']:.2f} for 4 x"
     yield ""
     yield from verdict_lines([Verdict(**row) for row in figures["budgets"]])
-    yield from (f"not measured, for it is not installed: {name}" for name in figures["machine"]["absent"])
+    yield from (f"not installed, not measured: {name}" for name in figures["machine"]["absent"])
 
 
 def verdict_lines(found: Sequence[Verdict]) -> Iterator[str]:
-    """Each budget, and whether it was met."""
+    """Yield each budget and its verdict."""
     for each in found:
         aim = "" if each.aim is None else f", {each.aim:g} is the aim"
         shown = f"{each.ratio:>8.2f}  at most {each.most:g}{aim} x {each.peer}: {each.said}"

@@ -1,6 +1,7 @@
-"""How much memory a process holds that has asked some questions: a script that `memory` starts in a store's folder.
+"""Measure the memory of a process that has answered some questions. `memory` runs this module as a script in a store.
 
-Arguments: the file of questions, one a line, and how many megabytes the store may keep in memory, "" for its default.
+Arguments: the file of questions, one a line, and the megabytes that the store may keep in memory ("" for the
+default).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _QUESTIONS = 30
 
 
 class Memory(NamedTuple):
-    """Resident megabytes after thirty questions. allowed_mb: what the store may keep, None for its default."""
+    """Resident megabytes after thirty questions. allowed_mb: value of the memory setting, None for the default."""
 
     embedding: str
     chunks: int
@@ -33,7 +34,7 @@ class Memory(NamedTuple):
 
 
 def memory(lab: Lab) -> Iterator[Memory]:
-    """A warm process with the default, then with each allowance, where the store knows such a setting."""
+    """Yield a warm process with the default, then with each value of `memory_mb`, if the store has that setting."""
     asked = lab.home / "asked.txt"
     asked.write_text("".join(f"{each.text}\n" for each in lab.asker.draw(USUAL, _QUESTIONS)), encoding="utf-8")
     info = lab.recall.store.info()
@@ -52,7 +53,7 @@ def memory(lab: Lab) -> Iterator[Memory]:
 
 
 def main(home: Path, allowed: str) -> None:
-    """Ask the questions, and print what the process holds."""
+    """Ask the questions, and print the memory of the process."""
     questions = (home / "asked.txt").read_text(encoding="utf-8").splitlines()
     with Recall.open(start=home) as recall:
         if allowed:
@@ -64,7 +65,7 @@ def main(home: Path, allowed: str) -> None:
 
 
 def _held() -> dict[str, float]:
-    """Megabytes of this process, as Linux tells them."""
+    """Return the memory of this process in megabytes, from /proc."""
     told = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines())
     return {"resident_mb": int(told["VmRSS"].split()[0]) / 1e3, "peak_mb": int(told["VmHWM"].split()[0]) / 1e3}
 

@@ -1,4 +1,4 @@
-"""Rows of figures: ours beside a peer, taken in turns, questions that nobody was asked before in each round."""
+"""Rows of figures: ours and a peer, measured in turns, with new questions in each round."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ Asked = TypeVar("Asked")
 
 
 class Row(NamedTuple):
-    """One thing beside a peer. ratio: ours divided by the peer's, taken within each round. Milliseconds each.
+    """One measurement and its peer, in milliseconds. ratio: ours divided by the peer's, within each round.
 
-    recall: of the ten that are truly best, the share that the peer found, where it may miss some; in rows of `signed`
-    the share that we found.
+    recall: for a peer that may miss results, the share of the true ten best that it found. In rows of `signed`, the
+    share
+    that we found.
     """
 
     name: str
@@ -36,10 +37,10 @@ def in_turns(
     cost: Callable[[Callable[[Asked], Any], Sequence[Asked]], float] | None = None,
     ours_last: bool = False,
 ) -> Iterator[tuple[str, Spread, Spread, Spread]]:
-    """Each peer's name, our cost, its cost and the ratio. Of several rounds the first does not count.
+    """Yield each peer's name, our cost, its cost and the ratio. With several rounds, the first does not count.
 
-    cost: of putting these questions in one of the ways, in ms for each; by default this process's time.
-    ours_last: the peers are asked first.
+    cost: the cost of one way for these questions, in ms for each; by default the processor time of this process.
+    ours_last: ask the peers first.
     """
     ways = {**peers, "": ours} if ours_last else {"": ours, **peers}
     costs = [{name: (cost or _cost)(way, asked) for name, way in ways.items()} for asked in rounds]
@@ -54,17 +55,17 @@ def in_turns(
 
 
 def as_json(row: Any) -> dict[str, Any]:
-    """A row by its field names, spreads too."""
+    """Return a row by its field names, including spreads."""
     return {key: value._asdict() if hasattr(value, "_asdict") else value for key, value in row._asdict().items()}
 
 
 def told(way: Callable[[Asked], float], asked: Sequence[Asked]) -> float:
-    """What the ways say themselves that each costs, on average."""
+    """Return the average of the costs that the way itself returns."""
     return sum(map(way, asked)) / len(asked)
 
 
 def _cost(way: Callable[[Asked], object], asked: Sequence[Asked]) -> float:
-    """Processor time of a question, on average, in ms."""
+    """Return the average processor time of a question in ms."""
     started = process_time()
     for each in asked:
         way(each)

@@ -1,4 +1,4 @@
-"""The same questions to the same store with an index of signatures: what it saves, and what it misses."""
+"""Compare a store with signatures with the same store without them: the time they save, and the results they miss."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from recall_core.config import EXACT_VECTORS, Config
 from recall_core.store.values import signing_of
 
 LSH = ", lsh"
-"""What the names of these rows end in. Their recall is ours: of the ten nearest, or best, the share that is found."""
+"""Suffix of these rows. Their recall is ours: the share of the ten nearest, or best, that we find."""
 EXACT = "without an index"
 
 Way = Callable[[Question], list[str]]
 
 
 def by_signatures(lab: Lab) -> Iterator[Row]:
-    """Vectors alone and both signals. Up to 20,000 vectors no index is asked."""
+    """Yield vectors alone and both signals. With 20,000 vectors or fewer, Recall does not use an index."""
     if lab.chunks <= EXACT_VECTORS:
         return
     peers = Peers(lab)
@@ -49,7 +49,7 @@ def by_signatures(lab: Lab) -> Iterator[Row]:
 
 @contextmanager
 def _signed(lab: Lab) -> Iterator[Recall]:
-    """A copy of the lab's store with signatures, whose files are the lab's."""
+    """Yield a copy of the lab's store with signatures. Both use the lab's files."""
     config = lab.recall.config._replace(vector_index="lsh")
     path = lab.home / "signed.db"
     if not path.exists():

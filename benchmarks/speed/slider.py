@@ -1,4 +1,4 @@
-"""A slider moved by one step, beside the same sum and order in NumPy."""
+"""Compare one step of a slider with the same sum and order in NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recall_core.types import Pool
 
 
 def slider(recall: Recall, words: str, *, chunks: int, rounds: int) -> Iterator[Comparison]:
-    """The same pool under other weights, from the second step on, with 500 and with 5,000 candidates."""
+    """Yield the same pool under other weights, from the second step on, with 500 and with 5,000 candidates."""
     whole = recall.engine.answer(recall.engine.plan(words))
     config = whole.plan.config._replace(bm25_weight=0.4, vector_weight=0.6)
     for candidates in (500, 5_000):
@@ -26,14 +26,14 @@ def slider(recall: Recall, words: str, *, chunks: int, rounds: int) -> Iterator[
 
 
 def order(pool: Pool, config: Config) -> Callable[[], object]:
-    """The pool's two columns weighed, added and sorted."""
+    """Return a function that weighs, adds and sorts the two columns of the pool."""
     lexical = np.array([raw or 0.0 for raw in pool.lexical]) / pool.bound
     semantic = np.array([max(0.0, raw or 0.0) for raw in pool.semantic])
     return lambda: np.argsort(-(config.bm25_weight * lexical + config.vector_weight * semantic), kind="stable")
 
 
 def _shortened(answer: Answer, candidates: int) -> Answer:
-    """The answer with only the first candidates of its pool."""
+    """Return the answer with only the first candidates of its pool."""
     pool = answer.pool or Pool((), (), (), 0.0, (), exact=True, index_kind="exact")
     lexical, semantic = pool.lexical[:candidates], pool.semantic[:candidates]
     return answer._replace(pool=pool._replace(keys=pool.keys[:candidates], lexical=lexical, semantic=semantic))

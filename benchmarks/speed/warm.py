@@ -1,4 +1,4 @@
-"""Questions to an open store: the whole response with its texts, ledger and freshness, beside bare searches."""
+"""Compare questions to an open store with bare searches: complete responses with texts, ledger and freshness."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _NAMES = {"1 words": "1 word", "phrase": "a phrase", "all words": "all of 3 word
 USUAL = "5 words"
 BUDGET_TOKENS = 4_000
 QUESTIONS_OF_WHY_NOT = 8
-"""In each round: what a question costs depends on where its target is."""
+"""In each round. The cost of a question depends on the place of its target, so there are several."""
 
 Way = Callable[[Question], object]
 
 
 class Kind(NamedTuple):
-    """Questions of one kind, how they are put, and beside whom."""
+    """Questions of one kind, how to ask them, and the peers."""
 
     name: str
     drawn: str
@@ -46,7 +46,7 @@ class Kind(NamedTuple):
 
 
 def answers(lab: Lab) -> Iterator[Row]:
-    """Every kind of question, then what is asked about an answer."""
+    """Yield every kind of question."""
     peers = Peers(lab)
     settle(lab.recall, lambda: lab.recall.search(lab.asker.draw(USUAL, 1)[0].text))
     missing = absent()
@@ -63,7 +63,7 @@ def answers(lab: Lab) -> Iterator[Row]:
 
 
 def about_answers(lab: Lab) -> Iterator[Row]:
-    """What explaining, packing and looking for reasons cost, beside a search for other words."""
+    """Yield explanations, contexts, reasons and traces, each compared with a search for other words."""
     settle(lab.recall, lambda: lab.recall.search(lab.asker.draw(USUAL, 1)[0].text))
     ways: tuple[tuple[str, Way], ...] = (
         ("explain", lambda asked: lab.recall.search(asked.text, asked.ask._replace(explain=True))),
@@ -79,9 +79,9 @@ def about_answers(lab: Lab) -> Iterator[Row]:
 
 
 def why_not(lab: Lab) -> Iterator[Row]:
-    """Compare looking for the reasons with a search for the same words.
+    """Compare the search for reasons with a plain search for the same words.
 
-    As people do, each question is searched for first, and then looked into. Targets are any files.
+    Each question is searched for before its reasons, as users do. Targets are random files.
     """
     settle(lab.recall, lambda: lab.recall.search(lab.asker.draw(USUAL, 1)[0].text))
     context = Pack(BUDGET_TOKENS)
@@ -103,7 +103,7 @@ def _look_into(lab: Lab, pack: Pack, text: str) -> object:
 
 
 def misspelt(text: str) -> str:
-    """The question with two letters of its longest word swapped."""
+    """Return the question with two letters of its longest word swapped."""
     word = max(text.split(), key=len)
     middle = len(word) // 2
     return text.replace(word, word[:middle] + word[middle + 1] + word[middle] + word[middle + 2 :], 1)
@@ -121,7 +121,7 @@ def _kinds(lab: Lab) -> Iterator[Kind]:
 
 
 def _filtered(lab: Lab) -> Iterator[Kind]:
-    """Filters that let a share through: the same one for every question, then another for each."""
+    """Yield filters that let a share of the rows pass: one filter for all questions, then a new one for each."""
     files = _files(lab)
     for parts, share in ((1, "10 %"), (2, "1 %"), (3, ".1 %")):
         if files < 10**parts:
@@ -135,7 +135,7 @@ def _filtered(lab: Lab) -> Iterator[Kind]:
 
 
 def _folder(number: int, parts: int) -> str:
-    """The files of one folder."""
+    """Return a filter for the files of one folder."""
     return f"doc.path GLOB 'docs/{'/'.join(prose.leaf(number).split('/')[:parts])}/**'"
 
 
@@ -165,7 +165,7 @@ def _file(number: int) -> str:
 
 
 def _pairs(lab: Lab) -> list[tuple[Question, Question]]:
-    """Two questions for two ways: the second way must not meet what the first has just asked."""
+    """Return pairs of questions, so that the second way never gets a question that the first just asked."""
     drawn = lab.asker.draw(USUAL, 2 * A_ROUND)
     return list(zip(drawn[::2], drawn[1::2], strict=True))
 
@@ -179,7 +179,7 @@ def _second(way: Way, pair: tuple[Question, Question]) -> object:
 
 
 def _recall(peers: Peers, questions: Sequence[Question]) -> float:
-    """Of the ten nearest, the share that LanceDB's index finds."""
+    """Return the share of the ten nearest that LanceDB's index finds."""
     found, nearest = (rankings(peers.named(name), questions) for name in (LANCE_VECTOR, NUMPY))
     shares = [len(some & best) / len(best) for some, best in zip(found, nearest, strict=True)]
     return round(sum(shares) / len(shares), 3)

@@ -1,1 +1,1 @@
-"""What the budget's estimate is made from and held against: the vocabularies of language models."""
+"""Fit and check the token estimate of the budget against the vocabularies of language models."""

@@ -1,10 +1,12 @@
-"""What the estimate of model tokens is fitted to and held against. `python -m benchmarks.tokens COMMAND`.
+"""Fit and check the estimate of model tokens. `python -m benchmarks.tokens COMMAND`.
 
-fit: learns the weights from texts of this machine, and writes `recall_core/model_tokens/costs.json`.
-golden: counts the texts of `tests/golden/tokens` anew. told: how far the estimate is from each vocabulary there.
-contexts STORE: what contexts of 4,000 tokens count by each vocabulary.
-modern FOLDER: how far `approx:modern` is from the vocabularies of a folder, in the texts of the golden or --texts.
-modern-fit FOLDER: write `recall_core/model_tokens/pieces.json`. modern-golden FOLDER: count the texts of the golden.
+fit: learn the weights from texts of this machine, and write `recall_core/model_tokens/costs.json`.
+golden: count the texts of `tests/golden/tokens` and write the counts.
+told: print how far the estimate is from each vocabulary for these texts.
+contexts STORE: print how many tokens contexts of 4,000 have by each vocabulary.
+modern FOLDER: print how far `approx:modern` is from the vocabularies of a folder, in the golden texts or --texts.
+modern-fit FOLDER: write `recall_core/model_tokens/pieces.json`.
+modern-golden FOLDER: count the golden texts with the vocabularies of a folder.
 """
 
 from __future__ import annotations
@@ -27,9 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "command", choices=("fit", "golden", "told", "contexts", "modern", "modern-fit", "modern-golden")
     )
-    parser.add_argument(
-        "folder", nargs="?", type=Path, help="the store whose contexts are counted, or the folder of vocabularies"
-    )
+    parser.add_argument("folder", nargs="?", type=Path, help="store for contexts, or folder of vocabularies")
     parser.add_argument("--texts", type=Path, default=golden.FOLDER, help="folder of KIND/NAME.txt")
     options = parser.parse_args(argv)
     if options.command == "told":
@@ -41,21 +41,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         counts = vocabularies()
     except (FileNotFoundError, ModuleNotFoundError) as error:
-        print(f"{error}: python -m pip install --no-deps wordllama litellm mistral-common; … tokenizers tiktoken")
+        print(
+            f"{error}. Run: pip install --no-deps wordllama litellm mistral-common; pip install tokenizers tiktoken"
+        )
         return 0
     if options.command == "fit":
         learn()
     elif options.command == "golden":
         golden.write(counts)
     elif options.folder is None:
-        parser.error("contexts needs a store")
+        parser.error("contexts needs a STORE")
     else:
         print(contexts.told(options.folder, counts))
     return 0
 
 
 def about_modern(command: str, folder: Path, texts: Path) -> str:
-    """Return the table of `approx:modern`, or write what it is made of or checked with."""
+    """Return the table of `approx:modern`. First write its pieces or its golden counts, if the command asks for
+    it."""
     try:
         counts = modern.vocabularies(folder)
     except (FileNotFoundError, ModuleNotFoundError) as error:
@@ -68,8 +71,8 @@ def about_modern(command: str, folder: Path, texts: Path) -> str:
 
 
 def learn() -> None:
-    """Writes the weights twice: what scripts cost is what remains of their texts beside all else."""
-    from recall_core import model_tokens  # noqa: PLC0415 - loaded again once the weights are written
+    """Write the weights twice: the cost of a script is the rest of its texts' cost after all other weights."""
+    from recall_core import model_tokens  # noqa: PLC0415 - reloaded after the weights are written
 
     counts, found = vocabularies(), samples()
     words = fit.words(found, counts)

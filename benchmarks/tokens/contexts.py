@@ -1,4 +1,4 @@
-"""What contexts of 4,000 tokens count by each vocabulary: questions to a store, packed as `recall context` does."""
+"""Count contexts of 4,000 tokens by each vocabulary: questions to a store, packed as `recall context` does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUESTIONS = (
 
 
 def told(path: Path, counts: Mapping[str, Count]) -> str:
-    """A row for each question: what every vocabulary counts in its context, and Llama-2 in one packed by itself."""
+    """Return a row for each question: the counts of its context, and Llama-2's of a context packed by Llama-2."""
     exact = f"hf:{llama_file()}"
     lines = [f"| question | {' | '.join(('approx-2', *counts, 'hf: Llama-2'))} |", "|---" * (len(counts) + 3) + "|"]
     greatest = 0

@@ -1,8 +1,8 @@
-"""Texts of this machine, by class, that the estimate is fitted to: none of them is in the golden.
+"""Texts of this machine, by class, for fitting the estimate. None of them is in the golden.
 
-Documentation, sources, tables, JSON and translated messages as Debian, Python and Node bring them, and what is made
-by chance: numbers in columns, base64, hexadecimal digits. Another machine has other texts, and fits a little
-otherwise.
+They are documentation, sources, tables, JSON and translated messages of Debian, Python and Node, and random numbers
+in
+columns, base64 and hexadecimal digits. Another machine has other texts, and gives slightly different weights.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ _MESSAGES = {**dict.fromkeys(_LATIN, "Latin"), **dict.fromkeys(_OTHERS, "other")
 
 
 class Sample(NamedTuple):
-    """A stretch of some file, or what chance made."""
+    """A part of a file, or random text."""
 
     kind: str
     text: str
 
 
 def samples() -> list[Sample]:
-    """The texts, in the same order on the same machine."""
+    """Return the texts, in the same order on the same machine."""
     chance = random.Random(7)
     found = [*_of_files(chance), *_lists(chance), *_messages(chance), *_columns(), *_encoded()]
     return list(dict.fromkeys(found))
@@ -141,7 +141,7 @@ def _size(path: str) -> int:
 
 
 def _translated(path: str) -> str:
-    """The longer messages of a catalog."""
+    """Return the longer messages of a catalog."""
     raw = Path(path).read_bytes()
     number, _, table = struct.unpack("<III", raw[8:20])
     found = []

@@ -1,8 +1,7 @@
-"""How likely a token ends between two characters, learnt from what the vocabularies make of words.
+"""Learn how likely a token ends between two characters, from the token counts of words.
 
-Most weights follow Llama-2, which counts the most of nearly every text; long words without a space follow whichever
-counts the most. A word that is counted too low weighs more than one that is counted too high, so that what cannot be
-known from pairs of characters errs upwards.
+Most weights follow Llama-2, which counts the most in nearly every text. Long words without a space follow the highest
+count. A word that is counted too low weighs more than one that is counted too high, so that errors are upwards.
 """
 
 from __future__ import annotations
@@ -28,25 +27,25 @@ ACCENTED = "\xe9"
 SYMBOLS = "".join(map(chr, range(0x21, 0x7F))) + ACCENTED
 
 _LATIN_END = 0x250
-_LONG = 40  # characters of a word whose greatest count is taken: a short one's would be the greatest of chances
-_PIECE = 400  # characters of a word that are looked at together
+_LONG = 40  # characters from which a word gets the highest count; for short words, that would be chance
+_PIECE = 400  # characters of a word that are counted together
 _LETTERS = re.compile("(?<![A-Za-z])[A-Za-z][a-z]+(?![A-Z])")
 _COMMON = 1_500
-_OFTEN = 20  # a word that one text repeats is not common for that
+_OFTEN = 20  # a word repeated in one text is not common
 _WEIGHTS = {"prose": 1.0, "code": 1.0, "json": 1.0, "table": 1.2, "base64": 1.0, "hex": 0.7, "Latin": 0.8}
 _TOO_LOW = {"prose": 2.6, "code": 4.0, "json": 4.0, "table": 3.0, "base64": 3.0, "hex": 2.6, "Latin": 2.6}
-"""How much more it matters that a word of each kind is counted too low than too high."""
+"""Weight of counting a word of each kind too low, relative to too high."""
 _TIED = 2.0
-"""How firmly the weight of a pair is tied to that of its kind: lower-case letter before digit, and so on."""
+"""Strength of the tie of a pair's weight to the weight of its kind, such as lower-case letter before digit."""
 SCRIPTS = (
     (0x370, 0x3FF), (0x400, 0x52F), (0x590, 0x5FF), (0x600, 0x77F), (0x900, 0x97F), (0x980, 0x9FF), (0xB80, 0xBFF),
     (0xE00, 0xE7F), (0x1000, 0x109F), (0x10A0, 0x10FF), (0x1780, 0x17FF), (0x1E00, 0x1EFF),
 )  # fmt: skip
-_SURPLUS = 1.05  # scripts whose letters are counted by their average
+_SURPLUS = 1.05  # safety margin: every letter of a script counts by the average
 
 
 class Word(NamedTuple):
-    """A run without white space. times: how often it occurs in samples of this kind."""
+    """A run without white space. times: occurrences in samples of this kind."""
 
     text: str
     kind: str
@@ -55,7 +54,7 @@ class Word(NamedTuple):
 
 
 def words(samples: Iterable[Sample], counts: Mapping[str, Count]) -> list[Word]:
-    """Every word of the kinds that pairs are learnt from."""
+    """Return every word of the kinds that pairs are learnt from."""
     found: Counter[tuple[str, str]] = Counter()
     for kind, text in samples:
         for word in text.split() if kind in _WEIGHTS else ():
@@ -65,13 +64,13 @@ def words(samples: Iterable[Sample], counts: Mapping[str, Count]) -> list[Word]:
 
 
 def _tokens(word: str, counts: Mapping[str, Count]) -> int:
-    """Of the word after a space, which it takes along, or at the beginning of a line."""
+    """Count the tokens of a word after a space, which belongs to it, or at the beginning of a line."""
     most = min(counts[LARGEST](word), counts[LARGEST]("\n" + word) - 2)
     return max(most, *(count(word) for count in counts.values())) if len(word) >= _LONG else most
 
 
 def common_words(found: Sequence[Word], count: Count) -> list[str]:
-    """The words of prose and code that most different words of text hold, of which each is one token. By letters."""
+    """Return the words of prose and code that occur in most different words of text and are one token. Sorted."""
     held: Counter[str] = Counter()
     for word in found:
         if word.kind in ("prose", "code"):
@@ -81,9 +80,9 @@ def common_words(found: Sequence[Word], count: Count) -> list[str]:
 
 
 def pair_weights(found: Sequence[Word], common: Iterable[str]) -> dict[str, float]:
-    """The weight of each pair of symbols, and of each symbol that a word begins with, as a pair with a space.
+    """Return the weight of each pair of symbols, and of each first symbol of a word as a pair with a space.
 
-    Between the letters of a common word, or of the beginning of one, no token ends.
+    No token ends between the letters of a common word, or of the beginning of one.
     """
     beginnings = {word[:length] for word in common for length in range(1, len(word) + 1)}
     rows = [_pairs(word.text, beginnings) for word in found]
@@ -128,7 +127,7 @@ def _matrix(rows: Sequence[Counter[str]], keys: Sequence[str]) -> csr_matrix:
 
 
 def _importance(found: Sequence[Word]) -> Any:
-    """Of each word: by kind alike, and less for one that is long, whose error grows with it."""
+    """Return the weight of each word: equal by kind, and less for long words, whose error grows with the length."""
     whole: Counter[str] = Counter()
     for word in found:
         whole[word.kind] += word.times * word.tokens
@@ -139,7 +138,10 @@ def _importance(found: Sequence[Word]) -> Any:
 
 
 def _solved(x: csr_matrix, y: Any, importance: tuple[Any, Any], *, prior: Any, tied: float, least: Any) -> Any:
-    """Weights from least to the most that a digit can say. importance: of each word, and its factor where too low."""
+    """Return weights from `least` to the largest digit.
+
+    importance: of each word, and its factor if the word is counted too low.
+    """
     weight, too_low = importance
 
     def loss(weights: Any) -> tuple[float, Any]:
@@ -154,7 +156,8 @@ def _solved(x: csr_matrix, y: Any, importance: tuple[Any, Any], *, prior: Any, t
 def script_costs(
     samples: Sequence[Sample], counts: Mapping[str, Count], rest: Callable[[str], float]
 ) -> list[tuple[int, int, int]]:
-    """First and last character of each script, and what one of it costs in units. rest: what all else costs."""
+    """Return the first and last character of each script, and the cost of a character in units. rest: all other
+    cost."""
     foreign = [text for kind, text in samples if kind in ("Latin", "other")]
     greatest = np.array([max(count(text) for count in counts.values()) for text in foreign], float)
     x = np.array([[sum(a <= ord(each) <= b for each in text) for a, b in SCRIPTS] for text in foreign], float)
@@ -164,7 +167,7 @@ def script_costs(
 
 
 def whole_characters(count: Count) -> str:
-    """Characters beyond every alphabet, of which each is a token: common Chinese, kana, hangul and marks."""
+    """Return characters outside all alphabets that are one token each: common Chinese, kana, hangul and marks."""
     codes = (*range(0x2010, 0xD7A4), *range(0xF900, 0xFB00), *range(0xFE30, 0xFFE7))
     return "".join(chr(code) for code in codes if chr(code).isprintable() and count(f"a{chr(code)}") == 2)
 
@@ -172,8 +175,11 @@ def whole_characters(count: Count) -> str:
 def write(
     path: Path, pairs: Mapping[str, float], common: Sequence[str], scripts: Sequence[tuple[int, int, int]], whole: str
 ) -> None:
-    """Write the table that `recall_core.model_tokens` reads. Its symbols are the visible characters of ASCII, and one
-    for all accented letters; each has a row of what the others cost behind it.
+    """Write the table that `recall_core.model_tokens` reads.
+
+    Its symbols are the visible ASCII characters, and one for all accented letters. The row of a symbol has the costs
+    of
+    each symbol after it.
     """
     table = {
         "starts": _row(pairs, " "),

@@ -1,7 +1,7 @@
-"""The golden of the estimate: texts of every class, and what each vocabulary counts in them.
+"""The golden of the estimate: texts of every class, and the count of each vocabulary.
 
-None of the texts is one that the weights were learnt from. Excerpts of prose and code are Python's own (its library
-and reference, PSF licence) and this project's; the others were written or made up for this.
+No text was used to learn the weights. Excerpts of prose and code come from Python (its library and reference, PSF
+licence) and from this project. The others were written or made up for this purpose.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def write(counts: Mapping[str, Count], path: Path = COUNTS) -> None:
 
 
 def read(path: Path) -> str:
-    """A text as it stands there, to the last line end."""
+    """Return a text of the golden, up to its last line end."""
     return path.read_bytes().decode()
 
 
 def told() -> str:
-    """A row for each class: the estimate over the greatest count, and over each vocabulary's, on average."""
+    """Return a row for each class: average estimate over the highest count, and over the count of each vocabulary."""
     counted = json.loads(COUNTS.read_text(encoding="utf-8"))
     names = list(next(iter(counted.values())))
     lines = [f"| | texts | `approx` / greatest | least | `approx-2` / greatest | {' | '.join(names)} |"]

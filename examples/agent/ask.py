@@ -1,7 +1,7 @@
 """Ask a served store ten questions, as an agent would: `python examples/agent/ask.py STORE_OR_FOLDER`.
 
 Starts `recall mcp` over stdio with the official client. For each question it searches, reads the lines that the best
-result cites, and compares them with the file on disk. The exit code is 1 where a citation does not hold.
+result cites, and compares them with the file on disk. The exit code is 1 if a citation does not match.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ QUESTIONS = (
 
 
 async def answer(client: Client, tool: str, **given: object) -> dict[str, Any]:
-    """What a tool answers, as an object. Raises ValueError where it is an error."""
+    """Return the answer of a tool as an object. Raises ValueError if it is an error."""
     result = await client.call_tool(tool, given)
     text = "".join(each.text for each in result.content if isinstance(each, TextContent))
     told: dict[str, Any] = json.loads(text)
@@ -41,17 +41,17 @@ async def answer(client: Client, tool: str, **given: object) -> dict[str, Any]:
 
 
 async def cited(client: Client, question: str) -> tuple[str, str]:
-    """The citation of the best passage, such as notes/a.md:3-4, and the text that the store has there."""
+    """Return the citation of the best passage, such as notes/a.md:3-4, and its text in the store."""
     found = await answer(client, "memory_search", query=question, maxResults=1)
     if not found["results"]:
-        raise ValueError(f"nothing is found for: {question}")
+        raise ValueError(f"no result for: {question}")
     citation = found["results"][0]["citation"]
     read = await answer(client, "get", targets=[citation], fields="all")
     return citation, read["found"]["text"].rstrip("\n")
 
 
 def on_disk(folder: Path, citation: str) -> str:
-    """The cited lines as the file has them now, "" where it has none."""
+    """Return the cited lines of the file on disk, or "" if it has no such lines."""
     path, _, lines = citation.rpartition(":")
     first, _, last = lines.partition("-")
     try:
@@ -62,7 +62,7 @@ def on_disk(folder: Path, citation: str) -> str:
 
 
 async def ask(client: Client, folder: Path) -> bool:
-    """Print each question, its answer and citation; whether all of the citations hold."""
+    """Print each question, its answer and citation. Return True if all citations match."""
     wrong = 0
     for question in QUESTIONS:
         citation, text = await cited(client, question)
@@ -76,7 +76,7 @@ async def ask(client: Client, folder: Path) -> bool:
 
 
 async def main(store: Path) -> int:
-    """The exit code: 0 where every citation holds."""
+    """Return 0 if every citation matches, else 1."""
     folder = store if store.is_dir() else store.parent
     command = ["-m", "recall_core", "mcp", "--store", str(store), "--base", str(folder)]
     async with Client(StdioServerParameters(command=sys.executable, args=command, env={**os.environ})) as client:

@@ -39,7 +39,7 @@ class Driven(Protocol):
         """Return the parameters of every tool as this client passes them to a model."""
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
-        """Call a tool like an agent."""
+        """Call a tool as an agent does."""
 
 
 def main(connect: Callable[[Job], AbstractAsyncContextManager[Driven]]) -> None:

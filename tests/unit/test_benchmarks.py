@@ -95,7 +95,7 @@ def test_ended_program_and_timeout_raise_different_errors(tmp_path: Path) -> Non
 
 def test_quality_benchmarks_report_a_missing_collection(capsys: pytest.CaptureFixture[str]) -> None:
     assert (quality.main([]), changes.main([]), windows.main([])) == (0, 0, 0)
-    assert capsys.readouterr().out.count("no judged collection: give --data") == 3
+    assert capsys.readouterr().out.count("no judged collection. Pass --data") == 3
 
 
 @pytest.fixture
