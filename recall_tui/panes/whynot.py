@@ -203,7 +203,7 @@ def _more(stage: StageView, whynot: Missing) -> list[str]:
 def _evidence(view: EvidenceView) -> Iterator[str]:
     """Yield the evidence of a stage. Its sentence already names the failing predicates and their values."""
     for dropped in view.get("drop", []):
-        yield f"ask without {' and '.join(dropped)}"
+        yield f"search without {' and without '.join(dropped)}"
     for term in view.get("terms", []):
         stem = f" ({term['stem']})" if "stem" in term else ""
         words = f" of {term['words']} words" if "words" in term else ""

@@ -767,10 +767,10 @@ async def test_why_not_waits_for_a_faulty_query(shared_store: Path) -> None:
         await bench.write("docs/budget.md")
         await bench.press("enter")
         await bench.until(
-            lambda now: now.results.sought != "notes/diary.txt" and "This waits" in bench.painted("explain")
+            lambda now: now.results.sought != "notes/diary.txt" and "Waiting until" in bench.painted("explain")
         )
         bench.app.bench.editor.text = "token budget"
-        await bench.until(lambda now: whynot_of(now) and "This waits" not in bench.painted("explain"))
+        await bench.until(lambda now: whynot_of(now) and "Waiting until" not in bench.painted("explain"))
 
 
 # The funnel, and two hits compared.
