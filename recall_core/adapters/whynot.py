@@ -62,8 +62,6 @@ _PACKING = (
 WIDTH = 30  # cells of the longest bar
 _MARKS = {"pass": "✓", "fail": "✗", "not_applicable": "·"}
 _SETTING = re.compile(r"(?<= --set )\w+(?==)")
-_PLAINLY = {"weigh meaning": "semantic weight", "drop": "ask without"}
-"""Start of a change in JSON: its text for people."""
 _OF_WORDS = {"name": " (in its path, title or heading)", "term": " (distinctive for its text)"}
 """A note on a word to add, by kind of fix."""
 
@@ -172,7 +170,7 @@ def account(view: WhyNotView, describe: Callable[[FixView, str], str] | None = N
     for fix in view.get("fixes", []):
         smaller = fix.get("next_smaller")
         tried = f"; confirmed, {clean(smaller)} is not enough" if smaller else "; confirmed"
-        change = f"{clean(change_of(fix))}{_OF_WORDS.get(fix['kind'], '')}{tried}"
+        change = f"{clean(fix['change'])}{_OF_WORDS.get(fix['kind'], '')}{tried}"
         yield from (
             (f"fix   {command_of(fix)}", f"      {change}")
             if describe is None
@@ -207,14 +205,6 @@ def detail_of(stage: StageView) -> str:
     if stage["stage"] == "sparse" and stage["detail"].endswith(f"({reason})") and reason in NOT_RECALLED:
         return f"not applied: {NOT_RECALLED[reason]}"
     return stage["detail"]
-
-
-def change_of(fix: FixView) -> str:
-    """Return the change of a fix, with signals and settings by name."""
-    for key, words in _PLAINLY.items():
-        if fix["change"].startswith(key):
-            return fix["change"].replace(key, words, 1)
-    return fix["change"]
 
 
 def command_of(fix: FixView) -> str:
@@ -294,7 +284,7 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         value = "missing" if failing["value"] is None else clean(str(failing["value"]))[:80]
         yield f"{clean(failing['predicate'])}  is {value}"
     for dropped in view.get("drop", []):
-        yield f"ask without  {clean(' and '.join(dropped))}"
+        yield f"search without  {clean(' and '.join(dropped))}"
     for term in view.get("terms", []):
         stem = f" ({clean(term['stem'])})" if "stem" in term else ""
         counts = f"  title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""

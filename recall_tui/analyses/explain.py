@@ -242,7 +242,7 @@ def remedy(before: Question, after: Question, fix: FixView) -> FixOffer:
         text = _exact(after)
     return FixOffer(
         kind=fix["kind"],
-        change=adapters.whynot.change_of(fix),
+        change=fix["change"],
         command=adapters.whynot.command_of(fix),
         doubt=fix.get("next_smaller", ""),
         text=text,

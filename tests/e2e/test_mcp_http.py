@@ -180,5 +180,5 @@ def test_port_in_use_is_reported(server: Listening, store: Path) -> None:
     _, errors = second.process.communicate(timeout=PATIENCE)
 
     assert second.process.returncode == 1
-    assert errors.startswith(f"error: Port {server.port} cannot be opened: ")
+    assert errors.startswith(f"error: Cannot open port {server.port}: ")
     assert server.token_file.read_text().strip() == server.token

@@ -162,8 +162,8 @@ async def test_a_long_question_takes_one_line_in_the_history(shared_store: Path,
 async def test_a_second_enter_runs_a_palette_choice_once(shared_store: Path) -> None:
     async with workbench(shared_store) as bench:
         await opened(bench, DIALOGS["palette"])
-        await bench.type("whole screen")
-        await bench.until(lambda _: "whole screen" in str(_offered(bench)))
+        await bench.type("fill the screen")
+        await bench.until(lambda _: "fill the screen" in str(_offered(bench)))
 
         await at_once(bench, ENTER, ENTER)
 

@@ -53,7 +53,7 @@ async def test_exports_equal_the_output_of_their_commands(shared_store: Path, tm
             written[suffix] = (tmp_path / f"rows.{suffix}").read_text(encoding="utf-8").splitlines()
         await replaced(bench, tmp_path / "rows.csv")
 
-        for name, wrong in (("rows.doc", "ends in .csv"), ("no/where.csv", "cannot be written")):
+        for name, wrong in (("rows.doc", "must end in"), ("no/where.csv", "cannot be written")):
             await exported(bench, Path(name))
             await bench.until(lambda _, wrong=wrong: wrong in bench.painted("hint"))
             await bench.press("escape")

@@ -225,7 +225,7 @@ async def test_fixes_of_checks_run_after_a_yes(own_store: Path) -> None:
         await choose(bench, "files")
         await bench.until(lambda _: "fix: recall sync" in bench.painted("store"))
         await bench.press("enter")
-        await bench.until(lambda _: "37 files are as they" in bench.painted("store"))
+        await bench.until(lambda _: "37 files are unchanged" in bench.painted("store"))
 
         break_counts(own_store)
         await bench.press("C")

@@ -181,7 +181,7 @@ def test_printed_fix_can_be_typed(folder: Path) -> None:
 
 def test_weight_fix_uses_new_names_in_text_only() -> None:
     command = "recall search x --set bm25_weight=0.4 --set vector_weight=0.6"
-    fix: FixView = {"kind": "weight", "change": "weigh meaning 0.6 of 1 instead of 0.1", "command": command}
+    fix: FixView = {"kind": "weight", "change": "set the semantic weight to 0.6 instead of 0.1", "command": command}
     view: Any = {
         "target": {
             "text": "a.md",
@@ -197,7 +197,7 @@ def test_weight_fix_uses_new_names_in_text_only() -> None:
     told = list(whynot_lines(view))
 
     assert "fix   recall search x --set lexical_weight=0.4 --set semantic_weight=0.6" in told
-    assert "      semantic weight 0.6 of 1 instead of 0.1; confirmed" in told
+    assert "      set the semantic weight to 0.6 instead of 0.1; confirmed" in told
     assert view["fixes"][0]["command"] == command
 
 
