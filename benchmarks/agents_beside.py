@@ -320,9 +320,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     versions = {name: _version(packages, name) for name in ("@tobilu/qmd", "next", "node")}
     with TemporaryDirectory(prefix="recall-beside-") as folder:
         lab = Lab(Path(folder), packages)
-        told = ", ".join(f"{name} {version}" for name, version in versions.items())
+        programs = ", ".join(f"{name} {version}" for name, version in versions.items())
         size = _size(lab.notes) / 1e6
-        print(f"{date.today()}: recall {__version__}, {told}; {lab.documents} notes, {size:.1f} MB\n")
+        print(f"{date.today()}: recall {__version__}, {programs}; {lab.documents} notes, {size:.1f} MB\n")
         print("| | indexing, processor time | on disk |\n|---|---|---|")
         print(_indexing("qmd, no vectors", [lab.index_qmd(number) for number in range(3)]))
         print(_indexing("recall, as it comes", [lab.index_recall(number) for number in range(3)]))

@@ -80,11 +80,11 @@ def _process(home: Path, *arguments: str) -> Cost:
     """Run Python in that folder. Raises SystemExit if it fails."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-c", _MEASURED, "output.txt", sys.executable, *arguments]
-    told = subprocess.run(command, cwd=home, env=environment, stdout=subprocess.PIPE, check=True).stdout
-    code, ms, mb = json.loads(told)
+    output = subprocess.run(command, cwd=home, env=environment, stdout=subprocess.PIPE, check=True).stdout
+    code, ms, mb = json.loads(output)
     if code:
-        said = (home / "output.txt").read_text(encoding="utf-8")[-500:]
-        raise SystemExit(f"{arguments[1]} {arguments[2]} failed: {said}")
+        tail = (home / "output.txt").read_text(encoding="utf-8")[-500:]
+        raise SystemExit(f"{arguments[1]} {arguments[2]} failed: {tail}")
     return Cost(ms, mb)
 
 

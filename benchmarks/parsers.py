@@ -97,8 +97,8 @@ def measured(name: str, kind: Kind, files: Sequence[File], *, rounds: int) -> st
     found = compare(name, cpu(bare), kind.parser, cpu(ours), chunks=len(files), rounds=rounds)
     ratio = found.ratio
     speed = size / found.peer_ms.median / 1000
-    told = f"{ratio.median:5.2f} ({ratio.least:.2f}-{ratio.most:.2f})"
-    return f"{name:14} {told:20} {size / 1e6:6.2f} MB of {len(files)} files, {speed:6.1f} MB/s, beside {kind.peer}"
+    figures = f"{ratio.median:5.2f} ({ratio.least:.2f}-{ratio.most:.2f})"
+    return f"{name:14} {figures:20} {size / 1e6:6.2f} MB of {len(files)} files, {speed:6.1f} MB/s, beside {kind.peer}"
 
 
 def _size(file: File) -> int:

@@ -114,8 +114,8 @@ class Client:
 
     def pss_mb(self) -> float:
         """Return the memory of the server (PSS): shared pages count in part."""
-        told = Path(f"/proc/{self.process.pid}/smaps_rollup").read_text(encoding="ascii")
-        return next(int(line.split()[1]) / 1e3 for line in told.splitlines() if line.startswith("Pss:"))
+        status = Path(f"/proc/{self.process.pid}/smaps_rollup").read_text(encoding="ascii")
+        return next(int(line.split()[1]) / 1e3 for line in status.splitlines() if line.startswith("Pss:"))
 
     def kill(self) -> None:
         """Kill the server with SIGKILL."""

@@ -129,14 +129,14 @@ def manual(number: int, volume: int) -> str:
     """Return sections of about 200 words on a topic. The last section of volume 0 contains the manual's fact."""
     words, lines = TOPICS[number].words, [f"# Manual of the {TOPICS[number].words[0]}, volume {volume + 1}"]
     for section in range(SECTIONS):
-        said = []
+        sentences = []
         for n in range(SENTENCES):
             first, second = words[n % 4], words[(n + 1 + section) % 4]
             verb, thing = VERBS[(3 * n + section + number) % 10], THINGS[(5 * n + 2 * section + volume) % 11]
-            said.append(f"The {first} {verb} the {second} {thing}.")
+            sentences.append(f"The {first} {verb} the {second} {thing}.")
         if volume == 0 and section == SECTIONS - 1:
-            said.insert(0, signature(number))
-        lines.append(f"## Section {section + 1}\n\n{' '.join(said)}")
+            sentences.insert(0, signature(number))
+        lines.append(f"## Section {section + 1}\n\n{' '.join(sentences)}")
     return "\n\n".join(lines) + "\n"
 
 

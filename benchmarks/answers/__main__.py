@@ -1,5 +1,4 @@
-"""Check that Recall still answers as before. `python -m benchmarks.answers record --out FILE`, then `compare OLD
-NEW`."""
+"""Check that answers stay the same: `python -m benchmarks.answers record --out FILE`, then `compare OLD NEW`."""
 
 from __future__ import annotations
 

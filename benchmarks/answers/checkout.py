@@ -91,8 +91,7 @@ class Checkout:
         return Output(done.returncode, _text(done.stdout), _text(done.stderr))
 
     def succeed(self, argv: Sequence[str], *, folder: Path) -> Output:
-        """Return the answer, which must be a success. Raises SystemExit otherwise, as the world would be
-        incomplete."""
+        """Return the answer. Raises SystemExit if the command fails, as the world would be incomplete."""
         output = self.ask(argv, folder=folder)
         if output.status:
             raise SystemExit(

@@ -54,8 +54,7 @@ def _queries(random: Random) -> dict[str, str]:
 
 
 def _judged(query: str, corpus: Sequence[File], random: Random) -> dict[str, int]:
-    """Return grades by document: some of the topic, some of other topics, sometimes a document that does not
-    exist."""
+    """Return grades by document: of the topic, of other topics, and sometimes a missing document."""
     topic = query.partition("-")[0]
     near = [file.path for file in corpus if file.topic == topic]
     far = [file.path for file in corpus if file.topic != topic]
@@ -75,8 +74,7 @@ def _with_text(corpus: Sequence[File]) -> list[File]:
 
 
 def _fact(number: int, file: File, random: Random) -> Mapping[str, object]:
-    """Return a question with two words of a document that its context must contain, or a word that no document
-    contains."""
+    """Return a question and the words that its context must contain: two of the document, or an unknown one."""
     words = text_of(file).split()
     first = random.randrange(max(1, len(words) - 6))
     wanted = words[first + 2 : first + 4] if random.random() < 0.8 else ["nowhere-to-be-found"]

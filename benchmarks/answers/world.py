@@ -75,8 +75,7 @@ class Places(NamedTuple):
     digest: str
 
     def filled(self, text: str) -> str:
-        """Return the text with ids for `{chunk:7}`, `{chunk:7/8}` (its first eight digits), `{doc:7}` and
-        `{digest}`."""
+        """Return the text with ids for `{chunk:7}`, `{chunk:7/8}` (eight digits), `{doc:7}` and `{digest}`."""
         return _PLACE.sub(self._name, text)
 
     def _name(self, found: re.Match[str]) -> str:

@@ -49,8 +49,11 @@ class LineRange(NamedTuple):
 
 
 class JudgedSpan(NamedTuple):
-    """A range of lines of a file, relative to the folder of its collection. grade: 2 answers the question, 1
-    helps."""
+    """A range of lines of a file.
+
+    path: relative to the folder of the collection.
+    grade: 2 answers the question, 1 helps.
+    """
 
     path: str
     lines: LineRange
@@ -200,8 +203,7 @@ def _place(path: str, chunk: Mapping[str, Any]) -> HitPlace:
 
 
 def difference(after: Mapping[str, float], before: Mapping[str, float]) -> Paired:
-    """Return after - before for the questions, with a 95 % interval from RESAMPLES bootstrap samples.
-    Deterministic."""
+    """Return the paired difference after - before, with a 95 % interval from RESAMPLES bootstrap samples."""
     columns = [list(after.values())], [[before[question] for question in after]]
     differences = np.subtract(*columns)[0]
     drawn = np.random.default_rng(SEED).integers(0, len(differences), size=(RESAMPLES, len(differences)))
@@ -232,8 +234,8 @@ def table(found: CutComparison) -> Iterator[str]:
         sizes = f"{each.documents:>6}{each.chunks:>8}{each.tokens:>8.0f}"
         yield f"  {each.cut:<44}{sizes}{each.mean:>9.4f}{each.budgeted:>16.4f}"
     p = found.paired
-    told = f"{p.difference:+.4f} [{p.low:+.4f}, {p.high:+.4f}] p={p.p:.3f}"
-    yield f"  difference {told}, {p.wins} better, {p.losses} worse, {p.ties} equal: {p.verdict}"
+    figures = f"{p.difference:+.4f} [{p.low:+.4f}, {p.high:+.4f}] p={p.p:.3f}"
+    yield f"  difference {figures}, {p.wins} better, {p.losses} worse, {p.ties} equal: {p.verdict}"
     for question, before, after in worst(found):
         yield f"    {after - before:+.3f}  {before:.3f} → {after:.3f}  {question.id}  {question.text}"
 

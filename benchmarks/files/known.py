@@ -44,12 +44,12 @@ def questions_of(folder: Path) -> list[Known]:
         if "test" not in name.lower():
             for way, text, lines in _definitions(path.read_text(encoding="utf-8")):
                 found[way].append((text, JudgedSpan(name, lines, 1)))
-    return [Known(way, _alone(way, sought)) for way, sought in found.items()]
+    return [Known(way, _alone(way, pairs)) for way, pairs in found.items()]
 
 
-def _alone(way: str, sought: Sequence[tuple[str, JudgedSpan]]) -> tuple[JudgedQuestion, ...]:
-    times = Counter(text for text, _ in sought)
-    once = [each for each in sought if times[each[0]] == 1]
+def _alone(way: str, pairs: Sequence[tuple[str, JudgedSpan]]) -> tuple[JudgedQuestion, ...]:
+    times = Counter(text for text, _ in pairs)
+    once = [each for each in pairs if times[each[0]] == 1]
     return tuple(JudgedQuestion(f"{way} {i}", text, (span,)) for i, (text, span) in enumerate(once))
 
 
@@ -66,9 +66,9 @@ def _definitions(source: str) -> Iterator[tuple[str, str, LineRange]]:
         words = " ".join(filter(None, _JOINT.split(node.name)))
         if " " in words:
             yield "words of the name", words.lower(), lines
-        told = (ast.get_docstring(node) or "").partition("\n")[0].strip()
-        if len(told.split()) >= FEWEST_WORDS:
-            yield "docstring", told, lines
+        summary = (ast.get_docstring(node) or "").partition("\n")[0].strip()
+        if len(summary.split()) >= FEWEST_WORDS:
+            yield "docstring", summary, lines
 
 
 def measured(folder: Path, known: Known, cuts: Sequence[Cut], *, embeddings: str) -> list[CutScores]:
@@ -98,8 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         for known in questions_of(folder):
             text, auto = measured(folder, known, (Cut("text"), Cut("auto")), embeddings=options.embeddings)
             p = difference(auto.scores, text.scores)
-            told = f"{p.difference:+.4f} [{p.low:+.4f}, {p.high:+.4f}] {p.wins} better, {p.losses} worse"
-            print(f"  {known.way:<20}{len(known.questions):>10}{text.mean:>9.4f}{auto.mean:>9.4f}   {told}")
+            figures = f"{p.difference:+.4f} [{p.low:+.4f}, {p.high:+.4f}] {p.wins} better, {p.losses} worse"
+            print(f"  {known.way:<20}{len(known.questions):>10}{text.mean:>9.4f}{auto.mean:>9.4f}   {figures}")
     return 0
 
 

@@ -103,9 +103,9 @@ def verdicts(figures: Mapping[str, Any]) -> Iterator[Verdict]:
             yield _verdict(row, Budget(row["name"], many, f"growth from {few}", row["most"]), row["factor"])
 
 
-def missed(told: Iterable[Verdict]) -> list[Verdict]:
+def missed(results: Iterable[Verdict]) -> list[Verdict]:
     """Return the budgets that were missed."""
-    return [each for each in told if each.said.startswith("missed")]
+    return [each for each in results if each.said.startswith("missed")]
 
 
 def _is_meant(budget: Budget, row: Mapping[str, Any]) -> bool:
@@ -120,7 +120,7 @@ def _is_meant(budget: Budget, row: Mapping[str, Any]) -> bool:
 
 def _verdict(row: Mapping[str, Any], budget: Budget, ratio: float) -> Verdict:
     most, aim = round(budget.most, 3), None if budget.aim is None else round(budget.aim, 3)
-    said = f"missed by {ratio / most:.2f} x"
+    outcome = f"missed by {ratio / most:.2f} x"
     if ratio <= most:
-        said = "aim met" if aim is not None and ratio <= aim else "met"
-    return Verdict(budget.name, row["embedding"], budget.chunks, budget.peer, ratio, most, aim, said)
+        outcome = "aim met" if aim is not None and ratio <= aim else "met"
+    return Verdict(budget.name, row["embedding"], budget.chunks, budget.peer, ratio, most, aim, outcome)

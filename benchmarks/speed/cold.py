@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.speed.asked import Question
 from benchmarks.speed.lab import Lab
 from benchmarks.speed.peers import FTS5, VEC0, Peers, expression
-from benchmarks.speed.rows import Row, in_turns, told
+from benchmarks.speed.rows import Row, average_of, in_turns
 from benchmarks.speed.warm import USUAL, any_file
 from benchmarks.timing import child
 
@@ -41,7 +41,7 @@ def starts(lab: Lab) -> Iterator[Row]:
     for name, arguments in ways:
         rounds = [lab.asker.draw(USUAL, 1) for _ in range(lab.rounds + 1)]
         beside = {BARE: bare, NAIVE: naive} if name == "cold search" else {BARE: bare}
-        for peer, ours, its, ratio in in_turns(_recall(lab, arguments), beside, rounds, cost=told):
+        for peer, ours, its, ratio in in_turns(_recall(lab, arguments), beside, rounds, cost=average_of):
             yield Row(name, lab.made.embedding, lab.chunks, peer, ours, its, ratio)
 
 

@@ -172,25 +172,25 @@ def _ratio(value: float) -> str:
 
 def _judged(found: Sequence[Verdict]) -> str:
     """Return the sentence with the number of budgets that were met."""
-    told = _told(found)
-    met = f"Of {len(told)} budgets {len(told) - len(missed(told))} are met"
+    rows = _without_growth(found)
+    met = f"Of {len(rows)} budgets {len(rows) - len(missed(rows))} are met"
     return f"{met}; [budgets](#budgets) lists each, and why the others were missed."
 
 
 def budget_table(found: Sequence[Verdict]) -> Iterator[str]:
     """Yield each budget and the measured ratio. Missed budgets come first."""
-    told = _told(found)
-    over = missed(told)
+    rows = _without_growth(found)
+    over = missed(rows)
     yield "| budget | | chunks | measured | at most | |"
     yield "|---|---|---|---|---|---|"
-    for each in (*over, *(one for one in told if one not in over)):
+    for each in (*over, *(one for one in rows if one not in over)):
         peer = _BESIDE.get(each.peer, each.peer)
-        said = "missed" if each in over else each.said
+        outcome = "missed" if each in over else each.said
         measured = f"{each.ratio:.3g} × {peer}"
-        yield f"| {each.name} | `{each.embedding}` | {each.chunks:,} | {measured} | {each.most:.3g} | {said} |"
+        yield f"| {each.name} | `{each.embedding}` | {each.chunks:,} | {measured} | {each.most:.3g} | {outcome} |"
 
 
-def _told(found: Sequence[Verdict]) -> list[Verdict]:
+def _without_growth(found: Sequence[Verdict]) -> list[Verdict]:
     """Return the budgets without growth, which needs a run of other sizes."""
     return [each for each in found if not each.peer.startswith("growth")]
 

@@ -46,8 +46,8 @@ def memory(lab: Lab) -> Iterator[Memory]:
             str(lab.home),
             "" if allowed is None else str(allowed),
         ]
-        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        found = json.loads(told.splitlines()[-1])
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        found = json.loads(output.splitlines()[-1])
         vectors_mb = round(4 * info.dimension * info.vectors / 1e6, 1)
         yield Memory(lab.made.embedding, lab.chunks, allowed, found["resident_mb"], found["peak_mb"], vectors_mb)
 
@@ -66,8 +66,8 @@ def main(home: Path, allowed: str) -> None:
 
 def _held() -> dict[str, float]:
     """Return the memory of this process in megabytes, from /proc."""
-    told = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines())
-    return {"resident_mb": int(told["VmRSS"].split()[0]) / 1e3, "peak_mb": int(told["VmHWM"].split()[0]) / 1e3}
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines())
+    return {"resident_mb": int(status["VmRSS"].split()[0]) / 1e3, "peak_mb": int(status["VmHWM"].split()[0]) / 1e3}
 
 
 if __name__ == "__main__":

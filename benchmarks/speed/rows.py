@@ -59,7 +59,7 @@ def as_json(row: Any) -> dict[str, Any]:
     return {key: value._asdict() if hasattr(value, "_asdict") else value for key, value in row._asdict().items()}
 
 
-def told(way: Callable[[Asked], float], asked: Sequence[Asked]) -> float:
+def average_of(way: Callable[[Asked], float], asked: Sequence[Asked]) -> float:
     """Return the average of the costs that the way itself returns."""
     return sum(map(way, asked)) / len(asked)
 

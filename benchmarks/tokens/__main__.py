@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--texts", type=Path, default=golden.FOLDER, help="folder of KIND/NAME.txt")
     options = parser.parse_args(argv)
     if options.command == "told":
-        print(golden.told())
+        print(golden.report())
         return 0
     if options.command.startswith("modern"):
         print(about_modern(options.command, options.folder or Path("vocabularies"), options.texts))
@@ -52,13 +52,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     elif options.folder is None:
         parser.error("contexts needs a STORE")
     else:
-        print(contexts.told(options.folder, counts))
+        print(contexts.report(options.folder, counts))
     return 0
 
 
 def about_modern(command: str, folder: Path, texts: Path) -> str:
-    """Return the table of `approx:modern`. First write its pieces or its golden counts, if the command asks for
-    it."""
+    """Return the table of `approx:modern`. Write its pieces or golden counts first if the command says so."""
     try:
         counts = modern.vocabularies(folder)
     except (FileNotFoundError, ModuleNotFoundError) as error:

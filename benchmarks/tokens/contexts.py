@@ -29,7 +29,7 @@ QUESTIONS = (
 )
 
 
-def told(path: Path, counts: Mapping[str, Count]) -> str:
+def report(path: Path, counts: Mapping[str, Count]) -> str:
     """Return a row for each question: the counts of its context, and Llama-2's of a context packed by Llama-2."""
     exact = f"hf:{llama_file()}"
     lines = [f"| question | {' | '.join(('approx-2', *counts, 'hf: Llama-2'))} |", "|---" * (len(counts) + 3) + "|"]

@@ -156,8 +156,10 @@ def _solved(x: csr_matrix, y: Any, importance: tuple[Any, Any], *, prior: Any, t
 def script_costs(
     samples: Sequence[Sample], counts: Mapping[str, Count], rest: Callable[[str], float]
 ) -> list[tuple[int, int, int]]:
-    """Return the first and last character of each script, and the cost of a character in units. rest: all other
-    cost."""
+    """Return the first and last character of each script, and the cost of a character in units.
+
+    rest: the cost of everything else in a text.
+    """
     foreign = [text for kind, text in samples if kind in ("Latin", "other")]
     greatest = np.array([max(count(text) for count in counts.values()) for text in foreign], float)
     x = np.array([[sum(a <= ord(each) <= b for each in text) for a, b in SCRIPTS] for text in foreign], float)

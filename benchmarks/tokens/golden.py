@@ -22,8 +22,8 @@ COUNTS, MODERN = FOLDER / "counts.json", FOLDER / "modern.json"
 def write(counts: Mapping[str, Count], path: Path = COUNTS) -> None:
     """Count every text of the folder and write the counts."""
     texts = {path.stem: read(path) for path in sorted(FOLDER.glob("*.txt"))}
-    told = {name: {key: count(text) for key, count in counts.items()} for name, text in texts.items()}
-    path.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    table = {name: {key: count(text) for key, count in counts.items()} for name, text in texts.items()}
+    path.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 
 
 def read(path: Path) -> str:
@@ -31,7 +31,7 @@ def read(path: Path) -> str:
     return path.read_bytes().decode()
 
 
-def told() -> str:
+def report() -> str:
     """Return a row for each class: average estimate over the highest count, and over the count of each vocabulary."""
     counted = json.loads(COUNTS.read_text(encoding="utf-8"))
     names = list(next(iter(counted.values())))

@@ -76,8 +76,7 @@ def learn(path: Path, folder: Path, counts: Mapping[str, Count], samples: Iterab
 
 
 def pieces(folder: Path, counts: Mapping[str, Count]) -> list[str]:
-    """Return the entries of the smallest vocabulary, of letters or of marks, that the other fitted vocabularies
-    share."""
+    """Return the entries of letters or of marks of the smallest vocabulary that the other fitted ones share."""
     found = []
     latin, beyond = re.compile(f" ?(?:[{_LATIN}]+|[{_MARKS}]+)"), re.compile(f" ?{_BEYOND}+")
     for token, rank in ranks(folder / f"{_CANDIDATES}.tiktoken").items():
@@ -97,8 +96,7 @@ def _is_word(text: str) -> bool:
 
 
 def block_costs(found: Container[str], counts: Mapping[str, Count]) -> list[int]:
-    """Return the cost of a character without a piece, in units: the mean of 64 characters that differ in the last
-    byte."""
+    """Return the cost of a character without a piece, in units: the mean of each block of 64 characters."""
     costs = []
     for first in range(0, 0x10000, BLOCK):
         rest = [chr(code) for code in range(first, first + BLOCK) if unicodedata.category(chr(code))[0] not in "CZ"]

@@ -66,10 +66,10 @@ def ranks(path: Path) -> dict[bytes, int]:
 
 
 def tekken(path: Path) -> Count:
-    told = json.loads(path.read_text(encoding="utf-8"))
-    config = told["config"]
+    data = json.loads(path.read_text(encoding="utf-8"))
+    config = data["config"]
     size = config["default_vocab_size"] - config["default_num_special_tokens"]
-    entries = {base64.b64decode(each["token_bytes"]): each["rank"] for each in told["vocab"][:size]}
+    entries = {base64.b64decode(each["token_bytes"]): each["rank"] for each in data["vocab"][:size]}
     return encoding("tekken", config["pattern"], entries)
 
 

@@ -34,10 +34,10 @@ async def answer(client: Client, tool: str, **given: object) -> dict[str, Any]:
     """Return the answer of a tool as an object. Raises ValueError if it is an error."""
     result = await client.call_tool(tool, given)
     text = "".join(each.text for each in result.content if isinstance(each, TextContent))
-    told: dict[str, Any] = json.loads(text)
-    if result.is_error or told.get("disabled"):
+    content: dict[str, Any] = json.loads(text)
+    if result.is_error or content.get("disabled"):
         raise ValueError(text)
-    return told
+    return content
 
 
 async def cited(client: Client, question: str) -> tuple[str, str]:

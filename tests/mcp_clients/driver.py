@@ -58,5 +58,5 @@ async def _done(connect: Callable[[Job], AbstractAsyncContextManager[Driven]], j
 
 def answer_of(result: Any) -> Answer:
     """Return the answer in a result of the SDK, in either version."""
-    told = result.model_dump(by_alias=True)
-    return Answer("\n".join(each["text"] for each in told["content"]), told["isError"])
+    data = result.model_dump(by_alias=True)
+    return Answer("\n".join(each["text"] for each in data["content"]), data["isError"])

@@ -26,8 +26,8 @@ class Connected:
         }
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
-        told = await self._tools[tool].ainvoke(arguments)
-        return Answer(told, False) if isinstance(told, str) else Answer(str(told["details"]), True)
+        output = await self._tools[tool].ainvoke(arguments)
+        return Answer(output, False) if isinstance(output, str) else Answer(str(output["details"]), True)
 
 
 @asynccontextmanager

@@ -30,9 +30,9 @@ class Connected:
     async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
         sent = json.dumps(arguments)
         context = ToolContext(context=None, tool_name=tool, tool_call_id="1", tool_arguments=sent)
-        told: Any = await self._tools[tool].on_invoke_tool(context, sent)
+        output: Any = await self._tools[tool].on_invoke_tool(context, sent)
         # The model gets only the text; the call below says whether it is an error.
-        return Answer(told["text"], answer_of(await self._server.call_tool(tool, arguments)).is_error)
+        return Answer(output["text"], answer_of(await self._server.call_tool(tool, arguments)).is_error)
 
 
 @asynccontextmanager
