@@ -235,7 +235,7 @@ class Lab:
         return [
             Peer("qmd, lex", (*self.qmd, "mcp"), (*self.qmd, "search", "-n", str(SHOWN)), "query", lexical, home),
             Peer("recall, lexical", served, (*search, "--bm25"), "search", {"k": SHOWN, "mode": "lexical"}, mine),
-            Peer("recall, as it comes", served, search, "search", {"k": SHOWN}, mine),
+            Peer("recall, defaults", served, search, "search", {"k": SHOWN}, mine),
         ]
 
     def _at(self, home: Path) -> dict[str, str]:
@@ -325,7 +325,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{date.today()}: recall {__version__}, {programs}; {lab.documents} notes, {size:.1f} MB\n")
         print("| | indexing, processor time | on disk |\n|---|---|---|")
         print(_indexing("qmd, no vectors", [lab.index_qmd(number) for number in range(3)]))
-        print(_indexing("recall, as it comes", [lab.index_recall(number) for number in range(3)]))
+        print(_indexing("recall, defaults", [lab.index_recall(number) for number in range(3)]))
         hashed = [lab.index_recall(number, "--embedding", "hash") for number in range(3)]
         print(_indexing("recall, `--embedding hash`", hashed), end="\n\n")
         peers = lab.peers()

@@ -252,7 +252,7 @@ def figures(home: Path, *, embeddings: Sequence[str], chunks: int, rounds: int, 
 
 def table(rows: Sequence[Figure]) -> Iterator[str]:
     """Yield the rows as Markdown, each with its budget and the result."""
-    yield "| row | | ours | beside | ratio | at most | |"
+    yield "| row | | ours | peer | ratio | at most | |"
     yield "|---|---|---|---|---|---|---|"
     for row in rows:
         ratio = f"{row.ratio.median:.2f} ({row.ratio.least:.2f} to {row.ratio.most:.2f})"
