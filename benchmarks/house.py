@@ -325,14 +325,20 @@ def _words(root: Path) -> Iterator[Finding]:
             if top in SOURCES and path.suffix == ".py":
                 yield from _words_in(_strings(text), where, _package(where), SEEN)
             if top == "docs":
-                yield from _words_in(text, where, top, SEEN)
+                yield from _words_in(_prose(text), where, top, SEEN)
     for path in sorted(root.glob("*.md")):
-        for measure in (WORD, SEEN):
-            yield from _words_in(path.read_text(encoding="utf-8"), path.relative_to(root), "docs", measure)
+        text = path.read_text(encoding="utf-8")
+        yield from _words_in(text, path.relative_to(root), "docs")
+        yield from _words_in(_prose(text), path.relative_to(root), "docs", SEEN)
     for path in sorted((root / "tests").rglob("*.py")):
         lines = path.read_text(encoding="utf-8").splitlines()
         names = [line.replace("_", " ") if re.match(r"\s*(async )?def test_", line) else "" for line in lines]
         yield from _words_in("\n".join(names), path.relative_to(root), "tests")
+
+
+def _prose(page: str) -> str:
+    """Return a page with empty lines for its fenced blocks, which quote the texts of others."""
+    return re.sub(r"^ *```.*?^ *```$", lambda block: "\n" * block[0].count("\n"), page, flags=re.M | re.S)
 
 
 def _strings(source: str) -> str:

@@ -252,7 +252,7 @@ def _check_collapse(cursor: Cursor, query: Query, seen: dict[str, Token]) -> Non
             "collapse_of_documents",
             message,
             reach=seen["OPTION"],
-            expected="FROM chunk beside collapse ON",
+            expected="FROM chunk with collapse ON",
             hint="remove OPTION collapse",
         )
 
@@ -266,7 +266,7 @@ def _check_sparse(cursor: Cursor, query: Query, seen: dict[str, Token]) -> None:
             "sparse_with_order",
             message,
             reach=seen["ORDER"],
-            expected="no ORDER BY beside sparse_recall ON but score DESC",
+            expected="no ORDER BY but score DESC with sparse_recall ON",
             hint="remove ORDER BY or OPTION sparse_recall",
         )
     if "OFFSET" in seen:
@@ -275,7 +275,7 @@ def _check_sparse(cursor: Cursor, query: Query, seen: dict[str, Token]) -> None:
             "sparse_with_offset",
             message,
             reach=seen["OFFSET"],
-            expected="no OFFSET beside sparse_recall ON",
+            expected="no OFFSET with sparse_recall ON",
             hint="remove OFFSET or OPTION sparse_recall",
         )
 

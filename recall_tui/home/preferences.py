@@ -50,7 +50,7 @@ def load(environ: Mapping[str, str]) -> Preferences:
     return Preferences(
         theme if isinstance(theme, str) else "",
         {size: _layout(each) for size, each in layouts.items()} if isinstance(layouts, dict) else {},
-        faults if isinstance(faults := record.get("told"), str) else "",
+        faults if isinstance(faults := record.get("reported"), str) else "",
     )
 
 
@@ -62,7 +62,7 @@ def save(environ: Mapping[str, str], chosen: Preferences) -> None:
         layouts = {size: layout._asdict() for size, layout in sorted({**known.layouts, **chosen.layouts}.items())}
         record: dict[str, object] = {"theme": chosen.theme or known.theme, "layouts": layouts}
         if faults := chosen.reported or known.reported:
-            record["told"] = faults
+            record["reported"] = faults
         write_private(path, json.dumps(record, indent=1) + "\n")
 
 

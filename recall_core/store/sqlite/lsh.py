@@ -44,11 +44,11 @@ _SIGN = "UPDATE ann_lsh SET signature = ?2 WHERE chunk = ?1"
 
 # The caller knows the natural order and breaks ties at the cut.
 _NEAR = """
-WITH told AS MATERIALIZED (
+WITH near AS MATERIALIZED (
   SELECT a.chunk AS chunk, vec_distance_hamming(vec_bit(a.signature), vec_bit(?)) AS distance FROM {rows}
 )
-SELECT chunk, distance FROM told
-WHERE distance <= coalesce((SELECT distance FROM told ORDER BY distance LIMIT 1 OFFSET ?), 1e9)
+SELECT chunk, distance FROM near
+WHERE distance <= coalesce((SELECT distance FROM near ORDER BY distance LIMIT 1 OFFSET ?), 1e9)
 """
 _PASSING = "doc d JOIN chunk c ON c.doc = d.rowid JOIN ann_lsh a ON a.chunk = c.rowid WHERE {condition}"
 
