@@ -1,4 +1,4 @@
-"""How this Recall is installed: the command that adds packages, the packages of an extra, and the source folder.
+"""The installation of this Recall: the command that adds packages, the packages of an extra, and the source folder.
 
 Recall is not on a package index, so no command may name it as a package.
 """

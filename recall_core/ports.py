@@ -104,7 +104,7 @@ class EmbedderKind(Protocol):
 
     @property
     def purpose(self) -> str:
-        """What the embedder is good for, on one line."""
+        """The purpose of the embedder, on one line."""
 
     @property
     def vector_weight(self) -> float:

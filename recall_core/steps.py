@@ -127,7 +127,7 @@ class Segment(NamedTuple):
 
 
 class ChunkPolicy(NamedTuple):
-    """How texts are split. Limits as in recall.toml. markdown: split at headings, keep fenced code whole."""
+    """Options for splitting texts. Limits as in recall.toml. markdown: split at headings, keep fenced code whole."""
 
     chunk_tokens: int = Config().chunk_tokens
     overlap_tokens: int = Config().overlap_tokens
@@ -137,7 +137,7 @@ class ChunkPolicy(NamedTuple):
 
 
 class RetrievePlan(NamedTuple):
-    """How candidates are found.
+    """Options for finding candidates.
 
     mode: hybrid, lexical or semantic.
     k: most candidates per signal.
@@ -164,7 +164,7 @@ class Candidate(NamedTuple):
 
 
 class FuseParams(NamedTuple):
-    """How ranked lists are fused. k: most candidates kept. weights: one per list (default: 1 each)."""
+    """Options for fusing ranked lists. k: most candidates kept. weights: one per list (default: 1 each)."""
 
     k: int = 12
     rrf_k: int = RRF_K
@@ -172,7 +172,7 @@ class FuseParams(NamedTuple):
 
 
 class CompressPolicy(NamedTuple):
-    """How texts are compressed. sentences: per excerpt. scorer: scores sentences (default: BM25 on word stems)."""
+    """Options for compress. sentences: per excerpt. scorer: scores sentences (default: BM25 on word stems)."""
 
     budget_tokens: int = 300
     sentences: int = 2

@@ -174,7 +174,7 @@ class Workbench(Host):
             case StoreOpened():
                 store_handlers.store_opened(self, before, event)
             case Unread(error):
-                text = f"{error.message.rstrip('.')}. The settings read before still apply."
+                text = f"{error.message.rstrip('.')}. The previous settings still apply."
                 self.notify(text, severity="warning", markup=False)
             case Waits(error):
                 text = f"{error.message} Until :trust --yes accepts it, only the lexical signal is used."

@@ -388,7 +388,7 @@ def _root_change(view: RootChangeView) -> str:
     if view["change"] == "last":
         return f"root {number}, {folder}, was added last, so its rules also apply to files of {others}"
     hint = Hint("roots", "edit", str(view["others"][-1]))
-    return f"root {number} is new: {folder}, with other rules than {others} (to change those: {hint} …)"
+    return f"root {number} is new: {folder}, with rules that differ from {others} (to change those: {hint} …)"
 
 
 def _skip_line(skip: SkipView) -> str:

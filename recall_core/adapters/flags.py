@@ -196,7 +196,7 @@ QUESTION = (
     Flag("--bm25", "rank by the lexical signal (BM25) only (default: both signals)"),
     Flag("--vector", "rank by the semantic signal (cosine) only"),
     Flag("--filter", "search only chunks that match this filter", "EXPR"),
-    Flag("--no-sparse", "turn off sparse-document recall, which gives a row to short, similar documents"),
+    Flag("--no-sparse", "turn off sparse-document recall, which gives the last row to a short, similar document"),
     Flag("--all-copies", "show every copy of a text, not only the best"),
     Flag("--min-cosine", "drop hits that have no query word and a cosine below X (default 0: keep all)", "X"),
     ALL_WORDS,

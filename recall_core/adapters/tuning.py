@@ -200,7 +200,7 @@ def _power_lines(view: JudgedTuningView) -> Iterator[str]:
     power = view["power"]
     least = power["detectable"]
     if least is not None:
-        yield f"{'detectable':<12}gains from {least:.4f}: {view['queries']} queries detect 4 of 5"
+        yield f"{'detectable':<12}gains of {least:.4f} or more, in 4 of 5 cases with {view['queries']} queries"
     queries_needed = {view["gain"]: power["more_queries"], view["expected_gain"]: power["more_queries_expected"]}
     needs = [f"{more or 'no'} more for {gain:+.4f}" for gain, more in queries_needed.items() if more is not None]
     if needs:

@@ -421,8 +421,8 @@ def disagreements(config: Config, usable: Config, info: StoreInfo) -> tuple[str,
     cutting = {key: getattr(config, key) for key in CUTTING if getattr(config, key) != getattr(stored, key)}
     rechunk = Hint("rechunk", **cutting)
     return tuple(
-        f"W_CONFIG: {FILE_NAME} says {name} {wanted}, the store was made with {actual}; "
-        f"the store wins until {changes.get(name, rechunk)}"
+        f"W_CONFIG: {FILE_NAME} sets {name} to {wanted}, but the store was made with {actual}; "
+        f"the store's value applies until {changes.get(name, rechunk)}"
         for name, wanted, actual in pairs
         if wanted != actual
     )

@@ -316,8 +316,9 @@ _NOTES = 10  # notes on how files were read
 
 
 class AddFields(TypedDict, total=False):
-    """How files are read. mtime_only: trust size and time. strict: raise for skipped files, after reading the rest.
+    """Options for reading files.
 
+    mtime_only: trust size and time. strict: raise for skipped files, after reading the rest.
     content: the content of the single target, which is then a name instead of a file.
     """
 
@@ -383,7 +384,7 @@ def sync(engine: Engine, *, reparse: bool = False) -> Generator[Progress, None, 
 
 
 class ImportFields(TypedDict, total=False):
-    """How an export is read. on_conflict: `error`, `skip` or `replace`, for documents that already exist.
+    """Options for reading an export. on_conflict: `error`, `skip` or `replace`, for documents that already exist.
 
     embeddings: False to leave out vectors, for reembed to make. accept_roots: sync its folders, which otherwise wait
     for `roots`, because a person decides that.
@@ -429,7 +430,7 @@ def _ingest(
         first = last.skipped[0]
         raise IngestError(
             "files_skipped",
-            f"{len(last.skipped)} files were skipped, the first {first.path}: {first.reason}",
+            f"{len(last.skipped)} files were skipped; the first is {first.path}: {first.reason}",
             hint=f"{Hint('add', REST)} without {flag('strict')}",
             details=[views.skip_view(skip) for skip in last.skipped],
         )
@@ -451,13 +452,13 @@ def _missing_packages(skipped: Sequence[Skip], known: Mapping[str, int]) -> Iter
         yield f"W_PARSER: {files:,} {kind}{'s' * (files > 1)} can be read after: {install}"
     waiting = Counter(skip.kind for skip in skipped if skip.code == "parser_missing")
     for name, plug_in in PLUG_INS.items():
-        counts = {f"{plug_in.kind}s skipped": waiting[plug_in.kind], "files left as it read them": known.get(name, 0)}
+        counts = {f"{plug_in.kind}s skipped": waiting[plug_in.kind], "files kept as it read them": known.get(name, 0)}
         if parts := [f"{what}: {count:,}" for what, count in counts.items() if count]:
             yield f"W_PARSER: {plug_in.distribution} is not installed; {', '.join(parts)}; {plug_in.install()}"
 
 
 def _read_notes(notes: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield notes on how files were read; of many alike, the first few."""
+    """Yield notes on how files were read, equal notes once, the first few in full."""
     by_text: dict[str, list[str]] = {}
     for path, text in notes:
         by_text.setdefault(text, []).append(path)
@@ -465,7 +466,7 @@ def _read_notes(notes: Sequence[tuple[str, str]]) -> Iterator[str]:
         more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
         yield f"W_READ: {names[0]}{more}: {text}"
     if len(by_text) > _NOTES:
-        yield f"W_READ: {len(by_text) - _NOTES} more notes of how files were read"
+        yield f"W_READ: {len(by_text) - _NOTES} more notes on how files were read"
 
 
 def _skip_groups(store: Store, skipped: Sequence[Skip], *, is_all: bool) -> list[SkipGroupView]:
@@ -554,7 +555,7 @@ _ROW_BYTES = 256  # upper bound for a stored vector, without its components
 
 
 class WarmFields(TypedDict, total=False):
-    """What to embed ahead. queries: a file of queries as for `eval`. everything: every text of the store.
+    """The texts to embed in advance. queries: a file of queries as for `eval`. everything: every text of the store.
 
     budget_s: stop after this many seconds and keep the vectors made so far. settings: of the reranker.
     """

@@ -329,7 +329,7 @@ class AppliedView(TypedDict):
 
 
 class SteadyView(TypedDict):
-    """How close the current weight is to changing the results of the queries."""
+    """The distance of the current weight from a change in the results of the queries."""
 
     fragile: int
     """Queries whose first rows change order if the weight moves by less than .02."""

@@ -159,7 +159,7 @@ class WeightIntervalView(TypedDict):
 
 
 class FirmnessView(TypedDict):
-    """How far the weight is from changing the first k rows. A distance is null if no weight changes them."""
+    """The distance of the weight from a change in the first k rows. A distance is null if no weight changes them."""
 
     k: int
     order: WeightIntervalView
@@ -175,7 +175,7 @@ class FirmnessView(TypedDict):
 
 
 class StabilityView(FirmnessView):
-    """How far the weight is from changing the order or the membership of the first k rows (at most 8)."""
+    """The distance of the weight from a change in the order or the membership of the first k rows (at most 8)."""
 
     weight: float
     """The current semantic weight."""

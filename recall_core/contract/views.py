@@ -30,7 +30,7 @@ class SignalEcho(TypedDict):
 
 
 class NormalizerEcho(RanksEcho):
-    """How raw values are normalized to stage values.
+    """The normalization of raw values to stage values.
 
     bound: divided by a bound that no value exceeds. minmax: the lowest and highest of the pool_size candidates
     become 0 and 1. max: like minmax, but 0 stays 0.

@@ -108,7 +108,7 @@ def _enter(names: dict[str, str], name: str, path: str) -> Iterator[str]:
 
 
 class Judgement(NamedTuple):
-    """How relevant a document, or a span of it, is to a query. spot.path may have no live document."""
+    """The relevance of a document, or of a span of it, to a query. spot.path may have no live document."""
 
     query: str
     spot: Spot

@@ -100,7 +100,7 @@ _HUNDREDTHS = np.arange(1, 100) / 100
 
 
 class PowerOfTest(NamedTuple):
-    """What a paired, two-sided test at 5 % can detect with this number of queries."""
+    """The effects that a paired, two-sided test at 5 % can detect with this number of queries."""
 
     deviation: float | None
     """Standard deviation of the per-query differences; None for one query."""

@@ -319,8 +319,7 @@ def ceiling_reachable(store: Store, embedder: Embedder, config: Config) -> Findi
 
     Searches for up to 50 short documents, evenly spaced by path, with the first half of their first sentence. Few
     questions come nearer to the document that answers them. Without judgements, which a ceiling is calibrated with,
-    the
-    result is a note.
+    the result is a note.
     """
     if not config.sparse_recall or config.sparse_max_injections == 0:
         return Finding("ok", "sparse-document recall is off")
@@ -368,8 +367,7 @@ def read_again(store: Store, *, base: Path, config: Config) -> Finding:
     """Return a warning if an unchanged file now gives different texts or marks.
 
     Then its parser, or a package behind it, has changed. Reads up to 40 files, evenly spaced by path. Never raises
-    for
-    a file.
+    for a file.
     """
     may_read = partial(is_granted, store.roots())
     files = [

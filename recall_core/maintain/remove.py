@@ -107,7 +107,7 @@ def find_removal(store: Store, targets: Sequence[str], *, base: Path, purge: boo
 
 
 class _NotSynced(NamedTuple):
-    """What no sync may read again. left_out: files and records by root. sources: files that were added."""
+    """Names that no sync may read again. left_out: files and records by root. sources: files that were added."""
 
     left_out: dict[Root, list[str]]
     sources: list[str]

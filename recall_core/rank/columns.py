@@ -1,8 +1,7 @@
 """Columns of a pool as arrays: keys, values, ranks and scores without an object for each row.
 
 A store that has NumPy loaded may return `Scores` instead of a dict and `KeyColumns` instead of a tuple. Results stay
-in
-arrays until a page is cut. Each class is also a plain sequence or mapping, equal to the tuple, list or dict of its
+in arrays until a page is cut. Each class is also a plain sequence or mapping, equal to the tuple, list or dict of its
 items. Nothing here imports NumPy before there is an array.
 """
 
@@ -336,10 +335,8 @@ def round_half_even(values: Floats, decimals: int) -> Floats:
     """Round each value like Python's round(), half-even, to the last bit.
 
     The product with a power of ten is off by less than a millionth of a unit of the last decimal, if it is below 2 **
-    30.
-    Values nearer than that to a half, and greater values, go through round() itself. A whole number divided by a
-    power of
-    ten is the float nearest to that decimal, like the result of round().
+    30. Values nearer than that to a half, and greater values, go through round() itself. A whole number divided by a
+    power of ten is the float nearest to that decimal, like the result of round().
     """
     unit = 10.0**decimals
     with np.errstate(over="ignore", invalid="ignore"):

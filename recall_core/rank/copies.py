@@ -41,7 +41,7 @@ def texts_among(numbers: Mapping[int, int]) -> RepeatedTexts:
 
 
 class Copies:
-    """Which rows of a list represent which copies.
+    """The rows of a list that represent copies.
 
     ranking: all rows; the first `kept` are the list.
     least: min_score, below which a row is not in the list.

@@ -113,8 +113,7 @@ class EstimatedColumn(UnsettledColumn):
         """Return the row's rank from 1, greatest cosine first, ties in natural order; None without a vector.
 
         Rows that are certainly greater come first in `by_estimate`, rows that are certainly smaller come last. Only
-        the rows
-        between are settled and counted.
+        the rows between are settled and counted.
         """
         if not self.has(position):
             return None

@@ -111,20 +111,15 @@ def recall_short(
     """Return the ranking with the last of its first `limit` rows given to near chunks of short documents.
 
     A document qualifies if it has at most sparse_chunk_threshold chunks, no row in the list, and a chunk among the
-    max(3 *
-    limit, 50) nearest of the pool at a distance of at most sparse_distance_ceiling. Its nearest chunk is injected (or
-    its
-    own row, if rows are documents), the nearest document first; ties in natural order.
+    max(3 * limit, 50) nearest of the pool at a distance of at most sparse_distance_ceiling. Its nearest chunk is
+    injected (or its own row, if rows are documents), the nearest document first; ties in natural order.
 
     At most sparse_max_injections rows, and never more than `limit`, are given away. None are given away unless more
-    than
-    half of the rows belong to long documents, because otherwise short documents were not crowded out. All other rows
-    keep
-    their order, so displaced rows follow the list directly. min_score does not apply to injected chunks.
+    than half of the rows belong to long documents, because otherwise short documents were not crowded out. All other
+    rows keep their order, so displaced rows follow the list directly. min_score does not apply to injected chunks.
 
     copies: the collapsed copies, if the ranking collapses them. Then a document is in the list if a row has the text
-    of
-    one of its chunks, and an injected chunk represents its text.
+    of one of its chunks, and an injected chunk represents its text.
     """
     absent, report = left_out(pool, ranking, config, limit=limit, chunk_counts=chunk_counts, copies=copies)
     if not report.injections:

@@ -237,8 +237,7 @@ def rescore(ranking: Ranking, values: Mapping[int, float], config: Config) -> Ra
     """Return the ranking by (1 - w) * score + w * value, where w is rerank_weight; equal scores keep their order.
 
     Rows without a value keep (1 - w) of their score, so none overtakes from below. min_score applies to the new
-    score. The
-    points of a row's parts, the last of which is rerank, still add up to its score to the last bit.
+    score. The points of a row's parts, the last of which is rerank, still add up to its score to the last bit.
 
     values: position to a value from 0 to 1, for the rows in `head`.
     """

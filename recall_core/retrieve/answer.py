@@ -160,8 +160,7 @@ def weigh(answer: Answer, config: Config, store: Store, reranker: Reranker | Non
     """Rank the same pool with other settings: those of the answer's plan with some changes.
 
     The store is asked only for unknown values: fields that ORDER BY names, sizes of documents for sparse-document
-    recall,
-    and texts that the reranker has not scored.
+    recall, and texts that the reranker has not scored.
     """
     if answer.pool is None:
         return answer
@@ -174,8 +173,7 @@ def packable(answer: Answer, store: Store) -> Answer:
     """Return the answer as a context uses it, without a limit of its own, so that no row is displaced.
 
     A document that sparse-document recall would add to a list of the usual length keeps its rank and gets a share of
-    the
-    budget instead. Without such shares, recall may only add to the end of the whole list.
+    the budget instead. Without such shares, recall may only add to the end of the whole list.
     """
     if answer.fused is None or answer.recall is None or answer.plan.is_capped:
         return answer

@@ -57,13 +57,11 @@ def file_state(
     """Return what happened to a file since it was read, or None for nothing.
 
     A file whose size, mtime, ctime or inode differs is read and hashed, unless it is very long and has grown; then it
-    is
-    modified. A file that cannot be accessed or read, or that is now a folder, a pipe or a device, is missing.
+    is modified. A file that cannot be accessed or read, or that is now a folder, a pipe or a device, is missing.
 
     base: the store's directory.
     settle: called with the status of a file with the same bytes, so that it need not be read again. Not called while
-    the
-    file could still change and keep that status.
+    the file could still change and keep that status.
     may_read: returns True if the file of this path may be read; for other files only the size is compared.
     """
     if not source.os_path:

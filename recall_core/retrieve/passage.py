@@ -102,8 +102,7 @@ def best_window(text: str, instances: Sequence[Instance], terms: Sequence[TermSt
     first.
 
     Return None if no phrase counts. A unit is a line, or a sentence of a line. A run has at most 240 code points. A
-    longer
-    unit, or a longer run that one match spans, is cut around its matches.
+    longer unit, or a longer run that one match spans, is cut around its matches.
     """
     check()
     matches = sorted(_matches(text, instances))

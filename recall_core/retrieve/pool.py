@@ -51,10 +51,8 @@ def gather(plan: Plan, store: Store, embedder: Embedder | None, *, is_read_on: b
     """Return every candidate with all its raw values, in natural order.
 
     With up to 20,000 live vectors every row that passes the filter is a candidate, or only matching rows if there is
-    no
-    semantic signal. Above that, each signal proposes its `pool` best rows and scores the other's. The pool does not
-    depend
-    on LIMIT or OFFSET.
+    no semantic signal. Above that, each signal proposes its `pool` best rows and scores the other's. The pool does
+    not depend on LIMIT or OFFSET.
 
     is_read_on: see `answer.answer`; cosines may then be estimates, which are settled on access.
     """

@@ -175,8 +175,7 @@ class QuestionPiece(NamedTuple):
     """A part of a text outside quotes.
 
     words: as the index tokenizes them. phrase: an abbreviation, whose letters must be adjacent. capital: a letter
-    that is
-    not the rest of a verb. Droppable kinds: rest (of an abbreviation or a verb), letter, question (word).
+    that is not the rest of a verb. Droppable kinds: rest (of an abbreviation or a verb), letter, question (word).
     """
 
     kind: Kind

@@ -101,8 +101,7 @@ def readings(target: str, *, base: Path, start: Path | None = None) -> tuple[Rea
     """Return the possible meanings of a path: from the current folder, as for `add`, then as Recall prints paths.
 
     A path that says where it starts (`.`, `..`, `./x`, `../x`, `/x`) has only the first meaning, and so does a path
-    for
-    which both are equal. Without a current folder a relative path has only the second.
+    for which both are equal. Without a current folder a relative path has only the second.
 
     base: the store's folder.
     start: replaces the current folder.

@@ -86,7 +86,7 @@ class Word(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """What may come next. field: the field of the current predicate, as written."""
+    """The possible continuations. field: the field of the current predicate, as written."""
 
     sources: tuple[Source, ...]
     keywords: tuple[str, ...]

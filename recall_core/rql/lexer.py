@@ -386,7 +386,7 @@ def unknown(cursor: Cursor, name: Name) -> RqlError:
 def guess(name: Name) -> str:
     """Return a hint for an unknown name."""
     if name.parts == ("score",):
-        return "a score is not filtered by: use OPTION min_score 0.5, or ORDER BY score"
+        return "a filter cannot use score: use OPTION min_score 0.5, or ORDER BY score"
     if name.parts[:2] == ("doc", "meta"):
         key = ".".join(name.parts[2:])
         return f"did you mean doc.meta.'{key}'?" if key else "name the key: doc.meta.author"

@@ -29,7 +29,7 @@ class FilterView(TypedDict):
 
 
 class ExplainedView(TypedDict):
-    """What a query does."""
+    """The plan of a query."""
 
     table: Literal["chunk", "doc"]
     select: list[str]

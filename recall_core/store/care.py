@@ -68,16 +68,14 @@ class Maintenance(Protocol):
         copy.
 
         The name contains the generation. Raises StoreError `no_room` before writing if the disk has no room for the
-        copy and
-        a rebuilt store.
+        copy and a rebuilt store.
         """
 
     def copy(self, target: str) -> Iterator[tuple[int, int]]:
         """Copy the store at one point in time into a new file of this kind, while others read and write.
 
         Only the owner can access the file. Yields (done, total). Leaves no file when stopped or failing. Raises
-        OSError if the
-        file cannot be made, StoreError.
+        OSError if the file cannot be made, StoreError.
         """
 
     def without_vector(self) -> Iterator[list[tuple[int, str]]]:
@@ -115,8 +113,7 @@ class Maintenance(Protocol):
 
     def signing(self) -> Signing | None:
         """Return the signing of the stored signatures, or None. Stores without the capability `signatures` never get
-        this
-        or the next three calls.
+        this or the next three calls.
         """
 
     def is_signed(self, signing: Signing) -> bool:
@@ -151,8 +148,7 @@ class Maintenance(Protocol):
         chunk.
 
         asked: chunk rowid to a vector of the store's dimension. Invalid stored vectors are skipped; chunks without a
-        vector
-        are left out.
+        vector are left out.
         """
 
     def near_pairs(self, *, least: float, shown: int) -> NearPairs:
@@ -169,8 +165,7 @@ class Maintenance(Protocol):
         """Store vectors that a reranker made, as a cache; no answer depends on them.
 
         Skips texts that no live chunk has, and queries older than the last change of the store. Deletes the oldest
-        vectors
-        above the size limit.
+        vectors above the size limit.
 
         most_bytes: size limit of all stored vectors.
         may_wait: if False, return False at once when another process writes or the store is read-only.

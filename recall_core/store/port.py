@@ -108,8 +108,8 @@ class Search(Protocol):
         """Return terms, as `stems` gives them, with the number of chunks that contain each.
 
         The terms begin with one of `letters` and have `shortest` to `longest` code points; terms of `also` that the
-        index has
-        are added. If there are more than `most`, returns those in the most chunks; ties in code point order.
+        index has are added. If there are more than `most`, returns those in the most chunks; ties in code point
+        order.
         """
 
     def occurrences(self, query: LiteralQuery, rowids: Sequence[int] | None) -> Occurrences:
@@ -132,8 +132,7 @@ class Search(Protocol):
         also: with k, matching rows of these are added. All of them pass the filter.
 
         With k, the result has every row that contains a phrase of several words: at most k rows, the rarest phrase
-        first. If
-        more rows contain one, a row that would be among the k best only because of a phrase may be missing.
+        first. If more rows contain one, a row that would be among the k best only because of a phrase may be missing.
         """
 
     def lexical_scores(
@@ -150,8 +149,7 @@ class Search(Protocol):
         """Return every live chunk that passes the filter, in natural order, with its cosine within a proven bound.
 
         Return None if `cosines` costs no more, or if no bound is possible. A store without the capability `estimates`
-        never
-        gets this call.
+        never gets this call.
         """
 
     def nearest(self, vector: Vector, *, where: Expr | None, k: int) -> Nearest:

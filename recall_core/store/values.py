@@ -12,7 +12,7 @@ from recall_core.types import UNIT_TOLERANCE, Root, Vector
 
 
 class Removed(NamedTuple):
-    """How many rows one term of an AND removes.
+    """The numbers of rows that one term of an AND removes.
 
     alone: of all rows.
     in_order: of the rows that earlier terms leave.

@@ -266,7 +266,7 @@ WEIGHTS = handled_by(
     ),
     Action("take_granting", ("T",), "meet targets", "Go to the nearest weight that meets all targets", has_signals),
     Action("write_options", ("W",), "write", "Write the changed settings into the query", has_rows),
-    Action("save_weights", ("S",), "save", "Save the changed settings to recall.toml, after a question", has_pool),
+    Action("save_weights", ("S",), "save", "Save the changed settings to recall.toml, once confirmed", has_pool),
     panes=("weights",),
 )
 CONTEXT = (

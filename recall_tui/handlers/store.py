@@ -39,11 +39,11 @@ COMPACT = (
     "Removed documents are deleted for good, and the file is rewritten. This needs free space of twice its size."
 )
 REEMBED = """\
-Every text is embedded with {name}. Queries use the old vectors until then. recall.toml is changed too.{more}"""
+Embeds every text with {name}. Queries use the old vectors until it finishes. Also changes recall.toml.{more}"""
 SENDS = " Every text is sent to the cloud."
 NAMING = "a path, a folder, an id, or a glob such as docs/**/*.md; Enter shows what it matches"
-STAYS = "The files stay on disk, and a sync adds those of a source again. compact frees the space."
-FORGOTTEN = "The files stay on disk. The folder is no longer a source. compact frees the space."
+STAYS = "The files stay on disk, and a sync adds those of an added folder again. compact frees the space."
+FORGOTTEN = "The files stay on disk. The folder is no longer synced. compact frees the space."
 MOST_NAMED = 5  # documents listed in a question
 
 
@@ -109,7 +109,7 @@ def check(app: Host) -> None:
 
 
 async def compact(app: Host) -> None:
-    """Compact the store after a question."""
+    """Compact the store once confirmed."""
     await _ask_first(app, StoreCommand("compact"))
 
 
@@ -237,7 +237,7 @@ async def _ask_for_documents(app: Host, target: str, hint: str) -> None:
 
 
 def _target_typed(app: Host, target: str) -> None:
-    """Look up the documents in the background, since a glob may be compared with a million of them."""
+    """Look up the documents in the background: a glob may be matched against a million paths."""
     look = partial(_look_up, app, target)
     app.run_worker(look, exclusive=True, group="remove")  # type: ignore[arg-type]  # its type is too narrow
 

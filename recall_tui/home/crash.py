@@ -1,4 +1,4 @@
-"""What an interrupted workbench leaves: the query, and after a defect a report that quotes no texts."""
+"""Files left by an interrupted workbench: the query, and after a defect a report that quotes no texts."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class Learned(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """recall.toml changed and cannot be read. The settings read before still apply."""
+    """recall.toml changed and cannot be read. The previous settings still apply."""
 
     error: ConfigError
 

@@ -224,7 +224,7 @@ class Grading(NamedTuple):
 
 
 class QueryTab(NamedTuple):
-    """One of several queries in tabs."""
+    """A query in one of several tabs."""
 
     text: str = ""
     filter: str = ""

@@ -42,7 +42,7 @@ States = dict[str, "State | None"]
 
 
 class Progressed(NamedTuple):
-    """What the screen already has. An answer stays while newer questions have none."""
+    """The answer that the screen already shows. An answer stays while newer questions have none."""
 
     states: States
     """States of the files of this question. A new question checks them again."""

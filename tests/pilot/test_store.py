@@ -347,7 +347,7 @@ async def test_documents_are_removed_after_a_yes(own_store: Path) -> None:
             await named(bench, target)
             await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
             assert [text for text in shown if text not in asked(bench)] == []
-            assert "a sync adds those of a source again" in asked(bench)
+            assert "a sync adds those of an added folder again" in asked(bench)
             with Recall.open(str(own_store)) as recall:
                 assert recall.store.info().documents == left
 
@@ -381,7 +381,7 @@ async def test_a_removed_source_is_forgotten(own_store: Path, monkeypatch: pytes
     async with workbench(own_store) as bench:
         await named(bench, "docs")
         await bench.until(lambda _: isinstance(bench.app.screen, ConfirmScreen))
-        assert "The folder is no longer a source" in asked(bench)
+        assert "The folder is no longer synced" in asked(bench)
 
         await agreed(bench)
         await bench.until(lambda now: now.store.info and now.store.info.documents == 34)
@@ -408,7 +408,7 @@ async def test_names_are_relative_to_the_start_folder(own_store: Path, monkeypat
             "3 documents will be removed from the store:\n  docs/budget.md\n  docs/files.md\n  docs/scoring.md\n"
             in asked(bench)
         )
-        assert "The folder is no longer a source" in asked(bench)
+        assert "The folder is no longer synced" in asked(bench)
         await agreed(bench)
         await bench.until(lambda now: now.store.info and now.store.info.documents == 34)
     with Recall.open(str(own_store)) as recall:

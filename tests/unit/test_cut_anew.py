@@ -345,7 +345,7 @@ def test_warning_of_a_disagreeing_recall_toml_names_the_command(home: Path) -> N
     with Recall.open(start=home) as recall:
         warnings = recall.engine.notes()
     assert len(warnings) == 2
-    (hint,) = {warning.partition("the store wins until ")[2] for warning in warnings}
+    (hint,) = {warning.partition("the store's value applies until ")[2] for warning in warnings}
     assert hint == "recall rechunk --overlap-tokens 5 --counter approx"
 
     assert cli(*shlex.split(hint)[1:])[0] == 0

@@ -123,7 +123,7 @@ def test_documents_stay_without_their_plug_in(home: Path, tmp_path: Path, monkey
         assert [(group["kind"], group["files"]) for group in answer["ingest"]["skipped_by"]] == [("manual page", 2)]
         (warning,) = answer["warnings"]
         assert warning.startswith(
-            "W_PARSER: recall-man is not installed; manual pages skipped: 2, files left as it read them: 2; "
+            "W_PARSER: recall-man is not installed; manual pages skipped: 2, files kept as it read them: 2; "
         )
         assert warning.endswith(str(ROOT / "plugins" / "recall-man"))
         assert recall.store.info().documents == before

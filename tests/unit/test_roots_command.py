@@ -288,7 +288,7 @@ def test_folder_added_with_other_flags_reports_the_new_root(home: Path) -> None:
 
     err = run("add", "docs", "--tag", "x")[2]
 
-    assert err == ("root 2 is new: docs, with other rules than root 1 (to change those: recall roots edit 1 …)\n")
+    assert err == "root 2 is new: docs, with rules that differ from root 1 (to change those: recall roots edit 1 …)\n"
     assert ask("add", "docs", "--tag", "y")["ingest"]["roots"] == [
         {"number": 3, "folder": "docs", "change": "made", "others": [1, 2]}
     ]

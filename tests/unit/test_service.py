@@ -372,7 +372,7 @@ def test_store_overrides_a_disagreeing_recall_toml(recall: Recall) -> None:
     toml = recall.engine.base / "recall.toml"
     toml.write_text(toml.read_text().replace("chunk_tokens = 400", "chunk_tokens = 300"))
     with Recall.open(start=recall.engine.base) as other:
-        assert other.search("retry")["warnings"][0].startswith("W_CONFIG: recall.toml says chunker ")
+        assert other.search("retry")["warnings"][0].startswith("W_CONFIG: recall.toml sets chunker to ")
 
 
 def test_other_embedder_in_recall_toml_is_reported_with_its_command(recall: Recall) -> None:
@@ -380,8 +380,8 @@ def test_other_embedder_in_recall_toml_is_reported_with_its_command(recall: Reca
     toml.write_text(toml.read_text().replace('embedding = "hash"', 'embedding = "local"'))
     with Recall.open(start=recall.engine.base) as other:
         (warning,) = other.search("retry")["warnings"]
-    assert warning.startswith("W_CONFIG: recall.toml says embedder local, ")
-    assert warning.endswith("; the store wins until recall reembed local")
+    assert warning.startswith("W_CONFIG: recall.toml sets embedder to local, ")
+    assert warning.endswith("; the store's value applies until recall reembed local")
 
 
 def test_adding_again_writes_nothing(recall: Recall) -> None:

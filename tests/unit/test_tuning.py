@@ -230,7 +230,7 @@ def test_page_shows_expected_gain_and_the_sure_small_change(home: Path) -> None:
         "lexical_weight=0.6 semantic_weight=0.4  +0.1318  95 % +0.0527 to +0.2373  p 0.049  +0.0526 expected"
     )
     assert "detectable" not in sure
-    assert unsure["detectable"] == "gains from 0.0159: 14 queries detect 4 of 5"
+    assert unsure["detectable"] == "gains of 0.0159 or more, in 4 of 5 cases with 14 queries"
     assert unsure["to confirm"] == "judged queries: 17 more for +0.0107"
     assert "safer step" not in unsure
 

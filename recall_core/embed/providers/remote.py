@@ -115,7 +115,7 @@ class Dialect(Protocol):
 
 
 class _Lack(NamedTuple):
-    """What is missing before a server may be called, and the command that fixes it."""
+    """The missing requirement of a server call, and the command that fixes it."""
 
     reason: str
     hint: str

@@ -305,7 +305,7 @@ def packing_changes(asker: KeptAsker, start: Start, target_chunk: Sought) -> Ite
 
 
 def _wider(asker: KeptAsker, start: Start, target_chunk: Sought) -> tuple[Change, Start] | None:
-    """Return the smallest cap that allows the target in a context of any size, as a change and as a start."""
+    """Return the smallest diversity cap that allows the target under any budget: the change and the new start."""
     question = start.question
     cap = start.answer.plan.config.diversity if question.diversity is None else question.diversity
     if not cap:

@@ -297,7 +297,7 @@ def _fresh(asker: Asker, row: Row) -> Stage:
 
 
 class Reason(NamedTuple):
-    """The rules that keep a file out, as a sentence and one by one, and what to type if that helps."""
+    """The rules that keep a file out, as a sentence and as codes, with a hint if one helps."""
 
     detail: str
     rules: tuple[str, ...]
@@ -305,7 +305,7 @@ class Reason(NamedTuple):
 
 
 def why_not_ingested(asker: Asker, path: str) -> Reason:
-    """Return the reason of the newest root that covers the file, or that no root covers it."""
+    """Return why the newest root that covers the file does not read it, or that no root covers it."""
     place = Path(path)
     name = path_of(place, asker.base)
     covering = [root for root in asker.store.roots() if _is_under(root, name)]

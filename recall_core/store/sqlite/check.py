@@ -237,8 +237,7 @@ def slices(store: SqliteCatalog) -> Finding:
     """Check that the chunks of a document cover it without gaps, agree where they overlap, and have their place.
 
     The place is their lines and, for a file that was read, the heading above them and their place in the file, from
-    the
-    document's marks. Without marks, the heading must appear in the text.
+    the document's marks. Without marks, the heading must appear in the text.
     """
     rows = chain.from_iterable(blocks(store, _SLICES))
     wrong = [
@@ -357,8 +356,7 @@ def duplicates(store: SqliteCatalog) -> Finding:
     """Count live documents with the same content as another. The first by path of each content is the original.
 
     Never a warning: a copy may be intended, and a removed copy comes back with the next sync. Empty documents, which
-    no
-    answer contains, are not counted.
+    no answer contains, are not counted.
     """
     copies = store.execute(_COPIES)
     first = f"; first: {copies[0][0]} repeats {copies[0][1]}" if copies else ""

@@ -71,8 +71,7 @@ def compile_filter(expr: Expr, *, table: Table) -> Compiled:
     table: "chunk" for a query over `chunk c JOIN doc d ON d.rowid = c.doc`, "doc" for a query over `doc d`.
 
     With "doc", a filter that mentions a chunk passes if one live chunk satisfies all of it. The caller adds the
-    liveness
-    of the rows themselves. Top-level comparisons under AND can use an index.
+    liveness of the rows themselves. Top-level comparisons under AND can use an index.
     """
     inner = _compile(expr, names_rows=_names_rows(expr))
     if table == "chunk" or not mentions_chunk(expr):

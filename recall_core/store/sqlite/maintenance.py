@@ -299,8 +299,7 @@ class SqliteMaintenance(SqliteCatalog):
         """Return the pairs of live chunks, from documents of different content, with a cosine of at least `least`.
 
         Float32 products decide only where rounding cannot change the result. Invalid vectors are skipped. Time grows
-        with
-        the square of the chunks, memory only with their rowids.
+        with the square of the chunks, memory only with their rowids.
         """
         with self.reading():
             search = _PairSearch(self, least, shown)
@@ -315,8 +314,7 @@ class SqliteMaintenance(SqliteCatalog):
         """Store vectors that a reranker made. Return False if that would wait or is impossible.
 
         Only vectors of existing texts are stored, and of queries since which nothing was written. So purged text
-        never comes
-        back, neither itself nor quoted in a query.
+        never comes back, neither itself nor quoted in a query.
         """
         with self.writing_now(may_wait=may_wait) as is_begun:
             if not is_begun:

@@ -242,8 +242,7 @@ class Phrased:
         first.
 
         Rows with only single words rank the same by either weight. So these rows and the k rows that FTS5 proposes
-        contain
-        the k best of all, unless more than k rows contain a phrase.
+        contain the k best of all, unless more than k rows contain a phrase.
         """
         matches = [self._match]  # a row that matches all of a query contains each of its phrases
         if self._query.match == "any":

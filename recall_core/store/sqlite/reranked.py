@@ -1,8 +1,7 @@
 """Cached vectors of rerankers, so that no text is embedded twice.
 
 No answer depends on them, so they are in no export, digest or generation. A damaged vector is made again. Storing
-them
-at the end of a search never waits.
+them at the end of a search never waits.
 """
 
 from __future__ import annotations

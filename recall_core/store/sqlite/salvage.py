@@ -130,8 +130,7 @@ class Salvage:
         """Yield (chunk rowid, vector, windows, checksum) of every vector in use.
 
         A chunk may appear more than once, because an unreferenced page may be old. The vector that matches its
-        checksum is
-        right.
+        checksum is right.
         """
         if not self.has("vec_block"):  # an earlier version
             yield from self.rows("vec", ("embedding", "windows", "checksum"), known)
@@ -155,9 +154,8 @@ class Salvage:
         """Yield (rowid, *columns) of every leaf of any table, if this table could not be read completely.
 
         A table whose root page is damaged still has its leaves. Each leaf is read as if it were the root, in a
-        transaction of
-        the copy that is rolled back. A leaf may belong to another table or be outdated, so trust a row only by its
-        hash.
+        transaction of the copy that is rolled back. A leaf may belong to another table or be outdated, so trust a row
+        only by its hash.
         """
         if table not in self.damaged or self._copy is None:
             return

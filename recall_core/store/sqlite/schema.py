@@ -399,9 +399,8 @@ def titles_of(title: str, marks: Sequence[Mark], spans: Sequence[tuple[int, int]
     """Return the full-text titles of a document's chunks with these spans, in order; "" for all if it has no title.
 
     The document's title is followed by the names of all definitions that overlap the chunk. They weigh like titles,
-    so
-    the definition of something ranks before its uses. Test files get no names: their definitions are named after what
-    they test and would otherwise outrank it.
+    so the definition of something ranks before its uses. Test files get no names: their definitions are named after
+    what they test and would otherwise outrank it.
     """
     own = space_cjk(title)
     if not own or not spans or re.fullmatch(_OF_TESTS, own) or not any(map(defines, marks)):

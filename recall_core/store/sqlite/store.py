@@ -245,8 +245,7 @@ class SqliteStore(SqliteJudgements, SqliteMaintenance):
         """Return the k best of `cosines`, best first, ties in natural order. Always exact.
 
         Float32 products, or sqlite-vec's distances, only propose rows. Every row that could tie with the k-th is
-        computed
-        exactly.
+        computed exactly.
         """
         memory = self.remember(vector)
         if memory is not None and memory.matrix is not None:

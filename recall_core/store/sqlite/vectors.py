@@ -167,18 +167,12 @@ def _spread(dimension: int, places: int, length: float) -> tuple[float, float]:
     """Return how far a cosine from `cosines` may be from its estimate: (floor, slope) of `Estimates`.
 
     With u = 2 ** -24: a float32 sum of n non-zero terms, in any order, has an error of n * u times the sum of their
-    sizes,
-    to first order (Higham 2002, section 3.1); zero terms add no error. So the sum of products has an error of places
-    * u
-    times both lengths, the square of the query places * u and that of the row dimension * u of itself, the roots and
-    the
-    quotient half as much, and later roundings some u. A stored vector may be too long or short by UNIT_TOLERANCE,
-    which
-    changes a product but not a direction. Errors proportional to the cosine are the slope, the rest the floor. One
-    tenth
-    more covers the second order, which would need a slope a hundred times larger. Rounding the last decimal adds half
-    a
-    unit.
+    sizes, to first order (Higham 2002, section 3.1); zero terms add no error. So the sum of products has an error of
+    places * u times both lengths, the square of the query places * u and that of the row dimension * u of itself, the
+    roots and the quotient half as much, and later roundings some u. A stored vector may be too long or short by
+    UNIT_TOLERANCE, which changes a product but not a direction. Errors proportional to the cosine are the slope, the
+    rest the floor. One tenth more covers the second order, which would need a slope a hundred times larger. Rounding
+    the last decimal adds half a unit.
     """
     u = 2.0**-24
     proportional = UNIT_TOLERANCE + (places + dimension) * u / 2 + 4 * u
@@ -190,10 +184,8 @@ def _doubt(dimension: int) -> float:
     """Return how far above the k-th distance a row may be that is among the k best, or ties with the last of them.
 
     Both distances may be off by the rounding of three float32 sums, one operation a component each (Higham 2002,
-    section
-    3.1). Both rows may be too long or short by UNIT_TOLERANCE, which changes a product but not a distance. Cosines
-    tie
-    within one unit of the last decimal.
+    section 3.1). Both rows may be too long or short by UNIT_TOLERANCE, which changes a product but not a distance.
+    Cosines tie within one unit of the last decimal.
     """
     return 2 * ((dimension + 4) * _FLOAT32_STEP + UNIT_TOLERANCE) + 2 / SCALE
 

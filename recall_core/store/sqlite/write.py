@@ -187,7 +187,7 @@ class SqliteWriter:
         self._execute("DELETE FROM root WHERE rowid = ?", (before,))
 
     def edit_root(self, before: Root, after: Root, paths: Iterable[str]) -> None:
-        """Replace a remembered root, in the same position. These files are `is_edited` from now on."""
+        """Replace a remembered root, in the same position. Mark these files as `is_edited`."""
         self._changed = True
         self._execute("UPDATE root SET spec = ? WHERE rowid = ?", (_spec(after), self._root(before)))
         self._execute_many(_READ_AGAIN, [(EDITED, path) for path in paths])

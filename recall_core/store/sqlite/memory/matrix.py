@@ -98,11 +98,10 @@ class Matrix:
 
     @property
     def doubt(self) -> float:
-        """How far below the k-th product the product of a row among the k best cosines may be.
+        """The most by which the product of a row among the k best cosines may be below the k-th product.
 
         A dot product of d float32 is off by at most (d + 1) * 2^-24 times the lengths of both vectors, in any order
-        of
-        summation (Higham 2002, section 3.1), in either direction. Cosines tie within a unit of the sixth decimal.
+        of summation (Higham 2002, section 3.1), in either direction. Cosines tie within a unit of the sixth decimal.
         """
         dimension = len(self._columns)
         error = (dimension + 1) * _ROUNDING * _LENGTHS
