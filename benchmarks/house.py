@@ -338,7 +338,7 @@ def _words(root: Path) -> Iterator[Finding]:
 
 def _prose(page: str) -> str:
     """Return a page with empty lines for its fenced blocks, which quote the texts of others."""
-    return re.sub(r"^ *```.*?^ *```$", lambda block: "\n" * block[0].count("\n"), page, flags=re.M | re.S)
+    return re.sub(r"^ *(`{3,}).*?^ *\1$", lambda block: "\n" * block[0].count("\n"), page, flags=re.M | re.S)
 
 
 def _strings(source: str) -> str:
