@@ -106,12 +106,13 @@ def created_lines(made: StatsResponse) -> Iterator[str]:
     store = None if path.parent == paths.known() else str(path)
     yield f"{'created':<10}{path} and {FILE_NAME}"
     yield f"{'embedder':<10}{_embedder_text(config)}"
-    offer = "" if (better := _better_ranking(config, store)) is None else f"  for better ranking: {better}"
     steps = islice(ingest.discover.walk(Root("."), path.parent, Config()), _LOOKED_AT)
     names = (step.path for step in steps if isinstance(step, ingest.discover.Found))
     for files, what, install in ingest.kinds.missing_packages(names):
         yield f"{'to read':<10}{files:,} {what}{'s' * (files > 1)}: {install}"
-    yield f"{'next':<10}{Hint('add', 'PATH', store=store)}{offer}"
+    yield f"{'next':<10}{Hint('add', 'PATH', store=store)}"
+    if better := _better_ranking(config, store):
+        yield f"{'later':<10}{better}, which ranks better"
 
 
 def _embedder_text(config: Config) -> str:

@@ -45,7 +45,8 @@ def test_local_is_chosen_if_installed(folder: Path) -> None:
     assert lines == [
         f"created   {folder}/recall.db and recall.toml",
         "embedder  local: meaning of words from a small offline model, fast",
-        "next      recall add PATH  for better ranking: recall reembed local --set rerank=minilm",
+        "next      recall add PATH",
+        "later     recall reembed local --set rerank=minilm, which ranks better",
     ]
     assert talk == ""
 
@@ -82,13 +83,14 @@ def test_next_line_names_a_store_in_another_folder(folder: Path) -> None:
     lines, _ = init("my notes", "--embedding", "hash")
 
     where = f"--store '{folder}/my notes/recall.db'"
-    assert lines[2].startswith(f"next      recall {where} add PATH  for better ranking: recall {where} reembed local")
+    assert lines[2] == f"next      recall {where} add PATH"
+    assert lines[3].startswith(f"later     recall {where} reembed local")
 
 
-def test_terminal_gets_the_three_lines_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_gets_the_same_lines(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "300")
 
-    assert len(init(stdout=Terminal())[0]) == 3
+    assert len(init(stdout=Terminal())[0]) == 4
 
 
 def test_json_keeps_its_figures(folder: Path) -> None:

@@ -241,13 +241,13 @@ def test_missing_or_wrong_packages_are_all_reported_before_writing(tmp_path: Pat
 
     differs, missing = str(raised.value).splitlines()
     assert "p-1.tar.gz has the sha256" in differs
-    assert missing.endswith("q-2.tar.gz is not there: get q")
+    assert missing.endswith("q-2.tar.gz does not exist. Run: get q")
     assert not (tmp_path / "out").exists()
 
 
 def test_command_reports_missing_packages_and_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compare.main(["--code", str(tmp_path)]) == 1
-    assert "httpx-0.28.1.tar.gz is not there: pip download" in capsys.readouterr().err
+    assert "httpx-0.28.1.tar.gz does not exist. Run: pip download" in capsys.readouterr().err
 
 
 def test_command_compares_a_collection_and_lists_worst_queries(
