@@ -24,7 +24,7 @@ ENDS_WITH = {
     "Why is a line not found": 7,
     "Why is nothing found": 7,
     "Why is a file not in the context": 7,
-    "Stop a change for the worse": 7,
+    "Reject a change for the worse": 7,
 }
 """The exit status of a chore's last command if it is not 0."""
 
