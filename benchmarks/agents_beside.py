@@ -286,10 +286,10 @@ def answers_of(peer: Peer) -> str:
     return f"| {peer.name} | {found[0]} of 20 | {found[1]} of 20 | {missing} of 40 | {text} | {whole} |"
 
 
-def _times_row(peer: Peer, ours: Times, beside: Times) -> str:
+def _times_row(peer: Peer, ours: Times, baseline: Times) -> str:
     cells = [
         f"{median(some):.0f} ms, {ratio.median:.2f} × ({ratio.least:.2f} to {ratio.most:.2f})"
-        for some, others in zip(ours, beside, strict=True)
+        for some, others in zip(ours, baseline, strict=True)
         for ratio in (spread([one / other for one, other in zip(some, others, strict=True)]),)
     ]
     return f"| {peer.name} | {' | '.join(cells)} |"

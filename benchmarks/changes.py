@@ -70,13 +70,13 @@ def figures(collection: Collection, embedders: Sequence[str], work: Path) -> Ite
     for embedder in embedders:
         with store_of(collection, embedder, work) as recall:
             if embedder == embedders[0]:
-                yield from _compared(collection, "words", runs(recall, collection, "lexical", {}))
+                yield from _compare_changes(collection, "words", runs(recall, collection, "lexical", {}))
             plain = runs(recall, collection, "hybrid", {})
-            yield from _compared(collection, embedder, plain)
+            yield from _compare_changes(collection, embedder, plain)
             if embedder == "local" and "minilm" in embedders:
                 again = runs(recall, collection, "hybrid", {"rerank": "minilm"}, ("before", "together"))
                 reranked = {"rerank (5)": again["before"], "rerank, together": again["together"]}
-                yield from _compared(collection, RERANKED, {"before": plain["before"], **reranked})
+                yield from _compare_changes(collection, RERANKED, {"before": plain["before"], **reranked})
 
 
 def runs(
@@ -116,18 +116,19 @@ def table(found: Sequence[Figure]) -> Iterator[str]:
         yield line.rstrip()
 
 
-def _compared(collection: Collection, system: str, found: Mapping[str, Run]) -> Iterator[Figure]:
+def _compare_changes(collection: Collection, system: str, found: Mapping[str, Run]) -> Iterator[Figure]:
     """Compare each run with the first. If records have no text, finding them counts as a change of its own."""
     if not collection.name.endswith(TITLES):
-        yield from _beside(collection, system, found)
+        yield from _compare_with_first(collection, system, found)
         return
     first, *others = found
     lost = {first: unseen(found[first]), "titles found (1)": found[first], "all of it": found[others[-1]]}
-    yield from _beside(collection, system, lost)
-    yield from list(_beside(collection, system, {"titles found (1)": found[first], **found}))[2 * len(MEASURES) :]
+    yield from _compare_with_first(collection, system, lost)
+    renamed = {"titles found (1)": found[first], **found}
+    yield from list(_compare_with_first(collection, system, renamed))[2 * len(MEASURES) :]
 
 
-def _beside(collection: Collection, system: str, found: Mapping[str, Run]) -> Iterator[Figure]:
+def _compare_with_first(collection: Collection, system: str, found: Mapping[str, Run]) -> Iterator[Figure]:
     queries = sorted(collection.queries)
     scored: dict[str, list[list[float]]] = {}
     for change, run in found.items():

@@ -98,7 +98,8 @@ def measured(name: str, kind: Kind, files: Sequence[File], *, rounds: int) -> st
     ratio = found.ratio
     speed = size / found.peer_ms.median / 1000
     figures = f"{ratio.median:5.2f} ({ratio.least:.2f}-{ratio.most:.2f})"
-    return f"{name:14} {figures:20} {size / 1e6:6.2f} MB of {len(files)} files, {speed:6.1f} MB/s, beside {kind.peer}"
+    sizes = f"{size / 1e6:6.2f} MB of {len(files)} files, {speed:6.1f} MB/s"
+    return f"{name:14} {figures:20} {sizes}, compared with {kind.peer}"
 
 
 def _size(file: File) -> int:

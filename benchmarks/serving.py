@@ -256,10 +256,10 @@ def table(rows: Sequence[Figure]) -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|"
     for row in rows:
         ratio = f"{row.ratio.median:.2f} ({row.ratio.least:.2f} to {row.ratio.most:.2f})"
-        beside = f"{row.against.median:.1f} {row.unit} {row.peer}"
+        peer = f"{row.against.median:.1f} {row.unit} {row.peer}"
         verdict = "met" if row.is_met else "missed"
         ours = f"{row.name} | `{row.embedding}` | {row.ours.median:.1f} {row.unit}"
-        yield f"| {ours} | {beside} | {ratio} | {row.budget:g} | {verdict} |"
+        yield f"| {ours} | {peer} | {ratio} | {row.budget:g} | {verdict} |"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -218,10 +218,10 @@ def over(figures: dict[str, Any]) -> list[str]:
 def table(figures: dict[str, Any]) -> Iterator[str]:
     """Yield the figures as lines of text."""
     for row in figures["figures"]:
-        ours, beside, ratio, unit = row["ours"]["median"], row["beside"]["median"], row["ratio"], row["unit"]
+        ours, peer, ratio, unit = row["ours"]["median"], row["beside"]["median"], row["ratio"], row["unit"]
         aim = f", budget {row['most']:g}" if row["most"] else ""
         shown = f"{ratio['median']:>6.2f}  ({ratio['least']:.2f} to {ratio['most']:.2f}) x {row['peer']}{aim}"
-        yield f"{row['name']:<42}{ours:>9.2f} {unit}  {beside:>9.2f} {unit}  {shown}"
+        yield f"{row['name']:<42}{ours:>9.2f} {unit}  {peer:>9.2f} {unit}  {shown}"
     for row in figures["counts"]:
         aim = f", budget {row['most']:g}" if row["most"] is not None else ""
         yield f"{row['name']:<42}{row['value']:>9g} {row['unit']}{aim}"

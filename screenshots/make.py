@@ -42,7 +42,7 @@ from recall_tui.state.records import Analysis  # noqa: E402
 from recall_tui.state.session import Session, result_of  # noqa: E402
 
 
-async def settled(pilot: Pilot[None], holds: Callable[[Session], object]) -> None:
+async def wait_until(pilot: Pilot[None], holds: Callable[[Session], object]) -> None:
     """Wait until the session is in the expected state."""
     app = pilot.app
     assert isinstance(app, Workbench)
@@ -58,7 +58,7 @@ async def ask(pilot: Pilot[None], text: str) -> None:
     app = pilot.app
     assert isinstance(app, Workbench)
     app.bench.editor.text = text
-    await settled(
+    await wait_until(
         pilot,
         lambda now: (
             now.results.answer and now.results.answer.plan.text == text and now.context.packed and not now.query.busy
@@ -70,7 +70,7 @@ async def workbench(pilot: Pilot[None]) -> None:
     """Show the second result of a question, explained."""
     await ask(pilot, QUESTION)
     await pilot.press("escape", "j")
-    await settled(
+    await wait_until(
         pilot,
         lambda now: result_of(now, Analysis("ledger", now.results.hit.chunk.id), of=object) and now.weights.chart,
     )
@@ -124,7 +124,7 @@ async def context(pilot: Pilot[None]) -> None:
     """Show the context at half the budget, with a pin."""
     await workbench(pilot)
     await pilot.press("5", "b", *"1000", "enter", "j", "j", "p")
-    await settled(
+    await wait_until(
         pilot, lambda now: now.context.packed and now.context.packed.budget_tokens == 1_000 and now.context.pins
     )
     await pilot.pause(1.5)
@@ -135,7 +135,7 @@ async def judged(pilot: Pilot[None]) -> None:
     for question, grades in JUDGED:
         await ask(pilot, question)
         await pilot.press("escape", "home", "g", *grades, "g", "1")
-        await settled(pilot, lambda now: not now.store.task)
+        await wait_until(pilot, lambda now: not now.store.task)
     await ask(pilot, QUESTION)
     await pilot.press("escape", "6")
     await pilot.pause(3)
@@ -155,7 +155,7 @@ async def ingest(pilot: Pilot[None]) -> None:
     await pilot.press("A")
     await pilot.pause(0.3)
     await pilot.press(*"tests", "enter", "7")
-    await settled(
+    await wait_until(
         pilot, lambda now: now.store.run and now.store.run.progress and now.store.run.progress.embedded > SEEN
     )
 
@@ -167,7 +167,7 @@ async def mistake(pilot: Pilot[None]) -> None:
     assert isinstance(app, Workbench)
     app.bench.editor.text = MISTAKE
     app.bench.editor.move_cursor((0, len(MISTAKE)))
-    await settled(pilot, lambda now: now.query.trouble)
+    await wait_until(pilot, lambda now: now.query.trouble)
 
 
 async def light(pilot: Pilot[None]) -> None:
@@ -207,7 +207,7 @@ async def take(name: str) -> Path:
     app = Workbench(None)
     async with app.run_test(size=size) as pilot:
         app.bench.editor.cursor_blink = False
-        await settled(pilot, lambda now: now.store.info)
+        await wait_until(pilot, lambda now: now.store.info)
         await steps(pilot)
         await pilot.pause()
         return Path(app.save_screenshot(f"{name}.svg", path=str(HERE)))

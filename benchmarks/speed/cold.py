@@ -40,8 +40,8 @@ def starts(lab: Lab) -> Iterator[Row]:
     )
     for name, arguments in ways:
         rounds = [lab.asker.draw(USUAL, 1) for _ in range(lab.rounds + 1)]
-        beside = {BARE: bare, NAIVE: naive} if name == "cold search" else {BARE: bare}
-        for peer, ours, its, ratio in in_turns(_recall(lab, arguments), beside, rounds, cost=average_of):
+        peers_of_row = {BARE: bare, NAIVE: naive} if name == "cold search" else {BARE: bare}
+        for peer, ours, its, ratio in in_turns(_recall(lab, arguments), peers_of_row, rounds, cost=average_of):
             yield Row(name, lab.made.embedding, lab.chunks, peer, ours, its, ratio)
 
 

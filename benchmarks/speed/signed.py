@@ -42,9 +42,9 @@ def by_signatures(lab: Lab) -> Iterator[Row]:
             ways = {EXACT: partial(_search, lab.recall, mode), peer: peers.named(peer)}
             found = list(in_turns(partial(_search, signed, mode), ways, rounds))
             recalled = _recall(partial(_search, signed, mode), partial(_search, lab.recall, mode), every)
-            for beside, ours, its, ratio in found:
+            for peer_name, ours, its, ratio in found:
                 label = f"{name}, {USUAL}{LSH}"
-                yield Row(label, lab.made.embedding, lab.chunks, beside, ours, its, ratio, recalled)
+                yield Row(label, lab.made.embedding, lab.chunks, peer_name, ours, its, ratio, recalled)
 
 
 @contextmanager

@@ -70,7 +70,7 @@ async def ask(client: Client, folder: Path) -> bool:
         wrong += not holds
         print(question)
         print("".join(f"  {line}\n" for line in text.split("\n")), end="")
-        print(f"  [{citation}]{'' if holds else ' is not what the file has'}\n")
+        print(f"  [{citation}]{'' if holds else ' does not match the file'}\n")
     print(f"{len(QUESTIONS) - wrong} of {len(QUESTIONS)} citations hold")
     return wrong == 0
 

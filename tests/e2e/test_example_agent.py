@@ -77,7 +77,7 @@ def test_changed_citation_line_exits_1(folder: Path) -> None:
     done = run_agent(folder / "recall.db")
 
     assert done.returncode == 1
-    assert "  [notes/on-call.md:3] is not what the file has\n" in done.stdout
+    assert "  [notes/on-call.md:3] does not match the file\n" in done.stdout
     assert done.stdout.endswith("9 of 10 citations hold\n")
 
 
