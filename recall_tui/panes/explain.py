@@ -455,7 +455,7 @@ def hint_of(session: Session) -> str:
 
 
 def _to_come(text: str, session: Session) -> str:
-    """Return the text, or that the tab waits: nothing is analysed while the answer is stale."""
+    """Return the text, or a note that the tab waits: a stale answer is not analysed."""
     return WAITS if is_stale(session) else text
 
 
