@@ -28,7 +28,7 @@ PAGE = ROOT / "benchmarks" / "README.md"
 EMBEDDINGS = ("hash", "local")
 _BRIEF = re.compile(r"(?<=\n)\| figure \|.*\n\|.*\n(?:\| .*\n){3}")
 _BLOCK = re.compile(r"(?<=\n)Measured with `make bench`.*?(?=\n\nThe workbench, in one run of)", re.S)
-_TABLE = re.compile(r"\| budget \|.*?(?=\n\n)", re.S)
+_TABLE = re.compile(r"(?<=\n)\| budget \|.*?(?=\n\n)", re.S)
 _SORT = "NumPy sort"
 _BESIDE = {LANCE_VECTOR: "LanceDB's default index", BOTH: "FTS5 and NumPy", BARE: "`python -c pass`"}
 
