@@ -39,6 +39,7 @@ SMALL_MODULE = 110
 """Lines. A module this small with a single importer may belong into that importer."""
 SHORT_HELPER = 7
 """Lines. A private function this short that is used once may be inlined."""
+_WORDS_OF_A_CLAIM = 10
 SLACK = 0.05
 """Ratios are recorded with one decimal."""
 
@@ -55,6 +56,7 @@ OTHER = "other imports in functions"
 FORWARDER = "forwarders"
 WORD = "banned words"
 SEEN = "banned words that users see"
+LONG = "test names of more than ten words"
 ONE_IMPORTER = "small modules with one importer"
 HELPER = "short helpers used once"
 PARTICIPLE = "participles as function names"
@@ -68,7 +70,7 @@ RATIOS = (FUNCTIONS, IMPORTER_SHARE)
 """Measures recorded as a ratio, which may not exceed the recorded one."""
 LISTED = (HELPER, PARTICIPLE, ANSWER)
 """Measures that are printed only."""
-NONE_ALLOWED = (SEEN,)
+NONE_ALLOWED = (SEEN, LONG)
 """Measures that must be 0 everywhere."""
 
 LAZY = "__getattr__ = attach("
@@ -334,6 +336,10 @@ def _words(root: Path) -> Iterator[Finding]:
         lines = path.read_text(encoding="utf-8").splitlines()
         names = [line.replace("_", " ") if re.match(r"\s*(async )?def test_", line) else "" for line in lines]
         yield from _words_in("\n".join(names), path.relative_to(root), "tests")
+        for number, name in enumerate(names, 1):
+            claim = name.partition("test ")[2].partition("(")[0]
+            if len(claim.split()) > _WORDS_OF_A_CLAIM:
+                yield Finding(LONG, "tests", path.relative_to(root).as_posix(), number, claim)
 
 
 def _prose(page: str) -> str:

@@ -69,10 +69,10 @@ class ParserConformance:
         found = [(path, raw, _parse(self.name, path, raw)) for path, raw in self.samples.items()]
         return [(path, raw, each) for path, raw, documents in found for each in documents]
 
-    def test_there_is_something_to_read(self) -> None:
+    def test_samples_exist(self) -> None:
         assert any(document.text.strip() for _, _, document in self.documents())
 
-    def test_the_same_bytes_are_the_same_documents_in_another_process_and_another_locale(self) -> None:
+    def test_documents_do_not_depend_on_process_or_locale(self) -> None:
         environment = {
             "LC_ALL": "C",
             "TZ": "Pacific/Apia",
@@ -92,34 +92,34 @@ class ParserConformance:
             found = list(one.parse(raw, path=path, digest=sha256(raw).hexdigest()))
             assert found == _parse(self.name, path, raw), path
 
-    def test_marks_stand_in_order_and_inside_of_the_text(self) -> None:
+    def test_marks_are_ordered_and_inside_the_text(self) -> None:
         for path, _, document in self.documents():
             assert why_unfit(document.marks, len(document.text)) is None, path
             assert load(dump(document.marks)) == document.marks, path
 
-    def test_what_it_says_can_be_stored(self) -> None:
+    def test_documents_can_be_stored(self) -> None:
         for path, _, document in self.documents():
             names = (document.text, document.title, *(mark.name for mark in document.marks), *document.tags)
             assert all(map(is_storable, names)), path
             assert why_no_metadata(document.meta) is None, path
 
-    def test_a_file_is_one_document_or_records_of_different_names(self) -> None:
+    def test_file_is_one_document_or_uniquely_named_records(self) -> None:
         for path, raw in self.samples.items():
             records = [document.record for document in _parse(self.name, path, raw)]
             assert len({*records}) == len(records), path
             assert None not in records or len(records) == 1, path
 
-    def test_a_file_that_is_one_document_has_its_hash_and_size(self) -> None:
+    def test_single_document_has_the_hash_of_its_file(self) -> None:
         for path, raw, document in self.documents():
             if document.record is None:
                 assert (document.hash, document.size) == (sha256(raw).hexdigest(), len(raw)), path
 
-    def test_a_verbatim_text_is_the_whole_file(self) -> None:
+    def test_verbatim_text_is_the_whole_file(self) -> None:
         if getattr(parser(self.name), "is_verbatim", False):
             for path, raw, document in self.documents():
                 assert document.text == raw.decode(), path
 
-    def test_a_broken_file_is_read_or_refused_with_a_code(self) -> None:
+    def test_broken_file_is_read_or_refused_with_a_code(self) -> None:
         reads_text = getattr(parser(self.name), "reads", "bytes") == "text"
         chance = random.Random(self.name)  # noqa: S311 - the same files every time
         for path, raw in self.samples.items():

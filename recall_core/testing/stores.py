@@ -70,7 +70,7 @@ class CopiesConformance:
         """Return a new store without documents."""
         raise NotImplementedError
 
-    def test_chunks_with_the_very_same_text_are_told_alike_as_they_come_and_go(self) -> None:
+    def test_equal_texts_are_recognized_as_chunks_come_and_go(self) -> None:
         store = self.empty()
         assert not store.has_copies()
         put(store, file_of("a.txt", [SHARED]), file_of("b.txt", [SHARED + " "]))
@@ -123,7 +123,7 @@ class ListedConformance:
         """Return a new store of a few files."""
         raise NotImplementedError
 
-    def test_a_list_tells_of_each_live_document_what_its_chunks_come_to(self) -> None:
+    def test_list_sums_the_chunks_of_each_live_document(self) -> None:
         store = self.filled()
         with store.writer() as writer:
             writer.tombstone(["b/c.md"])
@@ -136,7 +136,7 @@ class ListedConformance:
             doc = store.documents([store.rowid("doc", doc_id)]).popitem()[1]
             assert (doc.path, doc.title, doc.mtime, doc.source) == (path, title, mtime, source)
 
-    def test_a_list_holds_the_paths_that_begin_so_and_match_in_code_point_order(self) -> None:
+    def test_list_filters_paths_by_prefix_and_pattern_in_order(self) -> None:
         store = self.empty()
         put(store, *(file_of(path, ["text"]) for path in PATHS))
         globs = (None, "*", "**/*.md", "notes/{a,b}.*", "\\[a\\]\\*.md", "[a]*.md", "%")
@@ -146,7 +146,7 @@ class ListedConformance:
                 total, page = store.list_documents(prefix, glob=glob, limit=None, offset=0)
                 assert (total, [row[0] for row in page]) == (len(expected), expected), (prefix, glob)
 
-    def test_pages_of_a_list_put_together_are_the_list(self) -> None:
+    def test_pages_of_a_list_add_up_to_it(self) -> None:
         store = self.empty()
         put(store, *(file_of(path, ["text"]) for path in PATHS))
         total, whole = store.list_documents("n", glob="*", limit=None, offset=0)
@@ -163,7 +163,7 @@ class SignatureConformance:
         """Return a new store of a few files."""
         raise NotImplementedError
 
-    def test_signatures_propose_the_rows_that_they_are_nearest_for(self) -> None:
+    def test_signatures_propose_the_nearest_rows(self) -> None:
         store = self.filled()
         if "signatures" not in store.capabilities:
             return
@@ -196,7 +196,7 @@ class VocabularyConformance:
         """Return a new store of a few files."""
         raise NotImplementedError
 
-    def test_words_are_folded_and_stemmed_as_the_index_has_them(self) -> None:
+    def test_words_are_folded_and_stemmed_like_the_index(self) -> None:
         store = self.filled()
         assert store.tokens("Naïve SWIMMING") == ("naive", "swimming")
         assert store.stems("swimming") == store.stems("swims")
@@ -252,14 +252,14 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
 
     # Writes.
 
-    def test_a_new_store_holds_nothing(self) -> None:
+    def test_new_store_is_empty(self) -> None:
         store = self.empty()
         info = store.info()
         assert (info.documents, info.chunks, info.vectors, info.tombstones, info.generation) == (0, 0, 0, 0, 0)
         assert (info.embedder, info.counter, info.snapshot) == (EMBEDDER.identity, "whitespace", "")
         assert (store.candidates(None), list(store.files()), store.roots(), store.judgements()) == ((), [], (), [])
 
-    def test_what_is_put_comes_back_verbatim(self) -> None:
+    def test_stored_text_comes_back_verbatim(self) -> None:
         store = self.filled()
         for file in files():
             for document in file.documents:
@@ -275,7 +275,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert [file.path for file in store.files()] == sorted(file.path for file in files())
         assert list(store.live_files()) == sorted(files(), key=lambda file: file.path)
 
-    def test_a_file_is_replaced_whole(self) -> None:
+    def test_file_is_replaced_as_a_whole(self) -> None:
         store = self.filled()
         before, gone = store.info(), store.document_at("a.txt") or ""
         put(store, file_of("a.txt", ["green fish\n"]))
@@ -284,13 +284,13 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert [row.chunk.text for row in store.chunks_of(store.document_at("a.txt") or "")] == ["green fish\n"]
         assert (store.resolve(gone), store.removed_path(gone)) == ([], "a.txt")
 
-    def test_the_same_again_changes_no_answer(self) -> None:
+    def test_repeated_write_changes_no_answer(self) -> None:
         store = self.filled()
         before = store.info()
         put(store, *files())
         assert store.info()._replace(generation=0) == before._replace(generation=0)
 
-    def test_a_batch_is_all_or_nothing(self) -> None:
+    def test_batch_is_all_or_nothing(self) -> None:
         store = self.filled()
         before = store.info()
         with suppress(LookupError), store.writer() as writer:
@@ -300,7 +300,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert store.info() == before
         assert (store.document_at("new.txt"), store.document_at("a.txt") is None) == (None, False)
 
-    def test_what_is_taken_out_is_in_no_index(self) -> None:
+    def test_removed_documents_are_in_no_index(self) -> None:
         store = self.filled()
         rowids = rowids_of(store, parse_filter("doc.path = 'a.txt'"))
         with store.writer() as writer:
@@ -311,7 +311,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert (store.known("a.txt"), store.removed_path("a.txt")) == (None, "a.txt")
         assert [path for path, _ in store.document_files()] == ["b/c.md", "d.jsonl#2", "e.txt", "empty.txt"]
 
-    def test_labels_change_alone(self) -> None:
+    def test_labels_change_without_the_text(self) -> None:
         store = self.filled()
         before = store.info()
         with store.writer() as writer:
@@ -322,7 +322,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert (store.info().chunks, store.info().vectors) == (before.chunks, before.vectors)
         assert store.info().digest != before.digest
 
-    def test_a_root_is_remembered_once_until_it_is_forgotten(self) -> None:
+    def test_root_is_stored_once_until_forgotten(self) -> None:
         store = self.filled()
         with store.writer() as writer:
             writer.put_root(Root("other"))
@@ -333,7 +333,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
             writer.forget_roots(["docs"])
         assert (store.roots(), store.info().documents) == ((Root("other"),), 6)
 
-    def test_a_root_that_is_renewed_is_the_last_one_and_keeps_its_files(self) -> None:
+    def test_renewed_root_moves_last_and_keeps_its_files(self) -> None:
         store = self.filled()
         with store.writer() as writer:
             writer.put_root(Root("other"))
@@ -347,7 +347,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
             writer.renew_root(ROOT)
         assert store.info() == renewed
 
-    def test_the_digest_is_that_of_what_is_there(self) -> None:
+    def test_digest_depends_on_content_only(self) -> None:
         store = self.empty()
         assert store.info().digest == digest_by_rule(store)
         put(store, *files())
@@ -359,7 +359,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert store.info().digest == digest_by_rule(store)
         assert [file.mtime_ns for file in store.files() if file.path == "e.txt"] == [MTIME_NS + 5_000]
 
-    def test_another_store_of_the_same_files_answers_the_same(self) -> None:
+    def test_store_of_equal_files_answers_equally(self) -> None:
         store, other = self.filled(), self.empty()
         put(other, *store.live_files())
         assert other.info().digest == store.info().digest
@@ -367,14 +367,14 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
 
     # Queries.
 
-    def test_rows_stand_in_natural_order(self) -> None:
+    def test_rows_are_in_natural_order(self) -> None:
         store = self.filled()
         keys = store.candidates(None)
         assert list(keys) == sorted(keys, key=lambda key: (key.path, key.offset))
         assert store.candidates(None, rowids=[keys[3].rowid, keys[1].rowid, -1]) == (keys[1], keys[3])
         assert [row.rowid for row in store.fetch([keys[2].rowid, keys[0].rowid])] == [keys[2].rowid, keys[0].rowid]
 
-    def test_a_filter_lets_through_what_it_means(self) -> None:
+    def test_filter_passes_the_rows_it_means(self) -> None:
         store = self.filled()
         rows = rows_of(store)
         for text in (*FILTERS, *CHUNK_FILTERS):
@@ -390,7 +390,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
             ]
             assert sorted(rowid for rowid, _ in page(store, where, "doc")) == sorted(kept), text
 
-    def test_a_title_that_is_the_text_counts_once(self) -> None:
+    def test_title_equal_to_the_text_counts_once(self) -> None:
         store, other = self.filled(), self.empty()
         put(store, title_of("t.jsonl#1", "quokka 色 quokka swims"))
         rows = [row for row in rows_of(store) if row.chunk.is_title]
@@ -401,7 +401,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert (list(other.live_files()), other.info().digest) == (list(store.live_files()), digest_by_rule(store))
         assert store.check("fulltext").severity == store.check("texts").severity == "ok"
 
-    def test_pages_put_together_are_the_whole(self) -> None:
+    def test_pages_add_up_to_the_whole_list(self) -> None:
         store = self.filled()
         for table in ("chunk", "doc"):
             whole = page(store, None, table)
@@ -410,7 +410,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
             assert store.scan(None, table=table, order=(), limit=0, offset=0) == (len(whole), [])
         assert [chunk for _, chunk in page(store, None, "chunk")] == [key.rowid for key in store.candidates(None)]
 
-    def test_lexical_values_are_those_of_the_core(self) -> None:
+    def test_lexical_values_equal_the_formula_of_the_core(self) -> None:
         store = self.filled()
         everything = [key.rowid for key in store.candidates(None)]
         for text in QUESTIONS:
@@ -426,7 +426,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
                 some = store.lexical_scores(query, everything[1:], title_weight=2.0)
                 assert some == {rowid: raw for rowid, raw in found.items() if rowid != everything[0]}, text
 
-    def test_statistics_count_the_rows_that_hold_a_phrase(self) -> None:
+    def test_statistics_count_rows_with_a_phrase(self) -> None:
         store = self.filled()
         for text in QUESTIONS:
             query = query_of(store, text)
@@ -436,7 +436,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
             rowids = list(store.lexical(query, where=None, k=None, title_weight=1.0))
             assert store.phrases(query, terms, rowids).counts == counts.counts
 
-    def test_a_bounded_list_holds_the_rows_of_a_phrase_beside_the_best(self) -> None:
+    def test_bounded_list_contains_best_rows_and_phrase_rows(self) -> None:
         store = self.filled()
         for text in ('blue "fish swim"', 'fish blue "fish two"', '"two fish" "red fish" blue', '"unheard of" blue'):
             query = query_of(store, text)
@@ -444,7 +444,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
                 bounded = store.lexical(query, where=None, k=k, title_weight=1.0)
                 assert list(bounded.items()) == bounded_by_rule(store, query, k), text
 
-    def test_a_filter_comes_before_the_number_of_rows(self) -> None:
+    def test_filter_applies_before_the_limit(self) -> None:
         store = self.filled()
         query, vector = query_of(store, "fish blue"), vector_of("fish")
         for text in FILTERS:
@@ -467,7 +467,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert (store.cosines(asked, where=None), find_misjudged(store, asked, exact)) == (exact, [])
         assert store.cosines(asked, where=None, rowids=rowids[:2]) == {rowid: exact[rowid] for rowid in rowids[:2]}
 
-    def test_vectors_are_kept_by_chunk_and_by_text(self) -> None:
+    def test_vectors_are_found_by_chunk_and_by_text(self) -> None:
         store = self.filled()
         chunks = [chunk for file in files() for document in file.documents for chunk in document.chunks]
         known = store.cached_vectors([chunk.text_hash for chunk in chunks] + [b"\0" * 32])
@@ -476,7 +476,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
             writer.keep_vectors({b"\1" * 32: (vector_of("later"), 1)})
         assert store.cached_vectors([b"\1" * 32]) == {b"\1" * 32: vector_of("later")}
 
-    def test_the_stores_own_syntax_is_understood_or_never_asked_for(self) -> None:
+    def test_raw_syntax_works_or_is_not_offered(self) -> None:
         store = self.filled()
         if "lexical_fts" in store.capabilities:
             assert [store.syntax_error(RawQuery(text)) is None for text in ("fish", '"')] == [True, False]
@@ -485,7 +485,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
 
     # Names and places.
 
-    def test_a_path_an_id_and_a_unique_prefix_name_one_thing(self) -> None:
+    def test_path_id_and_unique_prefix_name_one_thing(self) -> None:
         store = self.filled()
         for row in rows_of(store):
             assert store.resolve(row.chunk.id) == store.resolve(row.chunk.id[:12]) == [("chunk", row.chunk.id)]
@@ -523,7 +523,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
 
     # Concurrency and maintenance.
 
-    def test_what_is_read_together_is_of_one_state(self) -> None:
+    def test_reads_in_one_snapshot_agree(self) -> None:
         store = self.filled()
         other = self.again(store)
         if other is None:
@@ -537,7 +537,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert store.changes() != seen
         other.close()
 
-    def test_judgements_outlast_the_chunks_and_are_no_part_of_the_digest(self) -> None:
+    def test_judgements_outlast_chunks_and_do_not_change_the_digest(self) -> None:
         store = self.filled()
         before = store.info()
         rows = [JudgementRow("q1", "a.txt", 0, -1, 2), JudgementRow("q1", "unheard.txt", 0, 5, 0)]
@@ -555,7 +555,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
             writer.remove(*rows[0][:4])
         assert (store.judgements(), store.judged_queries()) == (rows[1:], {"q1": "fish?"})
 
-    def test_vectors_of_a_reranker_are_kept_for_texts_that_are_there(self) -> None:
+    def test_reranker_vectors_are_kept_for_live_texts(self) -> None:
         store = self.filled()
         before = store.info()
         own, vector = next(iter(store.texts_to_rerank("some", after=b"", limit=1))), EMBEDDER.embed(["red"])[0]
@@ -581,7 +581,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert store.removed_path("e.txt") is None
         assert store.purge()
 
-    def test_a_sound_store_passes_every_check(self) -> None:
+    def test_sound_store_passes_every_check(self) -> None:
         store = self.filled()
         found = {code: store.check(code) for code in get_args(StoreCheck)}
         assert [(code, each.evidence) for code, each in found.items() if each.severity == "error"] == []
@@ -590,13 +590,13 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert store.reindex()
         assert store.info()._replace(generation=before.generation) == before
 
-    def test_what_texts_are_cut_by_can_change(self) -> None:
+    def test_chunker_can_change(self) -> None:
         store = self.empty()
         with store.writer() as writer:
             writer.cut_by(chunker="boundary-1:5:0:99", counter="approx")
         assert (store.info().chunker, store.info().counter) == ("boundary-1:5:0:99", "approx")
 
-    def test_near_pairs_and_bests_are_exact(self) -> None:
+    def test_near_pairs_and_neighbours_are_exact(self) -> None:
         store = self.filled()
         put(store, file_of("twin.txt", ["red fish, blue fish\n"]))
         rowids = [key.rowid for key in store.candidates(None)]
@@ -605,7 +605,7 @@ class StoreConformance(CopiesConformance, ListedConformance, SignatureConformanc
         assert (1, ((twins[0], twins[1], 1.0),)) == store.near_pairs(least=0.999, shown=3)
         assert store.bests(store.vectors(twins)) == dict.fromkeys(twins, (1.0, 1.0))
 
-    def test_vectors_of_another_embedder_take_over_all_at_once(self) -> None:
+    def test_new_vectors_replace_the_old_at_once(self) -> None:
         store = self.filled()
         other = HashEmbedder(64)
         target = ReembedTarget(other.identity, other.dimension, "recall reembed")

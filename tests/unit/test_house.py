@@ -52,6 +52,16 @@ def test_no_banned_word_may_reach_a_user(tree: Path) -> None:
     ]
 
 
+def test_no_test_name_has_more_than_ten_words(tree: Path) -> None:
+    (tree / "tests").mkdir()
+    long = "test_one_two_three_four_five_six_seven_eight_nine_ten_eleven"
+    (tree / "tests/test_two.py").write_text(f"def {long[:-7]}(): ...\ndef {long}(): ...\n")
+
+    assert [line for line in house.check(tree) if house.LONG in line] == [
+        f"tests/test_two.py:2: {house.LONG}: one two three four five six seven eight nine ten eleven"
+    ]
+
+
 @pytest.mark.parametrize("what", ADDED)
 def test_check_reports_where_a_package_got_worse(tree: Path, what: str) -> None:
     assert house.check(tree) == []

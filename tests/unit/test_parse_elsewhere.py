@@ -24,8 +24,8 @@ class NightlyElsewhere(ParserConformance):
     """The promises of every parser; the slow one, which starts a process, runs at night."""
 
     @pytest.mark.slow
-    def test_the_same_bytes_are_the_same_documents_in_another_process_and_another_locale(self) -> None:
-        super().test_the_same_bytes_are_the_same_documents_in_another_process_and_another_locale()
+    def test_documents_do_not_depend_on_process_or_locale(self) -> None:
+        super().test_documents_do_not_depend_on_process_or_locale()
 
 
 def test_parsers_read_the_same_in_another_process_and_locale() -> None:

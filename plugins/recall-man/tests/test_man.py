@@ -389,13 +389,13 @@ class TestGenerators:
 
 
 class TestTitle:
-    def test_title_is_the_name_the_section_and_what_the_page_is_about(self) -> None:
+    def test_title_has_name_section_and_description(self) -> None:
         assert page(HEAD).title == "copy(1) - put files elsewhere"
 
-    def test_without_a_name_section_the_title_is_name_and_section_in_the_letters_of_the_file(self) -> None:
+    def test_title_falls_back_to_the_title_line(self) -> None:
         assert page(".TH COPY 1\n.SH DESCRIPTION\nx\n", "man1/Copy.1").title == "Copy(1)"
 
-    def test_without_a_title_line_the_title_is_the_name_of_the_file(self) -> None:
+    def test_title_falls_back_to_the_file_name(self) -> None:
         assert page("just text\n", "man1/copy.1").title == "copy.1"
 
     def test_metadata_has_section_date_and_every_name(self) -> None:
@@ -413,7 +413,7 @@ class TestTitle:
             assert document.meta["names"] == names, (name, names)
             assert document.title.endswith("(1) - put"), (name, names)
 
-    def test_a_page_that_only_names_another_is_an_alias(self) -> None:
+    def test_page_that_only_names_another_is_an_alias(self) -> None:
         document = page('.\\" a comment\n.so man3/printf.3\n', "man3/fprintf.3")
         assert (document.text, document.title) == ("", "fprintf.3")
         assert document.meta == {"alias_of": "man3/printf.3"}
@@ -424,24 +424,24 @@ class TestText:
     def test_lines_become_a_paragraph_in_one_line(self) -> None:
         assert body("One\nsentence  in\ntwo lines.\n.PP\nAnother.\n") == "One sentence in two lines.\n\nAnother."
 
-    def test_an_empty_line_ends_a_paragraph_and_leading_spaces_begin_a_line(self) -> None:
+    def test_empty_line_ends_a_paragraph_and_indent_breaks_a_line(self) -> None:
         assert body("a\nb\n\nc\n  d\ne\n") == "a b\n\nc\n  d e"
 
     def test_fonts_alternate_without_spaces(self) -> None:
         assert body('.BR ls (1),\n.IR "a b" c\n.B bold words\n.SM X\n') == "ls(1), a bc bold words X"
 
-    def test_a_break_begins_a_line_of_the_same_paragraph(self) -> None:
+    def test_break_starts_a_line_in_the_paragraph(self) -> None:
         assert body("a\n.br\nb\n.sp\nc\n") == "a\nb\n\nc"
 
-    def test_preformatted_lines_stay_as_they_are_in_a_block(self) -> None:
+    def test_preformatted_lines_stay_unchanged(self) -> None:
         document = page(f"{HEAD}.SH TEXT\nSo:\n.EX\nif  x:\n\n    y \\e n\n.EE\nend\n")
         assert units(document, "block") == ["if  x:\n\n    y \\ n"]
         assert document.text.endswith("So:\n\nif  x:\n\n    y \\ n\n\nend")
 
-    def test_a_line_that_ends_with_c_goes_on_without_a_space(self) -> None:
+    def test_line_ending_with_c_continues_without_a_space(self) -> None:
         assert body("a\\c\n.B b\n.nf\nx\\c\n.B y\nz\n") == "a b\n\nxy\nz".replace("a b", "ab")
 
-    def test_links_stand_behind_what_they_are_of(self) -> None:
+    def test_links_follow_their_text(self) -> None:
         assert body("See\n.UR https://a.example/x\nthe site\n.UE ,\nor\n.MT me@a.example\n.ME .\n") == (
             "See the site <https://a.example/x>, or <me@a.example>."
         )
@@ -449,7 +449,7 @@ class TestText:
     def test_a_synopsis_of_options(self) -> None:
         assert body(".SY copy\n.OP \\-v\n.OP \\-o file\n.YS\n") == "copy [-v] [-o file]"
 
-    def test_a_table_is_a_row_a_line(self) -> None:
+    def test_table_has_one_row_per_line(self) -> None:
         document = page(
             f"{HEAD}.SH TEXT\n.TS\nallbox tab(:);\nl l\nl l.\nname:what\n_\na:T{{\nlong\n.B words\nT}}\nb:\\-2\n.TE\n"
         )
@@ -458,7 +458,7 @@ class TestText:
     def test_the_arguments_of_an_unknown_macro_are_kept(self) -> None:
         assert body("a\n.Zz b c\nd\n") == "a b c d"
 
-    def test_headings_may_stand_on_the_next_line(self) -> None:
+    def test_heading_may_be_on_the_next_line(self) -> None:
         document = page(f"{HEAD}.SH\nSEE ALSO\n.SS\n.B Files\nx\n")
         assert [(mark.name, mark.level) for mark in marks_of(document, "heading")][1:] == [
             ("SEE ALSO", 1),
@@ -467,10 +467,10 @@ class TestText:
 
 
 class TestItems:
-    def test_a_tag_stands_above_what_it_means(self) -> None:
+    def test_tag_is_above_its_text(self) -> None:
         assert body('.TP 4\n.B \\-a\nfirst\n.TP\n.BI \\-b " x"\nsecond\n') == "-a\nfirst\n\n-b x\nsecond"
 
-    def test_bullets_and_numbers_stand_in_the_line_of_their_text(self) -> None:
+    def test_bullets_and_numbers_are_on_the_line_of_their_text(self) -> None:
         assert body(".IP \\(bu 2\nfirst\n.IP 2. 4\nsecond\n") == "• first\n\n2. second"
 
     def test_further_tags_share_the_text(self) -> None:
@@ -479,7 +479,7 @@ class TestItems:
     def test_tags_without_a_distance_share_the_text(self) -> None:
         assert body(".TP\n\\-a\n.PD 0\n.TP\n\\-\\-all\n.PD\nboth\n") == "-a\n--all\nboth"
 
-    def test_an_item_holds_its_further_paragraphs_and_ends_with_the_list(self) -> None:
+    def test_item_contains_its_paragraphs_and_ends_with_the_list(self) -> None:
         document = page(f"{HEAD}.SH TEXT\n.TP\n\\-a\none\n.IP\ntwo\n.RS\n.TP\ninner\nthree\n.RE\n.PP\nafter\n")
         assert units(document, "item") == ["-a\none\n\ntwo\n\ninner\nthree"]
         assert Outline(document.marks, len(document.text)).units_around(document.text.index("after") + 2) == []
@@ -488,7 +488,7 @@ class TestItems:
         document = page(f"{HEAD}.SH TEXT\n.RS\n.TP\na\none\n.RS\n.TP\nb\ntwo\n.RE\n.RE\n.TP\nc\nthree\n")
         assert units(document, "item") == ["a\none\n\nb\ntwo", "c\nthree"]
 
-    def test_an_indented_list_ends_with_its_indentation(self) -> None:
+    def test_indented_list_ends_with_its_indentation(self) -> None:
         document = page(f"{HEAD}.SH TEXT\n.RS\n.TP\na\none\n.RE\nafter\n")
         assert units(document, "item") == ["a\none"]
 
@@ -507,36 +507,36 @@ class TestItems:
 
 
 class TestPlaces:
-    def test_a_paragraph_says_its_line_of_the_file(self) -> None:
+    def test_paragraph_has_its_line_in_the_file(self) -> None:
         document = page(f"{HEAD}.SH TEXT\none\ntwo\n.PP\nthree\n")
         at = document.text.index("three")
         assert Places(document.marks).at(at, at + 5) == "line 8"
 
-    def test_preformatted_lines_say_theirs_after_an_empty_line(self) -> None:
+    def test_preformatted_lines_keep_their_numbers_after_an_empty_line(self) -> None:
         document = page(f'{HEAD}.SH TEXT\n.nf\none\n.\\" hidden\n.ft B\n\ntwo\n.fi\n')
         at = document.text.index("two")
         assert Places(document.marks).at(at, at + 3) == "line 10"
 
-    def test_what_a_macro_says_stands_where_it_is_called(self) -> None:
+    def test_macro_text_appears_where_it_is_called(self) -> None:
         document = page(f"{HEAD}.de x\n.PP\n\\\\$1\n..\n.SH TEXT\nfirst\n.x second\n")
         at = document.text.index("second")
         assert Places(document.marks).at(at, at + 6) == "line 10"
 
 
 class TestRoff:
-    def test_escapes_are_what_a_reader_sees(self) -> None:
+    def test_escapes_become_visible_characters(self) -> None:
         source = r"a\-b \(bu \[u2019] \e \& x\ y \s-2small\s0 \f(CWcode\fR \N'65' \[u0041_0301] \['e] \h'2n'z"
         assert body(source) == "a-b • ’ \\ x y small code A Á é z"
         assert body(r"h\d\s-31\s+3\u \s12x\s0y \s-[2]z") == "h1 xy z"
         assert body(r"a\v'1'\k(ab\m[red]\l'2i'b\o'cd'\|\^e") == "a_bcde"
 
-    def test_what_is_no_glyph_says_nothing(self) -> None:
+    def test_unknown_glyph_is_dropped(self) -> None:
         assert body(r"a\[nosuch]b\[uD800]c\N'7'd\N'9999999999'e") == "abcde"
 
     def test_comments_are_left_out(self) -> None:
         assert body('a \\" hidden\n.\\" hidden\nb\n\'\\" hidden\nc\n') == "a b c"
 
-    def test_a_backslash_at_its_end_joins_a_line_with_the_next(self) -> None:
+    def test_trailing_backslash_joins_lines(self) -> None:
         assert body("one\\\ntwo \\e\\\\\nthree\n") == "onetwo \\\\ three"
 
     def test_strings_and_registers(self) -> None:
@@ -557,13 +557,13 @@ class TestRoff:
     def test_macros_of_the_page_take_arguments(self) -> None:
         assert body(".de QW\n``\\\\$1''\\\\$2 \\\\n(.$ \\\\$*\n..\n.QW \"a b\" .\n") == "``a b''. 2 a b ."
 
-    def test_a_quote_in_an_argument_stays(self) -> None:
+    def test_quote_in_an_argument_stays(self) -> None:
         assert body('.de x\n.B "\\\\$1" y\n..\n.x "say ""hi"" now"\n') == 'say "hi" now y'
 
-    def test_definitions_end_where_they_say(self) -> None:
+    def test_definitions_end_at_their_marker(self) -> None:
         assert body(".de x END\nin\n..\n.END\n.x\nout\n.ig\nnever\n..\nend\n") == "in out end"
 
-    def test_macros_have_aliases_and_are_taken_away(self) -> None:
+    def test_macros_can_be_aliased_and_removed(self) -> None:
         assert body(".de x\nin\n..\n.als y x\n.y\n.rn y z\n.z\n.rm x\n.x gone\n") == "in in gone"
 
     def test_characters_are_translated(self) -> None:
@@ -591,7 +591,7 @@ class TestHostile:
         assert len(document.text) < (2 << 20)
         assert document.text.endswith("last")
 
-    def test_time_grows_with_the_size_alone(self) -> None:
+    def test_time_is_linear_in_the_size(self) -> None:
         for piece in [
             "\\*[x]",
             ".if n \\{\n",

@@ -88,7 +88,7 @@ class TestConformance(ParserConformance):
 
 
 class TestPage:
-    def test_a_page_reads_as_man_shows_it(self) -> None:
+    def test_page_reads_as_man_shows_it(self) -> None:
         assert page(PAGE).text == (
             "NAME\ngrow - change the size of a file\n\n"
             "SYNOPSIS\ngrow [-nv] [-o file] [--size=n] file ...\ngrow -h\n\n"
@@ -106,7 +106,7 @@ class TestPage:
         assert document.title == "grow(1) - change the size"
         assert document.meta == {"section": "1", "date": "June 5 2023", "names": ["grow", "shrink"]}
 
-    def test_items_are_units_with_all_that_they_hold(self) -> None:
+    def test_items_are_units_with_their_content(self) -> None:
         document = page(PAGE)
         outline = Outline(document.marks, len(document.text))
         (unit,) = outline.units_around(document.text.index("two"))
@@ -120,7 +120,7 @@ class TestPage:
         block = next(mark for mark in document.marks if mark.kind == "block")
         assert document.text[block.offset :].startswith("$ grow  -n a\nexit")
 
-    def test_it_is_told_to_be_a_page(self) -> None:
+    def test_page_is_recognized_by_content(self) -> None:
         assert is_man("grow.1", PAGE)
 
     def test_macros_in_headings(self) -> None:
@@ -165,7 +165,7 @@ class TestWords:
         ]:
             assert body(f"{source}\n") == said, (source, said)
 
-    def test_what_an_enclosure_leaves_open_does_not_swallow_the_page(self) -> None:
+    def test_open_enclosure_does_not_swallow_the_page(self) -> None:
         assert body(".Oo Fl a\n.Pp\nb\n.Sh NEXT\n.Bl -tag\n.It Fl x\nc\n.El\n").endswith("b\n\nNEXT\n-x\nc")
 
 
@@ -186,11 +186,11 @@ class TestBlocks:
         )
         assert body(source) == "1. a\n2. b\n\nc d\n\nFl e f\n\ng"
 
-    def test_columns_stand_between_bars(self) -> None:
+    def test_columns_are_between_bars(self) -> None:
         source = '.Bl -column "one" "two"\n.It Sy Name Ta Sy Use\n.It a\tb c\n.It Fl d Ta Op Ar e Ta f\n.El\n'
         assert body(source) == "Name | Use\na | b c\n-d | [e] | f"
 
-    def test_a_tag_over_several_lines(self) -> None:
+    def test_tag_may_span_lines(self) -> None:
         assert body(".Bl -tag -width x\n.It Fl L Xo\n.Ar a : Ns\n.Ar b\n.Xc\nmeaning\n.El\n") == "-L a:b\nmeaning"
 
     def test_a_reference_is_a_sentence(self) -> None:
@@ -208,7 +208,7 @@ class TestBlocks:
 
 
 class TestHostile:
-    def test_time_grows_with_the_size_alone(self) -> None:
+    def test_time_is_linear_in_the_size(self) -> None:
         size = 100_000 if os.environ.get("RECALL_HYPOTHESIS") == "nightly" else 20_000
         for piece in [
             ".Oo\n",
