@@ -77,7 +77,7 @@ async def test_settings_written_by_others_apply_and_are_reported(own_store: Path
         broken.write_text("vector_weight = \n", encoding="utf-8")
         broken.replace(toml)  # a half-written file has another content
         await bench.until(
-            lambda _: any("read before still apply" in each.message for each in bench.app._notifications)
+            lambda _: any("previous settings still apply" in each.message for each in bench.app._notifications)
         )
         await bench.press("1")
         await bench.ask("household tea")
