@@ -284,7 +284,7 @@ def _evidence(view: EvidenceView) -> Iterator[str]:
         value = "missing" if failing["value"] is None else clean(str(failing["value"]))[:80]
         yield f"{clean(failing['predicate'])}  is {value}"
     for dropped in view.get("drop", []):
-        yield f"search without  {clean(' and '.join(dropped))}"
+        yield f"search without  {clean(' and without '.join(dropped))}"
     for term in view.get("terms", []):
         stem = f" ({clean(term['stem'])})" if "stem" in term else ""
         counts = f"  title {term['title']} body {term['body']}" if "title" in term and "body" in term else ""

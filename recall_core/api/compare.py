@@ -268,6 +268,6 @@ def _conditions(text: str | None) -> tuple[Condition, ...]:
     conditions = () if text is None else parse_gate(text)
     for each in conditions:
         if each.mode is not None or each.figure not in FIGURES:
-            hint = f"use one of:  {', '.join(FIGURES)}"
+            hint = f"use one of: {', '.join(FIGURES)}"
             raise bad_gate(f"{each.text!r} does not name a figure of diff", hint=hint)
     return conditions

@@ -158,7 +158,7 @@ class Ranking(Sequence[Ranked]):
         return map(self._row, self.order)
 
     def reorder(self, order: Sequence[int], *, kept: int) -> Ranking:
-        """Return the same scores in another order, of which the first `kept` count."""
+        """Return the same scores in another order. Only the first `kept` count."""
         return Ranking(order, self.scores, self.columns, kept=kept)
 
     def _row(self, position: int) -> Ranked:

@@ -282,7 +282,7 @@ def rare_words(asker: KeptAsker, start: Start, target_chunk: Sought, names: str 
 
 
 _TYPED_LETTERS = 20
-"""Longer words are hashes and joined names, which nobody types."""
+"""Longer words are hashes and joined names, which people do not type."""
 
 
 def _new_words(asker: KeptAsker, start: Start, text: str, names: str = "") -> list[TermStat]:
