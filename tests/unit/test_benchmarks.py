@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import changes, checks, corpus, passages, quality, windows, workbench
+from benchmarks import changes, checks, corpus, passages, quality, windows, words, workbench
 from benchmarks.terminal import Terminal
 from benchmarks.timing import Comparison, Spread, compare
 from recall_core.embed.hash import HashEmbedder
@@ -172,3 +172,28 @@ def test_passage_costs_are_reported_per_process_and_row(capsys: pytest.CaptureFi
     assert head == "20 chunks, 2 questions"
     assert 0 < float(of_processes.split()[3].rstrip("%,")) < 100
     assert float(of_rows.split()[2]) > 0
+
+
+def test_docstring_becomes_a_question_and_leaves_the_source() -> None:
+    source = 'def read():\n    """Return the lines of :class:`File` x.\n\n    More.\n    """\n    return 1\n'
+    [(question, place)] = words.docstrings(source)
+
+    assert question == "return the lines of File x"
+    assert words.without_docstring(source, place) == "def read():\n    ...\n    return 1\n"
+
+
+def test_manual_page_is_split_into_description_and_body() -> None:
+    page = ".TH LS 1\n.SH NOM\nls \\- lister des fichiers\n.SH SYNOPSIS\nls \\-a\n"
+    assert words.split_page(page.encode()) == ("lister des fichiers", "SYNOPSIS\nls -a")
+
+
+def test_notes_contain_an_identifier_once_or_only_its_pieces() -> None:
+    literal = words.literal_note("foo_bar.baz", 100).split()
+
+    assert (len(literal), literal.count("foo_bar.baz")) == (100, 1)
+    assert words.pieces_note("foo_bar.baz").split()[2:9:3] == ["baz", "bar", "foo"]
+
+
+def test_chosen_items_are_evenly_spaced() -> None:
+    assert words.choose_evenly(range(10), 4) == [0, 2, 5, 7]
+    assert words.choose_evenly(range(3), 4) == [0, 1, 2]
