@@ -301,6 +301,7 @@ def test_broken_and_odd_pages_read_as_in_a_browser() -> None:
         ("Donau&shy;dampf\xadschiff", "Donaudampfschiff"),
         ("a<wbr>b <i> c </i> d", "ab c d"),
         ("<p hidden>a<p>b", "b"),
+        ("<p>a<select><option>b<hr><option>c</select>d", "ad"),
         ("<ul><li hidden>a<ul><li>b</ul><li>c</ul>", "- c"),
         ("<span hidden>a<span>b</span>c</span>d", "d"),
         ("<div hidden=until-found>a</div>", "a"),
@@ -313,6 +314,40 @@ def test_broken_and_odd_pages_read_as_in_a_browser() -> None:
         ("a<p title='b>c", "a"),
     ]:
         assert read(source).text == text, (source, text)
+
+
+def test_ruby_annotations_are_dropped() -> None:
+    for source, text in [
+        ("<p><ruby>北<rt>běi</rt>京<rt>jīng</rt></ruby>大学</p>", "北京大学"),
+        ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp>字</ruby>", "漢字"),
+        ("<ruby>漢<rp>(<rt>kan<rp>)</ruby>字", "漢字"),
+        ("<ruby><rb>漢<rb>字<rt>kan<rt>ji<rtc><rt>Chinese<rt>sign</ruby>を", "漢字を"),
+        ("<ruby><rb>漢<rt>kan<rb>字<rtc>ji<rb>を</ruby>", "漢字を"),
+        ("<ruby>漢<rtc>a<rt>b</rt>c</rtc>字</ruby>", "漢字"),
+        ("<ruby>漢<rt><b>kan</rt></b>字</ruby>", "漢字"),
+        ("<ruby><ruby>漢<rt>kan</ruby><rt>Han</ruby>字", "漢字"),
+        ("<ruby>漢<rt>kan<ruby>a<rp>(<rt>b</ruby>c</ruby>字", "漢字"),
+        ("<p><ruby>漢<rt>kan</p>字", "漢\n\n字"),
+        ("<ruby>漢<rt>kan<div>字</div>", "漢\n字"),
+        ("<ruby>漢<rt>kan<rtc><rt>b<ruby>c<rt>d<h2>字</h2>", "漢\n\n字"),
+        ("<p>漢<rt>kan<hr>字", "漢\n\n字"),
+        ("<table><tr><td>漢<rt>kan<td>字</table>を", "漢 | 字\n\nを"),
+        ("<ul><li>漢<rt>kan<li>字</ul>", "- 漢\n- 字"),
+    ]:
+        assert read(source).text == read(source, "a.xhtml").text == text, source
+    assert read("<h1><ruby>漢<rt>kan<rt/>字<rt>ji</ruby></h1>").title == "漢"
+    assert read("<h1><ruby>漢<rt/>字<rt>ji</rt></ruby></h1>", "a.xhtml").title == "漢字"
+
+
+def test_text_after_ruby_keeps_its_place() -> None:
+    page = "".join(f'<p id="n{n}"><ruby>漢<rt>kan<b>{n}</b></ruby>字 word{n}</p><!--é-->' for n in range(9))
+    document, raw = read(page), page.encode()
+    for n in range(9):
+        at = document.text.index(f"word{n}")
+        places = Places(document.marks).at(at, at + 5)
+        first, last = re.fullmatch(r"bytes (\d+)-(\d+)", str(places)).groups()  # type: ignore[union-attr]
+        assert raw[int(first) : int(last)].decode().startswith(f"漢<rt>kan<b>{n}</b></ruby>字 word{n}")
+        assert anchor_at(document.marks, at) == f"n{n}"
 
 
 def test_xhtml_allows_empty_elements_and_cdata() -> None:
@@ -383,6 +418,7 @@ def test_repetition_takes_linear_time() -> None:
 
 _TAGS = """<p> </p> <div> </div> <table> </table> <tr> <td> </td> <ul> </ul> <li> <ol> <pre> </pre> <h1> </h1> <h2>
 <br> <hr> <svg> </svg> <b> </b> <nav> </nav> <title> </title> <!-- -->
+<ruby> </ruby> <rb> <rt> </rt> <rp> <rtc>
 <![CDATA[ ]]> & &amp; &#x \xa0 é word < > " = / <a"""
 _ODD = (
     " ",
@@ -446,6 +482,7 @@ PIECES = (
     "<q x=1>", "</br>", "<p>", "</p>", "<pre>", "</pre>", "<table><tr><td>", "</table>", "<ul><li>", "</ul>", "<h2>",
     "</h2>", "<nav>", "</nav>", "<div>", "</div>", "<title>", "</title>", "<!--", "-->", "<![CDATA[", "]]>", "<svg>",
     "</svg>", '<a class="headerlink" href="#x">', '<a href="#x">', "¶", "&para;", "#",
+    "<ruby>", "</ruby>", "<rb>", "<rt>", "</rt>", "<rtc>",
     "<br>", "<", "</", "&am", "p;", "&#6", "5;", "a", " ", "\n", "\r", "\xad", "\xa0", "word  ", "x" * 201,
 )  # fmt: skip
 

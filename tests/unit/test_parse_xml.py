@@ -136,6 +136,9 @@ def test_page_in_a_feed_stays_in_its_item() -> None:
 
 def test_xhtml_in_a_feed_is_read_as_elements() -> None:
     assert read(ATOM).text == "Log\n\nDay 1\n\nFair wind\n\ncalm"
+    ruby = "<ruby><rb>北</rb>京<rp>(</rp><rt><b>jīng</b></rt><rtc><rt>a</rt></rtc></ruby>大学"
+    assert read(ATOM.replace("calm", ruby)).text.endswith("\n\n北京大学")
+    assert read("<a><rt>12</rt></a>").text == "12"
 
 
 def test_data_elements_are_lines_and_records_are_separated() -> None:

@@ -27,7 +27,7 @@ _MOST_NOTES = 20
 class Epub:
     """Reads EPUB 2 and 3. The title is that of the package, else the file name."""
 
-    version = 2
+    version = 3
     reads = "bytes"
     is_verbatim = False
     is_foreign = True

@@ -20,7 +20,7 @@ MOST_ANCHORS = 10_000
 class HtmlPage:
     """Reads HTML and XHTML. The title is the page's title, else its first h1, else the file name."""
 
-    version = 2
+    version = 3
     reads = "text"
     is_verbatim = False
     is_foreign = False
@@ -182,10 +182,15 @@ VOID = frozenset(
     wbr""".split()
 )
 UNSEEN = frozenset(
-    """annotation annotation-xml audio button canvas datalist dialog meter nav noscript progress script select style
-    svg template textarea title video""".split()
+    """annotation annotation-xml audio button canvas datalist dialog meter nav noscript progress rp rt rtc script
+    select style svg template textarea title video""".split()
 )
 """Elements that are dropped with their content."""
+
+ANNOTATIONS = ("rt", "rp", "rtc")
+"""Reading aids for the text of a `<ruby>`, such as furigana. Their end tags may be missing."""
+_ENDED_IN_RUBY = {"rb": ANNOTATIONS, "rtc": ANNOTATIONS, "rt": ("rt", "rp"), "rp": ("rt", "rp")}
+"""Elements of a `<ruby>`, and the innermost elements that they end by beginning."""
 
 _PARAGRAPHS = "address article aside blockquote center details dir fieldset figure footer form header main section"
 _LINES = "div figcaption hgroup legend search summary"
@@ -396,6 +401,8 @@ class HtmlReader:
         put(unescape_text(rest[start:] if start else rest), at + start, until)
 
     def _start(self, name: str, at: int, until: int, rest: str) -> None:
+        while name in _ENDED_IN_RUBY and self._stack and self._stack[-1][0] in _ENDED_IN_RUBY[name]:
+            self._pop()
         element = ELEMENTS.get(name)
         hides = name in UNSEEN or (rest != "" and _may_hide(rest) and _is_hidden(attributes(rest)))
         anchor = _anchor(name, rest) if self._has_places and not (self._is_hidden or hides) else ""
@@ -412,8 +419,8 @@ class HtmlReader:
             element = INLINE
         if element.scope == TABLE and name != "table" and len(self._scopes[TABLE]) == 1:
             return
-        if element.closes_p and self._scopes[GENERAL][-1].get("p"):
-            self._pop_to("p")
+        if element.closes_p:
+            self._end_all("p", *ANNOTATIONS)
         self._end_before(name, element)
         self._push(name, element, is_hidden=self._is_hidden or hides, rest=rest)
         if name in HEADINGS:
@@ -431,6 +438,12 @@ class HtmlReader:
             self._flow.open_anchor(anchor, len(self._stack) + 1)
             self._flow.close_anchors(len(self._stack))
 
+    def _end_all(self, *names: str) -> None:
+        """End all open elements of these names."""
+        for name in names:
+            while self._scopes[GENERAL][-1].get(name):
+                self._pop_to(name)
+
     def _end_before(self, name: str, element: Element) -> None:
         """End the elements that this element closes by beginning."""
         if name in HEADINGS and self._stack and self._stack[-1][0] in HEADINGS:
@@ -445,6 +458,8 @@ class HtmlReader:
             self._pop_to(name)
         elif name in HEADINGS and self._stack and self._stack[-1][0] in HEADINGS:
             self._pop()
+        elif name == "ruby":
+            self._end_all(*ANNOTATIONS)
         elif name == "br":
             self._void(name, 0, 0, "")
         elif name == "p" and not self._is_hidden:
@@ -535,14 +550,15 @@ class HtmlReader:
             self.head.see_meta(attributes(rest))
         elif name == "link":
             self.head.see_link(attributes(rest))
+        elif name == "hr":
+            self._end_all(*ANNOTATIONS)
+            if not self._is_hidden:
+                self._end_all("p")
+                self._flow.separate(PARAGRAPH)
         elif self._is_hidden:
             return
         elif name == "br":
             self._flow.line_break()
-        elif name == "hr":
-            if self._scopes[GENERAL][-1].get("p"):
-                self._pop_to("p")
-            self._flow.separate(PARAGRAPH)
         elif name == "img" and "alt" in rest.lower():
             seen = attributes(rest)
             alt = short_name(seen.get("alt", ""))

@@ -59,7 +59,7 @@ class _MailPart(Message):
 class Eml:
     """Reads one message (RFC 5322). The title is its subject, else the file name."""
 
-    version = 2
+    version = 3
     reads = "bytes"
     is_verbatim = False
     is_foreign = False

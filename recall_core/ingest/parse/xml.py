@@ -11,7 +11,7 @@ from xml.parsers import expat
 
 from recall_core.errors import IngestError
 from recall_core.ingest.parse.flow import LINE, PARAGRAPH, Opened, TextFlow, short_name
-from recall_core.ingest.parse.html import HtmlReader, cut_line
+from recall_core.ingest.parse.html import ANNOTATIONS, HtmlReader, cut_line
 from recall_core.ports import ParsedDocument
 
 DEEPEST = 500  # open elements
@@ -160,8 +160,8 @@ _INLINE = frozenset(
     """a abbrev acronym anchor application b citetitle classname code command computeroutput constant em email
     emphasis envar filename firstterm footnoteref function glossterm guibutton guilabel guimenu guimenuitem i
     inlineequation keycap keycombo link literal markup option optional parameter phrase productname prompt property
-    quote replaceable returnvalue sgmltag small span strong structfield structname sub subscript sup superscript
-    symbol systemitem tag token trademark tt type u ulink uri userinput varname xref""".split()
+    quote rb replaceable returnvalue ruby sgmltag small span strong structfield structname sub subscript sup
+    superscript symbol systemitem tag token trademark tt type u ulink uri userinput varname xref""".split()
 )
 _PRE = frozenset(("literallayout", "programlisting", "screen", "synopsis"))
 _LISTS = {"itemizedlist": None, "orderedlist": 1, "ul": None, "ol": 1, "procedure": 1}
@@ -178,7 +178,7 @@ _PAGES = frozenset(("content", "description", "encoded", "summary"))
 class XmlText:
     """Reads well-formed XML. The title is that of the root element, else the file name."""
 
-    version = 2
+    version = 3
     reads = "text"
     is_verbatim = False
     is_foreign = False
@@ -227,7 +227,7 @@ class _Elements(XmlHandler):
 
     def start(self, name: str, seen: Mapping[str, str]) -> None:
         self._at = self.position()
-        if self._unseen or name in _UNSEEN:
+        if self._unseen or name in _UNSEEN or (name in ANNOTATIONS and self._stack[-1].name == "ruby"):
             self._unseen += 1
             return
         parent, opened = self._stack[-1], _OpenElement(name)
