@@ -44,7 +44,7 @@ def fold(text: str) -> str:
         for code in changed:
             text = text.replace(chr(code), table[code])
     if _classes().keys() & set(text):
-        text = _MARKS.sub(lambda found: "".join(found[0][at] for at in _order(found[0])), text)
+        text = _MARKS.sub(lambda found: "".join(map(found[0].__getitem__, _order(found[0]))), text)
     return text
 
 
